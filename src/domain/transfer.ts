@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import type { AddressText } from './address.ts';
+
+/** What moved. `unknown` is a token type that this version has no word for; it is still told. */
+export type TransferKind = 'native' | 'erc20' | 'erc721' | 'erc1155' | 'unknown';
+
+/** One movement of value on the chain, as far as an event tells. Amounts are decimal texts, never numbers. */
+export interface Transfer {
+  kind: TransferKind;
+  /** Lower-case hex. */
+  txHash: string;
+  from: AddressText | null;
+  to: AddressText | null;
+  /** The token's contract; null for the native coin. */
+  token: AddressText | null;
+  /** Amount in the smallest unit; null when the event had none. */
+  value: string | null;
+  /** Decimal text, or as the sender printed it when `tokenIdExact` is false. */
+  tokenId: string | null;
+  /** False when the sender had already rounded the id (`5.7e+76`). */
+  tokenIdExact: boolean;
+  /** `tokenType` as sent: `ERC-20`, or the native coin's brand. */
+  tokenType: string | null;
+  tokenName: string | null;
+  tokenSymbol: string | null;
+  /** null when the sender could not read it; 18 for the native coin. */
+  decimals: number | null;
+  internal: boolean;
+  blockNumber: number | null;
+  blockHash: string | null;
+  /** What the transaction cost, in the native coin's smallest unit. */
+  gasFee: string | null;
+}
+
+/** What the notification service posted: a transfer, and what made the service send it. */
+export interface TransferEvent {
+  transfer: Transfer;
+  direction: 'incoming' | 'outgoing' | null;
+  addressType: 'wallet' | 'token' | null;
+  projectId: string | null;
+}
+
+const digest = (parts: (string | number | boolean | null)[]) =>
+  createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16).toString('hex');
+
+/**
+ * Names the transfer: equal for every body that tells of the same movement within one scope. Gas, names, symbols,
+ * decimals and the block are not part of it. ERC-721 and ERC-1155 count as one kind, because senders mix them up.
+ */
+export function transferKey(scope: number, t: Transfer): string {
+  const kind = t.kind === 'erc721' || t.kind === 'erc1155' ? 'nft' : t.kind;
+  const amount = t.tokenId === null ? t.value : `${t.tokenId}/${kind === 'nft' ? (t.value ?? '') : ''}`;
+  return digest([scope, kind, t.txHash, t.token, t.from, t.to, amount]);
+}
+
+/** Names the delivery: the transfer plus where it was mined and which watcher it was sent for. */
+export function deliveryKey(scope: number, event: TransferEvent): string {
+  const { transfer } = event;
+  return digest([
+    transferKey(scope, transfer),
+    transfer.blockHash,
+    event.projectId,
+    event.addressType,
+    event.direction,
+    transfer.internal,
+  ]);
+}

@@ -1,0 +1,29 @@
+import type { Database } from 'better-sqlite3';
+import { inboxTable } from './inbox.ts';
+import { outboxTable } from './outbox.ts';
+import { routingTable } from './routing.ts';
+import { serversTable } from './servers.ts';
+import { subscriptionsTable } from './subscriptions.ts';
+
+/** Every table group over one open database; each method is one whole transaction. Times come as arguments. */
+export function openTables(db: Database) {
+  return {
+    inbox: inboxTable(db),
+    routing: routingTable(db),
+    outbox: outboxTable(db),
+    subscriptions: subscriptionsTable(db),
+    servers: serversTable(db),
+  };
+}
+
+/** The table groups as the database's own thread sees them. */
+export type Tables = ReturnType<typeof openTables>;
+
+/** The table groups as everybody else sees them: the same methods, each a promise. */
+export type Store = {
+  [Group in keyof Tables]: {
+    [Method in keyof Tables[Group]]: Tables[Group][Method] extends (...args: infer A) => infer R
+      ? (...args: A) => Promise<R>
+      : never;
+  };
+};
