@@ -1,0 +1,26 @@
+import * as Value from 'ox/Value';
+
+/** Puts commas between thousands of a decimal text; the fraction stays as it is. */
+function withThousands(text: string): string {
+  const [whole = '0', fraction] = text.split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/** An exact amount for people: `1234500000`, 6 → `1,234.5`. With unknown decimals the raw units, grouped. */
+export function formatAmount(value: string, decimals: number | null): string {
+  return withThousands(decimals === null ? value : Value.format(BigInt(value), decimals));
+}
+
+/** Whether `text` is an amount as people type it: `250`, `0.5`. */
+export function isAmount(text: string): boolean {
+  return /^\d{1,60}(\.\d{1,60})?$/.test(text);
+}
+
+/** Whether `value` (smallest unit) is below `minimum` (in units); exact, however many digits either has. */
+export function isBelow(value: string, decimals: number, minimum: string): boolean {
+  const [whole = '0', fraction = ''] = minimum.split('.');
+  const places = Math.max(decimals, fraction.length);
+  const scaled = (text: string, by: number) => BigInt(text + '0'.repeat(by));
+  return scaled(value, places - decimals) < scaled(whole + fraction, places - fraction.length);
+}

@@ -1,0 +1,151 @@
+import secureJson from 'secure-json-parse';
+import { type AddressText, NATIVE_SENTINEL, toAddress } from './address.ts';
+import type { Transfer, TransferEvent, TransferKind } from './transfer.ts';
+
+/** What a body says, or why it cannot be understood. */
+export type ParsedEvent = { ok: true; event: TransferEvent } | { ok: false; reason: string };
+
+/** A uint256 has at most 78 digits; anything longer is no amount. */
+const MAX_DIGITS = 78;
+
+type Fields = Record<string, unknown>;
+
+const decoder = new TextDecoder('utf-8');
+
+/**
+ * Reads a delivery's bytes, tolerant of every deviation that live services show: null for unused fields, numbers for
+ * texts, brand names for the native coin, ids beyond 2^53 as bare integers. Never throws.
+ */
+export function parseEvent(body: Uint8Array): ParsedEvent {
+  let fields: unknown;
+  try {
+    fields = secureJson.parse(decoder.decode(body), numbersAsWritten, {
+      protoAction: 'remove',
+      constructorAction: 'remove',
+    });
+  } catch {
+    return { ok: false, reason: 'The body is not JSON.' };
+  }
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+    return { ok: false, reason: 'The body is not one JSON object.' };
+  }
+  return readEvent(fields as Fields);
+}
+
+/** Keeps every number as its source text, so that no digit is lost beyond 2^53. */
+function numbersAsWritten(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === 'number' ? (context?.source ?? String(value)) : value;
+}
+
+function readEvent(fields: Fields): ParsedEvent {
+  const txHash = text(fields.txHash);
+  if (!txHash || !/^[0-9a-z]{1,80}$/i.test(txHash)) {
+    return { ok: false, reason: 'The event has no transaction hash (txHash).' };
+  }
+  const from = toAddress(fields.from);
+  const to = toAddress(fields.to);
+  const tokenAddress = toAddress(fields.tokenAddress);
+  if (!from && !to && !tokenAddress) {
+    return { ok: false, reason: 'The event names no address (from, to, tokenAddress).' };
+  }
+  const tokenId = readTokenId(fields.tokenId);
+  const value = integer(fields.value);
+  const kind = readKind(text(fields.tokenType), tokenAddress, tokenId.tokenId !== null, value !== null, fields);
+  const native = kind === 'native';
+  const transfer: Transfer = {
+    kind,
+    txHash: txHash.toLowerCase(),
+    from,
+    to,
+    token: native ? null : tokenAddress,
+    value,
+    ...tokenId,
+    tokenType: text(fields.tokenType),
+    tokenName: native ? null : text(fields.tokenName),
+    tokenSymbol: native ? null : text(fields.tokenSymbol),
+    decimals: native ? 18 : readDecimals(fields.tokenDecimals),
+    internal: fields.isInternalTransaction === true || fields.isInternalTransaction === 'true',
+    blockNumber: smallInteger(fields.blockNumber),
+    blockHash: text(fields.blockHash)?.toLowerCase() ?? null,
+    gasFee: integer(fields.gasFee),
+  };
+  const direction = text(fields.direction)?.toLowerCase();
+  const addressType = text(fields.addressType)?.toLowerCase();
+  return {
+    ok: true,
+    event: {
+      transfer,
+      direction: direction === 'incoming' || direction === 'outgoing' ? direction : null,
+      addressType: addressType?.startsWith('wallet') ? 'wallet' : addressType?.startsWith('token') ? 'token' : null,
+      projectId: text(fields.projectId),
+    },
+  };
+}
+
+function readKind(
+  tokenType: string | null,
+  tokenAddress: AddressText | null,
+  hasTokenId: boolean,
+  hasValue: boolean,
+  fields: Fields,
+): TransferKind {
+  const type = tokenType?.replace(/[^0-9a-z]/gi, '').toUpperCase() ?? '';
+  if (tokenAddress === NATIVE_SENTINEL) return 'native';
+  if (type === 'ERC20') return 'erc20';
+  if (type === 'ERC721') return 'erc721';
+  if (type === 'ERC1155') return 'erc1155';
+  if (type === 'NATIVE') return 'native';
+  if (tokenAddress === null) return hasTokenId ? 'unknown' : 'native';
+  if (type !== '') return 'unknown';
+  if (hasTokenId) return hasValue ? 'erc1155' : 'erc721';
+  return hasValue && readDecimals(fields.tokenDecimals) !== null ? 'erc20' : 'unknown';
+}
+
+/** A text that is there: not null, not empty, cut at 300 characters. */
+function text(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const trimmed = value.trim();
+  return trimmed === '' ? null : trimmed.slice(0, 300);
+}
+
+/** A non-negative integer of at most 78 digits as plain decimal text; reads hex and `1.5e+21` too. */
+function integer(value: unknown): string | null {
+  if (typeof value !== 'string' || value.length > 400) return null;
+  const source = value.trim();
+  let digits: string | null = null;
+  if (/^\d+$/.test(source)) digits = source.replace(/^0+(?=\d)/, '');
+  else if (/^0x[0-9a-f]+$/i.test(source)) digits = BigInt(source).toString();
+  else digits = expand(source);
+  return digits !== null && digits.length <= MAX_DIGITS ? digits : null;
+}
+
+/** `1.5e+21` and `7.0` as plain digits, when they are integers. */
+function expand(source: string): string | null {
+  const match = /^(\d+)(?:\.(\d+))?(?:e\+?(\d{1,2}))?$/i.exec(source);
+  if (!match) return null;
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  const shift = Number(exponent);
+  const kept = fraction.replace(/0+$/, '');
+  if (kept.length > shift) return null;
+  return (whole + kept.padEnd(shift, '0')).replace(/^0+(?=\d)/, '');
+}
+
+function readTokenId(value: unknown): { tokenId: string | null; tokenIdExact: boolean } {
+  const source = text(value);
+  if (source === null) return { tokenId: null, tokenIdExact: true };
+  if (!/[.e]/i.test(source) || /^0x/i.test(source)) {
+    const exact = integer(source);
+    if (exact !== null) return { tokenId: exact, tokenIdExact: true };
+  }
+  return { tokenId: source.slice(0, 80), tokenIdExact: false };
+}
+
+function readDecimals(value: unknown): number | null {
+  const digits = integer(value);
+  return digits !== null && Number(digits) <= 255 ? Number(digits) : null;
+}
+
+function smallInteger(value: unknown): number | null {
+  const digits = integer(value);
+  return digits !== null && Number.isSafeInteger(Number(digits)) ? Number(digits) : null;
+}

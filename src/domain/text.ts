@@ -1,0 +1,43 @@
+/** Longest name that is shown, in graphemes. */
+const MAX_GRAPHEMES = 32;
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** Control, format (bidi, zero-width), private-use and unassigned characters, and blanks that look like nothing. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800\u{e0000}-\u{e0fff}]/gu;
+
+/** A dot between letters, a scheme, an invite or a mention: what a reader could take for a way out of Discord. */
+const LINK_LIKE =
+  /(https?|www|hxxp)[^a-z0-9]|:\/\/|[\p{L}\p{N}][.。．｡․·][\p{L}]{2,}|\/\/|@everyone|@here|t\.me|discord\s*(gg|app)/iu;
+
+/**
+ * Third-party text made harmless and plain: NFKC, no invisible characters, one line, at most 32 graphemes; null when
+ * nothing readable is left.
+ */
+export function plainText(text: string | null | undefined): string | null {
+  if (!text) return null;
+  const clean = text.slice(0, 1000).normalize('NFKC').replace(/\s+/gu, ' ').replace(INVISIBLE, '').trim();
+  if (clean === '') return null;
+  const shown: string[] = [];
+  for (const { segment } of graphemes.segment(clean)) {
+    if (shown.length === MAX_GRAPHEMES) return `${shown.join('').trimEnd()}…`;
+    // A "grapheme" of hundreds of combining marks smears over the lines around it.
+    shown.push(segment.length > 8 ? segment.slice(0, 8) : segment);
+  }
+  return shown.join('');
+}
+
+/** Whether a name could be taken for a link, an invite or a mention. */
+export function looksLikeLink(text: string): boolean {
+  return LINK_LIKE.test(text.normalize('NFKC').replace(INVISIBLE, ''));
+}
+
+/**
+ * Text from the chain or from third parties as inline code, the only form in which it is shown; names that look like
+ * links become `(name hidden: looks like a link)`, and `fallback` stands for a missing name.
+ */
+export function inCode(text: string | null | undefined, fallback: string): string {
+  if (text && looksLikeLink(text)) return '`(name hidden: looks like a link)`';
+  const plain = plainText(text)?.replaceAll('`', 'ˋ');
+  return plain ? `\`${plain}\`` : fallback;
+}

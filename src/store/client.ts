@@ -1,0 +1,79 @@
+import { Worker } from 'node:worker_threads';
+import type { Store } from './tables.ts';
+
+/** A failed store call; `code` is SQLite's (`SQLITE_BUSY`, `SQLITE_FULL`, …) where it has one. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: string | undefined;
+  constructor(message: string, code: string | undefined) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Whether a failed call may succeed later without anybody changing the program. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof StoreError && /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CANTOPEN)/.test(error.code ?? '');
+}
+
+type Answer = { ready: true } | { id: number; result?: unknown; error?: { message: string; code?: string } };
+
+/** Opens the database in a thread of its own; rejects with a message for the operator when that cannot be done. */
+export async function openStore(file: string): Promise<{ store: Store; close(): Promise<void> }> {
+  const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData: { file } });
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  let lastId = 0;
+  let ended: Error | null = null;
+
+  const ready = Promise.withResolvers<void>();
+  const end = (error: Error) => {
+    ended ??= error;
+    ready.reject(error);
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  };
+  worker.on('error', (error) => end(error as Error));
+  worker.on('exit', () => end(new Error('The database is closed.')));
+  worker.on('message', (answer: Answer) => {
+    if ('ready' in answer) return ready.resolve();
+    const call = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    if (answer.error) call?.reject(new StoreError(answer.error.message, answer.error.code));
+    else call?.resolve(answer.result);
+  });
+
+  const call = (group: string, method: string, args: unknown[]) =>
+    new Promise((resolve, reject) => {
+      if (ended) return reject(ended);
+      const id = ++lastId;
+      waiting.set(id, { resolve, reject });
+      worker.postMessage({ id, group, method, args });
+    });
+  const methodsOf = (group: string) =>
+    new Proxy(
+      {},
+      {
+        get:
+          (_, method: string) =>
+          (...args: unknown[]) =>
+            call(group, method, args),
+      },
+    );
+  const groups = new Map<string, object>();
+  const store = new Proxy({} as Store, {
+    get(_, group: string) {
+      if (!groups.has(group)) groups.set(group, methodsOf(group));
+      return groups.get(group);
+    },
+  });
+
+  await ready.promise;
+  return {
+    store,
+    async close() {
+      const exited = new Promise((resolve) => worker.once('exit', resolve));
+      worker.postMessage('close');
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { migrations } from './migrations.ts';
+
+/** How long a writer waits for another one before it gives up with SQLITE_BUSY. */
+const BUSY_MS = 250;
+
+/** An open database file with the lock that keeps every other process out. */
+export interface OpenDatabase {
+  db: Database.Database;
+  close(): void;
+}
+
+/**
+ * Opens (or makes) the database file, takes its lock and brings the schema up to date; throws an Error with a message
+ * for the operator when another process holds the file or a newer version wrote it.
+ */
+export function openDatabase(file: string): OpenDatabase {
+  mkdirSync(dirname(file), { recursive: true });
+  const lock = takeLock(file);
+  try {
+    const db = new Database(file, { timeout: BUSY_MS });
+    db.pragma('journal_mode = WAL');
+    // WAL mode falls back to NORMAL in this build, which would answer 200 before the bytes are on disk.
+    db.pragma('synchronous = FULL');
+    db.pragma('foreign_keys = ON');
+    if (db.pragma('synchronous', { simple: true }) !== 2) throw new Error('SQLite refuses synchronous=FULL.');
+    migrate(db, file);
+    return {
+      db,
+      close() {
+        db.close();
+        lock.close();
+      },
+    };
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** An exclusive transaction on a file beside the database: the system releases it however the process ends. */
+function takeLock(file: string): Database.Database {
+  const lock = new Database(`${file}.lock`, { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch {
+    lock.close();
+    throw new Error(
+      `Another process is using ${file}. One Ledgerbell runs per database file: stop the other one, or give this ` +
+        'one a file of its own with DATABASE_URL.',
+    );
+  }
+}
+
+function migrate(db: Database.Database, file: string): void {
+  const version = Number(db.pragma('user_version', { simple: true }));
+  if (version > migrations.length) {
+    throw new Error(
+      `${file} was written by a newer Ledgerbell (schema ${version}; this one knows ${migrations.length}). ` +
+        'Start the newer version, or restore a backup made before the update.',
+    );
+  }
+  if (version > 0 && version < migrations.length) {
+    const backup = `${file}.before-schema-${migrations.length}`;
+    if (!existsSync(backup)) db.prepare('VACUUM INTO ?').run(backup);
+  }
+  for (let next = version; next < migrations.length; next++) {
+    db.transaction(() => {
+      db.exec(migrations[next]!);
+      db.pragma(`user_version = ${next + 1}`);
+    }).immediate();
+  }
+}

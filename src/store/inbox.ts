@@ -1,0 +1,50 @@
+import type { Database } from 'better-sqlite3';
+
+/** A delivery as it came. */
+export interface InboxRow {
+  id: number;
+  scope: number;
+  receivedAt: number;
+  body: Uint8Array;
+}
+
+/** Deliveries that were stored and not yet routed, and those that could not be understood. */
+export function inboxTable(db: Database) {
+  const insert = db.prepare<[number, number, Uint8Array]>(
+    'INSERT INTO inbox (scope, received_at, body) VALUES (?, ?, ?)',
+  );
+  const next = db.prepare<[number], InboxRow>(
+    'SELECT id, scope, received_at AS receivedAt, body FROM inbox ORDER BY id LIMIT ?',
+  );
+  const waiting = db.prepare<[], { waiting: number; oldest: number | null }>(
+    'SELECT count(*) AS waiting, min(received_at) AS oldest FROM inbox',
+  );
+  const quarantine = db.prepare<[], { rows: number; bytes: number | null }>(
+    'SELECT count(*) AS rows, sum(length(body)) AS bytes FROM quarantine',
+  );
+  const tokens = db.prepare<[], { token: string; scope: number }>('SELECT token, scope FROM receiver_tokens');
+  const addToken = db.prepare<[string, number, number]>(
+    'INSERT INTO receiver_tokens (token, scope, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const append = db.transaction((rows: Omit<InboxRow, 'id'>[]) =>
+    rows.map((row) => Number(insert.run(row.scope, row.receivedAt, row.body).lastInsertRowid)),
+  );
+
+  return {
+    /** Stores deliveries in one durable commit and gives their ids in the same order. */
+    append: (rows: Omit<InboxRow, 'id'>[]): number[] => append.immediate(rows),
+    /** The oldest ones. */
+    next: (limit: number): InboxRow[] => next.all(limit),
+    /** What waits, and what was set aside. */
+    stats() {
+      const { waiting: count, oldest } = waiting.get()!;
+      const { rows, bytes } = quarantine.get()!;
+      return { waiting: count, oldest, quarantined: rows, quarantinedBytes: bytes ?? 0 };
+    },
+    /** Every active path token with the scope whose events it receives. */
+    tokens: () => tokens.all(),
+    addToken: (token: string, scope: number, now: number): void => {
+      addToken.run(token, scope, now);
+    },
+  };
+}

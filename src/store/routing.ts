@@ -1,0 +1,142 @@
+import type { Database } from 'better-sqlite3';
+import type { SeenDelivery, SeenTransfer } from '../domain/identity.ts';
+import type { Perspective, Subscription } from '../domain/subscription.ts';
+import { subscriptionsTable } from './subscriptions.ts';
+
+/** One line to be told in one channel. */
+export interface NewAlert {
+  transferKey: string;
+  guildId: string;
+  channelId: string;
+  matches: { subscription: number; perspective: Perspective }[];
+}
+
+/** Why a subscription was told, or was not. */
+export interface Decision {
+  transferKey: string;
+  guildId: string;
+  channelId: string;
+  subscription: number;
+  outcome: string;
+}
+
+/** Everything that routing a batch of deliveries changes; committed as one. */
+export interface Routed {
+  /** Inbox ids that are done. */
+  done: number[];
+  transfers: SeenTransfer[];
+  deliveries: SeenDelivery[];
+  alerts: NewAlert[];
+  decisions: Decision[];
+  /** Inbox ids to set aside, with the reason. */
+  quarantined: { id: number; reason: string }[];
+  /** Transfers whose sent lines must change. */
+  changed: string[];
+  now: number;
+}
+
+interface TransferRow {
+  key: string;
+  scope: number;
+  seenAt: number;
+  count: number;
+  bodies: number;
+  reorganised: 0 | 1;
+  data: string;
+}
+
+interface DeliveryRow extends Omit<SeenDelivery, 'owed'> {
+  owed: 0 | 1;
+}
+
+/** The ledger of what was seen, and the step from the inbox to the outbox. */
+export function routingTable(db: Database) {
+  const { watching } = subscriptionsTable(db);
+  const transfer = db.prepare<[string], TransferRow>(
+    'SELECT key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers WHERE key = ?',
+  );
+  const delivery = db.prepare<[string], DeliveryRow>(
+    `SELECT key, transfer_key AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt
+     FROM deliveries WHERE key = ?`,
+  );
+  const putTransfer = db.prepare<TransferRow & { txHash: string }>(
+    `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganised, data)
+     VALUES (@key, @scope, @txHash, @seenAt, @count, @bodies, @reorganised, @data)
+     ON CONFLICT (key) DO UPDATE SET count = @count, bodies = @bodies, reorganised = @reorganised, data = @data`,
+  );
+  const putDelivery = db.prepare<DeliveryRow>(
+    `INSERT INTO deliveries (key, transfer_key, count, owed, answered_at, received, seen_at)
+     VALUES (@key, @transferKey, @count, @owed, @answeredAt, @received, @seenAt)
+     ON CONFLICT (key) DO UPDATE SET count = @count, owed = @owed, answered_at = @answeredAt, received = @received`,
+  );
+  const addAlert = db.prepare<{
+    transferKey: string;
+    guildId: string;
+    channelId: string;
+    matches: string;
+    now: number;
+  }>(
+    `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at)
+     SELECT id, @guildId, @channelId, @matches, @now FROM transfers WHERE key = @transferKey`,
+  );
+  const addChannel = db.prepare<[string, string]>(
+    'INSERT INTO channels (channel_id, guild_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  );
+  const addDecision = db.prepare<Decision>(
+    `INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome)
+     SELECT id, @guildId, @channelId, @subscription, @outcome FROM transfers WHERE key = @transferKey`,
+  );
+  const touch = db.prepare<[number, number]>('UPDATE subscriptions SET last_event_at = ? WHERE id = ?');
+  const setAside = db.prepare<[string, number]>(
+    'INSERT INTO quarantine (scope, received_at, reason, body) SELECT scope, received_at, ?, body FROM inbox WHERE id = ?',
+  );
+  const drop = db.prepare<[number]>('DELETE FROM inbox WHERE id = ?');
+
+  const commit = db.transaction((routed: Routed) => {
+    for (const { transfer: data, reorganised, ...seen } of routed.transfers) {
+      putTransfer.run({
+        ...seen,
+        txHash: data.txHash,
+        reorganised: reorganised ? 1 : 0,
+        data: JSON.stringify(data),
+      });
+    }
+    for (const seen of routed.deliveries) putDelivery.run({ ...seen, owed: seen.owed ? 1 : 0 });
+    for (const alert of routed.alerts) {
+      addChannel.run(alert.channelId, alert.guildId);
+      addAlert.run({ ...alert, matches: JSON.stringify(alert.matches), now: routed.now });
+    }
+    for (const decision of routed.decisions) {
+      addDecision.run(decision);
+      touch.run(routed.now, decision.subscription);
+    }
+    for (const { id, reason } of routed.quarantined) {
+      setAside.run(reason, id);
+      drop.run(id);
+    }
+    for (const id of routed.done) drop.run(id);
+  });
+
+  return {
+    /** What is known about these transfers and deliveries, and who watches these addresses. */
+    read(
+      transferKeys: string[],
+      deliveryKeys: string[],
+      addresses: string[],
+    ): { transfers: SeenTransfer[]; deliveries: SeenDelivery[]; subscriptions: Subscription[] } {
+      const transfers = transferKeys.flatMap((key) => transfer.get(key) ?? []);
+      const deliveries = deliveryKeys.flatMap((key) => delivery.get(key) ?? []);
+      return {
+        transfers: transfers.map(({ data, reorganised, ...row }) => ({
+          ...row,
+          reorganised: reorganised === 1,
+          transfer: JSON.parse(data) as SeenTransfer['transfer'],
+        })),
+        deliveries: deliveries.map((row) => ({ ...row, owed: row.owed === 1 })),
+        subscriptions: watching(addresses),
+      };
+    },
+    /** Commits a routed batch: events done, lines made, reasons recorded, all or nothing. */
+    commit: (routed: Routed): void => commit.immediate(routed),
+  };
+}
