@@ -1,0 +1,170 @@
+import { BlockList, isIP } from 'node:net';
+import { z } from 'zod';
+
+/** A start that cannot be made with this environment; the message names every fault and no secret's value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** IPs and CIDR ranges, as text and as a list to check against. */
+export interface AddressList {
+  entries: string[];
+  has(ip: string): boolean;
+}
+
+const SOURCES = '35.191.17.80,35.191.17.87,35.191.17.84,35.191.24.103';
+
+const given = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value);
+const optional = <T extends z.ZodType>(type: T) => z.preprocess(given, type.optional());
+const withDefault = <T extends z.ZodType>(type: T, fallback: string) =>
+  z.preprocess((value) => given(value) ?? fallback, type);
+
+const port = z
+  .string()
+  .regex(/^\d+$/, 'a port is a number from 0 to 65535')
+  .transform(Number)
+  .refine((value) => value <= 65535, 'a port is a number from 0 to 65535');
+const url = z
+  .string()
+  .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), 'a URL like https://service.example/v0')
+  .transform((value) => value.replace(/\/+$/, ''));
+const ids = z
+  .string()
+  .transform(split)
+  .refine((list) => list.every((id) => /^\d{1,20}$/.test(id)), 'Discord ids: numbers, separated by commas');
+const list = z.string().transform((value, context): AddressList => {
+  try {
+    return addressList(split(value));
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+    return z.NEVER;
+  }
+});
+
+function split(value: string): string[] {
+  return value
+    .split(/[\s,]+/)
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+}
+
+function addressList(entries: string[]): AddressList {
+  const blocks = new BlockList();
+  for (const entry of entries) {
+    const [ip = '', bits, ...rest] = entry.split('/');
+    const family = isIP(ip);
+    const most = family === 6 ? 128 : 32;
+    const valid = family !== 0 && rest.length === 0 && (bits === undefined || /^\d{1,3}$/.test(bits));
+    if (!valid || Number(bits ?? 0) > most) {
+      throw new Error(`"${entry.slice(0, 60)}" is not an IP or a CIDR range like 203.0.113.0/24`);
+    }
+    const type = family === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) blocks.addAddress(ip, type);
+    else blocks.addSubnet(ip, Number(bits), type);
+  }
+  return { entries, has: (ip) => isIP(ip) !== 0 && blocks.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4') };
+}
+
+/** One entry a variable; `.env.example` names exactly these. */
+const schema = z.object({
+  DISCORD_TOKEN: z.preprocess(given, z.string({ error: 'required: the bot token from the Discord developer portal' })),
+  DISCORD_API_URL: withDefault(url, 'https://discord.com/api'),
+  HOST: withDefault(z.string(), '127.0.0.1'),
+  PORT: withDefault(port, '8080'),
+  PUBLIC_URL: optional(url),
+  OPS_HOST: withDefault(z.string(), '127.0.0.1'),
+  OPS_PORT: withDefault(port, '9464'),
+  DATABASE_URL: withDefault(
+    z.string().refine((value) => /^sqlite:./.test(value), 'sqlite: and a path, like sqlite:data/ledgerbell.sqlite'),
+    'sqlite:data/ledgerbell.sqlite',
+  ),
+  SECRETS_KEY: optional(
+    z
+      .string()
+      .refine((value) => Buffer.from(value, 'base64').length === 32, '32 bytes in base64 (openssl rand -base64 32)'),
+  ),
+  RECEIVER_TOKEN: optional(
+    z.string().regex(/^[\w-]{8,100}$/, '8 to 100 letters, digits, _ or - (openssl rand -hex 24)'),
+  ),
+  RECEIVER_SOURCES: withDefault(list, SOURCES),
+  RECEIVER_SOURCE_CHECK: withDefault(
+    z.enum(['enforce', 'report', 'off'], { error: 'enforce, report or off' }),
+    'enforce',
+  ),
+  TRUSTED_PROXIES: withDefault(list, ','),
+  NOTIFICATION_URL: optional(url),
+  NOTIFICATION_PROJECT_ID: optional(z.string()),
+  NOTIFICATION_API_KEY: optional(z.string()),
+  NOTIFICATION_API_SECRET: optional(z.string()),
+  OPERATOR_GUILD_IDS: withDefault(ids, ','),
+  EXPLORER_API_URL: optional(url),
+  EXPLORER_ADDRESS_PARAM: withDefault(z.string().regex(/^\w+$/, 'the name of a query parameter'), 'contractaddress'),
+  EXPLORER_API_KEY: optional(z.string()),
+  EXPLORER_URL: optional(url),
+  DISCOVERY_URL: optional(url),
+  MAX_SUBSCRIPTIONS: withDefault(
+    z
+      .string()
+      .regex(/^[1-9]\d{0,6}$/, 'a number from 1 to 9999999')
+      .transform(Number),
+    '1000',
+  ),
+  NATIVE_SYMBOL: optional(z.string().max(16, 'at most 16 characters')),
+  LOG_LEVEL: withDefault(
+    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      error: 'trace, debug, info, warn, error, fatal or silent',
+    }),
+    'info',
+  ),
+});
+
+/** The bot's configuration, checked. */
+export type Config = z.output<typeof schema>;
+
+/** Every variable that the bot reads. */
+export const CONFIG_KEYS = Object.keys(schema.shape);
+
+/** Reads the environment; throws a {@link ConfigError} that names every missing or wrong value at once. */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const parsed = schema.safeParse(environment);
+  const faults = parsed.success
+    ? crossFaults(parsed.data)
+    : parsed.error.issues.map((issue) => `${String(issue.path[0])}: ${issue.message}`);
+  if (!parsed.success) faults.push(...halfProject(environment));
+  if (parsed.success && faults.length === 0) return parsed.data;
+  throw new ConfigError(
+    [
+      `Ledgerbell cannot start: ${faults.length === 1 ? 'one value is' : `${faults.length} values are`} missing or wrong.`,
+      ...faults.map((fault) => `  - ${fault}`),
+      'Set them in the environment or in a file named .env (.env.example explains each).',
+      'To try everything without any account: npm run sandbox',
+    ].join('\n'),
+  );
+}
+
+const PROJECT_KEYS = ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_API_KEY', 'NOTIFICATION_API_SECRET'] as const;
+
+/** The operator's project comes whole or not at all. */
+function halfProject(values: Partial<Record<string, unknown>>): string[] {
+  const missing = PROJECT_KEYS.filter((key) => !given(values[key]));
+  if (missing.length === 0 || missing.length === PROJECT_KEYS.length) return [];
+  return missing.map((key) => `${key}: missing; the three NOTIFICATION_ project values go together, all or none`);
+}
+
+function crossFaults(config: Config): string[] {
+  const faults = halfProject(config);
+  if (given(config.NOTIFICATION_API_KEY) && !config.NOTIFICATION_URL) {
+    faults.push('NOTIFICATION_URL: missing, although the project’s keys are set');
+  }
+  const overlap = config.TRUSTED_PROXIES.entries.filter(
+    (entry) =>
+      config.RECEIVER_SOURCES.has(entry.split('/')[0]!) ||
+      config.RECEIVER_SOURCES.entries.some((source) => config.TRUSTED_PROXIES.has(source.split('/')[0]!)),
+  );
+  if (overlap.length > 0) {
+    faults.push(
+      `TRUSTED_PROXIES: ${overlap.join(', ')} overlaps RECEIVER_SOURCES; a proxy that is itself a source could not be told from the service`,
+    );
+  }
+  return faults;
+}

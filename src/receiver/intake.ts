@@ -1,0 +1,136 @@
+import type { Store } from '../store/tables.ts';
+
+/** A stored delivery's outcome: `undefined` while its answer is on the way, null when it never got to the end. */
+export type Answered = number | null | undefined;
+
+/** Why a delivery was not stored in time. */
+export type Refusal = 'overload' | 'busy' | 'late' | 'quarantine-full' | 'closing';
+
+/** Requests that may wait at once for longer than a moment. */
+const MAX_SLOW = 64;
+/** A request older than this counts as waiting; a burst that is committed at once is no overload. */
+const SLOW_MS = 100;
+/** No answer later than this after arrival. */
+const DEADLINE_MS = 2_000;
+
+/** One delivery on its way through the receiver. */
+export interface Ticket {
+  arrivedAt: number;
+  scope: number;
+  /** Stored under this id, once it is. */
+  id: number | null;
+  /** The answer has been written, or the connection is gone. */
+  over: boolean;
+  answeredAt: number | null;
+}
+
+/**
+ * Brings bodies to disk: all that have come when the loop turns share one commit, one commit runs at a time. Also
+ * remembers which answers reached the end, which identity rests on.
+ */
+export function createIntake({ store, now, onStored }: { store: Store; now(): number; onStored(): void }) {
+  interface Waiting {
+    ticket: Ticket;
+    body: Uint8Array;
+    settle(result: 'stored' | Refusal): void;
+  }
+  let queue: Waiting[] = [];
+  let committing = false;
+  let closing = false;
+  let quarantineFull = false;
+  const open = new Set<Ticket>();
+  const outcomes = new Map<number, Answered>();
+  let commits = 0;
+
+  function overloaded(at: number): boolean {
+    let slow = 0;
+    for (const ticket of open) {
+      if (at - ticket.arrivedAt < SLOW_MS) return false;
+      if (++slow >= MAX_SLOW) return true;
+    }
+    return false;
+  }
+
+  async function commit(): Promise<void> {
+    committing = true;
+    while (queue.length > 0) {
+      const group = queue;
+      queue = [];
+      try {
+        const ids = await store.inbox.append(
+          group.map(({ ticket, body }) => ({ scope: ticket.scope, receivedAt: ticket.arrivedAt, body })),
+        );
+        commits++;
+        group.forEach(({ ticket, settle }, index) => {
+          ticket.id = ids[index]!;
+          outcomes.set(ticket.id, ticket.over ? ticket.answeredAt : undefined);
+          settle('stored');
+        });
+        onStored();
+      } catch {
+        for (const { settle } of group) settle('busy');
+      }
+    }
+    committing = false;
+  }
+
+  return {
+    /** Opens a ticket for a request, or says why it must come again. */
+    admit(scope: number): Ticket | Refusal {
+      const at = now();
+      if (closing) return 'closing';
+      if (quarantineFull) return 'quarantine-full';
+      if (overloaded(at)) return 'overload';
+      const ticket: Ticket = { arrivedAt: at, scope, id: null, over: false, answeredAt: null };
+      open.add(ticket);
+      return ticket;
+    },
+
+    /** Stores a body; resolves once it is durable or must be refused, within two seconds of its arrival. */
+    store(ticket: Ticket, body: Uint8Array): Promise<'stored' | Refusal> {
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => resolve('late'), DEADLINE_MS - (now() - ticket.arrivedAt));
+        queue.push({
+          ticket,
+          body,
+          settle(result) {
+            clearTimeout(timer);
+            resolve(result);
+          },
+        });
+        if (!committing) {
+          committing = true;
+          setImmediate(() => void commit());
+        }
+      });
+    },
+
+    /** Ends a ticket: `answeredAt` when a 200 was written to its end, null otherwise. */
+    end(ticket: Ticket, answeredAt: number | null): void {
+      if (ticket.over) return;
+      ticket.over = true;
+      ticket.answeredAt = answeredAt;
+      open.delete(ticket);
+      if (ticket.id !== null) {
+        outcomes.set(ticket.id, answeredAt);
+        onStored();
+      }
+    },
+
+    /** How the answer to a stored delivery ended; those of an earlier process count as never answered. */
+    outcome: (id: number): Answered => (outcomes.has(id) ? outcomes.get(id) : null),
+    forget(ids: number[]): void {
+      for (const id of ids) outcomes.delete(id);
+    },
+    setQuarantineFull(full: boolean): void {
+      quarantineFull = full;
+    },
+    stopAdmitting(): void {
+      closing = true;
+    },
+    state: () => ({ open: open.size, commits }),
+  };
+}
+
+/** Brings bodies to disk. */
+export type Intake = ReturnType<typeof createIntake>;

@@ -1,0 +1,129 @@
+import { timingSafeEqual } from 'node:crypto';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Intake, Ticket } from './intake.ts';
+import { sourceAddress } from './source.ts';
+
+const BODY_LIMIT = 1024 * 1024;
+
+/** Why a request was refused; also the metrics' label. */
+export type RefusalReason = 'token' | 'method' | 'source' | 'too-large' | 'unavailable';
+
+/** A path token and whose events it receives. */
+export interface PathToken {
+  token: string;
+  scope: number;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    ticket: Ticket | null;
+  }
+}
+
+/** What the receiver needs. `tokens()` gives the active ones at the time of each request. */
+export interface ReceiverOptions {
+  config: Pick<Config, 'RECEIVER_SOURCES' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
+  intake: Intake;
+  tokens(): readonly PathToken[];
+  now(): number;
+  log: Logger;
+  onRefused(reason: RefusalReason, source: string | null): void;
+  onReceived(): void;
+}
+
+/**
+ * The HTTP server that deliveries are posted to: `/hooks/{token}`. Token, method and source are judged before the body
+ * is read; 200 is written once the bytes are on disk; what the body says is not judged here.
+ */
+export function createReceiver({ config, intake, tokens, now, log, onRefused, onReceived }: ReceiverOptions) {
+  const app = fastify({
+    logger: false,
+    bodyLimit: BODY_LIMIT,
+    // A body that stops half-way must not hold its connection; the sender itself gives up after 3 s.
+    requestTimeout: 10_000,
+    connectionTimeout: 0,
+    keepAliveTimeout: 72_000,
+    routerOptions: { maxParamLength: 200 },
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+  });
+  app.decorateRequest('ticket', null);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  const refuse = (reply: FastifyReply, status: number, reason: RefusalReason, source: string | null = null) => {
+    onRefused(reason, source);
+    return reply.code(status).send({ ok: false });
+  };
+  const unavailable = (reply: FastifyReply) => refuse(reply.header('retry-after', '15'), 503, 'unavailable');
+
+  function admit(request: FastifyRequest, reply: FastifyReply, done: () => void): unknown {
+    const { token: given } = request.params as { token: string };
+    const scope = scopeOf(given, tokens());
+    if (scope === null) return refuse(reply, 404, 'token');
+    if (request.method !== 'POST' && request.method !== 'PUT' && request.method !== 'PATCH') {
+      return refuse(reply.header('allow', 'POST, PUT, PATCH'), 405, 'method');
+    }
+    if (config.RECEIVER_SOURCE_CHECK !== 'off') {
+      const source = sourceAddress(
+        request.socket.remoteAddress,
+        request.headers['x-forwarded-for']?.toString(),
+        config.TRUSTED_PROXIES,
+      );
+      if (source === null || !config.RECEIVER_SOURCES.has(source)) {
+        if (config.RECEIVER_SOURCE_CHECK === 'enforce') return refuse(reply, 403, 'source', source);
+        onRefused('source', source);
+      }
+    }
+    const ticket = intake.admit(scope);
+    if (typeof ticket === 'string') return unavailable(reply);
+    request.ticket = ticket;
+    const response = reply.raw;
+    response.once('finish', () => intake.end(ticket, response.statusCode === 200 ? now() : null));
+    response.once('close', () => intake.end(ticket, null));
+    // Whatever the sender calls it, these are bytes to keep.
+    request.headers['content-type'] = 'application/octet-stream';
+    const slow = setTimeout(() => {
+      if (!reply.sent) void unavailable(reply.header('connection', 'close'));
+    }, 2_000);
+    response.once('close', () => clearTimeout(slow));
+    done();
+  }
+
+  app.route({
+    method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'],
+    url: '/hooks/:token',
+    onRequest: admit,
+    async handler(request, reply) {
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+      const result = await intake.store(request.ticket!, body);
+      if (reply.sent) return reply;
+      if (result !== 'stored') return unavailable(reply);
+      onReceived();
+      return reply.code(200).send({ ok: true });
+    },
+  });
+
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ ok: false }));
+  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+    if (reply.sent) return;
+    if (error.statusCode === 413) return refuse(reply.header('connection', 'close'), 413, 'too-large');
+    // What remains are broken-off bodies and bodies of another length than announced: nobody reads this answer.
+    log.debug({ error: error.message }, 'request broken off');
+    return unavailable(reply.header('connection', 'close'));
+  });
+  return app;
+}
+
+/** The scope of a token; every known token is compared, each in constant time. */
+function scopeOf(given: string, tokens: readonly PathToken[]): number | null {
+  const bytes = Buffer.from(given);
+  let found: number | null = null;
+  for (const { token, scope } of tokens) {
+    const expected = Buffer.from(token);
+    if (expected.length === bytes.length && timingSafeEqual(expected, bytes)) found = scope;
+  }
+  return found;
+}
