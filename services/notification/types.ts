@@ -1,0 +1,62 @@
+/** What a webhook receives: everything, coins (external and internal), ERC-20, or NFTs (ERC-721 and ERC-1155). */
+export const eventTypes = ['ALL', 'NATIVE', 'ERC20', 'ERC721'] as const;
+export type EventType = (typeof eventTypes)[number];
+
+/** A project and its two keys, from configuration. */
+export interface Project {
+  id: string;
+  /** The public key: query parameter `apiKey`. */
+  key: string;
+  /** The secret key: header `API-SECRET`. */
+  secret: string;
+}
+
+/** Which delivery a progress report is about. */
+export interface DeliveryRef {
+  deliveryId: number;
+  webhookId: string;
+  projectId: string;
+  txHash: string;
+  blockNumber: number;
+  /** When it happened, in milliseconds since 1970. */
+  at: number;
+}
+
+/** The way of one event from the chain to its receiver. `attempt` counts from 1 to 7. */
+export type DeliveryProgress =
+  | (DeliveryRef & { type: 'matched'; body: string })
+  | (DeliveryRef & { type: 'attempted'; attempt: number })
+  /** `status` is null when no answer came; `error` then says why. */
+  | (DeliveryRef & { type: 'answered'; attempt: number; status: number | null; error?: string })
+  /** Will be sent again at `dueAt`: after a failure, or as a repetition that was asked for. */
+  | (DeliveryRef & { type: 'scheduled'; reason: 'retry' | 'repeat'; dueAt: number })
+  /** Over: answered with 200, or given up after the last retry. */
+  | (DeliveryRef & { type: 'ended'; outcome: 'delivered' | 'exhausted' });
+
+/** What goes wrong on purpose. All off: `{ repeat: 0, repeatAfterMs: 15_000, delayMs: 0, reorder: false, paused: false }`. */
+export interface Faults {
+  /** How often each delivery is sent again after its 200. */
+  repeat: number;
+  /** How long after a 200 the repetition is sent. */
+  repeatAfterMs: number;
+  /** How long a new event waits before its first attempt. */
+  delayMs: number;
+  /** true: in random order instead of newest first. */
+  reorder: boolean;
+  /** true: nothing is sent until it is false again; scanning goes on. */
+  paused: boolean;
+}
+
+/** The running notification service, for those in the same process. */
+export interface Notification {
+  /** Calls the listener with every step of every delivery; answers the way to stop it. */
+  onProgress(listener: (progress: DeliveryProgress) => void): () => void;
+  /** The faults in force. */
+  faults(): Faults;
+  /** Changes some faults; the others stay. */
+  setFaults(faults: Partial<Faults>): void;
+  /** Reads all blocks up to the chain's newest now, without waiting for the next poll. */
+  scan(): Promise<void>;
+  /** How many deliveries are waiting or being sent. */
+  pending(): number;
+}
