@@ -148,8 +148,13 @@ async function routeBatch(rows: InboxRow[], { store, now, log, outcome }: Router
   const known = await lookUp(items, store);
   const changed = { transfers: new Set<string>(), deliveries: new Set<string>(), lines: new Set<string>() };
   for (const item of items) {
-    routeEvent(item, known, routed, changed);
-    routed.done.push(item.row.id);
+    try {
+      routeEvent(item, known, routed, changed);
+      routed.done.push(item.row.id);
+    } catch (error) {
+      log.error({ err: error, inbox: item.row.id }, 'event set aside');
+      routed.quarantined.push({ id: item.row.id, reason: `Routing failed: ${(error as Error).message}` });
+    }
   }
   routed.transfers = [...changed.transfers].map((key) => known.transfers.get(key)!);
   routed.deliveries = [...changed.deliveries].map((key) => known.deliveries.get(key)!);

@@ -59,12 +59,12 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
   };
   const unavailable = (reply: FastifyReply) => refuse(reply.header('retry-after', '15'), 503, 'unavailable');
 
-  function admit(request: FastifyRequest, reply: FastifyReply, done: () => void): unknown {
+  function admit(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
     const { token: given } = request.params as { token: string };
     const scope = scopeOf(given, tokens());
-    if (scope === null) return refuse(reply, 404, 'token');
+    if (scope === null) return void refuse(reply, 404, 'token');
     if (request.method !== 'POST' && request.method !== 'PUT' && request.method !== 'PATCH') {
-      return refuse(reply.header('allow', 'POST, PUT, PATCH'), 405, 'method');
+      return void refuse(reply.header('allow', 'POST, PUT, PATCH'), 405, 'method');
     }
     if (config.RECEIVER_SOURCE_CHECK !== 'off') {
       const source = sourceAddress(
@@ -73,12 +73,12 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
         config.TRUSTED_PROXIES,
       );
       if (source === null || !config.RECEIVER_SOURCES.has(source)) {
-        if (config.RECEIVER_SOURCE_CHECK === 'enforce') return refuse(reply, 403, 'source', source);
+        if (config.RECEIVER_SOURCE_CHECK === 'enforce') return void refuse(reply, 403, 'source', source);
         onRefused('source', source);
       }
     }
     const ticket = intake.admit(scope);
-    if (typeof ticket === 'string') return unavailable(reply);
+    if (typeof ticket === 'string') return void unavailable(reply);
     request.ticket = ticket;
     const response = reply.raw;
     response.once('finish', () => intake.end(ticket, response.statusCode === 200 ? now() : null));
@@ -108,7 +108,7 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
 
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ ok: false }));
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
-    if (reply.sent) return;
+    if (reply.sent) return reply;
     if (error.statusCode === 413) return refuse(reply.header('connection', 'close'), 413, 'too-large');
     // What remains are broken-off bodies and bodies of another length than announced: nobody reads this answer.
     log.debug({ error: error.message }, 'request broken off');

@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseEvent } from '../../src/domain/event.ts';
+import type { TransferEvent } from '../../src/domain/transfer.ts';
+
+const A = '0x1ea1f375B5dA185eb51edcbED23F3d401f8368cE';
+const B = '0xcc95E80DA76bd41507b99d9b977Dc3062bcf6430';
+const TOKEN = '0x5Df217D84e67a4aAc9d130fc7AfED5a94e873f0D';
+const HASH = `0x${'ab'.repeat(32)}`;
+
+const parse = (body: string | object) =>
+  parseEvent(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+
+function read(body: string | object): TransferEvent {
+  const parsed = parse(body);
+  if (!parsed.ok) throw new Error(parsed.reason);
+  return parsed.event;
+}
+
+describe('the published samples', () => {
+  it('reads a native payment by its value, not by its wrong valueEth', () => {
+    const { transfer, direction, projectId } = read(
+      `{"to":"${A}","from":"${B}","value":"1000000000000000000","valueEth":"0.1","txHash":"${HASH}","blockNumber":18196049,"blockHash":"0x1160be538508f63e3917b61f7af84db8907f66290d568340050f97e16008cc0b","tokenType":"FUSE","tokenAddress":"0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE","projectId":"62ce87c8131bbffe0f83af65","direction":"outgoing","gasFee":"1310144000000000","txnValue":"0"}`,
+    );
+    expect(transfer).toMatchObject({
+      kind: 'native',
+      value: '1000000000000000000',
+      decimals: 18,
+      token: null,
+      tokenType: 'FUSE',
+      blockNumber: 18196049,
+      gasFee: '1310144000000000',
+      internal: false,
+    });
+    expect(direction).toBe('outgoing');
+    expect(projectId).toBe('62ce87c8131bbffe0f83af65');
+  });
+
+  it('reads an ERC-20 transfer', () => {
+    const { transfer } = read({
+      to: A,
+      from: B,
+      txHash: HASH,
+      tokenAddress: TOKEN,
+      tokenType: 'ERC-20',
+      tokenName: 'GoodDollar',
+      tokenSymbol: 'G$',
+      tokenDecimals: '2',
+      value: '109700',
+      direction: 'incoming',
+    });
+    expect(transfer).toMatchObject({ kind: 'erc20', value: '109700', decimals: 2, tokenSymbol: 'G$' });
+    expect(transfer.token).toBe(TOKEN.toLowerCase());
+  });
+});
+
+describe('how live services deviate', () => {
+  const nft = `"from":"${B}","to":"${A}","txHash":"${HASH}","tokenAddress":"${TOKEN}","tokenType":"ERC-721"`;
+
+  it('keeps every digit of a bare integer beyond 2^53', () => {
+    const id = '115792089237316195423570985008687907853269984665640564039457584007913129639935';
+    expect(read(`{${nft},"tokenId":${id}}`).transfer).toMatchObject({ tokenId: id, tokenIdExact: true });
+  });
+
+  it('marks a rounded token id as imprecise and keeps it as printed', () => {
+    for (const id of ['5.78960446186581e+76', '"5.78960446186581e+76"']) {
+      const { transfer } = read(`{${nft},"tokenId":${id}}`);
+      expect(transfer).toMatchObject({ tokenId: '5.78960446186581e+76', tokenIdExact: false });
+    }
+  });
+
+  it('takes null for unused fields, and 0 for a value', () => {
+    const { transfer, direction } = read(
+      `{${nft},"tokenId":0,"value":null,"valueEth":null,"tokenDecimals":null,"direction":null,"tokenName":null}`,
+    );
+    expect(transfer).toMatchObject({ kind: 'erc721', tokenId: '0', value: null, decimals: null, tokenName: null });
+    expect(direction).toBeNull();
+    expect(
+      read({ from: B, to: A, txHash: HASH, tokenAddress: TOKEN, tokenType: 'ERC-20', value: 0 }).transfer.value,
+    ).toBe('0');
+  });
+
+  it('takes decimals as a number or as text', () => {
+    for (const tokenDecimals of [6, '6']) {
+      const event = read({
+        from: B,
+        to: A,
+        txHash: HASH,
+        tokenAddress: TOKEN,
+        tokenType: 'ERC-20',
+        value: '1',
+        tokenDecimals,
+      });
+      expect(event.transfer.decimals).toBe(6);
+    }
+  });
+
+  it.each([
+    ['ERC-1155', 'erc1155'],
+    ['ERC1155', 'erc1155'],
+    ['erc20', 'erc20'],
+    ['ERC-404', 'unknown'],
+  ])('reads the token type %s as %s', (tokenType, kind) => {
+    expect(read({ from: B, to: A, txHash: HASH, tokenAddress: TOKEN, tokenType, tokenId: 1 }).transfer.kind).toBe(kind);
+  });
+
+  it.each([
+    ['Wallet', 'wallet'],
+    ['Wallet-Address', 'wallet'],
+    ['Token-Address', 'token'],
+    ['Something', null],
+  ])('reads the address type %s', (addressType, expected) => {
+    expect(read({ from: B, to: A, txHash: HASH, value: '1', addressType }).addressType).toBe(expected);
+  });
+});
+
+describe('what cannot be understood', () => {
+  it.each(['', 'hello', '[]', 'null', '42', '{"txHash":', `{"txHash":"${HASH}"}`, `{"from":"${A}","to":"${B}"}`])(
+    'names a reason for %j',
+    (body) => {
+      const parsed = parse(body);
+      expect(parsed.ok).toBe(false);
+      expect(!parsed.ok && parsed.reason).toMatch(/\w+ .*\.$/);
+    },
+  );
+
+  it('never throws, whatever the bytes', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => void parseEvent(bytes)));
+    const deep = `{"from":"${A}","to":"${B}","txHash":"${HASH}","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    expect(() => parse(deep)).not.toThrow();
+  });
+
+  it('never throws, whatever the fields hold, and keeps amounts to digits', () => {
+    const field = fc.oneof(fc.jsonValue(), fc.string(), fc.bigInt().map(String), fc.double().map(String));
+    const body = fc.record({
+      from: fc.constantFrom(A, null, 'x'),
+      to: fc.constantFrom(B, null),
+      txHash: fc.constantFrom(HASH, null, 5),
+      tokenAddress: fc.constantFrom(TOKEN, null),
+      value: field,
+      tokenId: field,
+      tokenDecimals: field,
+      tokenType: field,
+      tokenName: field,
+      blockNumber: field,
+      gasFee: field,
+    });
+    fc.assert(
+      fc.property(body, (fields) => {
+        const parsed = parse(fields);
+        if (parsed.ok && parsed.event.transfer.value !== null)
+          expect(parsed.event.transfer.value).toMatch(/^\d{1,78}$/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checksumAddress, parseAddress, parseWatchable, toAddress } from '../../src/domain/address.ts';
+import { formatAmount, isBelow } from '../../src/domain/amount.ts';
+import { inCode } from '../../src/domain/text.ts';
+
+describe('amounts', () => {
+  it.each([
+    ['1000000000000000000', 18, '1'],
+    ['109700', 2, '1,097'],
+    ['1234567890', 6, '1,234.56789'],
+    ['0', 18, '0'],
+    ['1', 18, '0.000000000000000001'],
+    ['1234567', null, '1,234,567'],
+    ['1234567', 0, '1,234,567'],
+  ])('writes %s with %s decimals as %s', (value, decimals, text) => {
+    expect(formatAmount(value, decimals)).toBe(text);
+  });
+
+  it('never loses a digit', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.integer({ min: 0, max: 77 }), (value, decimals) => {
+        const [whole = '', fraction = ''] = formatAmount(value.toString(), decimals).replaceAll(',', '').split('.');
+        expect(BigInt(whole + fraction.padEnd(decimals, '0'))).toBe(value);
+      }),
+    );
+  });
+
+  it('compares exactly', () => {
+    expect(isBelow('999999', 6, '1')).toBe(true);
+    expect(isBelow('1000000', 6, '1')).toBe(false);
+    expect(isBelow('1', 0, '0.5')).toBe(false);
+    expect(isBelow('0', 0, '0.000001')).toBe(true);
+  });
+});
+
+describe('addresses', () => {
+  const right = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+
+  it('are read in any spelling whose checksum fits', () => {
+    for (const text of [right, right.toLowerCase(), ` ${right} `, `0x${right.slice(2).toUpperCase()}`]) {
+      expect(parseAddress(text)).toEqual({ ok: true, address: right.toLowerCase() });
+    }
+    expect(checksumAddress(toAddress(right)!)).toBe(right);
+  });
+  it('are refused with the reason', () => {
+    const wrong = parseAddress('0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed');
+    expect(wrong).toMatchObject({ ok: false, reason: expect.stringContaining('checksum') });
+    expect(parseAddress('0x123')).toMatchObject({ ok: false, reason: expect.stringContaining('40 hexadecimal') });
+  });
+  it('that would match everything cannot be watched', () => {
+    expect(parseWatchable(`0x${'0'.repeat(40)}`)).toMatchObject({ ok: false });
+    expect(parseWatchable('0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE')).toMatchObject({ ok: false });
+  });
+});
+
+describe('text from the chain', () => {
+  it.each([
+    ['USDC', '`USDC`'],
+    ['**bold** [x](y)', '`**bold** [x](y)`'],
+    ['a`b``c', '`aˋbˋˋc`'],
+    ['line\nbreak', '`line break`'],
+    ['\u202egpj.exe', '`(name hidden: looks like a link)`'],
+    ['visit https://evil.example', '`(name hidden: looks like a link)`'],
+    ['claim at evil.com', '`(name hidden: looks like a link)`'],
+    ['ｅｖｉｌ．ｃｏｍ', '`(name hidden: looks like a link)`'],
+    ['e\u200bvil.c\u200bom', '`(name hidden: looks like a link)`'],
+    ['@everyone', '`(name hidden: looks like a link)`'],
+    ['\u200b\u2800', 'none'],
+    ['', 'none'],
+    [null, 'none'],
+  ])('shows %j as %s', (text, shown) => {
+    expect(inCode(text, 'none')).toBe(shown);
+  });
+  it('is never longer than 32 graphemes and never leaves its code', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
+        const shown = inCode(text, '`none`');
+        expect(shown.slice(1, -1)).not.toMatch(/[`\n\r\u202a-\u202e\u200b]/);
+        expect([...new Intl.Segmenter().segment(shown)].length).toBeLessThanOrEqual(40);
+      }),
+    );
+  });
+});
