@@ -5,7 +5,7 @@ import { judge, type Receipt, type SeenDelivery, type SeenTransfer } from '../do
 import { matchTransfer } from '../domain/match.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { deliveryKey, type TransferEvent, transferKey } from '../domain/transfer.ts';
-import { isPassing } from '../store/client.ts';
+import { isPassing } from '../errors.ts';
 import type { InboxRow } from '../store/inbox.ts';
 import type { NewAlert, Routed } from '../store/routing.ts';
 import type { Store } from '../store/tables.ts';

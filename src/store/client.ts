@@ -1,20 +1,6 @@
 import { Worker } from 'node:worker_threads';
+import { StoreError } from '../errors.ts';
 import type { Store } from './tables.ts';
-
-/** A failed store call; `code` is SQLite's (`SQLITE_BUSY`, `SQLITE_FULL`, …) where it has one. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
-  readonly code: string | undefined;
-  constructor(message: string, code: string | undefined) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** Whether a failed call may succeed later without anybody changing the program. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof StoreError && /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CANTOPEN)/.test(error.code ?? '');
-}
 
 type Answer = { ready: true } | { id: number; result?: unknown; error?: { message: string; code?: string } };
 

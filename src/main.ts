@@ -1,0 +1,38 @@
+import pino from 'pino';
+import { startApp } from './app.ts';
+import { ConfigError, readConfig } from './config.ts';
+
+/** The process edge: environment → configuration → start; signals → stop. */
+
+/** The conventional exit code for a configuration that cannot work (sysexits' EX_CONFIG). */
+const EX_CONFIG = 78;
+/** However stuck a part is, the process ends by then; whatever is not finished is on disk. */
+const STOP_MS = 7_500;
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = pino({ level: config.LOG_LEVEL });
+  const app = await startApp(config, { log });
+
+  let stopping = false;
+  const stop = (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    setTimeout(() => process.exit(0), STOP_MS).unref();
+    app.close().then(
+      () => process.exit(0),
+      (error) => {
+        log.error({ err: error }, 'stopped with an error');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(error instanceof ConfigError ? EX_CONFIG : 1);
+});

@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { CONFIG_KEYS, ConfigError, readConfig } from '../src/config.ts';
+
+const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
+const lines = example.split('\n').filter((line) => /^[A-Z_]+=/.test(line));
+
+function faults(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  throw new Error('accepted');
+}
+
+describe('.env.example', () => {
+  it('names exactly the variables that are read', () => {
+    expect(lines.map((line) => line.split('=')[0]).sort()).toEqual([...CONFIG_KEYS].sort());
+  });
+
+  it('is what an empty environment means', () => {
+    const values = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    );
+    const plain = (config: object) => JSON.parse(JSON.stringify(config));
+    expect(plain(readConfig({ ...values, DISCORD_TOKEN: 't' }))).toEqual(plain(readConfig({ DISCORD_TOKEN: 't' })));
+  });
+});
+
+describe('a wrong environment', () => {
+  it('is told whole, without values of secrets', () => {
+    const message = faults({
+      PORT: '99999',
+      RECEIVER_TOKEN: 'se cret',
+      RECEIVER_SOURCES: '1.2.3.4, not-an-ip',
+      NOTIFICATION_API_SECRET: 'hush-hush',
+      SECRETS_KEY: 'c2hvcnQ=',
+      DATABASE_URL: 'postgres://user:password@host/db',
+    });
+    for (const key of ['DISCORD_TOKEN', 'PORT', 'RECEIVER_TOKEN', 'RECEIVER_SOURCES', 'SECRETS_KEY', 'DATABASE_URL']) {
+      expect(message).toContain(`- ${key}:`);
+    }
+    expect(message).toContain('NOTIFICATION_PROJECT_ID: missing');
+    expect(message).toContain('npm run sandbox');
+    for (const secret of ['se cret', 'hush-hush', 'c2hvcnQ=', 'password']) expect(message).not.toContain(secret);
+  });
+
+  it.each([
+    [{ RECEIVER_SOURCES: '10.0.0.0/8', TRUSTED_PROXIES: '10.1.1.1' }],
+    [{ RECEIVER_SOURCES: '10.1.1.1', TRUSTED_PROXIES: '10.0.0.0/8' }],
+  ])('has proxies that overlap the sources: %j', (environment) => {
+    expect(faults({ DISCORD_TOKEN: 't', ...environment })).toContain('TRUSTED_PROXIES');
+  });
+
+  it('ends the start with code 78', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['src/main.ts'], {
+      cwd: new URL('..', import.meta.url),
+      env: { PATH: process.env.PATH, PORT: 'x' },
+      encoding: 'utf8',
+    });
+    expect(status).toBe(78);
+    expect(stderr).toContain('DISCORD_TOKEN');
+    expect(stderr).toContain('PORT');
+    expect(stderr).toContain('npm run sandbox');
+  });
+});
