@@ -1,11 +1,16 @@
 import fastify from 'fastify';
-import type { Registry } from 'prom-client';
 
 /** What `/readyz` tells: every part by name, and whether it can do its work. */
 export type Readiness = Record<string, { ready: boolean; detail?: string }>;
 
+/** Something that Prometheus can scrape. */
+interface Scrape {
+  contentType: string;
+  metrics(): Promise<string>;
+}
+
 /** The operator's server: `/healthz` (the process answers), `/readyz` (every part works), `/metrics` (Prometheus). */
-export function createOps({ registry, readiness }: { registry: Registry; readiness(): Promise<Readiness> }) {
+export function createOps({ registry, readiness }: { registry: Scrape; readiness(): Promise<Readiness> }) {
   const app = fastify({ logger: false, exposeHeadRoutes: true });
   app.get('/healthz', async () => ({ ok: true }));
   app.get('/readyz', async (_request, reply) => {
