@@ -1,0 +1,95 @@
+/** Time as the stand-in sees it; ids are made from it. */
+
+/** `now` in ms since 1970; `after` runs something later and gives back how to call that off. */
+export interface Clock {
+  now(): number;
+  after(ms: number, run: () => void): () => void;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: Date.now,
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** A clock that stands still until `advance` moves it; timers run on the way, in order. */
+export class ManualClock implements Clock {
+  private time: number;
+  private timers: { due: number; run: () => void }[] = [];
+
+  constructor(start = Date.UTC(2026, 0, 1)) {
+    this.time = start;
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  after(ms: number, run: () => void): () => void {
+    const timer = { due: this.time + ms, run };
+    this.timers.push(timer);
+    return () => {
+      this.timers = this.timers.filter((other) => other !== timer);
+    };
+  }
+
+  advance(ms: number): void {
+    const end = this.time + ms;
+    for (;;) {
+      const next = this.timers.filter(({ due }) => due <= end).sort((a, b) => a.due - b.due)[0];
+      if (!next) break;
+      this.timers.splice(this.timers.indexOf(next), 1);
+      this.time = Math.max(this.time, next.due);
+      next.run();
+    }
+    this.time = end;
+  }
+}
+
+/** The same clock, whose running timers can all be called off at once. */
+export function stoppable(clock: Clock): Clock & { stop(): void } {
+  const running = new Set<() => void>();
+  return {
+    now: () => clock.now(),
+    after(ms, run) {
+      const cancel = clock.after(ms, () => {
+        running.delete(stop);
+        run();
+      });
+      const stop = () => {
+        running.delete(stop);
+        cancel();
+      };
+      running.add(stop);
+      return stop;
+    },
+    stop() {
+      for (const cancel of [...running]) cancel();
+    },
+  };
+}
+
+const EPOCH = 1_420_070_400_000;
+
+/** Makes snowflakes: unique, ever growing, and telling the clock's time. */
+export function snowflakes(clock: Clock): () => string {
+  let last = 0n;
+  return () => {
+    const id = BigInt(Math.max(1, Math.floor(clock.now()) - EPOCH)) << 22n;
+    last = id > last ? id : last + 1n;
+    return last.toString();
+  };
+}
+
+/** The time at which an id was made, ms since 1970. */
+export function timeOf(id: string): number {
+  return Number(BigInt(id) >> 22n) + EPOCH;
+}
+
+/** A time as Discord writes it. */
+export function iso(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000+00:00');
+}

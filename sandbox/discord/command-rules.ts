@@ -1,0 +1,161 @@
+/** What Discord refuses in command definitions and autocomplete choices beyond its published schemas. */
+import { ApplicationCommandType, Locale, ApplicationCommandOptionType as Type } from 'discord.js';
+import { errors, FieldErrors, type Path } from './errors.ts';
+import { conforms, type Json } from './validate.ts';
+
+const NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
+const TEXT_MAX = 8000;
+const LOCALES: readonly string[] = Object.values(Locale);
+const NESTED: readonly number[] = [Type.Subcommand, Type.SubcommandGroup];
+const COMPLETABLE: readonly number[] = [Type.String, Type.Integer, Type.Number];
+
+function checkName(name: string, path: Path, found: FieldErrors): void {
+  if (!NAME.test(name) || name !== name.toLowerCase())
+    found.add(path, 'APPLICATION_COMMAND_INVALID_NAME', 'Command name is invalid');
+}
+
+function checkLocales(of: Json, path: Path, found: FieldErrors): void {
+  for (const field of ['name_localizations', 'description_localizations'])
+    for (const locale of Object.keys(of[field] ?? {})) {
+      if (!LOCALES.includes(locale))
+        found.add([...path, field], 'DICT_TYPE_KEY', `Locale '${locale}' is not one of the supported ones.`);
+      else if (field === 'name_localizations' && of.options !== null)
+        checkName(of[field][locale], [...path, field, locale], found);
+    }
+}
+
+function checkChoices(option: Json, path: Path, found: FieldErrors): void {
+  const { choices } = option;
+  if (option.autocomplete && choices?.length)
+    found.add(
+      path,
+      'APPLICATION_COMMAND_OPTIONS_CHOICES_AND_AUTOCOMPLETE',
+      'Choices and autocomplete are mutually exclusive.',
+    );
+  if (option.autocomplete && !COMPLETABLE.includes(option.type))
+    found.add(
+      [...path, 'autocomplete'],
+      'APPLICATION_COMMAND_OPTIONS_AUTOCOMPLETE_TYPE',
+      'Only text and number options can have autocomplete.',
+    );
+  const seen = new Set<string>();
+  for (const [index, choice] of (choices ?? []).entries()) {
+    if (seen.has(choice.name))
+      found.add(
+        [...path, 'choices', index, 'name'],
+        'APPLICATION_COMMAND_OPTIONS_CHOICES_NAME_DUPLICATE',
+        'Choice names must be unique.',
+      );
+    seen.add(choice.name);
+  }
+  for (const [low, high] of [
+    ['min_value', 'max_value'],
+    ['min_length', 'max_length'],
+  ] as const)
+    if (typeof option[low] === 'number' && typeof option[high] === 'number' && option[low] > option[high])
+      found.add([...path, low], 'APPLICATION_COMMAND_OPTIONS_MIN_MAX', `${low} must not be greater than ${high}.`);
+}
+
+function checkOptions(options: Json[], path: Path, depth: number, found: FieldErrors): void {
+  const seen = new Set<string>();
+  let optional = false;
+  for (const [index, option] of options.entries()) {
+    const at = [...path, index];
+    checkName(option.name, [...at, 'name'], found);
+    checkLocales(option, at, found);
+    if (seen.has(option.name))
+      found.add([...at, 'name'], 'APPLICATION_COMMAND_OPTIONS_NAME_DUPLICATE', 'Option names must be unique.');
+    seen.add(option.name);
+    const nested = NESTED.includes(option.type);
+    if (nested !== NESTED.includes(options[0].type))
+      found.add(
+        at,
+        'APPLICATION_COMMAND_OPTIONS_TYPE_MIXED',
+        'Sub-command and sub-command group option types are mutually exclusive to all other types.',
+      );
+    if (nested && (depth > 1 || (depth > 0 && option.type === Type.SubcommandGroup)))
+      found.add([...at, 'type'], 'UNION_TYPE_CHOICES', 'Sub-commands cannot be nested this deep.');
+    if (!nested && optional && option.required)
+      found.add(
+        [...at, 'required'],
+        'APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID',
+        'Required options must be placed before non-required options',
+      );
+    if (!option.required) optional = true;
+    if (option.type === Type.SubcommandGroup && !option.options?.length) found.required([...at, 'options']);
+    checkChoices(option, at, found);
+    checkOptions(option.options ?? [], [...at, 'options'], depth + 1, found);
+  }
+}
+
+function textOf(of: Json): number {
+  const texts = [of.name, of.description ?? '', ...Object.values(of.description_localizations ?? {})] as string[];
+  const own = texts.reduce((sum, text) => sum + String(text).length, 0);
+  const choices = (of.choices ?? []).reduce(
+    (sum: number, choice: Json) => sum + choice.name.length + String(choice.value).length,
+    0,
+  );
+  return own + choices + (of.options ?? []).reduce((sum: number, option: Json) => sum + textOf(option), 0);
+}
+
+function checkOne(command: Json, path: Path, found: FieldErrors): void {
+  const slash = (command.type ?? ApplicationCommandType.ChatInput) === ApplicationCommandType.ChatInput;
+  if (slash) {
+    if (command.name !== undefined) checkName(command.name, [...path, 'name'], found);
+    if (!command.description?.trim()) found.required([...path, 'description']);
+    checkOptions(command.options ?? [], [...path, 'options'], 0, found);
+  } else {
+    if (command.description)
+      found.add(
+        [...path, 'description'],
+        'APPLICATION_COMMAND_CONTEXT_MENU_DESCRIPTION',
+        'Context menu commands cannot have description',
+      );
+    if (command.options?.length)
+      found.add(
+        [...path, 'options'],
+        'APPLICATION_COMMAND_CONTEXT_MENU_OPTIONS',
+        'Context menu commands cannot have options',
+      );
+  }
+  checkLocales(slash ? command : { ...command, options: null }, path, found);
+  if (textOf(command) > TEXT_MAX)
+    found.add(path, 'APPLICATION_COMMAND_TOO_LARGE', `Command exceeds maximum size (${TEXT_MAX})`);
+}
+
+/** Throws what Discord answers to this command's definition, unless it takes it; an edit is checked as a whole. */
+export function checkCommand(body: Json, merged: Json = body): void {
+  const found = new FieldErrors();
+  if (conforms(merged === body ? 'command' : 'command-edit', body, found)) checkOne(merged, [], found);
+  found.throwIfAny();
+}
+
+/** Throws what Discord answers to this list of all commands, unless it takes it. */
+export function checkCommands(body: Json): void {
+  const found = new FieldErrors();
+  if (!Array.isArray(body)) found.add([], 'LIST_TYPE_CONVERT', 'Only iterables may be used in a ListType');
+  found.throwIfAny();
+  if (body.filter((command: Json) => (command?.type ?? 1) === ApplicationCommandType.ChatInput).length > 100)
+    throw errors.tooManyCommands();
+  const seen = new Set<string>();
+  for (const [index, command] of body.entries()) {
+    if (!conforms('commands-item', command, found, [index])) continue;
+    checkOne(command, [index], found);
+    const key = `${command.type ?? 1}:${command.name}`;
+    if (seen.has(key))
+      found.add([index, 'name'], 'APPLICATION_COMMANDS_DUPLICATE_NAME', 'Application command names must be unique');
+    seen.add(key);
+  }
+  found.throwIfAny();
+}
+
+/** Throws what Discord answers to these choices for an option of `type`, unless it takes them. */
+export function checkAutocomplete(data: Json, type: number): void {
+  const found = new FieldErrors();
+  const kind = type === Type.Integer ? 'integer-choices' : type === Type.Number ? 'number-choices' : 'string-choices';
+  if (conforms(kind, data, found, ['data']))
+    for (const [index, choice] of (data.choices ?? []).entries())
+      if (typeof choice?.value === 'string' && choice.value.length === 0)
+        found.required(['data', 'choices', index, 'value']);
+  found.throwIfAny();
+}

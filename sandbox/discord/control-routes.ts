@@ -1,0 +1,114 @@
+/** The HTTP side of control.ts, and the files of messages. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { act } from './act.ts';
+import type { ControlEvent, FaultRule, InteractionRequest, WorldAction } from './control.ts';
+import type { Core } from './core.ts';
+import { NotPossible, prepare } from './person.ts';
+import { wholeState } from './state.ts';
+
+const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+const HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+const FAULTS = ['error', 'rate-limit', 'cloudflare', 'cut', 'lost', 'reset', 'hang', 'delay', 'gateway-down', 'away'];
+
+function sendEvents(core: Core, request: FastifyRequest, reply: FastifyReply): void {
+  reply.hijack();
+  const { raw } = reply;
+  const origin = reply.getHeader('access-control-allow-origin');
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    ...(origin !== undefined && { 'access-control-allow-origin': String(origin) }),
+  });
+  const write = (event: ControlEvent): void => void raw.write(`id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`);
+  const after = Number(
+    request.headers['last-event-id'] ?? (request.query as { after?: string }).after ?? core.events.lastId,
+  );
+  const missed = core.events.since(after);
+  if (missed) for (const event of missed) write(event);
+  else write({ id: core.events.lastId, at: new Date(core.clock.now()).toISOString(), type: 'reset' });
+  raw.write(':\n\n');
+  const stop = core.events.on(write);
+  raw.on('close', stop);
+}
+
+function checkFault(rule: FaultRule): void {
+  if (!FAULTS.includes(rule?.fault?.kind)) throw new NotPossible(`"fault.kind" must be one of ${FAULTS.join(', ')}.`);
+}
+
+/** Only pages and programs of this machine may drive the stand-in: a web site elsewhere may not. */
+function guard(request: FastifyRequest, reply: FastifyReply): boolean {
+  const { origin, host } = request.headers;
+  if (origin !== undefined && LOOPBACK.test(origin))
+    reply.headers({
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-headers': 'content-type, last-event-id',
+      vary: 'origin',
+    });
+  else if (origin !== undefined && new URL(origin).host !== host) return false;
+  const local = request.socket.remoteAddress?.includes('127.0.0.1') || request.socket.remoteAddress === '::1';
+  return !local || HOST.test(host ?? '');
+}
+
+async function controlRoutes(app: FastifyInstance, core: Core): Promise<void> {
+  app.addHook('onRequest', async (request, reply) => {
+    if (!guard(request, reply)) return reply.code(403).send({ error: 'Only pages of this machine may use /_control.' });
+    if (request.method === 'OPTIONS') return reply.code(204).send();
+  });
+  app.setErrorHandler(async (error: Error & { statusCode?: number }, _request, reply) =>
+    reply.code(error instanceof NotPossible ? 400 : (error.statusCode ?? 500)).send({ error: error.message }),
+  );
+  app.options('/*', async () => undefined);
+  app.get('/state', async () => wholeState(core));
+  app.get('/events', (request, reply) => sendEvents(core, request, reply));
+  app.get('/messages', async (request) => {
+    const { channelId } = request.query as { channelId?: string };
+    return core.messages.all().filter((state) => channelId === undefined || state.channelId === channelId);
+  });
+  app.get('/requests', async (request) => core.log.list(Number((request.query as { after?: string }).after ?? 0)));
+  app.post('/interactions', async (request) => {
+    const wanted = request.body as InteractionRequest;
+    const interaction = core.interactions.begin(wanted, prepare(core, wanted));
+    const { wait } = request.query as { wait?: string };
+    return wait === 'final' ? interaction.final() : interaction.acknowledged();
+  });
+  app.get('/interactions/:id', async (request) => {
+    const { id } = request.params as { id: string };
+    if (!core.interactions.has(id)) throw new NotPossible(`There is no interaction ${id}.`);
+    return core.interactions.state(id);
+  });
+  app.post('/world', async (request) => act(core, request.body as WorldAction));
+  app.get('/faults', async () => core.faults.list());
+  app.post('/faults', async (request) => {
+    const rule = request.body as FaultRule;
+    checkFault(rule);
+    const { id } = core.faults.add(rule);
+    return core.faults.list().find((fault) => fault.id === id);
+  });
+  app.delete('/faults', async (_request, reply) => {
+    core.faults.clear();
+    return reply.code(204).send();
+  });
+  app.delete('/faults/:id', async (request, reply) => {
+    core.faults.clear((request.params as { id: string }).id);
+    return reply.code(204).send();
+  });
+}
+
+/** Adds `/_control` and the addresses at which files of messages are served. */
+export function addControl(app: FastifyInstance, core: Core): void {
+  app.register(async (control) => controlRoutes(control, core), { prefix: '/_control' });
+  for (const folder of ['attachments', 'ephemeral-attachments'])
+    app.get(`/${folder}/:owner/:id/:name`, async (request, reply) => {
+      const file = core.messages.file((request.params as { id: string }).id);
+      if (!file) return reply.code(404).type('text/plain').send('This content is no longer available.');
+      return reply
+        .headers({
+          'access-control-allow-origin': '*',
+          'x-content-type-options': 'nosniff',
+          'content-security-policy': 'sandbox',
+        })
+        .type(file.contentType)
+        .send(file.bytes);
+    });
+}

@@ -1,0 +1,33 @@
+/** The parts of one running stand-in, as its routes and actions see them. */
+import type { Clock } from './clock.ts';
+import type { Commands } from './commands.ts';
+import type { Events } from './events.ts';
+import type { Faults } from './faults.ts';
+import type { Gateway } from './gateway.ts';
+import type { Interactions } from './interactions.ts';
+import type { Limits } from './limits.ts';
+import type { Messages } from './messages.ts';
+import type { RequestLog } from './request-log.ts';
+import type { Guild, World } from './world.ts';
+
+export interface Core {
+  /** Root, e.g. `http://127.0.0.1:4000`. */
+  url: string;
+  token: string;
+  /** Whether bodies are checked. */
+  strict: boolean;
+  privilegedIntents: boolean;
+  clock: Clock;
+  nextId: () => string;
+  world: World;
+  events: Events;
+  messages: Messages;
+  commands: Commands;
+  interactions: Interactions;
+  gateway: Gateway;
+  faults: Faults;
+  limits: Limits;
+  log: RequestLog;
+  /** The bot leaves a server by itself. */
+  leave(guild: Guild): void;
+}

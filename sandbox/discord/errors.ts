@@ -1,0 +1,82 @@
+/** Discord's error answers: the JSON codes, and the tree of field errors that comes with code 50035. */
+
+/** Where in a body an error is: names and indexes from the root. */
+export type Path = readonly (string | number)[];
+
+type Tree = { [key: string]: Tree | { code: string; message: string }[] };
+
+/** An answer other than success, as Discord words it. */
+export class DiscordError extends Error {
+  readonly status: number;
+  readonly code: number;
+  readonly errors: Tree | undefined;
+
+  constructor(status: number, code: number, message: string, errors?: Tree) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.errors = errors;
+  }
+
+  toJSON(): { message: string; code: number; errors?: Tree } {
+    return { message: this.message, code: this.code, ...(this.errors && { errors: this.errors }) };
+  }
+}
+
+/** Collects what is wrong with a body, field by field. */
+export class FieldErrors {
+  private readonly tree: Tree = {};
+  private found = false;
+
+  add(path: Path, code: string, message: string): void {
+    this.found = true;
+    let node = this.tree;
+    for (const key of path) {
+      node[key] ??= {};
+      node = node[key] as Tree;
+    }
+    node._errors ??= [];
+    (node._errors as { code: string; message: string }[]).push({ code, message });
+  }
+
+  required(path: Path): void {
+    this.add(path, 'BASE_TYPE_REQUIRED', 'This field is required');
+  }
+
+  /** Throws 400/50035 with everything that was added. */
+  throwIfAny(message = 'Invalid Form Body'): void {
+    if (this.found) throw new DiscordError(400, 50035, message, this.tree);
+  }
+}
+
+const make = (status: number, code: number, message: string) => (): DiscordError =>
+  new DiscordError(status, code, message);
+
+/** The plain errors in use, by what they say. */
+export const errors = {
+  notFound: make(404, 0, '404: Not Found'),
+  unauthorized: make(401, 0, '401: Unauthorized'),
+  unknownApplication: make(404, 10002, 'Unknown Application'),
+  unknownChannel: make(404, 10003, 'Unknown Channel'),
+  unknownGuild: make(404, 10004, 'Unknown Guild'),
+  unknownMember: make(404, 10007, 'Unknown Member'),
+  unknownMessage: make(404, 10008, 'Unknown Message'),
+  unknownRole: make(404, 10011, 'Unknown Role'),
+  unknownUser: make(404, 10013, 'Unknown User'),
+  unknownWebhook: make(404, 10015, 'Unknown Webhook'),
+  unknownInteraction: make(404, 10062, 'Unknown interaction'),
+  unknownCommand: make(404, 10063, 'Unknown application command'),
+  tooManyCommands: make(400, 30032, 'Maximum number of application commands reached (100).'),
+  alreadyAcknowledged: make(400, 40060, 'Interaction has already been acknowledged.'),
+  tooLarge: make(413, 40005, 'Request entity too large'),
+  missingAccess: make(403, 50001, 'Missing Access'),
+  cannotEditOthers: make(403, 50005, 'Cannot edit a message authored by another user'),
+  emptyMessage: make(400, 50006, 'Cannot send an empty message'),
+  cannotMessageUser: make(403, 50007, 'Cannot send messages to this user'),
+  notATextChannel: make(400, 50008, 'Cannot send messages in a non-text channel'),
+  missingPermissions: make(403, 50013, 'Missing Permissions'),
+  invalidWebhookToken: make(401, 50027, 'Invalid Webhook Token'),
+  invalidJson: make(400, 50109, 'The request body contains invalid JSON.'),
+  threadArchived: make(400, 50083, 'Thread is archived'),
+  threadLocked: make(403, 160005, 'Thread is locked'),
+};

@@ -1,0 +1,216 @@
+/** A stand-in for Discord that an unmodified bot logs into. Start it with {@link startDiscord}. */
+import type { AddressInfo } from 'node:net';
+import Fastify from 'fastify';
+import { act, leave } from './act.ts';
+import { type Clock, snowflakes, stoppable, systemClock } from './clock.ts';
+import { Commands } from './commands.ts';
+import type {
+  ControlEvent,
+  FaultRule,
+  InteractionRequest,
+  MessageState,
+  RequestRecord,
+  State,
+  WorldAction,
+  WorldResult,
+} from './control.ts';
+import { addControl } from './control-routes.ts';
+import type { Core } from './core.ts';
+import { Events } from './events.ts';
+import { type ActiveFault, Faults } from './faults.ts';
+import { Gateway } from './gateway.ts';
+import { type Interaction, Interactions } from './interactions.ts';
+import { Limits, type LimitTable } from './limits.ts';
+import { Messages } from './messages.ts';
+import { accessible } from './permissions.ts';
+import { prepare } from './person.ts';
+import { RequestLog } from './request-log.ts';
+import { addRest } from './rest.ts';
+import { plant, seed } from './seed.ts';
+import { wholeState } from './state.ts';
+import { World } from './world.ts';
+
+export { ManualClock } from './clock.ts';
+export type * from './control.ts';
+export { NotPossible } from './person.ts';
+export type { ActiveFault, Clock, Interaction, LimitTable };
+export { seed };
+
+const BODY_MAX = 26 * 1024 * 1024;
+const DIRECT_MESSAGES = 1 << 12;
+const GUILD_MESSAGES = 1 << 9;
+
+/** How to start a stand-in; everything has a default. */
+export interface DiscordOptions {
+  /** Default `127.0.0.1`. */
+  host?: string;
+  /** Default 0: any free port. */
+  port?: number;
+  /** The one bot token that is accepted. */
+  token?: string;
+  /** Default `discord`; with a table, what it leaves out is Discord's. */
+  limits?: 'discord' | 'none' | Partial<LimitTable>;
+  clock?: Clock;
+  /** `empty` has only the bot; default is the world described by {@link seed}. */
+  seed?: 'default' | 'empty';
+  /** false takes bodies unchecked, for measurements. */
+  strict?: boolean;
+  /** Whether the privileged intents are switched on for the application (default false: close code 4014). */
+  privilegedIntents?: boolean;
+}
+
+/** A running stand-in. */
+export interface Discord {
+  /** Root, e.g. `http://127.0.0.1:4000`. */
+  readonly url: string;
+  /** The bot's REST root: discord.js's `rest.api`. */
+  readonly apiUrl: string;
+  readonly token: string;
+  readonly botId: string;
+  readonly state: State;
+  /** The undeleted messages of a channel, oldest first, ephemeral ones included. */
+  messages(channelId: string): MessageState[];
+  /** Every message with its history, deleted ones included. */
+  history(channelId?: string): MessageState[];
+  requests(after?: number): RequestRecord[];
+  /** Listens to everything that happens; gives back how to stop. */
+  on(listener: (event: ControlEvent) => void): () => void;
+  /** Resolves with the first event that satisfies `condition`, from now on. */
+  next<E extends ControlEvent>(condition: (event: ControlEvent) => event is E): Promise<E>;
+  next(condition: (event: ControlEvent) => boolean): Promise<ControlEvent>;
+  /** Resolves as soon as `condition` holds; it is asked now and after each event. */
+  until(condition: (discord: Discord) => boolean): Promise<void>;
+  /** A person does something; resolves once the bot acknowledged it or failed to. Throws {@link NotPossible}. */
+  use(request: InteractionRequest): Promise<Interaction>;
+  /** The same, but gives back the interaction at once. */
+  begin(request: InteractionRequest): Interaction;
+  /** Changes the world. Throws {@link NotPossible}. */
+  act(action: WorldAction): WorldResult;
+  fault(rule: FaultRule): ActiveFault;
+  clearFaults(): void;
+  /** Ends every connection and timer. */
+  close(): Promise<void>;
+}
+
+/** A token of the shape that Discord's have, good for nothing but the stand-in. */
+function standInToken(botId: string): string {
+  return [Buffer.from(botId).toString('base64url'), 'sandbx', 'stand-in'.padEnd(27, '-')].join('.');
+}
+
+function build(options: DiscordOptions, clock: Clock): Core {
+  const events = new Events(clock);
+  const nextId = snowflakes(clock);
+  const world = new World({ id: seed.bot, username: 'Ledgerbell' });
+  const strict = options.strict ?? true;
+  const token = options.token ?? standInToken(world.botId);
+  const gateway: Gateway = new Gateway({
+    world,
+    events,
+    token,
+    privileged: options.privilegedIntents ?? false,
+    url: () => core.url.replace(/^http/, 'ws'),
+    down: () => core.faults.gatewayDown,
+  });
+  const tell: ConstructorParameters<typeof Messages>[0]['tell'] = (name, channel, data) => {
+    const guild = world.guildOf(channel);
+    if (guild && !(guild.present && guild.available && visible(world, channel.id))) return;
+    gateway.dispatch(name, data, { guildId: channel.guildId, intents: guild ? GUILD_MESSAGES : DIRECT_MESSAGES });
+  };
+  const messages = new Messages({ world, clock, events, nextId, tell });
+  const core: Core = {
+    url: '',
+    token,
+    strict,
+    privilegedIntents: options.privilegedIntents ?? false,
+    clock,
+    nextId,
+    world,
+    events,
+    messages,
+    commands: new Commands({ applicationId: world.botId, events, nextId, strict }),
+    interactions: new Interactions({ world, clock, events, messages, gateway, nextId, strict }),
+    gateway,
+    faults: new Faults(clock, events, () => gateway.drop()),
+    limits: new Limits(clock, options.limits ?? 'discord'),
+    log: new RequestLog(clock, events),
+    leave: (guild) => leave(core, guild),
+  };
+  if (options.seed !== 'empty') plant(world, clock.now());
+  return core;
+}
+
+function visible(world: World, channelId: string): boolean {
+  try {
+    accessible(world, channelId);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Starts a stand-in and resolves once it listens. Rejects with `EADDRINUSE` when the port is taken. */
+export async function startDiscord(options: DiscordOptions = {}): Promise<Discord> {
+  const clock = stoppable(options.clock ?? systemClock);
+  const core = build(options, clock);
+  const app = Fastify({ bodyLimit: BODY_MAX, forceCloseConnections: true, routerOptions: { maxParamLength: 1000 } });
+  const breakOff = addRest(app, core);
+  addControl(app, core);
+  app.server.on('upgrade', (request, socket, head) => core.gateway.upgrade(request, socket, head));
+  await app.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
+  const { address, family, port } = app.server.address() as AddressInfo;
+  core.url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  core.messages.url = core.url;
+  return handle(core, async () => {
+    clock.stop();
+    core.interactions.close();
+    core.gateway.close();
+    breakOff();
+    await app.close();
+  });
+}
+
+function handle(core: Core, close: () => Promise<void>): Discord {
+  const begin = (request: InteractionRequest): Interaction => core.interactions.begin(request, prepare(core, request));
+  const discord: Discord = {
+    url: core.url,
+    apiUrl: `${core.url}/api`,
+    token: core.token,
+    botId: core.world.botId,
+    get state() {
+      return wholeState(core);
+    },
+    messages: (channelId) => core.messages.in(channelId),
+    history: (channelId) =>
+      core.messages.all().filter((state) => channelId === undefined || state.channelId === channelId),
+    requests: (after) => core.log.list(after),
+    on: (listener) => core.events.on(listener),
+    next: (condition: (event: ControlEvent) => boolean) =>
+      new Promise<never>((resolve) => {
+        const stop = core.events.on((event) => {
+          if (!condition(event)) return;
+          stop();
+          resolve(event as never);
+        });
+      }),
+    until: (condition) =>
+      new Promise((resolve) => {
+        if (condition(discord)) return resolve();
+        const stop = core.events.on(() => {
+          if (!condition(discord)) return;
+          stop();
+          resolve();
+        });
+      }),
+    use: async (request) => {
+      const interaction = begin(request);
+      await interaction.acknowledged();
+      return interaction;
+    },
+    begin,
+    act: (action) => act(core, action),
+    fault: (rule) => core.faults.add(rule),
+    clearFaults: () => core.faults.clear(),
+    close,
+  };
+  return discord;
+}

@@ -1,0 +1,101 @@
+/** Discord's rate limits: a bucket per route and channel, one for everything, and how they are told in headers. */
+import { createHash } from 'node:crypto';
+import type { Clock } from './clock.ts';
+
+/** At most `limit` requests in `perMs` ms, counted from the first. */
+export interface Limit {
+  limit: number;
+  perMs: number;
+}
+
+/** The limits in force; those left out are Discord's. */
+export interface LimitTable {
+  /** All requests with the bot's token; those of interactions do not count. */
+  global: Limit;
+  /** New messages, per channel. */
+  messages: Limit;
+  /** Edits of messages, per channel. */
+  edits: Limit;
+  /** Replies and followups, per interaction. */
+  replies: Limit;
+  /** Any other route, per channel or server. */
+  other: Limit;
+}
+
+const DISCORD: LimitTable = {
+  global: { limit: 50, perMs: 1000 },
+  messages: { limit: 5, perMs: 5000 },
+  edits: { limit: 5, perMs: 5000 },
+  replies: { limit: 5, perMs: 2000 },
+  other: { limit: 50, perMs: 5000 },
+};
+
+interface Window {
+  start: number;
+  used: number;
+}
+
+interface Verdict {
+  headers: Record<string, string>;
+  /** Set when the request is refused: how long to wait, ms, and whether for everything. */
+  refused: { retryAfterMs: number; global: boolean } | null;
+}
+
+export class Limits {
+  private readonly clock: Clock;
+  private readonly table: LimitTable | null;
+  private readonly windows = new Map<string, Window>();
+
+  constructor(clock: Clock, limits: 'discord' | 'none' | Partial<LimitTable>) {
+    this.clock = clock;
+    this.table = limits === 'none' ? null : limits === 'discord' ? DISCORD : { ...DISCORD, ...limits };
+  }
+
+  /**
+   * Counts a request of `route` (its pattern, with method) under `major`, the id of its channel, server or
+   * interaction; `bot` tells whether it carries the bot's token.
+   */
+  take(route: string, major: string, bot: boolean): Verdict {
+    if (!this.table) return { headers: {}, refused: null };
+    if (bot) {
+      const wait = this.use('global', this.table.global).wait;
+      if (wait > 0)
+        return {
+          headers: { 'x-ratelimit-global': 'true', 'x-ratelimit-scope': 'global' },
+          refused: { retryAfterMs: wait, global: true },
+        };
+    }
+    if (route.includes('/callback')) return { headers: {}, refused: null };
+    const limit = this.limitOf(route);
+    const { wait, window } = this.use(`${route} ${major}`, limit);
+    const end = window.start + limit.perMs;
+    const headers: Record<string, string> = {
+      'x-ratelimit-limit': String(limit.limit),
+      'x-ratelimit-remaining': String(Math.max(0, limit.limit - window.used)),
+      'x-ratelimit-reset': (end / 1000).toFixed(3),
+      'x-ratelimit-reset-after': ((end - this.clock.now()) / 1000).toFixed(3),
+      'x-ratelimit-bucket': createHash('md5').update(route).digest('hex'),
+    };
+    if (wait === 0) return { headers, refused: null };
+    return { headers: { ...headers, 'x-ratelimit-scope': 'user' }, refused: { retryAfterMs: wait, global: false } };
+  }
+
+  private limitOf(route: string): Limit {
+    if (route === 'POST /channels/:channel/messages') return this.table!.messages;
+    if (route === 'PATCH /channels/:channel/messages/:message') return this.table!.edits;
+    return route.includes('/webhooks/') ? this.table!.replies : this.table!.other;
+  }
+
+  private use(key: string, { limit, perMs }: Limit): { wait: number; window: Window } {
+    const now = this.clock.now();
+    let window = this.windows.get(key);
+    if (!window || now >= window.start + perMs) {
+      if (this.windows.size > 10_000) this.windows.clear();
+      window = { start: now, used: 0 };
+      this.windows.set(key, window);
+    }
+    if (window.used >= limit) return { wait: window.start + perMs - now, window };
+    window.used += 1;
+    return { wait: 0, window };
+  }
+}

@@ -1,0 +1,26 @@
+/** Starts the Discord stand-in alone: `npm run sandbox:discord`. */
+import { startDiscord } from './index.ts';
+
+const port = Number(process.env.DISCORD_PORT ?? 4010);
+const host = process.env.DISCORD_HOST ?? '127.0.0.1';
+
+try {
+  const discord = await startDiscord({ host, port });
+  console.log(`A stand-in for Discord listens on ${discord.url}
+
+Point a bot at it:
+  DISCORD_API_URL=${discord.apiUrl}
+  DISCORD_TOKEN=${discord.token}
+  new Client({ intents: ['Guilds'], rest: { api: '${discord.apiUrl}' } })
+
+Look at it and drive it: ${discord.url}/_control/state (sandbox/discord/README.md tells the rest). Ctrl-C ends it.`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void discord.close());
+} catch (error) {
+  const code = (error as NodeJS.ErrnoException).code;
+  const reason =
+    code === 'EADDRINUSE'
+      ? `Port ${port} is in use. Stop what listens there, or choose another: DISCORD_PORT=4011 npm run sandbox:discord`
+      : `The Discord stand-in cannot listen on ${host} port ${process.env.DISCORD_PORT ?? port}: ${(error as Error).message}`;
+  console.error(reason);
+  process.exitCode = 1;
+}

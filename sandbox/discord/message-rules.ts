@@ -1,0 +1,266 @@
+/** What Discord refuses in messages and forms beyond its published schemas. */
+import { ComponentType, MessageFlags } from 'discord.js';
+import { errors, FieldErrors, type Path } from './errors.ts';
+import { conforms, type Json } from './validate.ts';
+
+const CONTENT_MAX = 2000;
+const EMBEDS_MAX = 6000;
+const TEXT_DISPLAY_MAX = 4000;
+const FILE_MAX = 10 * 1024 * 1024;
+const REQUEST_MAX = 25 * 1024 * 1024;
+
+/** A file that came with a request, and the `files[n]` number it came under. */
+export interface Upload {
+  id: string;
+  filename: string;
+  contentType: string;
+  bytes: Buffer;
+}
+
+interface Form {
+  /** `message` and `reply` are new; the others change one that exists. */
+  kind: 'message' | 'message-edit' | 'reply' | 'reply-edit';
+  /** Where the message stands in the body. */
+  base?: Path;
+  uploads: readonly Upload[];
+  /** Ids of the attachments that the edited message has. */
+  existing?: readonly string[];
+  /** Flags of the edited message. */
+  flags?: number;
+}
+
+const blank = (text: unknown): boolean => typeof text !== 'string' || text.trim() === '';
+
+function checkUrl(url: unknown, path: Path, found: FieldErrors, schemes: string[]): void {
+  if (blank(url)) return;
+  const scheme = String(url).split(':', 1)[0]!.toLowerCase();
+  if (schemes.includes(scheme)) return;
+  const allowed = schemes.map((name) => `'${name}'`).join(', ');
+  found.add(
+    path,
+    'URL_TYPE_INVALID_SCHEME',
+    `Scheme "${scheme}" is not supported. Scheme must be one of (${allowed}).`,
+  );
+}
+
+function checkEmbed(embed: Json, path: Path, found: FieldErrors): number {
+  const parts = ['title', 'description', 'url', 'image', 'thumbnail', 'author', 'footer', 'fields', 'video'];
+  const filled = parts.filter((part) => (typeof embed[part] === 'string' ? !blank(embed[part]) : embed[part]));
+  if (filled.length === 0 || (filled.length === 1 && embed.fields?.length === 0))
+    found.required([...path, 'description']);
+  checkUrl(embed.url, [...path, 'url'], found, ['http', 'https']);
+  for (const part of ['image', 'thumbnail'] as const) {
+    if (!embed[part]) continue;
+    if (blank(embed[part].url)) found.required([...path, part, 'url']);
+    checkUrl(embed[part].url, [...path, part, 'url'], found, ['http', 'https', 'attachment']);
+  }
+  if (embed.author && blank(embed.author.name)) found.required([...path, 'author', 'name']);
+  if (embed.footer && blank(embed.footer.text)) found.required([...path, 'footer', 'text']);
+  for (const part of ['author', 'footer'] as const)
+    checkUrl(embed[part]?.icon_url, [...path, part, 'icon_url'], found, ['http', 'https', 'attachment']);
+  checkUrl(embed.author?.url, [...path, 'author', 'url'], found, ['http', 'https']);
+  let length = [embed.title, embed.description, embed.author?.name, embed.footer?.text].reduce(
+    (sum: number, text) => sum + (typeof text === 'string' ? text.trim().length : 0),
+    0,
+  );
+  for (const [index, field] of (embed.fields ?? []).entries()) {
+    if (blank(field.name)) found.required([...path, 'fields', index, 'name']);
+    if (blank(field.value)) found.required([...path, 'fields', index, 'value']);
+    length += field.name.trim().length + field.value.trim().length;
+  }
+  return length;
+}
+
+/** Every component of a tree, with its path. */
+export function* componentsIn(list: Json, path: Path): Generator<[component: Json, path: Path]> {
+  for (const [index, component] of (Array.isArray(list) ? list : []).entries()) {
+    yield [component, [...path, index]];
+    yield* componentsIn(component.components, [...path, index, 'components']);
+    for (const part of ['accessory', 'component']) if (component[part]) yield [component[part], [...path, index, part]];
+  }
+}
+
+function checkButton(button: Json, path: Path, found: FieldErrors): void {
+  const kind = button.style === 5 ? 'url' : button.style === 6 ? 'sku_id' : 'custom_id';
+  if (blank(button[kind])) found.required([...path, kind]);
+  if (kind !== 'custom_id' && button.custom_id)
+    found.add(
+      [...path, 'custom_id'],
+      'BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE',
+      'A custom id and url cannot both be specified',
+    );
+  if (kind === 'custom_id' && button.url)
+    found.add(
+      [...path, 'url'],
+      'BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE',
+      'A custom id and url cannot both be specified',
+    );
+  if (kind !== 'sku_id' && blank(button.label) && !button.emoji)
+    found.add([...path, 'label'], 'BUTTON_COMPONENT_LABEL_OR_EMOJI_REQUIRED', 'A button must have a label or an emoji');
+  checkUrl(button.url, [...path, 'url'], found, ['http', 'https', 'discord']);
+}
+
+function checkSelect(select: Json, path: Path, found: FieldErrors): void {
+  const min = select.min_values ?? 1;
+  const max = select.max_values ?? 1;
+  if (min > max) found.add([...path, 'min_values'], 'BASE_TYPE_MAX', 'min_values must not be greater than max_values.');
+  if (!select.options) return;
+  if (max > select.options.length)
+    found.add([...path, 'max_values'], 'BASE_TYPE_MAX', `Must be ${select.options.length} or less.`);
+  const seen = new Set<string>();
+  for (const [index, option] of select.options.entries()) {
+    if (seen.has(option.value))
+      found.add(
+        [...path, 'options', index, 'value'],
+        'SELECT_COMPONENT_OPTION_VALUE_DUPLICATED',
+        'The specified option value is already used',
+      );
+    seen.add(option.value);
+  }
+}
+
+/** Rules of one component, whatever it stands in. */
+function checkComponents(list: Json, path: Path, found: FieldErrors): { count: number; text: number } {
+  const ids = new Set<string>();
+  let count = 0;
+  let text = 0;
+  for (const [component, at] of componentsIn(list, path)) {
+    count += 1;
+    if (component.type === ComponentType.TextDisplay) text += String(component.content).length;
+    if (component.type === ComponentType.Button) checkButton(component, at, found);
+    if (component.type === ComponentType.StringSelect) checkSelect(component, at, found);
+    if (component.type === ComponentType.TextInput && component.min_length > component.max_length)
+      found.add([...at, 'min_length'], 'BASE_TYPE_MAX', 'min_length must not be greater than max_length.');
+    if (typeof component.custom_id === 'string') {
+      if (ids.has(component.custom_id))
+        found.add([...at, 'custom_id'], 'COMPONENT_CUSTOM_ID_DUPLICATED', 'Component custom id cannot be duplicated');
+      ids.add(component.custom_id);
+    }
+    if (component.type === ComponentType.ActionRow && Array.isArray(component.components)) {
+      const kinds = new Set(component.components.map((inner: Json) => inner.type === ComponentType.Button));
+      if (component.components.length > 1 && !(kinds.size === 1 && kinds.has(true)))
+        found.add(
+          [...at, 'components'],
+          'COMPONENT_LAYOUT_WIDTH_EXCEEDED',
+          'The specified component exceeds the maximum width',
+        );
+    }
+  }
+  return { count, text };
+}
+
+function checkMentions(allowed: Json, path: Path, found: FieldErrors): void {
+  for (const kind of ['users', 'roles'] as const) {
+    if (!allowed?.parse?.includes(kind) || !allowed[kind]?.length) continue;
+    found.add(
+      path,
+      'MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE',
+      `parse:["${kind}"] and ${kind}: [ids...] are mutually exclusive.`,
+    );
+  }
+}
+
+function checkAttachments(body: Json, form: Form, path: Path, found: FieldErrors): void {
+  if (form.uploads.some(({ bytes }) => bytes.length > FILE_MAX)) throw errors.tooLarge();
+  if (form.uploads.reduce((sum, { bytes }) => sum + bytes.length, 0) > REQUEST_MAX) throw errors.tooLarge();
+  if (form.uploads.length > 10)
+    found.add([...path, 'attachments'], 'BASE_TYPE_MAX_LENGTH', 'Must be 10 or fewer in length.');
+  for (const [index, item] of (body.attachments ?? []).entries()) {
+    const known = form.uploads.some(({ id }) => id === String(item.id)) || form.existing?.includes(String(item.id));
+    if (!known)
+      found.add(
+        [...path, 'attachments', index],
+        'ATTACHMENT_NOT_FOUND',
+        'Attachment is not part of this request or message.',
+      );
+  }
+}
+
+function checkLegacy(body: Json, path: Path, found: FieldErrors): void {
+  for (const [index, row] of (body.components ?? []).entries())
+    if (row.type !== ComponentType.ActionRow)
+      found.add(
+        [...path, 'components', index, 'type'],
+        'UNION_TYPE_CHOICES',
+        'Value of field "type" must be one of (1,).',
+      );
+  if (body.components?.length > 5)
+    found.add([...path, 'components'], 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 5 in length.');
+}
+
+function checkComponentsV2(body: Json, path: Path, size: { count: number; text: number }, found: FieldErrors): void {
+  for (const field of ['content', 'embeds', 'poll', 'sticker_ids'] as const)
+    if (body[field]?.length > 0 || (field === 'poll' && body.poll))
+      found.add(
+        [...path, field],
+        'MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2',
+        `The '${field}' field cannot be used when using MessageFlags.IS_COMPONENTS_V2`,
+      );
+  if (size.count > 40)
+    found.add(
+      [...path, 'components'],
+      'COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED',
+      'The number of components exceeds the maximum of 40',
+    );
+  if (size.text > TEXT_DISPLAY_MAX)
+    found.add(
+      [...path, 'components'],
+      'COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED',
+      `The displayable text of components exceeds the maximum size of ${TEXT_DISPLAY_MAX}`,
+    );
+}
+
+/** Throws what Discord answers to a message with this body, unless it takes it. */
+export function checkMessage(body: Json, form: Form): void {
+  const found = new FieldErrors();
+  const base = form.base ?? [];
+  if (conforms(form.kind, body, found, base)) {
+    const v2 = ((Number(body.flags ?? 0) | (form.flags ?? 0)) & MessageFlags.IsComponentsV2) !== 0;
+    if (typeof body.content === 'string' && body.content.trim().length > CONTENT_MAX)
+      found.add([...base, 'content'], 'BASE_TYPE_MAX_LENGTH', `Must be ${CONTENT_MAX} or fewer in length.`);
+    let length = 0;
+    for (const [index, embed] of (body.embeds ?? []).entries())
+      length += checkEmbed(embed, [...base, 'embeds', index], found);
+    if (length > EMBEDS_MAX)
+      found.add([...base, 'embeds'], 'MAX_EMBED_SIZE_EXCEEDED', `Embed size exceeds maximum size of ${EMBEDS_MAX}`);
+    const size = checkComponents(body.components, [...base, 'components'], found);
+    if (v2) checkComponentsV2(body, base, size, found);
+    else checkLegacy(body, base, found);
+    checkMentions(body.allowed_mentions, [...base, 'allowed_mentions'], found);
+    checkAttachments(body, form, base, found);
+  }
+  found.throwIfAny();
+}
+
+/** Whether a new message with this body would show nothing. */
+export function isEmpty(body: Json, uploads: readonly Upload[]): boolean {
+  const some = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
+  return (
+    blank(body.content) &&
+    !some(body.embeds) &&
+    !some(body.sticker_ids) &&
+    !body.poll &&
+    uploads.length === 0 &&
+    !(Number(body.flags ?? 0) & MessageFlags.IsComponentsV2 && some(body.components)) &&
+    body.message_reference?.type !== 1
+  );
+}
+
+/** Throws what Discord answers to a form (modal) with this body, unless it takes it. */
+export function checkModal(body: Json): void {
+  const found = new FieldErrors();
+  if (conforms('modal', body, found, ['data'])) {
+    if (body.components.length > 5)
+      found.add(['data', 'components'], 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 5 in length.');
+    for (const [index, row] of body.components.entries()) {
+      const at: Path = ['data', 'components', index];
+      if (row.type !== ComponentType.ActionRow) continue;
+      if (row.components.length > 1)
+        found.add([...at, 'components'], 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 1 in length.');
+      for (const [inner, input] of row.components.entries())
+        if (blank(input.label)) found.required([...at, 'components', inner, 'label']);
+    }
+    checkComponents(body.components, ['data', 'components'], found);
+  }
+  found.throwIfAny();
+}

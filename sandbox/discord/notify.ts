@@ -1,0 +1,57 @@
+/** Tells the bot over the gateway, and listeners over events, that a server's parts changed. */
+import { GatewayIntentBits as Intent } from 'discord.js';
+import type { Core } from './core.ts';
+import { apiChannel, apiMember, apiRole } from './objects.ts';
+import { guildState } from './state.ts';
+import { type Channel, type Guild, isThread, type Member, type Role } from './world.ts';
+
+/** Tells listeners how a server looks now. */
+export function notifyGuild(core: Core, guild: Guild): void {
+  core.events.emit({ type: 'guild', guild: guildState(core.world, guild) });
+}
+
+function send(core: Core, guild: Guild, name: string, data: object, intents: number): void {
+  if (guild.present && guild.available) core.gateway.dispatch(name, data, { guildId: guild.id, intents });
+  notifyGuild(core, guild);
+}
+
+export function notifyThread(
+  core: Core,
+  name: 'THREAD_CREATE' | 'THREAD_UPDATE' | 'THREAD_DELETE',
+  thread: Channel,
+): void {
+  const { id, guildId, parentId, type } = thread;
+  const whole = { ...apiChannel(core.world, thread), ...(name === 'THREAD_CREATE' && { newly_created: true }) };
+  const data = name === 'THREAD_DELETE' ? { id, guild_id: guildId, parent_id: parentId, type } : whole;
+  send(core, core.world.guilds.get(guildId!)!, name, data, Intent.Guilds);
+}
+
+/** A channel or thread came, changed or goes; going removes it, its messages and its threads from the world. */
+export function notifyChannel(core: Core, channel: Channel, change: 'CREATE' | 'UPDATE' | 'DELETE'): void {
+  const guild = core.world.guildOf(channel);
+  if (!guild) return;
+  if (change === 'DELETE') {
+    core.world.channels.delete(channel.id);
+    core.messages.removeChannel(channel.id);
+    for (const thread of core.world.channelsOf(guild.id))
+      if (isThread(thread) && thread.parentId === channel.id) notifyChannel(core, thread, 'DELETE');
+  }
+  if (isThread(channel)) notifyThread(core, `THREAD_${change}`, channel);
+  else send(core, guild, `CHANNEL_${change}`, apiChannel(core.world, channel), Intent.Guilds);
+}
+
+export function notifyRole(core: Core, role: Role, change: 'CREATE' | 'UPDATE' | 'DELETE'): void {
+  const guild = core.world.guilds.get(role.guildId)!;
+  const data = change === 'DELETE' ? { role_id: role.id } : { role: apiRole(core.world, role) };
+  send(core, guild, `GUILD_ROLE_${change}`, { guild_id: guild.id, ...data }, Intent.Guilds);
+}
+
+/** The bot hears of itself in any case, of others only with the privileged intent. */
+export function notifyMember(core: Core, member: Member, change: 'ADD' | 'UPDATE' | 'REMOVE'): void {
+  const guild = core.world.guilds.get(member.guildId)!;
+  const own = member.userId === core.world.botId;
+  const whole = apiMember(core.world, member);
+  const data = change === 'REMOVE' ? { user: whole.user } : whole;
+  const intents = own && change === 'UPDATE' ? 0 : Intent.GuildMembers;
+  send(core, guild, `GUILD_MEMBER_${change}`, { guild_id: guild.id, ...data }, intents);
+}

@@ -1,0 +1,73 @@
+/** What a member may do, computed as Discord computes it: owner, roles, overwrites, and what implies what. */
+import { PermissionFlagsBits as Bit } from 'discord.js';
+import type { PermissionName } from './control.ts';
+import { errors } from './errors.ts';
+import { type Channel, type Guild, holdsMessages, isThread, type Member, type World } from './world.ts';
+
+const ALL = Object.values(Bit).reduce((sum, bit) => sum | bit, 0n);
+
+/** The bit field of these permissions. */
+export function bits(names: readonly PermissionName[]): bigint {
+  return names.reduce((sum, name) => sum | Bit[name], 0n);
+}
+
+/** A member's permissions in the server, or in one of its channels. */
+export function permissionsOf(world: World, guild: Guild, member: Member, channel?: Channel): bigint {
+  if (guild.ownerId === member.userId) return ALL;
+  const roles = [guild.id, ...member.roleIds];
+  let allowed = roles.reduce((sum, id) => sum | (guild.roles.get(id)?.permissions ?? 0n), 0n);
+  if (allowed & Bit.Administrator) return ALL;
+  if (!channel) return allowed;
+  const place = isThread(channel) ? (world.channels.get(channel.parentId ?? '') ?? channel) : channel;
+  const apply = (matching: { allow: string; deny: string }[]): void => {
+    for (const { deny } of matching) allowed &= ~BigInt(deny);
+    for (const { allow } of matching) allowed |= BigInt(allow);
+  };
+  apply(place.overwrites.filter(({ id }) => id === guild.id));
+  apply(place.overwrites.filter(({ id, type }) => type === 0 && id !== guild.id && member.roleIds.includes(id)));
+  apply(place.overwrites.filter(({ id, type }) => type === 1 && id === member.userId));
+  if (!(allowed & Bit.ViewChannel)) return 0n;
+  const send = isThread(channel) ? Bit.SendMessagesInThreads : Bit.SendMessages;
+  if (!(allowed & send)) allowed &= ~(Bit.MentionEveryone | Bit.SendTTSMessages | Bit.AttachFiles | Bit.EmbedLinks);
+  return allowed;
+}
+
+/** Whether a person sees this channel. */
+export function sees(world: World, userId: string, channel: Channel): boolean {
+  const guild = world.guildOf(channel);
+  if (!guild) return channel.recipientId === userId || userId === world.botId;
+  const member = guild.members.get(userId);
+  return member !== undefined && (permissionsOf(world, guild, member, channel) & Bit.ViewChannel) !== 0n;
+}
+
+/** The bot's permissions in a channel; 0 where it has no access. */
+export function botPermissions(world: World, channel: Channel): bigint {
+  const guild = world.guildOf(channel);
+  if (!guild) return ALL;
+  const member = guild.members.get(world.botId);
+  if (!guild.present || !member) return 0n;
+  return permissionsOf(world, guild, member, channel);
+}
+
+/** The channel of this id, if the bot has all of `needed` there; else throws what Discord answers. */
+export function accessible(world: World, channelId: string, needed: readonly PermissionName[] = []): Channel {
+  const channel = world.channels.get(channelId);
+  if (!channel) throw errors.unknownChannel();
+  const allowed = botPermissions(world, channel);
+  if (!(allowed & Bit.ViewChannel)) throw errors.missingAccess();
+  const wanted = bits(needed);
+  if ((allowed & wanted) !== wanted) throw errors.missingPermissions();
+  return channel;
+}
+
+/** The permission that sending needs in this channel. */
+export function sending(channel: Channel): PermissionName {
+  return isThread(channel) ? 'SendMessagesInThreads' : 'SendMessages';
+}
+
+/** Whether the bot may send plain messages here now. */
+export function botMaySend(world: World, channel: Channel): boolean {
+  if (!holdsMessages(channel) || channel.locked) return false;
+  const wanted = bits(['ViewChannel', sending(channel)]);
+  return (botPermissions(world, channel) & wanted) === wanted;
+}

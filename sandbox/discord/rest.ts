@@ -1,0 +1,216 @@
+/** The way of every REST request: faults, authentication, rate limits, body, route, answer. */
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { Fault, RequestRecord } from './control.ts';
+import type { Core } from './core.ts';
+import { DiscordError, errors } from './errors.ts';
+import type { Upload } from './message-rules.ts';
+import { channelRoutes } from './routes-channels.ts';
+import { commandRoutes } from './routes-commands.ts';
+import { guildRoutes } from './routes-guilds.ts';
+import { interactionRoutes } from './routes-interactions.ts';
+import type { Json } from './validate.ts';
+
+const ROOT = '/api/v10';
+
+/** A request as routes see it: path parameters by name, the JSON part of the body, and its files. */
+export interface Call {
+  params: Record<string, string>;
+  query: Record<string, string>;
+  body: Json;
+  uploads: Upload[];
+}
+
+/** One route; `open` ones need no bot token, because their path holds one. */
+export interface Route {
+  method: HTTPMethods;
+  path: string;
+  open?: boolean;
+  run(call: Call): { status: number; body?: Json };
+}
+
+interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: string | undefined;
+  code: number | null;
+}
+
+const json = (status: number, body: Json, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+  body: body === undefined ? undefined : JSON.stringify(body),
+  code: status >= 400 ? (body?.code ?? null) : null,
+});
+
+const refusal = (error: DiscordError): Answer => json(error.status, error.toJSON());
+
+function cloudflare(status: number): Answer {
+  const body = `<!DOCTYPE html>\n<html lang="en-US"><head><title>${status} | discord.com | Cloudflare</title></head>\n<body><h1>Error ${status}</h1><p>Ray ID: 0000000000000000</p></body></html>\n`;
+  return { status, headers: { 'content-type': 'text/html; charset=UTF-8', server: 'cloudflare' }, body, code: null };
+}
+
+function tooMany(retryAfterMs: number, global: boolean, headers: Record<string, string>): Answer {
+  const seconds = retryAfterMs / 1000;
+  const body = { message: 'You are being rate limited.', retry_after: seconds, global };
+  return json(429, body, { 'retry-after': String(Math.ceil(seconds)), ...headers });
+}
+
+/** What a fault answers in the place of the route, if it does. */
+function faultAnswer(fault: Fault): Answer | null {
+  switch (fault.kind) {
+    case 'error':
+      return json(fault.status, { message: fault.message ?? `${fault.status}: Injected`, code: fault.code ?? 0 });
+    case 'rate-limit': {
+      if (fault.headers === false) return json(429, { message: 'You are being rate limited.' });
+      const scope = fault.global
+        ? { 'x-ratelimit-global': 'true', 'x-ratelimit-scope': 'global' }
+        : { 'x-ratelimit-scope': 'user' };
+      return tooMany(fault.retryAfterMs, fault.global ?? false, scope);
+    }
+    case 'cloudflare':
+      return cloudflare(fault.status);
+    case 'cut':
+    case 'lost':
+    case 'reset':
+    case 'hang':
+    case 'delay':
+    case 'gateway-down':
+    case 'away':
+      return null;
+  }
+}
+
+async function readBody(request: FastifyRequest): Promise<{ body: Json; uploads: Upload[] }> {
+  const raw = request.body as Buffer | undefined;
+  if (!raw || raw.length === 0) return { body: {}, uploads: [] };
+  const type = request.headers['content-type'] ?? '';
+  if (!type.startsWith('multipart/form-data')) return { body: parse(raw.toString()), uploads: [] };
+  const form = await new Response(new Uint8Array(raw), { headers: { 'content-type': type } }).formData().catch(() => {
+    throw errors.invalidJson();
+  });
+  const uploads: Upload[] = [];
+  let body: Json = {};
+  for (const [name, value] of form) {
+    if (name === 'payload_json') body = parse(typeof value === 'string' ? value : await value.text());
+    else if (typeof value === 'string') body[name] = value;
+    else
+      uploads.push({
+        id: /^files\[(\d+)\]$/.exec(name)?.[1] ?? String(uploads.length),
+        filename: value.name,
+        contentType: value.type || 'application/octet-stream',
+        bytes: Buffer.from(await value.arrayBuffer()),
+      });
+  }
+  return { body, uploads };
+}
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw errors.invalidJson();
+  }
+}
+
+class Rest {
+  private readonly core: Core;
+  private readonly open = new Set<FastifyReply>();
+
+  constructor(core: Core) {
+    this.core = core;
+  }
+
+  /** Serves one route, from the fault that meets it to the last byte. */
+  async serve(route: Route | null, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { core } = this;
+    reply.hijack();
+    this.open.add(reply);
+    reply.raw.on('close', () => this.open.delete(reply));
+    const url = request.url.slice(ROOT.length);
+    const record = core.log.begin(request.method, url, request.headers);
+    const fault = core.faults.meet(request.method, url.split('?', 1)[0]!);
+    record.fault = fault?.kind ?? null;
+    if (fault?.kind === 'reset' || fault?.kind === 'away') return this.breakOff(record, reply);
+    if (fault?.kind === 'hang' && !fault.done) return;
+    if (fault?.kind === 'delay') await new Promise<void>((resolve) => core.clock.after(fault.ms, resolve));
+    const injected = fault && faultAnswer(fault);
+    const answer = injected ?? (await this.answer(route, request));
+    if (fault?.kind === 'hang') return;
+    if (fault?.kind === 'lost') return this.breakOff(record, reply);
+    this.send(record, reply, answer, fault?.kind === 'cut');
+  }
+
+  close(): void {
+    for (const reply of this.open) reply.raw.destroy();
+  }
+
+  private breakOff(record: RequestRecord, reply: FastifyReply): void {
+    this.core.log.end(record, null, null);
+    reply.raw.destroy();
+  }
+
+  private send(record: RequestRecord, reply: FastifyReply, answer: Answer, cut: boolean): void {
+    const { raw } = reply;
+    this.core.log.end(record, cut || raw.destroyed ? null : answer.status, answer.code);
+    if (raw.destroyed) return;
+    const length = answer.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(answer.body)) };
+    raw.writeHead(answer.status, { ...answer.headers, ...length });
+    if (!cut) {
+      raw.end(answer.body);
+      return;
+    }
+    const half = Buffer.from(answer.body ?? '').subarray(0, Math.floor((answer.body?.length ?? 0) / 2));
+    raw.write(half, () => raw.destroy());
+    if (half.length === 0) raw.destroy();
+  }
+
+  private async answer(route: Route | null, request: FastifyRequest): Promise<Answer> {
+    const { core } = this;
+    let limited: Record<string, string> = {};
+    try {
+      if (!route?.open && request.headers.authorization !== `Bot ${core.token}`) throw errors.unauthorized();
+      if (!route) throw errors.notFound();
+      const params = request.params as Record<string, string>;
+      const major = params.channel ?? params.guild ?? params.token ?? '';
+      const verdict = core.limits.take(`${route.method} ${route.path}`, major, !route.open);
+      limited = verdict.headers;
+      if (verdict.refused) return tooMany(verdict.refused.retryAfterMs, verdict.refused.global, limited);
+      const { body, uploads } = await readBody(request);
+      const query = request.query as Record<string, string>;
+      const result = route.run({ params, query, body, uploads });
+      return json(result.status, result.body, limited);
+    } catch (error) {
+      if (!(error instanceof DiscordError)) throw error;
+      const answer = refusal(error);
+      return { ...answer, headers: { ...answer.headers, ...limited } };
+    }
+  }
+}
+
+/** Adds Discord's REST API below `/api/v10`; gives back how to break off what is still open. */
+export function addRest(app: FastifyInstance, core: Core): () => void {
+  const rest = new Rest(core);
+  const routes = [...channelRoutes(core), ...guildRoutes(core), ...commandRoutes(core), ...interactionRoutes(core)];
+  app.register(
+    async (api) => {
+      api.removeAllContentTypeParsers();
+      api.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+      api.setErrorHandler(async (error: { statusCode?: number; message: string }, _request, reply) => {
+        const failure =
+          error.statusCode === 413 ? errors.tooLarge() : new DiscordError(500, 0, '500: Internal Server Error');
+        if (failure.status === 500) process.emitWarning(`The Discord stand-in failed: ${error.message}`);
+        if (!reply.sent) return reply.code(failure.status).send(failure.toJSON());
+        if (!reply.raw.headersSent) reply.raw.writeHead(failure.status).end(JSON.stringify(failure.toJSON()));
+      });
+      for (const route of routes)
+        api.route({
+          method: route.method,
+          url: route.path,
+          handler: (request, reply) => rest.serve(route, request, reply),
+        });
+      api.setNotFoundHandler((request, reply) => rest.serve(null, request, reply));
+    },
+    { prefix: ROOT },
+  );
+  return () => rest.close();
+}

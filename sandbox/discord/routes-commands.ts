@@ -1,0 +1,52 @@
+/** REST: registering the application's commands, globally and in one server. */
+import type { Core } from './core.ts';
+import { errors } from './errors.ts';
+import type { Call, Route } from './rest.ts';
+
+/** The scope that a call names; throws when it is not this application's. */
+function scope(core: Core, { params }: Call): string | null {
+  if (params.application !== core.world.botId) throw errors.unknownApplication();
+  if (params.guild === undefined) return null;
+  if (!core.world.guilds.get(params.guild)?.present) throw errors.missingAccess();
+  return params.guild;
+}
+
+export function commandRoutes(core: Core): Route[] {
+  const { commands } = core;
+  return ['/applications/:application/commands', '/applications/:application/guilds/:guild/commands'].flatMap(
+    (root): Route[] => [
+      { method: 'GET', path: root, run: (call) => ({ status: 200, body: commands.list(scope(core, call)) }) },
+      {
+        method: 'PUT',
+        path: root,
+        run: (call) => ({ status: 200, body: commands.replace(scope(core, call), call.body) }),
+      },
+      {
+        method: 'POST',
+        path: root,
+        run: (call) => {
+          const { created, command } = commands.create(scope(core, call), call.body);
+          return { status: created ? 201 : 200, body: command };
+        },
+      },
+      {
+        method: 'GET',
+        path: `${root}/:command`,
+        run: (call) => ({ status: 200, body: commands.get(scope(core, call), call.params.command!) }),
+      },
+      {
+        method: 'PATCH',
+        path: `${root}/:command`,
+        run: (call) => ({ status: 200, body: commands.edit(scope(core, call), call.params.command!, call.body) }),
+      },
+      {
+        method: 'DELETE',
+        path: `${root}/:command`,
+        run: (call) => {
+          commands.remove(scope(core, call), call.params.command!);
+          return { status: 204 };
+        },
+      },
+    ],
+  );
+}

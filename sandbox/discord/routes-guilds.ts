@@ -1,0 +1,155 @@
+/** REST: the gateway's address, the bot itself, users and servers. */
+import type { Core } from './core.ts';
+import { errors } from './errors.ts';
+import { apiChannel, apiGuild, apiMember, apiRole, apiUser } from './objects.ts';
+import { permissionsOf } from './permissions.ts';
+import type { Route } from './rest.ts';
+import type { Json } from './validate.ts';
+import { type Guild, isThread } from './world.ts';
+
+function present(core: Core, id: string): Guild {
+  const guild = core.world.guilds.get(id);
+  if (!guild) throw errors.unknownGuild();
+  if (!guild.present) throw errors.missingAccess();
+  return guild;
+}
+
+function application(core: Core): Json {
+  const bot = core.world.users.get(core.world.botId)!;
+  const owner = [...core.world.users.values()].find((user) => !user.bot) ?? bot;
+  return {
+    id: bot.id,
+    name: bot.username,
+    icon: null,
+    description: '',
+    summary: '',
+    type: null,
+    bot: apiUser(bot),
+    bot_public: true,
+    bot_require_code_grant: false,
+    owner: apiUser(owner),
+    team: null,
+    verify_key: '0'.repeat(64),
+    flags: core.privilegedIntents ? (1 << 13) | (1 << 15) | (1 << 19) : 0,
+    approximate_guild_count: [...core.world.guilds.values()].filter((guild) => guild.present).length,
+    hook: true,
+    redirect_uris: [],
+    interactions_endpoint_url: null,
+    integration_types_config: { '0': {} },
+  };
+}
+
+function partialGuild(core: Core, guild: Guild): Json {
+  const bot = guild.members.get(core.world.botId)!;
+  const permissions = permissionsOf(core.world, guild, bot).toString();
+  return { id: guild.id, name: guild.name, icon: null, banner: null, owner: false, permissions, features: [] };
+}
+
+function openDirectMessage(core: Core, body: Json): Json {
+  const id = String(body?.recipient_id ?? '');
+  if (!core.world.users.has(id) || id === core.world.botId) throw errors.unknownUser();
+  const known = core.world.directMessage(id);
+  const channel =
+    known ?? core.world.addChannel({ id: core.nextId(), type: 1, name: '', guildId: null, recipientId: id });
+  return apiChannel(core.world, channel);
+}
+
+function botRoutes(core: Core): Route[] {
+  const { world } = core;
+  const url = () => core.url.replace(/^http/, 'ws');
+  return [
+    { method: 'GET', path: '/gateway', open: true, run: () => ({ status: 200, body: { url: url() } }) },
+    {
+      method: 'GET',
+      path: '/gateway/bot',
+      run: () => ({
+        status: 200,
+        body: {
+          url: url(),
+          shards: 1,
+          session_start_limit: { total: 1000, remaining: 1000, reset_after: 86_400_000, max_concurrency: 1 },
+        },
+      }),
+    },
+    { method: 'GET', path: '/users/@me', run: () => ({ status: 200, body: apiUser(world.users.get(world.botId)!) }) },
+    {
+      method: 'GET',
+      path: '/users/@me/guilds',
+      run: () => ({
+        status: 200,
+        body: [...world.guilds.values()].filter((guild) => guild.present).map((guild) => partialGuild(core, guild)),
+      }),
+    },
+    {
+      method: 'POST',
+      path: '/users/@me/channels',
+      run: ({ body }) => ({ status: 200, body: openDirectMessage(core, body) }),
+    },
+    {
+      method: 'DELETE',
+      path: '/users/@me/guilds/:guild',
+      run: ({ params }) => {
+        core.leave(present(core, params.guild!));
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/users/:user',
+      run: ({ params }) => {
+        const user = world.users.get(params.user!);
+        if (!user) throw errors.unknownUser();
+        return { status: 200, body: apiUser(user) };
+      },
+    },
+    { method: 'GET', path: '/applications/@me', run: () => ({ status: 200, body: application(core) }) },
+    { method: 'GET', path: '/oauth2/applications/@me', run: () => ({ status: 200, body: application(core) }) },
+  ];
+}
+
+export function guildRoutes(core: Core): Route[] {
+  const { world } = core;
+  const of = (path: string, run: (guild: Guild, params: Record<string, string>) => Json): Route => ({
+    method: 'GET',
+    path: `/guilds/:guild${path}`,
+    run: ({ params }) => ({ status: 200, body: run(present(core, params.guild!), params) }),
+  });
+  return [
+    ...botRoutes(core),
+    of('', (guild) => ({
+      ...apiGuild(world, guild),
+      approximate_member_count: guild.members.size,
+      approximate_presence_count: guild.members.size,
+    })),
+    of('/channels', (guild) =>
+      world
+        .channelsOf(guild.id)
+        .filter((channel) => !isThread(channel))
+        .map((channel) => apiChannel(world, channel)),
+    ),
+    of('/threads/active', (guild) => ({
+      threads: world
+        .channelsOf(guild.id)
+        .filter((channel) => isThread(channel) && !channel.archived)
+        .map((channel) => apiChannel(world, channel)),
+      members: [],
+    })),
+    of('/roles', (guild) => [...guild.roles.values()].map((role) => apiRole(world, role))),
+    of('/roles/:role', (guild, { role }) => {
+      const found = guild.roles.get(role!);
+      if (!found) throw errors.unknownRole();
+      return apiRole(world, found);
+    }),
+    of('/members', (guild) => {
+      if (!core.privilegedIntents) throw errors.missingAccess();
+      return [...guild.members.values()].map((member) => apiMember(world, member));
+    }),
+    of('/members/:user', (guild, { user }) => {
+      const id = user === '@me' ? world.botId : user!;
+      if (!world.users.has(id)) throw errors.unknownUser();
+      const member = guild.members.get(id);
+      if (!member) throw errors.unknownMember();
+      return apiMember(world, member);
+    }),
+  ];
+}

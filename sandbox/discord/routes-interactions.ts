@@ -1,0 +1,54 @@
+/** REST: the bot's answers to interactions; their token is their only key. */
+import type { Core } from './core.ts';
+import { errors } from './errors.ts';
+import type { Call, Route } from './rest.ts';
+
+export function interactionRoutes(core: Core): Route[] {
+  const { interactions } = core;
+  const root = '/webhooks/:application/:token';
+  const token = ({ params }: Call): string => {
+    if (params.application !== core.world.botId) throw errors.unknownWebhook();
+    return params.token!;
+  };
+  return [
+    {
+      method: 'POST',
+      path: '/interactions/:interaction/:token/callback',
+      open: true,
+      run: ({ params, query, body, uploads }) => {
+        const resource = interactions.respond(params.interaction!, params.token!, body, uploads);
+        return query.with_response === 'true' ? { status: 200, body: resource } : { status: 204 };
+      },
+    },
+    {
+      method: 'POST',
+      path: root,
+      open: true,
+      run: (call) => ({ status: 200, body: interactions.followUp(token(call), call.body, call.uploads).message }),
+    },
+    {
+      method: 'GET',
+      path: `${root}/messages/:message`,
+      open: true,
+      run: (call) => ({ status: 200, body: interactions.message(token(call), call.params.message!).message }),
+    },
+    {
+      method: 'PATCH',
+      path: `${root}/messages/:message`,
+      open: true,
+      run: (call) => {
+        const { message } = interactions.editMessage(token(call), call.params.message!, call.body, call.uploads);
+        return { status: 200, body: message };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${root}/messages/:message`,
+      open: true,
+      run: (call) => {
+        interactions.deleteMessage(token(call), call.params.message!);
+        return { status: 204 };
+      },
+    },
+  ];
+}

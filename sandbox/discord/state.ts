@@ -1,0 +1,80 @@
+/** The world as control clients see it. */
+import type { ChannelState, GuildState, State, UserState } from './control.ts';
+import type { Core } from './core.ts';
+import { botMaySend, permissionsOf, sees } from './permissions.ts';
+import type { Channel, Guild, World } from './world.ts';
+
+const SHOWN = 200;
+
+export function userStates(world: World): UserState[] {
+  return [...world.users.values()].map(({ id, username, displayName, bot, locale }) => ({
+    id,
+    username,
+    displayName,
+    bot,
+    locale,
+  }));
+}
+
+export function channelState(world: World, channel: Channel): ChannelState {
+  const { ownerId: _owner, lastMessageId: _last, ...rest } = channel;
+  const people = world.guildOf(channel)?.members.keys() ?? [channel.recipientId ?? '', world.botId];
+  return {
+    ...rest,
+    botMaySend: botMaySend(world, channel),
+    visibleTo: [...people].filter((userId) => sees(world, userId, channel)),
+  };
+}
+
+export function guildState(world: World, guild: Guild): GuildState {
+  const { id, name, locale, ownerId, present, available } = guild;
+  return {
+    id,
+    name,
+    locale,
+    ownerId,
+    present,
+    available,
+    roles: [...guild.roles.values()].map(({ guildId: _guild, managed: _managed, ...role }) => ({
+      ...role,
+      permissions: role.permissions.toString(),
+    })),
+    channels: world.channelsOf(id).map((channel) => channelState(world, channel)),
+    members: [...guild.members.values()].map((member) => ({
+      userId: member.userId,
+      nick: member.nick,
+      roleIds: member.roleIds,
+      permissions: permissionsOf(world, guild, member).toString(),
+    })),
+  };
+}
+
+/** Everything at once. */
+export function wholeState(core: Core): State {
+  const { world, messages, gateway, log } = core;
+  const channels = [...world.channels.values()];
+  return {
+    url: core.url,
+    apiUrl: `${core.url}/api`,
+    applicationId: world.botId,
+    botId: world.botId,
+    users: userStates(world),
+    guilds: [...world.guilds.values()].map((guild) => guildState(world, guild)),
+    directMessages: channels.filter(({ guildId }) => guildId === null).map((channel) => channelState(world, channel)),
+    commands: core.commands.states(),
+    messages: channels.flatMap(({ id }) => messages.in(id).slice(-SHOWN)),
+    interactions: core.interactions.states(),
+    faults: core.faults.list(),
+    sessions: gateway.states(),
+    counters: {
+      requests: log.total,
+      messages: messages.created,
+      rateLimited: log.rateLimited,
+      invalidRequests: log.invalid,
+      refusedBodies: log.refusedBodies,
+      identifies: gateway.identifies,
+      resumes: gateway.resumes,
+    },
+    lastEventId: core.events.lastId,
+  };
+}

@@ -1,0 +1,138 @@
+/** Checks bodies against Discord's own published schemas, and says what is wrong in Discord's words. */
+import * as spec from 'discord-api-spec/zod';
+import type { ZodMiniType } from 'zod/mini';
+import { FieldErrors, type Path } from './errors.ts';
+
+/** JSON as it came; every reader checks before it trusts. */
+// biome-ignore lint/suspicious/noExplicitAny: the one door through which unchecked JSON comes in
+export type Json = any;
+
+interface Issue {
+  code?: string;
+  path: PropertyKey[];
+  input?: unknown;
+  message: string;
+  expected?: string;
+  origin?: string;
+  minimum?: number | bigint;
+  maximum?: number | bigint;
+  format?: string;
+  values?: unknown[];
+  errors?: Issue[][];
+}
+
+const WRONG_TYPE: Record<string, [code: string, message: (input: string) => string]> = {
+  string: ['STRING_TYPE_CONVERT', (input) => `Could not interpret "${input}" as string.`],
+  number: ['NUMBER_TYPE_COERCE', (input) => `Value "${input}" is not a number.`],
+  int: ['NUMBER_TYPE_COERCE', (input) => `Value "${input}" is not int.`],
+  boolean: ['BOOLEAN_TYPE_CONVERT', () => 'Must be either true or false.'],
+  array: ['LIST_TYPE_CONVERT', () => 'Only iterables may be used in a ListType'],
+  object: ['DICT_TYPE_CONVERT', () => 'Only dictionaries may be used in a DictType'],
+  record: ['DICT_TYPE_CONVERT', () => 'Only dictionaries may be used in a DictType'],
+};
+
+/** Of a union's branches, the one that the author meant: same `type`, else the one that came furthest. */
+function meant(branches: Issue[][]): Issue[] | undefined {
+  const fits = branches.filter((issues) => !issues.some(({ path }) => path.at(-1) === 'type' && path.length === 1));
+  const depth = (issues: Issue[]): number => Math.max(...issues.map(({ path }) => path.length));
+  return fits.sort((a, b) => depth(b) - depth(a))[0];
+}
+
+function describe(issue: Issue, base: Path, found: FieldErrors): void {
+  const path = [...base, ...issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))];
+  const isLength = issue.origin === 'string' || issue.origin === 'array';
+  const absent = issue.input === undefined || issue.input === null;
+  const input = String(issue.input).slice(0, 100);
+  switch (issue.code) {
+    case 'too_big':
+      if (isLength) found.add(path, 'BASE_TYPE_MAX_LENGTH', `Must be ${issue.maximum} or fewer in length.`);
+      else found.add(path, 'NUMBER_TYPE_MAX', `int value should be less than or equal to ${issue.maximum}.`);
+      return;
+    case 'too_small':
+      if (isLength && (issue.input as string | unknown[]).length === 0) found.required(path);
+      else if (isLength) found.add(path, 'BASE_TYPE_MIN_LENGTH', `Must be ${issue.minimum} or more in length.`);
+      else found.add(path, 'NUMBER_TYPE_MIN', `int value should be greater than or equal to ${issue.minimum}.`);
+      return;
+    case 'invalid_type': {
+      const [code, message] = WRONG_TYPE[issue.expected ?? ''] ?? ['BASE_TYPE_CHOICES', () => issue.message];
+      if (absent) found.required(path);
+      else found.add(path, code, message(input));
+      return;
+    }
+    case 'invalid_format':
+      if (issue.format === 'url') found.add(path, 'URL_TYPE_INVALID_URL', 'Not a well formed URL.');
+      else if (issue.format === 'datetime')
+        found.add(path, 'DATE_TIME_TYPE_PARSE', `Could not parse ${input}. Should be ISO8601.`);
+      else found.add(path, 'NUMBER_TYPE_COERCE', `Value "${input}" is not snowflake.`);
+      return;
+    case 'invalid_value':
+      if (absent) found.required(path);
+      else found.add(path, 'BASE_TYPE_CHOICES', `Value must be one of {${(issue.values ?? []).join(', ')}}.`);
+      return;
+    case 'invalid_union': {
+      const branch = meant(issue.errors ?? []);
+      if (branch) for (const inner of branch) describe(inner, path, found);
+      else if (absent) found.required(path);
+      else found.add([...path, 'type'], 'UNION_TYPE_CHOICES', 'Value of field "type" must be one of the known types.');
+      return;
+    }
+    default:
+      found.add(path, 'BASE_TYPE_CHOICES', issue.message);
+  }
+}
+
+function check(schema: ZodMiniType, body: Json, base: Path, found: FieldErrors): boolean {
+  // A schema fills its input's getters only for errors: the quick pass comes first.
+  if (schema.safeParse(body).success) return true;
+  for (const issue of schema.safeParse(body, { reportInput: true }).error?.issues ?? [])
+    describe(issue as Issue, base, found);
+  return false;
+}
+
+const SCHEMAS = {
+  message: spec.MessageCreateRequestSchema,
+  'message-edit': spec.MessageEditRequestPartialSchema,
+  reply: spec.IncomingWebhookInteractionRequestSchema,
+  'reply-edit': spec.IncomingWebhookUpdateForInteractionCallbackRequestPartialSchema,
+  modal: spec.ModalInteractionCallbackRequestDataSchema,
+  command: spec.ApplicationCommandCreateRequestSchema,
+  'command-edit': spec.ApplicationCommandPatchRequestPartialSchema,
+  'commands-item': spec.ApplicationCommandUpdateRequestSchema,
+  'string-choices': spec.InteractionApplicationCommandAutocompleteCallbackStringDataSchema,
+  'integer-choices': spec.InteractionApplicationCommandAutocompleteCallbackIntegerDataSchema,
+  'number-choices': spec.InteractionApplicationCommandAutocompleteCallbackNumberDataSchema,
+  'thread-on-message': spec.CreateTextThreadWithMessageRequestSchema,
+  thread: spec.CreateTextThreadWithoutMessageRequestSchema,
+  'thread-edit': spec.UpdateThreadRequestPartialSchema,
+};
+
+/** Discord reads numbers also from text, and ids also from numbers; the schemas know one form of each. */
+function coerce(body: Json): Json {
+  const out = { ...body };
+  const number = (key: string): void => {
+    if (typeof out[key] === 'string' && /^\d+$/.test(out[key])) out[key] = Number(out[key]);
+  };
+  number('flags');
+  number('default_member_permissions');
+  if (Array.isArray(out.attachments))
+    out.attachments = out.attachments.map((item: Json) =>
+      typeof item?.id === 'number' ? { ...item, id: String(item.id) } : item,
+    );
+  return out;
+}
+
+/** Adds to `found` what the schema refuses in `body`, with paths below `base`; true when it refuses nothing. */
+export function conforms(kind: keyof typeof SCHEMAS, body: Json, found: FieldErrors, base: Path = []): boolean {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    found.add(base, 'DICT_TYPE_CONVERT', 'Only dictionaries may be used in a DictType');
+    return false;
+  }
+  return check(SCHEMAS[kind], coerce(body), base, found);
+}
+
+/** Throws 400/50035 unless the schema takes `body`. */
+export function validate(kind: keyof typeof SCHEMAS, body: Json): void {
+  const found = new FieldErrors();
+  conforms(kind, body, found);
+  found.throwIfAny();
+}
