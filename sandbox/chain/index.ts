@@ -1,24 +1,50 @@
+import { actionsOn } from './actions.ts';
+import { findAnvil, startAnvil } from './anvil.ts';
+import type { Driver } from './driver.ts';
+import { startScripted } from './scripted/index.ts';
+import { setUp } from './setup.ts';
 import type { Chain } from './types.ts';
 
+export { startTraffic } from './traffic.ts';
 export type { Address, Chain, Hash, Mined, Party, Token, TokenName, TransferRequest, WalletName } from './types.ts';
 export { walletNames } from './types.ts';
 
 /**
- * Starts a local chain on 127.0.0.1 with wallets, contracts and balances ready.
+ * Starts a local chain on 127.0.0.1 with wallets, contracts and balances ready: anvil where its package is installed,
+ * else the scripted chain.
  *
  * @param options.port where its JSON-RPC listens; 0 or absent: a free one.
  * @param options.scripted true: the scripted chain even where anvil could run.
+ * @param options.findAnvil answers the binary's path, or null where there is none.
+ * @throws when the port is in use.
  */
-export async function startChain(_options: { port?: number; scripted?: boolean } = {}): Promise<Chain> {
-  throw new Error('not yet');
+export async function startChain(
+  options: { port?: number; scripted?: boolean; findAnvil?: () => string | null } = {},
+): Promise<Chain> {
+  const { port = 0, scripted = false } = options;
+  const binary = scripted ? null : (options.findAnvil ?? findAnvil)();
+  const driver = binary === null ? await startScripted(port) : await startAnvil(binary, port);
+  const missing =
+    `There is no anvil for this platform (${process.platform} ${process.arch}), so a small scripted chain takes its ` +
+    'place. It makes the same transfers, but runs no real contracts.';
+  return await chainOn(driver, scripted || binary !== null ? null : missing);
 }
 
-/**
- * Keeps the chain lively: every `everyMs` a transfer of some kind into or out of Treasury, a burst now and then.
- *
- * @param options.random a number in [0, 1); default `Math.random`.
- * @returns the way to stop it; resolves when the last action is mined.
- */
-export function startTraffic(_chain: Chain, _options: { everyMs: number; random?: () => number }): () => Promise<void> {
-  throw new Error('not yet');
+async function chainOn(driver: Driver, notice: string | null): Promise<Chain> {
+  try {
+    const world = await setUp(driver);
+    return {
+      rpcUrl: driver.rpcUrl,
+      kind: driver.kind,
+      notice,
+      wallets: world.wallets,
+      tokens: world.tokens,
+      contracts: world.contracts,
+      ...actionsOn(driver, world),
+      close: () => driver.close(),
+    };
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
 }

@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { getAddress, type Hex, numberToHex } from 'viem';
+import { type Call, type Driver, type Receipt, type Rpc, rpcOf } from './driver.ts';
+import type { Address, Hash } from './types.ts';
+
+/**
+ * The path of the anvil binary for this platform, or null where its package was not installed.
+ *
+ * @param resolve finds a module's path or throws; default Node's own.
+ */
+export function findAnvil(resolve: (id: string) => string = createRequire(import.meta.url).resolve): string | null {
+  try {
+    const name = `@foundry-rs/anvil-${process.platform === 'win32' ? 'win32' : process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
+    return join(dirname(resolve(`${name}/package.json`)), 'bin', 'anvil');
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Starts anvil on 127.0.0.1 and waits until it answers.
+ *
+ * @throws when it ends before it listens, e.g. because the port is in use; the message holds what it said.
+ */
+export async function startAnvil(binary: string, port: number): Promise<Driver> {
+  // Anvil outlives its parent by itself. The shell between reads our end of a pipe: when this process dies, however it
+  // dies, the pipe closes, and the shell kills anvil.
+  const guard =
+    'exec 3<&0; "$@" </dev/null 3<&- & child=$!; (cat <&3 >/dev/null; kill -9 $child) 2>/dev/null & wait $child';
+  const flags = [
+    '--port',
+    String(port),
+    '--no-mining',
+    '--order',
+    'fifo',
+    '--auto-impersonate',
+    '--accounts',
+    '10',
+    '--gas-limit',
+    '300000000',
+  ];
+  const shell = spawn('sh', ['-c', guard, 'anvil', binary, ...flags], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const rpcUrl = await listening(shell);
+  const rpc = rpcOf(rpcUrl);
+  const accounts = (await rpc<Address[]>('eth_accounts')).map((address) => getAddress(address));
+  return {
+    kind: 'anvil',
+    rpcUrl,
+    accounts,
+    send: (calls) => mine(rpc, calls),
+    setCoins: (address, wei) => rpc('anvil_setBalance', [address, numberToHex(wei)]),
+    close: () => end(shell),
+  };
+}
+
+/** Resolves with the URL once anvil says that it listens. */
+function listening(shell: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const hear = (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-10_000);
+      const at = /Listening on (\S+)/.exec(said)?.[1];
+      if (at !== undefined) {
+        for (const stream of [shell.stdout, shell.stderr]) stream?.off('data', hear).resume();
+        resolve(`http://${at}`);
+      }
+    };
+    shell.stdout?.on('data', hear);
+    shell.stderr?.on('data', hear);
+    shell.once('error', reject);
+    shell.once('exit', () => {
+      shell.stdin?.destroy();
+      reject(new Error(`The local chain (anvil) did not start. It said: ${said.trim() || 'nothing'}`));
+    });
+  });
+}
+
+/** Closes the pipe, upon which the shell kills anvil, and waits for both to be gone. */
+async function end(shell: ChildProcess): Promise<void> {
+  if (shell.exitCode !== null || shell.signalCode !== null) return;
+  const gone = new Promise((resolve) => shell.once('exit', resolve));
+  shell.stdin?.destroy();
+  await gone;
+}
+
+async function mine(rpc: Rpc, calls: readonly Call[]): Promise<Receipt[]> {
+  const hashes: Hash[] = [];
+  try {
+    for (const call of calls) {
+      const { value = 0n, ...rest } = call;
+      hashes.push(await rpc<Hash>('eth_sendTransaction', [{ ...rest, value: numberToHex(value) }]));
+    }
+  } catch (error) {
+    await rpc('anvil_dropAllTransactions');
+    throw error;
+  }
+  await rpc('evm_mine');
+  return await Promise.all(hashes.map((hash) => receiptOf(rpc, hash)));
+}
+
+async function receiptOf(rpc: Rpc, hash: Hash): Promise<Receipt> {
+  const receipt = await rpc<{ status: Hex; blockNumber: Hex; contractAddress: Address | null } | null>(
+    'eth_getTransactionReceipt',
+    [hash],
+  );
+  if (receipt === null) throw new Error(`The chain did not mine the transaction ${hash}`);
+  if (receipt.status !== '0x1') throw new Error(`The transaction ${hash} was reverted`);
+  return {
+    hash,
+    blockNumber: Number(receipt.blockNumber),
+    created: receipt.contractAddress === null ? null : getAddress(receipt.contractAddress),
+  };
+}

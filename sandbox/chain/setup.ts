@@ -1,0 +1,112 @@
+import { parseUnits } from 'viem';
+import { type ContractName, callData, deployData } from './contracts.ts';
+import type { Call, Driver } from './driver.ts';
+import { type Address, type Chain, type Token, type TokenName, type WalletName, walletNames } from './types.ts';
+
+/** Everything that stands on the chain before the first action. */
+export interface World extends Pick<Chain, 'wallets' | 'tokens' | 'contracts'> {
+  /** Who deployed it. */
+  deployer: Address;
+  /** Which NFTs each wallet was given at the start. */
+  pieces: { token: 'keys' | 'names'; owner: Address; ids: bigint[] }[];
+}
+
+/** The ids of the ERC-1155 that everybody holds. */
+export const supplyIds = [1n, 2n, 3n] as const;
+
+/** An id for the names collection, far beyond 2^53. */
+export function nameId(number: number): bigint {
+  return (
+    57_896_044_618_658_097_711_785_492_504_343_953_926_634_992_332_820_282_019_728_792_003_956_564_819_967n +
+    BigInt(number)
+  );
+}
+
+const pieceCount = { keys: 12, names: 3 } as const;
+
+const descriptions: Record<TokenName, Omit<Token, 'address'> & { contract: ContractName }> = {
+  dollar: { contract: 'Coin', type: 'ERC-20', name: 'Harbor Dollar', symbol: 'HUSD', decimals: 6 },
+  bell: { contract: 'Coin', type: 'ERC-20', name: 'Bell', symbol: 'BELL', decimals: 18 },
+  hostile: {
+    contract: 'Coin',
+    type: 'ERC-20',
+    name: '**Claim 5,000 HUSD** [here](https://claim.example/now) @everyone \u202Egnp.exe',
+    symbol: '`||<@&1>\u200B [HUSD](http://evil.example)\n# FREE',
+    decimals: 18,
+  },
+  fake: { contract: 'Coin', type: 'ERC-20', name: 'Harbor Dollar', symbol: 'HUSD', decimals: 6 },
+  keys: { contract: 'Collectible', type: 'ERC-721', name: 'Harbor Keys', symbol: 'HKEY', decimals: 0 },
+  names: { contract: 'Collectible', type: 'ERC-721', name: 'Harbor Names', symbol: 'HNAME', decimals: 0 },
+  supplies: { contract: 'Supplies', type: 'ERC-1155', name: 'Harbor Supplies', symbol: 'HSUP', decimals: 0 },
+};
+
+/** Which compiled contract a token is. */
+export function contractOf(token: TokenName): ContractName {
+  return descriptions[token].contract;
+}
+
+/** Deploys the contracts and hands out the first tokens. */
+export async function setUp(driver: Driver): Promise<World> {
+  const [deployer, ...others] = driver.accounts as readonly [Address, ...Address[]];
+  const wallets = Object.fromEntries(walletNames.map((name, index) => [name, others[index]!])) as Record<
+    WalletName,
+    Address
+  >;
+  const deploy = async (data: readonly Call['data'][]) => {
+    const receipts = await driver.send(data.map((one) => ({ from: deployer, data: one! })));
+    return receipts.map(({ created }) => created!);
+  };
+  const [splitter, swap, mover] = (await deploy([
+    deployData('Splitter', []),
+    deployData('Swap', []),
+    deployData('Mover', []),
+  ])) as [Address, Address, Address];
+  const names = Object.keys(descriptions) as TokenName[];
+  const addresses = await deploy(names.map((name) => birth(name, [swap, mover])));
+  const tokens = Object.fromEntries(
+    names.map((name, index) => {
+      const { contract: _, ...token } = descriptions[name];
+      return [name, { ...token, address: addresses[index]! }];
+    }),
+  ) as Record<TokenName, Token>;
+
+  const pieces = walletNames.flatMap((wallet, index) =>
+    (['keys', 'names'] as const).map((token) => ({ token, owner: wallets[wallet], ids: firstIds(token, index) })),
+  );
+  const world: World = { deployer, wallets, tokens, contracts: { splitter, swap, mover }, pieces };
+  await driver.send(gifts(world));
+  return world;
+}
+
+function birth(name: TokenName, trusted: Address[]): Call['data'] {
+  const token = descriptions[name];
+  const args: unknown[] = [token.name, token.symbol];
+  if (token.contract === 'Coin') args.push(token.decimals);
+  if (token.contract !== 'Supplies') args.push(trusted);
+  return deployData(token.contract, args);
+}
+
+function firstIds(token: 'keys' | 'names', wallet: number): bigint[] {
+  return Array.from({ length: pieceCount[token] }, (_, index) => {
+    const number = wallet * pieceCount[token] + index + 1;
+    return token === 'keys' ? BigInt(number) : nameId(number);
+  });
+}
+
+/** The calls that mint what everybody holds at the start. */
+function gifts({ deployer, wallets, tokens, contracts, pieces }: World): Call[] {
+  const mint = (token: TokenName, functionName: string, args: unknown[]): Call => ({
+    from: deployer,
+    to: tokens[token].address,
+    data: callData(contractOf(token), functionName, args),
+  });
+  const coins = (['dollar', 'bell', 'hostile', 'fake'] as const).flatMap((token) =>
+    [...Object.values(wallets), contracts.swap].map((owner) =>
+      mint(token, 'mint', [owner, parseUnits('1000000', tokens[token].decimals)]),
+    ),
+  );
+  const supplies = Object.values(wallets).flatMap((owner) =>
+    supplyIds.map((id) => mint('supplies', 'mint', [owner, id, 1000n])),
+  );
+  return [...coins, ...supplies, ...pieces.map(({ token, owner, ids }) => mint(token, 'mintMany', [owner, ids]))];
+}

@@ -1,0 +1,60 @@
+import { type Chain, type WalletName, walletNames } from './types.ts';
+
+/**
+ * Keeps the chain lively: every `everyMs` a transfer of some kind into or out of Treasury, a burst now and then.
+ *
+ * @param options.random a number in [0, 1); default `Math.random`.
+ * @param options.onError called when an action failed; traffic goes on.
+ * @returns the way to stop it; resolves when the last action is mined.
+ */
+export function startTraffic(
+  chain: Chain,
+  options: { everyMs: number; random?: () => number; onError?: (error: unknown) => void },
+): () => Promise<void> {
+  const { everyMs, random = Math.random, onError } = options;
+  let running: Promise<unknown> = Promise.resolve();
+  let turn = 0;
+  let timer: NodeJS.Timeout;
+  let stopped = false;
+  const step = async () => {
+    running = act(chain, turn++, random).catch((error: unknown) => onError?.(error));
+    await running;
+    if (!stopped) timer = setTimeout(step, everyMs);
+  };
+  void step();
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await running;
+  };
+}
+
+/** The first turns show every kind once; later turns mix them. */
+const acts: readonly ((chain: Chain, other: WalletName) => Promise<unknown>)[] = [
+  (chain, other) => chain.transfer({ kind: 'erc20', token: 'dollar', from: other, to: 'Treasury' }),
+  (chain, other) => chain.transfer({ kind: 'native', from: other, to: 'Treasury' }),
+  (chain, other) => chain.transfer({ kind: 'internal', from: other, to: 'Treasury' }),
+  (chain, other) => chain.transfer({ kind: 'erc721', from: other, to: 'Treasury' }),
+  (chain, other) => chain.transfer({ kind: 'erc1155', from: other, to: 'Treasury' }),
+  (chain) => chain.transfer({ kind: 'erc20', token: 'bell', from: 'Treasury', to: 'Grants' }),
+  (chain) => chain.transfer({ kind: 'native', from: 'Treasury', to: 'Payroll' }),
+  (chain) => chain.burst(12),
+  (chain, other) => chain.transfer({ kind: 'erc721', token: 'names', from: other, to: 'Treasury' }),
+  (chain) => chain.swap('Treasury'),
+  (chain) => chain.transfer({ kind: 'erc1155', from: 'Treasury', to: 'Market', batch: true }),
+  (chain) => chain.transfer({ kind: 'erc721', from: 'Treasury', to: 'Market' }),
+  (chain, other) => chain.twins({ from: other, to: 'Treasury' }),
+  (chain) => chain.lookalike({ like: 'Payroll', to: 'Treasury' }),
+  (chain, other) => chain.hostile({ from: other, to: 'Treasury' }),
+  (chain, other) => chain.fake({ from: other, to: 'Treasury' }),
+  (chain) => chain.mint({ to: 'Treasury' }),
+  (chain) => chain.burn({ from: 'Treasury' }),
+  (chain) => chain.sweep({ from: 'Market', to: 'Treasury', count: 3 }),
+];
+
+function act(chain: Chain, turn: number, random: () => number): Promise<unknown> {
+  const others = walletNames.filter((name) => name !== 'Treasury');
+  const other = others[Math.floor(random() * others.length)]!;
+  const chosen = turn < acts.length ? acts[turn] : acts[Math.floor(random() * acts.length)];
+  return chosen!(chain, other);
+}
