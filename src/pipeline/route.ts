@@ -72,8 +72,9 @@ export function startRouter(options: RouterOptions) {
 
   async function routeRows(rows: InboxRow[]): Promise<void> {
     const routed = await routeBatch(rows, options);
+    let edited: string[];
     try {
-      await store.routing.commit(routed);
+      edited = await store.routing.commit(routed);
     } catch (error) {
       if (isPassing(error)) throw error;
       if (rows.length > 1) {
@@ -89,7 +90,7 @@ export function startRouter(options: RouterOptions) {
     }
     onRouted({
       ids: rows.map((row) => row.id),
-      channels: [...new Set(routed.alerts.map((alert) => alert.channelId))],
+      channels: [...new Set([...routed.alerts.map((alert) => alert.channelId), ...edited])],
       quarantined: routed.quarantined.length,
       events: rows.length,
     });

@@ -48,7 +48,7 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
     routerOptions: { maxParamLength: 200 },
     return503OnClosing: false,
     exposeHeadRoutes: false,
-    frameworkErrors: (_error, _request, reply) => void reply.code(404).send({ ok: false }),
+    frameworkErrors: (_error, _request, reply: FastifyReply) => void reply.code(404).send({ ok: false }),
   });
   app.decorateRequest('ticket', null);
   app.removeAllContentTypeParsers();

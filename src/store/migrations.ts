@@ -75,9 +75,11 @@ export const migrations: string[] = [
   CREATE TABLE batches (
     id INTEGER PRIMARY KEY AUTOINCREMENT, channel_id TEXT NOT NULL, kind TEXT NOT NULL, nonce TEXT NOT NULL,
     reference TEXT NOT NULL, payload TEXT NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
+    unsure INTEGER NOT NULL DEFAULT 0,
     frozen_at INTEGER NOT NULL, first_sent_at INTEGER, sent_at INTEGER, message_id TEXT
   );
   CREATE INDEX batches_frozen ON batches (channel_id, id) WHERE state = 'frozen';
+  CREATE INDEX batches_reference ON batches (reference);
 
   -- What is known about a target channel. state: ready, parked (403), paused (404, bot removed).
   CREATE TABLE channels (

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { SeenDelivery, SeenTransfer } from '../domain/identity.ts';
 import type { Perspective, Subscription } from '../domain/subscription.ts';
+import { requestEdits } from './outbox.ts';
 import { subscriptionsTable } from './subscriptions.ts';
 
 /** One line to be told in one channel. */
@@ -52,6 +53,7 @@ interface DeliveryRow extends Omit<SeenDelivery, 'owed'> {
 /** The ledger of what was seen, and the step from the inbox to the outbox. */
 export function routingTable(db: Database) {
   const { watching } = subscriptionsTable(db);
+  const requestEdit = requestEdits(db);
   const transfer = db.prepare<[string], TransferRow>(
     'SELECT key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers WHERE key = ?',
   );
@@ -115,6 +117,7 @@ export function routingTable(db: Database) {
       drop.run(id);
     }
     for (const id of routed.done) drop.run(id);
+    return routed.changed.flatMap((key) => requestEdit(key, routed.now));
   });
 
   return {
@@ -136,7 +139,10 @@ export function routingTable(db: Database) {
         subscriptions: watching(addresses),
       };
     },
-    /** Commits a routed batch: events done, lines made, reasons recorded, all or nothing. */
-    commit: (routed: Routed): void => commit.immediate(routed),
+    /**
+     * Commits a routed batch: events done, lines made, reasons recorded, all or nothing. Gives the channels in which
+     * sent messages must change.
+     */
+    commit: (routed: Routed): string[] => commit.immediate(routed),
   };
 }
