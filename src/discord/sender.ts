@@ -3,7 +3,8 @@ import { DiscordAPIError, HTTPError, RateLimitError, REST, Routes } from 'discor
 /** What became of a request to send, as far as its answer tells. */
 export type Outcome =
   | { status: 'sent'; messageId: string | null }
-  | { status: 'rate-limited'; global: boolean; retryAfterMs: number }
+  /** `local`: the library knew the limit and asked nobody. */
+  | { status: 'rate-limited'; global: boolean; local: boolean; retryAfterMs: number }
   /** Time-out, broken connection, cut answer, 5xx: it may have been done. */
   | { status: 'unsure'; reason: string }
   /** Not Discord itself, or Discord without a word on how long: hold everything. */
@@ -18,9 +19,6 @@ export type Found = { status: 'found'; messageId: string } | { status: 'absent' 
 
 /** JSON codes of a 403 that concern one channel. */
 const FORBIDDEN = new Set<unknown>([50001, 50013, 50083, 160005, 50024]);
-/** Discord refuses nonces of more characters. */
-export const NONCE_LENGTH = 25;
-
 /** Sends over Discord's REST alone, once: it never retries and never waits; the outbox does. */
 export function createSender({
   token,
@@ -92,7 +90,9 @@ export type Sender = ReturnType<typeof createSender>;
 function classify(error: unknown): Outcome {
   if (error instanceof RateLimitError) {
     if (error.retryAfter <= 0) return { status: 'breaker', reason: '429 without Retry-After' };
-    return { status: 'rate-limited', global: error.global, retryAfterMs: error.retryAfter };
+    // Only what the library computed itself is equal to the millisecond.
+    const local = error.retryAfter === error.timeToReset;
+    return { status: 'rate-limited', global: error.global, local, retryAfterMs: error.retryAfter };
   }
   if (error instanceof DiscordAPIError) return classifyRefusal(error);
   if (error instanceof HTTPError) return { status: 'unsure', reason: `HTTP ${error.status}` };

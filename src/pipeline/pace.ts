@@ -45,6 +45,11 @@ export function createPace(clock: Clock) {
       if (breakerOpen || !authorised) probing = true;
       return 0;
     },
+    /** Gives back what was taken for a request that was not made. */
+    giveBack(): void {
+      spent.pop();
+      probing = false;
+    },
     /** Every request's answer comes by here. */
     answered(outcome: 'fine' | 'unsure' | 'invalid' | 'global' | 'breaker' | 'unauthorised', retryAfterMs = 0): void {
       const now = clock.now();

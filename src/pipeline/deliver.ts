@@ -1,0 +1,303 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Outcome, Sender } from '../discord/sender.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Batch, ChannelHead, ClaimedAlert } from '../store/outbox.ts';
+import type { Store } from '../store/tables.ts';
+import { backoff, createPace } from './pace.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Alerts that go into one message at the most. */
+const BATCH = 10;
+/** Requests under way at once. */
+const MAX_IN_FLIGHT = 40;
+/** Discord forgets a nonce after a few minutes; from then on a repeat looks for its message first. */
+const NONCE_MS = 2 * MINUTE;
+const GIVE_UP_MS = 72 * HOUR;
+const PARKED_RETRIES = [15 * MINUTE, HOUR, 6 * HOUR];
+const KEPT: Record<'parked' | 'paused', number> = { parked: 7 * DAY, paused: 30 * DAY };
+/** Pause after a failed call to the database. */
+const STORE_PAUSE_MS = 1_000;
+
+/** What the deliverer needs. Both renderers put `reference` into the message, so that it can be found again. */
+export interface DelivererOptions {
+  store: Store;
+  sender: Sender;
+  clock: Clock;
+  log: Logger;
+  random?: () => number;
+  render(alerts: ClaimedAlert[], reference: string): { payload: object; used: number };
+  renderPlain(alert: ClaimedAlert, reference: string): object;
+}
+
+interface Channel {
+  id: string;
+  guildId: string | null;
+  dueAt: number;
+  busy: boolean;
+  /** Nudged while busy. */
+  again: boolean;
+  /** Alerts to take next; smaller while a refused line is being searched for. */
+  limit: number;
+  /** The next single alert goes out as plain text. */
+  plain: boolean;
+}
+
+/** Brings alerts to Discord: one message in flight per channel, first in first out, channels in turn. */
+export function startDeliverer(options: DelivererOptions) {
+  const { store, sender, clock, log, render, renderPlain, random = Math.random } = options;
+  const pace = createPace(clock);
+  const channels = new Map<string, Channel>();
+  const removedGuilds = new Set<string>();
+  const underWay = new Set<Promise<void>>();
+  let timer: { cancel(): void } | null = null;
+  let closing = false;
+
+  function add(id: string, guildId: string | null, dueAt: number): void {
+    const known = channels.get(id);
+    if (known) known.again = true;
+    else channels.set(id, { id, guildId, dueAt, busy: false, again: false, limit: BATCH, plain: false });
+  }
+
+  function pump(): void {
+    timer?.cancel();
+    timer = null;
+    if (closing) return;
+    const now = clock.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const channel of [...channels.values()]) {
+      if (channel.busy) continue;
+      if (channel.dueAt > now) {
+        next = Math.min(next, channel.dueAt - now);
+        continue;
+      }
+      if (underWay.size >= MAX_IN_FLIGHT) return;
+      const wait = pace.take();
+      if (wait > 0) {
+        next = Math.min(next, wait);
+        break;
+      }
+      begin(channel);
+    }
+    if (next < Number.POSITIVE_INFINITY) timer = clock.after(next, pump);
+  }
+
+  function begin(channel: Channel): void {
+    // To the back of the queue: channels take turns.
+    channels.delete(channel.id);
+    channels.set(channel.id, channel);
+    channel.busy = true;
+    channel.again = false;
+    const work: Promise<void> = serve(channel)
+      .catch((error: unknown) => {
+        pace.giveBack();
+        channel.dueAt = clock.now() + STORE_PAUSE_MS;
+        if (!closing) log.error({ err: error, channel: channel.id }, 'delivery paused');
+      })
+      .finally(() => {
+        channel.busy = false;
+        underWay.delete(work);
+        pump();
+      });
+    underWay.add(work);
+  }
+
+  async function serve(channel: Channel): Promise<void> {
+    const claim = await store.outbox.claim(channel.id, channel.limit);
+    const { head, alerts } = claim;
+    if (!claim.batch && alerts.length === 0) {
+      if (!channel.again) channels.delete(channel.id);
+      return pace.giveBack();
+    }
+    if (channel.guildId === null && head) {
+      // First met by a nudge: what is known about the channel counts.
+      channel.guildId = head.guildId;
+      channel.dueAt = head.dueAt;
+      if (head.dueAt > clock.now()) return pace.giveBack();
+    }
+    const { batch, outcome } = claim.batch
+      ? await repeat(channel, claim.batch, alerts)
+      : await sendNew(channel, alerts);
+    const told = batch.kind === 'edit' ? 0 : Math.max(1, claim.batch ? alerts.length : batch.alerts);
+    await settle(channel, head, { ...batch, alerts: told }, outcome);
+    log[outcome.status === 'sent' ? 'info' : 'warn'](
+      { channel: channel.id, batch: batch.id, kind: batch.kind, lines: told, attempt: batch.attempts, outcome },
+      'delivery',
+    );
+  }
+
+  async function sendNew(channel: Channel, alerts: ClaimedAlert[]) {
+    const now = clock.now();
+    const reference = randomBytes(7).toString('base64url').replace(/[-_]/g, 'x').toUpperCase();
+    const nonce = `${now.toString(36)}${reference}`.slice(0, 25);
+    const { payload, used } = channel.plain
+      ? { payload: renderPlain(alerts[0]!, reference), used: 1 }
+      : render(alerts, reference);
+    const ids = alerts.slice(0, used).map((alert) => alert.id);
+    const frozen = { channelId: channel.id, nonce, reference, payload: JSON.stringify(payload) };
+    const id = await store.outbox.freeze(frozen, ids, now);
+    const outcome = await sender.create(channel.id, payload, nonce);
+    return { batch: { id, kind: 'create' as const, attempts: 1, frozenAt: now, alerts: used }, outcome };
+  }
+
+  async function repeat(channel: Channel, batch: Batch, alerts: ClaimedAlert[]) {
+    const now = clock.now();
+    const done = { ...batch, attempts: batch.attempts + 1, alerts: alerts.length };
+    if (batch.kind === 'edit') {
+      // A message that never came to be, or is gone, needs no change.
+      if (batch.messageId === null || alerts.length === 0) {
+        return { batch: done, outcome: { status: 'sent', messageId: null } as Outcome };
+      }
+      await store.outbox.attempt(batch.id, now);
+      const { payload } = render(alerts, batch.reference);
+      return { batch: done, outcome: await sender.edit(channel.id, batch.messageId, payload) };
+    }
+    if (batch.unsure && batch.firstSentAt !== null && now - batch.firstSentAt > NONCE_MS) {
+      const found = await sender.find(channel.id, batch.reference, batch.firstSentAt);
+      if (found.status === 'found') {
+        return { batch: done, outcome: { status: 'sent', messageId: found.messageId } as Outcome };
+      }
+      // A search that failed says nothing: the message stays as unsure as it was.
+      if (found.status !== 'absent' && found.status !== 'unknown') return { batch: done, outcome: found };
+    }
+    await store.outbox.attempt(batch.id, now);
+    return { batch: done, outcome: await sender.create(channel.id, JSON.parse(batch.payload) as object, batch.nonce) };
+  }
+
+  async function settle(
+    channel: Channel,
+    head: ChannelHead | null,
+    batch: { id: number; kind: Batch['kind']; attempts: number; frozenAt: number; alerts: number },
+    outcome: Outcome,
+  ): Promise<void> {
+    const now = clock.now();
+    switch (outcome.status) {
+      case 'sent':
+        pace.answered('fine');
+        await store.outbox.sent(batch.id, outcome.messageId, now);
+        if (head && head.state !== 'ready')
+          await mark(channel, 'ready', { dueAt: 0, attempts: 0, since: null, reason: null });
+        channel.dueAt = 0;
+        channel.plain = false;
+        channel.limit = Math.min(BATCH, channel.limit * 2);
+        return;
+      case 'rate-limited':
+        channel.dueAt = now + outcome.retryAfterMs;
+        if (outcome.local) pace.giveBack();
+        else pace.answered(outcome.global ? 'global' : 'invalid', outcome.retryAfterMs);
+        return store.outbox.notTaken(batch.id);
+      case 'unsure':
+        pace.answered('unsure');
+        channel.dueAt = now + backoff(batch.attempts, random);
+        if (now - batch.frozenAt > GIVE_UP_MS) await store.outbox.dead(batch.id, `72 hours: ${outcome.reason}`, now);
+        return;
+      case 'breaker':
+        pace.answered('breaker');
+        return store.outbox.notTaken(batch.id);
+      case 'unauthorised':
+        pace.answered('unauthorised');
+        return store.outbox.notTaken(batch.id);
+      case 'forbidden':
+        pace.answered('invalid');
+        await store.outbox.notTaken(batch.id);
+        return setAside(
+          channel,
+          head,
+          removedGuilds.has(channel.guildId ?? '') ? 'paused' : 'parked',
+          outcome.code,
+          batch.id,
+        );
+      case 'gone':
+        pace.answered('fine');
+        await store.outbox.notTaken(batch.id);
+        return setAside(channel, head, 'paused', outcome.code, batch.id);
+      case 'refused':
+        pace.answered('fine');
+        return refused(channel, batch, outcome.reason);
+    }
+  }
+
+  /** Searches for the one bad line by halves; that one goes out plain; if even that is refused, it is a dead letter. */
+  async function refused(
+    channel: Channel,
+    batch: { id: number; kind: Batch['kind']; alerts: number },
+    reason: string,
+  ): Promise<void> {
+    if (batch.kind === 'edit') return store.outbox.sent(batch.id, null, clock.now());
+    if (batch.alerts > 1) {
+      channel.limit = Math.ceil(batch.alerts / 2);
+      return store.outbox.thaw(batch.id);
+    }
+    if (!channel.plain) {
+      channel.limit = 1;
+      channel.plain = true;
+      return store.outbox.thaw(batch.id);
+    }
+    channel.plain = false;
+    channel.limit = BATCH;
+    return store.outbox.dead(batch.id, reason, clock.now());
+  }
+
+  /** A channel that cannot be written to keeps its alerts for days and is tried again now and then. */
+  async function setAside(
+    channel: Channel,
+    head: ChannelHead | null,
+    state: 'parked' | 'paused',
+    code: number,
+    batchId: number,
+  ): Promise<void> {
+    const now = clock.now();
+    const known = head?.state === state ? head : null;
+    const since = known?.since ?? now;
+    const attempts = known?.attempts ?? 0;
+    const reason = state === 'parked' ? `missing permissions (${code})` : `channel or server is gone (${code})`;
+    if (now - since > KEPT[state]) {
+      await store.outbox.dead(batchId, `${reason} for too long`, now);
+      await store.outbox.deadWaiting(channel.id, `${reason} for too long`, now);
+    }
+    channel.dueAt = now + PARKED_RETRIES[Math.min(attempts, PARKED_RETRIES.length - 1)]!;
+    await mark(channel, state, { dueAt: channel.dueAt, attempts: attempts + 1, since, reason });
+  }
+
+  function mark(
+    channel: Channel,
+    state: ChannelHead['state'],
+    rest: { dueAt: number; attempts: number; since: number | null; reason: string | null },
+  ): Promise<void> {
+    return store.outbox.setChannel({ channelId: channel.id, state, ...rest });
+  }
+
+  const loaded = store.outbox.heads().then((heads) => {
+    for (const head of heads) add(head.channelId, head.guildId, head.dueAt);
+    pump();
+  });
+
+  return {
+    /** Settles once what an earlier process left is known. */
+    loaded,
+    /** These channels have something new. */
+    nudge(channelIds: string[]): void {
+      for (const id of channelIds) add(id, null, 0);
+      pump();
+    },
+    /** Permissions or channels of a guild changed: what was set aside there is tried at once. */
+    guildChanged(guildId: string): void {
+      removedGuilds.delete(guildId);
+      for (const channel of channels.values()) if (channel.guildId === guildId) channel.dueAt = 0;
+      pump();
+    },
+    /** The bot was removed from a guild. */
+    guildRemoved: (guildId: string): void => void removedGuilds.add(guildId),
+    state: pace.state,
+    /** Lets what is under way finish, for five seconds at most; the rest is frozen on disk. */
+    async close(): Promise<void> {
+      closing = true;
+      timer?.cancel();
+      const patience = new Promise<void>((resolve) => void clock.after(5_000, resolve));
+      await Promise.race([Promise.allSettled(underWay), patience]);
+    },
+  };
+}
