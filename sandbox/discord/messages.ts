@@ -10,7 +10,7 @@ import { botPermissions } from './permissions.ts';
 import type { Json } from './validate.ts';
 import type { Channel, User, World } from './world.ts';
 
-const KEPT = 50_000;
+const KEPT = 20_000;
 const HISTORY = 100;
 const NONCE_MS = 5 * 60_000;
 
@@ -220,7 +220,7 @@ export class Messages {
   private content(channel: Channel, author: User, body: Json): Json {
     const content = typeof body.content === 'string' ? body.content.trim() : '';
     let id = 0;
-    const components = structuredClone(body.components ?? []);
+    const components = body.components?.length ? structuredClone(body.components) : [];
     for (const [component] of componentsIn(components, [])) component.id ??= ++id;
     return {
       content,

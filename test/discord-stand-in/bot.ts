@@ -1,0 +1,57 @@
+/** What tests of the stand-in share: a bot that logs in, and bare calls of the REST API. */
+import { once } from 'node:events';
+import { Client, type ClientOptions, Events, GatewayIntentBits } from 'discord.js';
+import { onTestFinished } from 'vitest';
+import { type Discord, type DiscordOptions, startDiscord } from '../../sandbox/discord/index.ts';
+
+/** A stand-in that ends with the test. */
+export async function standIn(options: DiscordOptions = {}): Promise<Discord> {
+  const discord = await startDiscord(options);
+  onTestFinished(() => discord.close());
+  return discord;
+}
+
+/** An unmodified discord.js client, ready, that ends with the test. */
+export async function logIn(discord: Discord, options: Partial<ClientOptions> = {}): Promise<Client<true>> {
+  const client = new Client({
+    intents: [GatewayIntentBits.Guilds],
+    ...options,
+    rest: { api: discord.apiUrl, ...options.rest },
+  });
+  onTestFinished(() => client.destroy());
+  const ready = once(client, Events.ClientReady);
+  await client.login(discord.token);
+  await ready;
+  return client as Client<true>;
+}
+
+/** An answer as it came. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at any field of any answer
+  body: any;
+}
+
+/** One call below `/api/v10`, as the bot, without any client library. */
+export async function call(
+  discord: Discord,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const form = body instanceof FormData;
+  const response = await fetch(`${discord.apiUrl}/v10${path}`, {
+    method,
+    headers: {
+      authorization: `Bot ${discord.token}`,
+      ...(body !== undefined && !form && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}

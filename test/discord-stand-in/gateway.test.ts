@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { Client, Events, GatewayIntentBits, PermissionFlagsBits } from 'discord.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type Discord, seed } from '../../sandbox/discord/index.ts';
+import { call, logIn, standIn } from './bot.ts';
+
+const { harbor, orchid } = seed;
+
+test('an unmodified discord.js client logs in and knows the servers', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  expect(client.user.id).toBe(discord.botId);
+  expect(client.application.id).toBe(discord.botId);
+  expect(client.guilds.cache.map((guild) => guild.name).sort()).toEqual(['Harbor DAO', 'Orchid Collective']);
+  const guild = client.guilds.cache.get(harbor.id)!;
+  expect(guild.preferredLocale).toBe('en-US');
+  expect(guild.members.me!.permissions.has(PermissionFlagsBits.EmbedLinks)).toBe(true);
+  expect(client.channels.cache.get(harbor.audit)!.isThread()).toBe(true);
+  expect(discord.state.sessions).toMatchObject([{ connected: true, shard: [0, 1], intents: 1 }]);
+});
+
+test('a wrong token is refused by REST and by the gateway', async () => {
+  const discord = await standIn();
+  const client = new Client({ intents: [], rest: { api: discord.apiUrl } });
+  onTestFinished(() => client.destroy());
+  await expect(client.login('wrong')).rejects.toThrow(/token/i);
+  expect(await call(discord, 'GET', '/users/@me', undefined, { authorization: 'Bot wrong' })).toMatchObject({
+    status: 401,
+    body: { message: '401: Unauthorized', code: 0 },
+  });
+  expect(await closeCode(discord, { op: 2, d: { token: 'wrong', intents: 1, properties: {} } })).toBe(4004);
+});
+
+async function closeCode(discord: Discord, ...payloads: unknown[]): Promise<number> {
+  const socket = new WebSocket(`${discord.url.replace('http', 'ws')}/?v=10&encoding=json`);
+  await once(socket, 'open');
+  for (const payload of payloads) socket.send(typeof payload === 'string' ? payload : JSON.stringify(payload));
+  const [code] = (await once(socket, 'close')) as [number];
+  return code;
+}
+
+test('the gateway closes with the documented codes', async () => {
+  const discord = await standIn();
+  const identify = { op: 2, d: { token: discord.token, intents: 1, properties: {} } };
+  expect(await closeCode(discord, '{')).toBe(4002);
+  expect(await closeCode(discord, { op: 99 })).toBe(4001);
+  expect(await closeCode(discord, { op: 3, d: {} })).toBe(4003);
+  expect(await closeCode(discord, identify, identify)).toBe(4005);
+  expect(await closeCode(discord, { op: 2, d: { ...identify.d, shard: [1, 1] } })).toBe(4010);
+  expect(await closeCode(discord, { op: 2, d: { ...identify.d, intents: -1 } })).toBe(4013);
+  expect(await closeCode(discord, { op: 2, d: { ...identify.d, intents: GatewayIntentBits.MessageContent } })).toBe(
+    4014,
+  );
+});
+
+test('a dropped connection is resumed, and what happened meanwhile is replayed', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  const resumed = once(client, Events.ShardResume);
+  const renamed = once(client, Events.ChannelUpdate);
+  discord.act({ do: 'gateway.drop' });
+  await discord.until(({ state }) => state.sessions[0]?.connected === false);
+  discord.act({ do: 'channel.update', channelId: harbor.alerts, name: 'alarms' });
+  const [, replayed] = (await resumed) as [number, number];
+  await renamed;
+  expect(replayed).toBeGreaterThanOrEqual(1);
+  expect(client.guilds.cache.get(harbor.id)!.channels.cache.get(harbor.alerts)!.name).toBe('alarms');
+  expect(discord.state.counters).toMatchObject({ identifies: 1, resumes: 1 });
+});
+
+test('op 7 makes the bot reconnect and resume', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  const resumed = once(client, Events.ShardResume);
+  discord.act({ do: 'gateway.reconnect' });
+  await resumed;
+  expect(discord.state.sessions).toMatchObject([{ connected: true, resumed: 1 }]);
+});
+
+test('an invalidated session has to identify anew', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  const ready = once(client, Events.ShardReady);
+  discord.act({ do: 'gateway.invalidate' });
+  await ready;
+  expect(discord.state.counters).toMatchObject({ identifies: 2, resumes: 0 });
+});
+
+test('changes of servers, channels, roles and members reach the bot', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  const guild = client.guilds.cache.get(harbor.id)!;
+
+  const created = once(client, Events.ChannelCreate);
+  const { id } = discord.act({ do: 'channel.create', guildId: harbor.id, name: 'new', topic: 'here' });
+  await created;
+  expect(guild.channels.cache.get(id!)).toMatchObject({ name: 'new', topic: 'here' });
+
+  const forbidden = once(client, Events.ChannelUpdate);
+  discord.act({ do: 'channel.forbid', channelId: id!, permissions: ['SendMessages'] });
+  await forbidden;
+  const missing = guild.channels.cache.get(id!)!.permissionsFor(guild.members.me!);
+  expect(missing.has(PermissionFlagsBits.SendMessages)).toBe(false);
+
+  const deleted = once(client, Events.ChannelDelete);
+  discord.act({ do: 'channel.delete', channelId: id! });
+  await deleted;
+  expect(guild.channels.cache.has(id!)).toBe(false);
+
+  const roleMade = once(client, Events.GuildRoleCreate);
+  const role = discord.act({ do: 'role.create', guildId: harbor.id, name: 'Crew', permissions: ['ManageGuild'] });
+  await roleMade;
+  expect(guild.roles.cache.get(role.id!)!.permissions.has(PermissionFlagsBits.ManageGuild)).toBe(true);
+  const roleGone = once(client, Events.GuildRoleDelete);
+  discord.act({ do: 'role.delete', roleId: role.id! });
+  await roleGone;
+
+  const threadGone = once(client, Events.ThreadDelete);
+  discord.act({ do: 'channel.delete', channelId: harbor.audit });
+  await threadGone;
+
+  const own = once(client, Events.GuildMemberUpdate);
+  discord.act({ do: 'member.update', guildId: harbor.id, userId: discord.botId, roleIds: [], nick: 'Bell' });
+  await own;
+  expect(guild.members.me!.nickname).toBe('Bell');
+});
+
+test('an outage of a server, a removal and a return are told apart', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  const outage = once(client, Events.GuildUnavailable);
+  discord.act({ do: 'guild.unavailable', guildId: orchid.id });
+  await outage;
+  const back = once(client, Events.GuildAvailable);
+  discord.act({ do: 'guild.available', guildId: orchid.id });
+  await back;
+  const removed = once(client, Events.GuildDelete);
+  discord.act({ do: 'guild.remove', guildId: orchid.id });
+  await removed;
+  expect(client.guilds.cache.has(orchid.id)).toBe(false);
+  expect(await call(discord, 'GET', `/channels/${orchid.lobby}`)).toMatchObject({ status: 403, body: { code: 50001 } });
+  const added = once(client, Events.GuildCreate);
+  discord.act({ do: 'guild.add', guildId: orchid.id });
+  await added;
+  expect(client.guilds.cache.get(orchid.id)!.members.me).not.toBeNull();
+});
+
+test('messages are told only to those who asked for them, and their text only with the privileged intent', async () => {
+  const discord = await standIn({ privilegedIntents: true });
+  const { Guilds, GuildMessages, MessageContent } = GatewayIntentBits;
+  const quiet = await logIn(discord);
+  const blind = await logIn(discord, { intents: [Guilds, GuildMessages] });
+  const full = await logIn(discord, { intents: [Guilds, GuildMessages, MessageContent] });
+  let heard = 0;
+  quiet.on(Events.MessageCreate, () => heard++);
+  const texts = [blind, full].map(async (client) => {
+    const [message] = await once(client, Events.MessageCreate);
+    return message.content as string;
+  });
+  discord.act({ do: 'message.send', channelId: harbor.general, userId: seed.mia, content: 'psst' });
+  expect(await Promise.all(texts)).toEqual(['', 'psst']);
+  const renamed = once(quiet, Events.ChannelUpdate);
+  discord.act({ do: 'channel.update', channelId: harbor.general, name: 'later' });
+  await renamed;
+  expect(heard).toBe(0);
+});
+
+test('the compressed stream carries the same', async () => {
+  const discord = await standIn();
+  const socket = new WebSocket(`${discord.url.replace('http', 'ws')}/?v=10&encoding=json&compress=zlib-stream`);
+  onTestFinished(() => socket.terminate());
+  const { createInflate } = await import('node:zlib');
+  const inflate = createInflate();
+  const first = once(inflate, 'data');
+  socket.on('message', (data) => inflate.write(data as Buffer));
+  const [text] = await first;
+  expect(JSON.parse(String(text))).toMatchObject({ op: 10, d: { heartbeat_interval: 41_250 } });
+});

@@ -1,0 +1,371 @@
+import { describe, expect, test } from 'vitest';
+import { type Discord, seed } from '../../sandbox/discord/index.ts';
+import { call, standIn } from './bot.ts';
+
+const at = (...path: (string | number)[]) => path.join('.');
+
+/** The error code at a path of a 50035 answer's tree. */
+function codeAt(errors: unknown, path: string): string | undefined {
+  let node = errors as Record<string, unknown> | undefined;
+  for (const key of path === '' ? [] : path.split('.')) node = node?.[key] as Record<string, unknown> | undefined;
+  return (node?._errors as { code: string }[] | undefined)?.[0]?.code;
+}
+
+const embed = (more: object) => ({ embeds: [{ description: 'd', ...more }] });
+const row = (...components: object[]) => ({ type: 1, components });
+const button = (more: object) => ({ type: 2, style: 1, label: 'Go', ...more });
+const buttons = (count: number) => Array.from({ length: count }, (_, index) => button({ custom_id: `b${index}` }));
+const select = (more: object) => ({ type: 3, custom_id: 's', options: [{ label: 'A', value: 'a' }], ...more });
+const content = (components: object[]) => ({ content: 'x', components });
+const field = (name: string, value: string) => embed({ fields: [{ name, value }] });
+const fields = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `${index}`, value: 'v' }));
+const V2 = 1 << 15;
+
+type Case = [name: string, bad: object, path: string, good: object];
+
+const MESSAGES: Case[] = [
+  ['2,000 characters of content', { content: 'x'.repeat(2001) }, 'content', { content: 'x'.repeat(2000) }],
+  ['content is text', { content: { a: 1 } }, 'content', { content: 'a' }],
+  ['ten embeds', { embeds: Array(11).fill({ title: 't' }) }, 'embeds', { embeds: Array(10).fill({ title: 't' }) }],
+  [
+    '6,000 characters over all embeds',
+    { embeds: [{ description: 'x'.repeat(4000) }, { description: 'x'.repeat(2001) }] },
+    'embeds',
+    { embeds: [{ description: 'x'.repeat(4000) }, { description: 'x'.repeat(2000) }] },
+  ],
+  ['an embed holds something', { content: 'x', embeds: [{}] }, at('embeds', 0, 'description'), embed({})],
+  ['a colour alone is nothing', { embeds: [{ color: 1 }] }, at('embeds', 0, 'description'), embed({ color: 1 })],
+  ['title of 256', embed({ title: 'x'.repeat(257) }), at('embeds', 0, 'title'), embed({ title: 'x'.repeat(256) })],
+  [
+    'description of 4,096',
+    { embeds: [{ description: 'x'.repeat(4097) }] },
+    at('embeds', 0, 'description'),
+    { embeds: [{ description: 'x'.repeat(4096) }] },
+  ],
+  ['25 fields', embed({ fields: fields(26) }), at('embeds', 0, 'fields'), embed({ fields: fields(25) })],
+  ['field name of 256', field('x'.repeat(257), 'v'), 'embeds.0.fields.0.name', field('x'.repeat(256), 'v')],
+  ['field value of 1,024', field('n', 'x'.repeat(1025)), 'embeds.0.fields.0.value', field('n', 'x'.repeat(1024))],
+  ['empty field value', field('n', ''), 'embeds.0.fields.0.value', field('n', '-')],
+  ['blank field value', field('n', ' \n'), 'embeds.0.fields.0.value', field('n', '\u200b')],
+  ['empty field name', field('', 'v'), 'embeds.0.fields.0.name', field('\u200b', 'v')],
+  [
+    'footer of 2,048',
+    embed({ footer: { text: 'x'.repeat(2049) } }),
+    'embeds.0.footer.text',
+    embed({ footer: { text: 'x'.repeat(2048) } }),
+  ],
+  ['colour of 24 bits', embed({ color: 0x1000000 }), 'embeds.0.color', embed({ color: 0xffffff })],
+  ['well-formed link', embed({ url: 'no link' }), 'embeds.0.url', embed({ url: 'https://a.example/b' })],
+  ['link of a known scheme', embed({ url: 'ftp://a.example' }), 'embeds.0.url', embed({ url: 'http://a.example' })],
+  ['timestamp', embed({ timestamp: 'today' }), 'embeds.0.timestamp', embed({ timestamp: '2026-01-01T00:00:00.000Z' })],
+  [
+    'five rows',
+    content(Array.from({ length: 6 }, (_, i) => row(button({ custom_id: `${i}` })))),
+    'components',
+    content(Array.from({ length: 5 }, (_, i) => row(button({ custom_id: `${i}` })))),
+  ],
+  ['five buttons', content([row(...buttons(6))]), 'components.0.components', content([row(...buttons(5))])],
+  ['a row holds something', content([row()]), 'components.0.components', content([row(...buttons(1))])],
+  ['known components', content([{ type: 99 }]), 'components.0.type', content([row(...buttons(1))])],
+  ['a custom id', content([row(button({}))]), 'components.0.components.0.custom_id', content([row(...buttons(1))])],
+  [
+    'custom id of 100',
+    content([row(button({ custom_id: 'x'.repeat(101) }))]),
+    'components.0.components.0.custom_id',
+    content([row(button({ custom_id: 'x'.repeat(100) }))]),
+  ],
+  [
+    'unique custom ids',
+    content([row(button({ custom_id: 'a' })), row(button({ custom_id: 'a' }))]),
+    'components.1.components.0.custom_id',
+    content([row(button({ custom_id: 'a' })), row(button({ custom_id: 'b' }))]),
+  ],
+  [
+    'a button says something',
+    content([row({ type: 2, style: 1, custom_id: 'a' })]),
+    'components.0.components.0.label',
+    content([row({ type: 2, style: 1, custom_id: 'a', emoji: { name: '🔔' } })]),
+  ],
+  [
+    'button label of 80',
+    content([row(button({ custom_id: 'a', label: 'x'.repeat(81) }))]),
+    'components.0.components.0.label',
+    content([row(button({ custom_id: 'a', label: 'x'.repeat(80) }))]),
+  ],
+  [
+    'a link button has a link',
+    content([row(button({ style: 5 }))]),
+    'components.0.components.0.url',
+    content([row(button({ style: 5, url: 'https://a.example' }))]),
+  ],
+  [
+    '25 options',
+    content([row(select({ options: Array.from({ length: 26 }, (_, i) => ({ label: 'x', value: `${i}` })) }))]),
+    'components.0.components.0.options',
+    content([row(select({ options: Array.from({ length: 25 }, (_, i) => ({ label: 'x', value: `${i}` })) }))]),
+  ],
+  [
+    'unique values',
+    content([
+      row(
+        select({
+          options: [
+            { label: 'A', value: 'a' },
+            { label: 'B', value: 'a' },
+          ],
+        }),
+      ),
+    ]),
+    'components.0.components.0.options.1.value',
+    content([
+      row(
+        select({
+          options: [
+            { label: 'A', value: 'a' },
+            { label: 'A', value: 'b' },
+          ],
+        }),
+      ),
+    ]),
+  ],
+  [
+    'not more values than options',
+    content([row(select({ max_values: 2 }))]),
+    'components.0.components.0.max_values',
+    content([row(select({ max_values: 1 }))]),
+  ],
+  [
+    'one menu per row',
+    content([row(select({}), select({ custom_id: 't' }))]),
+    'components.0.components',
+    content([row(select({})), row(select({ custom_id: 't' }))]),
+  ],
+  [
+    'no text beside the newer components',
+    { flags: V2, content: 'x', components: [{ type: 10, content: 'y' }] },
+    'content',
+    { flags: V2, components: [{ type: 10, content: 'y' }] },
+  ],
+  [
+    'newer components need their flag',
+    content([{ type: 10, content: 'y' }]),
+    'components.0.type',
+    { flags: V2, components: [{ type: 10, content: 'x'.repeat(4000) }] },
+  ],
+  [
+    '4,000 characters of displayed text',
+    {
+      flags: V2,
+      components: [
+        { type: 10, content: 'x'.repeat(2500) },
+        { type: 10, content: 'x'.repeat(1501) },
+      ],
+    },
+    'components',
+    {
+      flags: V2,
+      components: [
+        { type: 10, content: 'x'.repeat(2500) },
+        { type: 10, content: 'x'.repeat(1500) },
+      ],
+    },
+  ],
+  [
+    'mentions either parsed or listed',
+    { content: 'x', allowed_mentions: { parse: ['users'], users: [seed.mia] } },
+    'allowed_mentions',
+    { content: 'x', allowed_mentions: { parse: ['roles'], users: [seed.mia] } },
+  ],
+  [
+    'known kinds of mentions',
+    { content: 'x', allowed_mentions: { parse: ['all'] } },
+    'allowed_mentions.parse.0',
+    { content: 'x', allowed_mentions: { parse: [] } },
+  ],
+  ['nonce of 25', { content: 'x', nonce: 'x'.repeat(26) }, 'nonce', { content: 'x', nonce: 'x'.repeat(25) }],
+  ['known attachments', { content: 'x', attachments: [{ id: 0 }] }, 'attachments.0', { content: 'x', attachments: [] }],
+  [
+    'a reply answers something',
+    { content: 'x', message_reference: { message_id: '1' } },
+    'message_reference',
+    { content: 'x', message_reference: { message_id: '1', fail_if_not_exists: false } },
+  ],
+];
+
+const send = (discord: Discord, body: unknown) =>
+  call(discord, 'POST', `/channels/${seed.harbor.general}/messages`, body);
+
+describe('a message is refused with 50035 where Discord does', () => {
+  test.each(MESSAGES)('%s', async (_name, bad, path, good) => {
+    const discord = await standIn({ limits: 'none' });
+    const refused = await send(discord, bad);
+    expect(refused).toMatchObject({ status: 400, body: { code: 50035, message: 'Invalid Form Body' } });
+    expect(codeAt(refused.body.errors, path), JSON.stringify(refused.body.errors)).toEqual(expect.any(String));
+    expect(await send(discord, good)).toMatchObject({ status: 200 });
+    expect(discord.messages(seed.harbor.general)).toHaveLength(1);
+  });
+
+  test('every fault of a body is named at once', async () => {
+    const discord = await standIn({ limits: 'none' });
+    const { body } = await send(discord, {
+      content: 'x'.repeat(5000),
+      ...embed({ title: 'x'.repeat(300), color: -1 }),
+    });
+    for (const path of ['content', 'embeds.0.title', 'embeds.0.color']) expect(codeAt(body.errors, path)).toBeDefined();
+  });
+
+  test.each([[{}], [{ content: ' \n ' }], [{ embeds: [] }], [{ content: null, components: [] }]])(
+    'an empty message %j is refused with 50006',
+    async (body) => {
+      const discord = await standIn({ limits: 'none' });
+      expect(await send(discord, body)).toMatchObject({ status: 400, body: { code: 50006 } });
+    },
+  );
+
+  test('an edit follows the same rules, and may not empty the message', async () => {
+    const discord = await standIn({ limits: 'none' });
+    const { body } = await send(discord, { content: 'x' });
+    const path = `/channels/${seed.harbor.general}/messages/${body.id}`;
+    expect(await call(discord, 'PATCH', path, { content: 'x'.repeat(2001) })).toMatchObject({ body: { code: 50035 } });
+    expect(await call(discord, 'PATCH', path, { content: '' })).toMatchObject({ body: { code: 50006 } });
+    expect(await call(discord, 'PATCH', path, { content: '', ...embed({}) })).toMatchObject({ status: 200 });
+  });
+
+  test('broken JSON is refused, and so is a file that is too large', async () => {
+    const discord = await standIn({ limits: 'none' });
+    const url = `${discord.apiUrl}/v10/channels/${seed.harbor.general}/messages`;
+    const headers = { authorization: `Bot ${discord.token}`, 'content-type': 'application/json' };
+    const broken = await fetch(url, { method: 'POST', headers, body: '{"content":' });
+    expect([broken.status, ((await broken.json()) as { code: number }).code]).toEqual([400, 50109]);
+    const form = new FormData();
+    form.append('files[0]', new Blob([new Uint8Array(10 * 1024 * 1024 + 1)]), 'big.bin');
+    expect(await send(discord, form)).toMatchObject({ status: 413, body: { code: 40005 } });
+  });
+
+  test('strict: false takes anything, for measurements', async () => {
+    const discord = await standIn({ limits: 'none', strict: false });
+    expect(await send(discord, { content: 'x'.repeat(2001) })).toMatchObject({ status: 200 });
+  });
+});
+
+const command = (more: object) => ({ name: 'token', description: 'd', ...more });
+const option = (more: object) => ({ type: 3, name: 'a', description: 'd', ...more });
+const options = (...list: object[]) => command({ options: list });
+const choices = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `n${i}`, value: `v${i}` }));
+
+const COMMANDS: Case[] = [
+  ['a name', { description: 'd' }, 'name', command({})],
+  ['a name of its pattern', command({ name: 'to ken' }), 'name', command({ name: 'to-ken_2' })],
+  ['a name in lower case', command({ name: 'Token' }), 'name', command({ name: 'tökén' })],
+  ['a name of 32', command({ name: 'x'.repeat(33) }), 'name', command({ name: 'x'.repeat(32) })],
+  ['a description', { name: 'token' }, 'description', command({})],
+  [
+    'a description of 100',
+    command({ description: 'x'.repeat(101) }),
+    'description',
+    command({ description: 'x'.repeat(100) }),
+  ],
+  [
+    '25 options',
+    options(...Array.from({ length: 26 }, (_, i) => option({ name: `o${i}` }))),
+    'options',
+    options(...Array.from({ length: 25 }, (_, i) => option({ name: `o${i}` }))),
+  ],
+  ['option names of their pattern', options(option({ name: 'An Option' })), 'options.0.name', options(option({}))],
+  [
+    'unique option names',
+    options(option({}), option({})),
+    'options.1.name',
+    options(option({}), option({ name: 'b' })),
+  ],
+  [
+    'required before optional',
+    options(option({}), option({ name: 'b', required: true })),
+    'options.1.required',
+    options(option({ required: true }), option({ name: 'b' })),
+  ],
+  ['option description', options({ type: 3, name: 'a' }), 'options.0.description', options(option({}))],
+  [
+    '25 choices',
+    options(option({ choices: choices(26) })),
+    'options.0.choices',
+    options(option({ choices: choices(25) })),
+  ],
+  [
+    'choices or autocomplete',
+    options(option({ choices: choices(1), autocomplete: true })),
+    'options.0',
+    options(option({ autocomplete: true })),
+  ],
+  [
+    'autocomplete for text and numbers only',
+    options({ ...option({ autocomplete: true }), type: 5 }),
+    'options.0.autocomplete',
+    options({ ...option({ autocomplete: true }), type: 4 }),
+  ],
+  [
+    'minimum below maximum',
+    options(option({ min_length: 5, max_length: 4 })),
+    'options.0.min_length',
+    options(option({ min_length: 4, max_length: 4 })),
+  ],
+  [
+    'subcommands stand alone',
+    options({ type: 1, name: 'add', description: 'd' }, option({})),
+    'options.1',
+    options({ type: 1, name: 'add', description: 'd' }, { type: 1, name: 'del', description: 'd' }),
+  ],
+  [
+    'option rules inside subcommands',
+    options({ type: 1, name: 'add', description: 'd', options: [option({}), option({})] }),
+    'options.0.options.1.name',
+    options({ type: 1, name: 'add', description: 'd', options: [option({})] }),
+  ],
+  ['known option types', options(option({ type: 77 })), 'options.0.type', options(option({ type: 8 }))],
+  [
+    'known locales',
+    command({ name_localizations: { xx: 'a' } }),
+    'name_localizations',
+    command({ name_localizations: { de: 'a' } }),
+  ],
+  [
+    'context menus have no description',
+    { type: 3, name: 'Look Up', description: 'd' },
+    'description',
+    { type: 3, name: 'Look Up' },
+  ],
+  [
+    '8,000 characters in all',
+    options(
+      ...Array.from({ length: 4 }, (_, i) =>
+        option({ name: `o${i}`, choices: choices(25).map((c) => ({ ...c, value: c.value.padEnd(100) })) }),
+      ),
+    ),
+    '',
+    options(...Array.from({ length: 2 }, (_, i) => option({ name: `o${i}`, choices: choices(25) }))),
+  ],
+];
+
+describe('a command is refused with 50035 where Discord does', () => {
+  test.each(COMMANDS)('%s', async (_name, bad, path, good) => {
+    const discord = await standIn({ limits: 'none' });
+    const url = `/applications/${discord.botId}/commands`;
+    const refused = await call(discord, 'POST', url, bad);
+    expect(refused).toMatchObject({ status: 400, body: { code: 50035 } });
+    expect(codeAt(refused.body.errors, path), JSON.stringify(refused.body.errors)).toEqual(expect.any(String));
+    expect(await call(discord, 'POST', url, good)).toMatchObject({ status: 201 });
+    const bulk = await call(discord, 'PUT', url, [good, bad]);
+    expect(codeAt(bulk.body.errors, path === '' ? '1' : `1.${path}`)).toEqual(expect.any(String));
+  });
+
+  test('names are unique in a bulk registration, and at most 100', async () => {
+    const discord = await standIn({ limits: 'none' });
+    const url = `/applications/${discord.botId}/commands`;
+    const twice = await call(discord, 'PUT', url, [command({}), command({})]);
+    expect(codeAt(twice.body.errors, '1.name')).toBe('APPLICATION_COMMANDS_DUPLICATE_NAME');
+    const many = (count: number) => Array.from({ length: count }, (_, i) => command({ name: `c${i}` }));
+    expect(await call(discord, 'PUT', url, many(101))).toMatchObject({ status: 400, body: { code: 30032 } });
+    expect(await call(discord, 'PUT', url, many(100))).toMatchObject({ status: 200 });
+    expect(await call(discord, 'POST', url, command({}))).toMatchObject({ status: 400, body: { code: 30032 } });
+  });
+});
