@@ -1,0 +1,97 @@
+import type { Database } from 'better-sqlite3';
+
+/** What a server's admins chose; null where they chose nothing. */
+export interface ServerSettings {
+  defaultChannel: string | null;
+  managerRole: string | null;
+  timezone: string | null;
+  language: string | null;
+}
+
+/** One thing that somebody did or asked for. */
+export interface AuditEntry {
+  guildId: string;
+  userId: string;
+  /** `webhook.remove`, `subscription.add`, … */
+  action: string;
+  /** Anything that becomes JSON. */
+  detail: unknown;
+  at: number;
+}
+
+/** How the alerts of one server stand. */
+export interface ServerOverview {
+  lastEventAt: number | null;
+  waiting: number;
+  deadLetters: number;
+  /** Channels that take no messages now, with the reason as it was noted. */
+  stopped: { channelId: string; state: string; reason: string | null }[];
+}
+
+const NOTHING: ServerSettings = { defaultChannel: null, managerRole: null, timezone: null, language: null };
+
+/** Each server's settings and the record of what was done in it; every method stays within one guild. */
+export function serversTable(db: Database) {
+  const one = db.prepare<[string], ServerSettings>(
+    `SELECT default_channel AS defaultChannel, manager_role AS managerRole, timezone, language
+     FROM guilds WHERE guild_id = ?`,
+  );
+  const put = db.prepare<ServerSettings & { guildId: string }>(
+    `INSERT INTO guilds (guild_id, default_channel, manager_role, timezone, language)
+     VALUES (@guildId, @defaultChannel, @managerRole, @timezone, @language)
+     ON CONFLICT (guild_id) DO UPDATE SET default_channel = @defaultChannel, manager_role = @managerRole,
+       timezone = @timezone, language = @language`,
+  );
+  const addEntry = db.prepare<AuditEntry & { detail: string }>(
+    'INSERT INTO audit (guild_id, user_id, action, detail, at) VALUES (@guildId, @userId, @action, @detail, @at)',
+  );
+  const turn = db.prepare<[string, number, string, string, string, number], { detail: string }>(
+    `UPDATE audit SET action = ? WHERE id = ? AND guild_id = ? AND user_id = ? AND action = ? AND at >= ?
+     RETURNING detail`,
+  );
+  const lastEvent = db.prepare<[string], { at: number | null }>(
+    'SELECT max(last_event_at) AS at FROM subscriptions WHERE guild_id = ?',
+  );
+  const waiting = db.prepare<[string], { n: number }>(
+    "SELECT count(*) AS n FROM alerts WHERE guild_id = ? AND state = 'waiting'",
+  );
+  const dead = db.prepare<[string], { n: number }>(
+    'SELECT count(*) AS n FROM dead_letters JOIN alerts ON alerts.id = alert_id WHERE guild_id = ?',
+  );
+  const stopped = db.prepare<[string], ServerOverview['stopped'][number]>(
+    "SELECT channel_id AS channelId, state, reason FROM channels WHERE guild_id = ? AND state <> 'ready'",
+  );
+  const settings = (guildId: string): ServerSettings => one.get(guildId) ?? NOTHING;
+  const change = db.transaction((guildId: string, changed: Partial<ServerSettings>): ServerSettings => {
+    const next = { ...settings(guildId), ...changed };
+    put.run({ guildId, ...next });
+    return next;
+  });
+
+  return {
+    settings,
+
+    /** Changes what is named, and tells how everything stands then. */
+    change: (guildId: string, changed: Partial<ServerSettings>): ServerSettings => change.immediate(guildId, changed),
+
+    /** Writes an entry and gives its number. */
+    record: (entry: AuditEntry): number =>
+      Number(addEntry.run({ ...entry, detail: JSON.stringify(entry.detail) }).lastInsertRowid),
+
+    /**
+     * Takes up what the same person asked for since `since`: the entry's action becomes `to`, so it happens once. Gives
+     * the detail, or null when there is nothing (any more) to take up.
+     */
+    takeUp(ask: { guildId: string; userId: string; id: number; from: string; to: string; since: number }): unknown {
+      const row = turn.get(ask.to, ask.id, ask.guildId, ask.userId, ask.from, ask.since);
+      return row ? JSON.parse(row.detail) : null;
+    },
+
+    overview: (guildId: string): ServerOverview => ({
+      lastEventAt: lastEvent.get(guildId)?.at ?? null,
+      waiting: waiting.get(guildId)?.n ?? 0,
+      deadLetters: dead.get(guildId)?.n ?? 0,
+      stopped: stopped.all(guildId),
+    }),
+  };
+}

@@ -1,0 +1,229 @@
+import { type Answer, call, type Failure, failureOf } from './http.ts';
+
+/** The categories of the specification, for when the service cannot be asked. */
+const KNOWN_CATEGORIES = [
+  'mcpservers',
+  'analytics',
+  'wallets',
+  'explorers',
+  'apis',
+  'oracles',
+  'bridges',
+  'services',
+  'sdks',
+  'platforms',
+  'security',
+  'storages',
+] as const;
+
+/** Third-party texts by column; numbers as written, lists joined. Empty values and placeholders are left out. */
+export interface ProviderRow {
+  columns: Record<string, string>;
+  /** Markdown links, as they come. */
+  actions: string[];
+}
+
+/** Which rows are wanted. */
+export interface ProviderQuery {
+  category: string;
+  search: string | null;
+  provider: string | null;
+}
+
+/** All rows of a query in the service's order; `complete` is false when a later page was missing or there are too many. */
+export type RowsAnswer = { status: 'ok'; rows: ProviderRow[]; complete: boolean } | Failure;
+
+/** Where providers are looked up. */
+export interface DiscoveryOptions {
+  url: string;
+  /** Milliseconds since 1970. */
+  now(): number;
+  timeoutMs?: number;
+}
+
+const PAGE_SIZE = 50;
+const MAX_PAGES = 20;
+const CATEGORIES_MS = 5 * 60_000;
+const ROWS_MS = 60_000;
+const CACHED = 100;
+const PLACEHOLDER = /^(tbd|null|undefined|custom|n\/?a|none|-|–|—)?$/i;
+
+/** The discovery interface. */
+export type Discovery = ReturnType<typeof createDiscovery>;
+
+/** Makes the client; categories and rows are remembered briefly, and the same question is never under way twice. */
+export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOptions) {
+  let categories: { until: number; keys: string[] } | null = null;
+  let asking: Promise<string[] | null> | null = null;
+  const cache = new Map<string, { until: number; answer: RowsAnswer }>();
+  const pending = new Map<string, Promise<RowsAnswer>>();
+
+  async function loadCategories(): Promise<string[] | null> {
+    const answer = await call({ url: new URL(`${url}/api/infrastructure-providers/categories`), timeoutMs });
+    const keys = failureOf(answer) || answer.status !== 'answered' ? [] : readCategories(answer.json);
+    if (keys.length === 0) return null;
+    categories = { until: now() + CATEGORIES_MS, keys };
+    return keys;
+  }
+
+  function askPage(query: ProviderQuery, page: number): Promise<Answer> {
+    const target = new URL(`${url}/api/infrastructure-providers/rows`);
+    target.searchParams.set('category', query.category);
+    if (query.search !== null) target.searchParams.set('search', query.search);
+    if (query.provider !== null) {
+      target.searchParams.set('filters', JSON.stringify([{ id: 'provider', value: [query.provider] }]));
+    }
+    target.searchParams.set('page', String(page));
+    target.searchParams.set('pageSize', String(PAGE_SIZE));
+    return call({ url: target, timeoutMs });
+  }
+
+  /**
+   * Reads all pages. Whether they start at 0 or 1 is not published: both are asked for, and a page that is missing or
+   * repeats one that came before adds nothing.
+   */
+  async function loadRows(query: ProviderQuery): Promise<RowsAnswer> {
+    const first = await Promise.all([askPage(query, 0), askPage(query, 1)]);
+    const [zero, one] = first.map((answer) => readPage(answer, query.category));
+    if ('status' in zero! && 'status' in one!) return one;
+    const rows = new Map<string, unknown>();
+    let total: number | null = null;
+    let full = 0;
+    const take = (page: Page): boolean => {
+      const before = rows.size;
+      for (const row of page.rows) rows.set(JSON.stringify(row), row);
+      total = page.total ?? total;
+      full = Math.max(full, page.rows.length);
+      return rows.size > before;
+    };
+    let more = false;
+    for (const page of [zero!, one!]) {
+      if ('status' in page) continue;
+      const added = take(page);
+      // A first page that comes twice (0 taken for 1) says nothing about what follows.
+      more = page.rows.length > 0 && page.rows.length === full && (added || page === one);
+    }
+    let complete = true;
+    for (let next = 2; more && (total === null || rows.size < total); next++) {
+      const page = next < MAX_PAGES ? readPage(await askPage(query, next), query.category) : null;
+      complete = page !== null && !('status' in page);
+      if (!page || 'status' in page) break;
+      more = take(page) && page.rows.length === full;
+    }
+    return { status: 'ok', rows: [...rows.values()].flatMap((row) => toRow(row) ?? []), complete };
+  }
+
+  return {
+    /** The active categories, or the last or generally known ones when the service does not answer `withinMs`. */
+    async categories(withinMs = timeoutMs): Promise<{ keys: string[]; live: boolean }> {
+      if (categories && categories.until > now()) return { keys: categories.keys, live: true };
+      asking ??= loadCategories().finally(() => {
+        asking = null;
+      });
+      const late = Promise.withResolvers<null>();
+      const timer = setTimeout(() => late.resolve(null), withinMs);
+      const keys = await Promise.race([asking, late.promise]).finally(() => clearTimeout(timer));
+      return keys ? { keys, live: true } : { keys: categories?.keys ?? [...KNOWN_CATEGORIES], live: false };
+    },
+
+    /** Every row that fits, from all of the service's pages. */
+    rows(query: ProviderQuery): Promise<RowsAnswer> {
+      const key = JSON.stringify([query.category, query.search, query.provider]);
+      const known = cache.get(key);
+      if (known && known.until > now()) return Promise.resolve(known.answer);
+      const under = pending.get(key);
+      if (under) return under;
+      const asked = loadRows(query)
+        .then((answer) => {
+          if (answer.status === 'ok' && answer.complete) {
+            cache.delete(key);
+            cache.set(key, { until: now() + ROWS_MS, answer });
+            if (cache.size > CACHED) cache.delete(cache.keys().next().value!);
+          }
+          return answer;
+        })
+        .finally(() => pending.delete(key));
+      pending.set(key, asked);
+      return asked;
+    },
+
+    /** The page for people about a category. */
+    directoryUrl(category: string, search: string | null): string {
+      const target = new URL(`${url}/toolbox/${encodeURIComponent(category)}`);
+      if (search !== null) target.searchParams.set('search', search);
+      return target.href;
+    },
+  };
+}
+
+interface Page {
+  rows: unknown[];
+  total: number | null;
+}
+
+type Fields = Record<string, unknown>;
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Keys under which lists are found; `result` and `data` may themselves wrap one. */
+const LISTS = ['result', 'rows', 'data', 'items', 'results', 'categories', 'availableCategories'];
+
+function readCategories(json: unknown): string[] {
+  const list = findList(json, null) ?? [];
+  const keys = list.map((entry) => (isFields(entry) ? (entry.key ?? entry.category ?? entry.id ?? entry.slug) : entry));
+  return [...new Set(keys.filter((key): key is string => typeof key === 'string' && /^[\w-]{1,50}$/.test(key)))];
+}
+
+function readPage(answer: Answer, category: string): Page | Failure {
+  const failure = failureOf(answer);
+  if (failure) return failure;
+  const json = answer.status === 'answered' ? answer.json : undefined;
+  const rows = findList(json, category);
+  return rows ? { rows, total: findTotal(json) } : { status: 'unreadable' };
+}
+
+/** The list in an envelope of any of the kinds that are about. */
+function findList(json: unknown, category: string | null): unknown[] | null {
+  if (Array.isArray(json)) return json;
+  if (!isFields(json)) return null;
+  const keys = category === null ? LISTS.toReversed() : [category, ...LISTS];
+  for (const key of keys) {
+    const found = Object.hasOwn(json, key) ? findList(json[key], category) : null;
+    if (found) return found;
+  }
+  return null;
+}
+
+function findTotal(json: unknown): number | null {
+  if (!isFields(json)) return null;
+  for (const value of [json.total, json.totalCount, json.totalRows]) {
+    if (typeof value === 'string' && /^\d{1,9}$/.test(value)) return Number(value);
+  }
+  for (const inner of [json.pagination, json.meta, json.result, json.data]) {
+    const found = findTotal(inner);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function toRow(row: unknown): ProviderRow | null {
+  if (!isFields(row)) return null;
+  const columns: Record<string, string> = {};
+  for (const [name, value] of Object.entries(row)) {
+    const shown = asText(value);
+    if (name !== 'actionButtons' && shown !== null) columns[name] = shown;
+  }
+  const { actionButtons } = row;
+  const actions = Array.isArray(actionButtons) ? actionButtons : [actionButtons];
+  return { columns, actions: actions.filter((action): action is string => typeof action === 'string') };
+}
+
+function asText(value: unknown): string | null {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) {
+    const parts = value.flatMap((entry) => asText(entry) ?? []);
+    return parts.length > 0 ? parts.join(', ').slice(0, 1000) : null;
+  }
+  if (typeof value !== 'string' || PLACEHOLDER.test(value.trim())) return null;
+  return value.trim().slice(0, 1000);
+}

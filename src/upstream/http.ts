@@ -1,0 +1,91 @@
+import secureJson from 'secure-json-parse';
+import { request } from 'undici';
+
+/** An answer that came whole; `json` is undefined when the body is none. Numbers are their source texts. */
+export interface Answered {
+  status: 'answered';
+  code: number;
+  json: unknown;
+}
+
+/** What became of a request. Nothing of the request or the raw body is in it: both may hold keys. */
+export type Answer = Answered | { status: 'timeout' } | { status: 'unreachable' };
+
+/** One request. */
+export interface Call {
+  url: URL;
+  method?: 'GET' | 'POST';
+  headers?: Record<string, string>;
+  body?: unknown;
+  /** For everything, from the connection to the last byte. */
+  timeoutMs: number;
+}
+
+/** More than any answer of these services; what is longer is not read to its end. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Sends a request and reads the answer as JSON; never throws, never follows a redirect. */
+export async function call({ url, method = 'GET', headers = {}, body, timeoutMs }: Call): Promise<Answer> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const answer = await request(url, {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal,
+    });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of answer.body) {
+      size += (chunk as Buffer).length;
+      if (size > MAX_BYTES) return { status: 'answered', code: answer.statusCode, json: undefined };
+      chunks.push(chunk as Buffer);
+    }
+    return { status: 'answered', code: answer.statusCode, json: parse(Buffer.concat(chunks).toString('utf8')) };
+  } catch {
+    return signal.aborted ? { status: 'timeout' } : { status: 'unreachable' };
+  }
+}
+
+/** Amounts may be JSON integers beyond 2^53, so every number stays as it is written. */
+function parse(text: string): unknown {
+  try {
+    return secureJson.parse(text, asWritten, { protoAction: 'remove', constructorAction: 'remove' });
+  } catch {
+    return undefined;
+  }
+}
+
+function asWritten(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === 'number' ? (context?.source ?? String(value)) : value;
+}
+
+/** Why a service did not do what was asked, in the words that people need to act on it. */
+export type Failure =
+  | { status: 'timeout' }
+  | { status: 'unreachable' }
+  /** 401 or 403. */
+  | { status: 'forbidden' }
+  /** 400, 404 or 422: the service does not accept the request. */
+  | { status: 'rejected' }
+  /** 429. */
+  | { status: 'limited' }
+  /** 5xx and everything else that is no success. */
+  | { status: 'broken'; code: number }
+  /** A success whose body makes no sense, such as a proxy's page. */
+  | { status: 'unreadable' };
+
+/** The failure that an answer stands for; null for 2xx. */
+export function failureOf(answer: Answer): Failure | null {
+  if (answer.status !== 'answered') return answer;
+  const { code } = answer;
+  if (code >= 200 && code < 300) return null;
+  if (code === 401 || code === 403) return { status: 'forbidden' };
+  if (code === 400 || code === 404 || code === 422) return { status: 'rejected' };
+  if (code === 408 || code === 504) return { status: 'timeout' };
+  return code === 429 ? { status: 'limited' } : { status: 'broken', code };
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { call, type Failure, failureOf } from './http.ts';
+
+/** A webhook as the service lists it; `id` is null where the service does not give one. */
+export interface Webhook {
+  id: string | null;
+  url: string | null;
+  /** `ALL`, `NATIVE`, `ERC20`, `ERC721`, or whatever comes. */
+  eventType: string | null;
+}
+
+/** Which project is managed, with which keys. */
+export interface NotificationOptions {
+  /** Root of the interface, with its version segment. */
+  url: string;
+  projectId: string;
+  apiKey: string;
+  apiSecret: string;
+  timeoutMs?: number;
+}
+
+/** The project's webhooks, or why they could not be read. */
+export type WebhooksAnswer = { status: 'ok'; webhooks: Webhook[] } | Failure;
+
+/** That the addresses are out of the webhook's scope, with what the service said about it; or why they are not. */
+export type RemovalAnswer = { status: 'ok'; message: string | null; deletedCount: number | null } | Failure;
+
+const text = z.string().min(1).nullish().catch(null);
+
+const webhook = z
+  .looseObject({ _id: text, id: text, webhookId: text, webhookUrl: text, url: text, eventType: text })
+  .transform(
+    (row): Webhook => ({
+      id: row.webhookId ?? row._id ?? row.id ?? null,
+      url: row.webhookUrl ?? row.url ?? null,
+      eventType: row.eventType ?? null,
+    }),
+  );
+
+const rows = z.array(z.unknown());
+const webhooks = z
+  .union([
+    rows,
+    z.looseObject({ result: rows }).transform(({ result }) => result),
+    z.looseObject({ data: rows }).transform(({ data }) => data),
+    z.looseObject({ webhooks: rows }).transform(({ webhooks: list }) => list),
+  ])
+  .transform((list) => list.flatMap((row) => webhook.safeParse(row).data ?? []));
+
+const removal = z.looseObject({
+  message: text,
+  acknowledged: z.boolean().nullish().catch(null),
+  deletedCount: z.coerce.number().int().nonnegative().nullish().catch(null),
+});
+
+/** The notification service, as far as the specification shows it: list webhooks, take addresses out of one. */
+export type Notification = ReturnType<typeof createNotification>;
+
+/** Makes the client; the keys leave it in requests only. */
+export function createNotification({ url, projectId, apiKey, apiSecret, timeoutMs = 25_000 }: NotificationOptions) {
+  const headers = { 'API-SECRET': apiSecret };
+  const at = (path: string) => {
+    const target = new URL(`${url}${path}`);
+    target.searchParams.set('apiKey', apiKey);
+    return target;
+  };
+
+  return {
+    /** The project's webhooks. `withinMs` shortens the wait where something must be answered soon. */
+    async webhooks(withinMs = timeoutMs): Promise<WebhooksAnswer> {
+      const answer = await call({
+        url: at(`/webhooks/${encodeURIComponent(projectId)}`),
+        headers,
+        timeoutMs: Math.min(withinMs, timeoutMs),
+      });
+      const failure = failureOf(answer);
+      if (failure) return failure;
+      const parsed = webhooks.safeParse('json' in answer ? answer.json : undefined);
+      return parsed.success ? { status: 'ok', webhooks: parsed.data } : { status: 'unreadable' };
+    },
+
+    /** Takes addresses out of a webhook's scope; doing it twice changes nothing. */
+    async removeAddresses(webhookId: string, addresses: readonly string[]): Promise<RemovalAnswer> {
+      const answer = await call({
+        url: at('/webhook/delete-addresses'),
+        method: 'POST',
+        headers,
+        body: { webhookId, addresses },
+        timeoutMs,
+      });
+      const failure = failureOf(answer);
+      if (failure) return failure;
+      const parsed = removal.safeParse('json' in answer ? answer.json : undefined);
+      if (!parsed.success || parsed.data.acknowledged === false) return { status: 'unreadable' };
+      return { status: 'ok', message: parsed.data.message ?? null, deletedCount: parsed.data.deletedCount ?? null };
+    },
+  };
+}
