@@ -5,6 +5,7 @@ import { conforms, type Json } from './validate.ts';
 
 const NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
 const TEXT_MAX = 8000;
+const VALUE_MAX = 100;
 const LOCALES: readonly string[] = Object.values(Locale);
 const NESTED: readonly number[] = [Type.Subcommand, Type.SubcommandGroup];
 const COMPLETABLE: readonly number[] = [Type.String, Type.Integer, Type.Number];
@@ -24,6 +25,15 @@ function checkLocales(of: Json, path: Path, found: FieldErrors): void {
     }
 }
 
+/** The text that choices stand for. */
+function checkValues(choices: Json[], path: Path, found: FieldErrors): void {
+  for (const [index, choice] of choices.entries()) {
+    if (choice?.value === '') found.required([...path, index, 'value']);
+    else if (typeof choice?.value === 'string' && choice.value.length > VALUE_MAX)
+      found.add([...path, index, 'value'], 'BASE_TYPE_MAX_LENGTH', `Must be ${VALUE_MAX} or fewer in length.`);
+  }
+}
+
 function checkChoices(option: Json, path: Path, found: FieldErrors): void {
   const { choices } = option;
   if (option.autocomplete && choices?.length)
@@ -38,6 +48,7 @@ function checkChoices(option: Json, path: Path, found: FieldErrors): void {
       'APPLICATION_COMMAND_OPTIONS_AUTOCOMPLETE_TYPE',
       'Only text and number options can have autocomplete.',
     );
+  checkValues(choices ?? [], [...path, 'choices'], found);
   const seen = new Set<string>();
   for (const [index, choice] of (choices ?? []).entries()) {
     if (seen.has(choice.name))
@@ -153,9 +164,6 @@ export function checkCommands(body: Json): void {
 export function checkAutocomplete(data: Json, type: number): void {
   const found = new FieldErrors();
   const kind = type === Type.Integer ? 'integer-choices' : type === Type.Number ? 'number-choices' : 'string-choices';
-  if (conforms(kind, data, found, ['data']))
-    for (const [index, choice] of (data.choices ?? []).entries())
-      if (typeof choice?.value === 'string' && choice.value.length === 0)
-        found.required(['data', 'choices', index, 'value']);
+  if (conforms(kind, data, found, ['data'])) checkValues(data.choices ?? [], ['data', 'choices'], found);
   found.throwIfAny();
 }

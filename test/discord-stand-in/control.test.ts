@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Events } from 'discord.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { type ControlEvent, type Discord, type State, seed } from '../../sandbox/discord/index.ts';
+import { call, logIn, standIn } from './bot.ts';
+
+const { harbor } = seed;
+
+async function control(discord: Discord, method: string, path: string, body?: unknown, headers: object = {}) {
+  const response = await fetch(`${discord.url}/_control${path}`, {
+    method,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+}
+
+/** The events of the stream, one by one. */
+async function* stream(discord: Discord, query = ''): AsyncGenerator<ControlEvent> {
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const response = await fetch(`${discord.url}/_control/events${query}`, { signal: stop.signal });
+  let text = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const data = /^data: (.*)$/m.exec(text.slice(0, end))?.[1];
+      text = text.slice(end + 2);
+      if (data) yield JSON.parse(data);
+    }
+  }
+}
+
+test('the state tells everything, and events continue from it', async () => {
+  const discord = await standIn();
+  await call(discord, 'POST', `/channels/${harbor.general}/messages`, { content: 'before' });
+  const state: State = (await control(discord, 'GET', '/state')).body;
+  expect(state).toMatchObject({ url: discord.url, apiUrl: discord.apiUrl, botId: discord.botId });
+  expect(state.guilds.map(({ name }) => name)).toEqual(['Harbor DAO', 'Orchid Collective']);
+  expect(state.messages.map(({ message }) => message.content)).toEqual(['before']);
+  const treasury = state.guilds[0]!.channels.find(({ id }) => id === harbor.treasury)!;
+  expect(treasury).toMatchObject({ botMaySend: true });
+  expect([...treasury.visibleTo].sort()).toEqual([seed.bot, seed.ada, seed.max].sort());
+  await call(discord, 'POST', `/channels/${harbor.general}/messages`, { content: 'after' });
+  const seen: string[] = [];
+  for await (const event of stream(discord, `?after=${state.lastEventId}`)) {
+    seen.push(event.type);
+    if (event.type === 'message')
+      expect(event).toMatchObject({ change: 'created', message: { message: { content: 'after' } } });
+    if (event.type === 'request') break;
+  }
+  expect(seen).toEqual(['message', 'request']);
+});
+
+test('a stream that missed too much is told to start over', async () => {
+  const discord = await standIn();
+  for await (const event of stream(discord, '?after=99')) {
+    expect(event.type).toBe('reset');
+    break;
+  }
+});
+
+test('everything can be driven over HTTP', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  await client.application.commands.set([{ name: 'ping', description: 'd' }]);
+  client.on(Events.InteractionCreate, async (interaction) => {
+    if (!interaction.isChatInputCommand()) return;
+    await interaction.deferReply();
+    await interaction.editReply('pong');
+  });
+  const used = await control(discord, 'POST', '/interactions?wait=final', {
+    kind: 'command',
+    userId: seed.mia,
+    channelId: harbor.general,
+    name: 'ping',
+  });
+  expect(used.body).toMatchObject({ status: 'acknowledged', reply: { message: { content: 'pong' } } });
+  expect((await control(discord, 'GET', `/interactions/${used.body.id}`)).body).toMatchObject({ id: used.body.id });
+
+  const made = await control(discord, 'POST', '/world', { do: 'channel.create', guildId: harbor.id, name: 'made' });
+  expect(client.guilds.cache.get(harbor.id)!.id).toBe(harbor.id);
+  expect((await call(discord, 'GET', `/channels/${made.body.id}`)).body.name).toBe('made');
+
+  const fault = await control(discord, 'POST', '/faults', { fault: { kind: 'error', status: 500 } });
+  expect((await call(discord, 'GET', '/users/@me')).status).toBe(500);
+  expect((await control(discord, 'GET', '/faults')).body).toMatchObject([{ id: fault.body.id, hits: 1 }]);
+  expect((await control(discord, 'DELETE', `/faults/${fault.body.id}`)).status).toBe(204);
+  expect((await call(discord, 'GET', '/users/@me')).status).toBe(200);
+
+  const requests = (await control(discord, 'GET', '/requests')).body;
+  expect(requests.at(-1)).toMatchObject({ method: 'GET', path: '/users/@me', status: 200 });
+  expect(JSON.stringify(requests)).not.toContain(discord.token);
+  const [message] = (await control(discord, 'GET', `/messages?channelId=${harbor.general}`)).body;
+  expect(message.history).toHaveLength(2);
+});
+
+test('what cannot be done is said in a sentence', async () => {
+  const discord = await standIn();
+  const refused = async (path: string, body: unknown) => (await control(discord, 'POST', path, body)).body.error;
+  expect(await refused('/world', { do: 'fly' })).toBe('There is no action "fly".');
+  expect(await refused('/world', { do: 'channel.delete', channelId: '1' })).toBe('There is no channel 1.');
+  expect(await refused('/faults', { fault: { kind: 'rain' } })).toMatch(/must be one of error, rate-limit/);
+  const request = { kind: 'command', name: 'x', userId: seed.mia, channelId: harbor.general };
+  expect(await refused('/interactions', request)).toMatch(/no command "x" here/);
+  expect(await refused('/interactions', { ...request, kind: 'shout' })).toMatch(/no kind of interaction "shout"/);
+});
+
+test('a web site elsewhere may not drive it, a page of this machine may', async () => {
+  const discord = await standIn();
+  const from = (origin: string) => control(discord, 'GET', '/state', undefined, { origin });
+  expect((await from('https://evil.example')).status).toBe(403);
+  const own = await from('http://localhost:3000');
+  expect([own.status, own.headers.get('access-control-allow-origin')]).toEqual([200, 'http://localhost:3000']);
+});
+
+test('forget clears what happened and leaves the world', async () => {
+  const discord = await standIn();
+  await call(discord, 'POST', `/channels/${harbor.general}/messages`, { content: 'x' });
+  discord.act({ do: 'forget' });
+  expect(discord.state).toMatchObject({ messages: [], counters: { requests: 0, messages: 0 } });
+  expect(discord.state.guilds).toHaveLength(2);
+});
+
+test('it starts alone, says how to use it, and says what to do when its port is taken', async () => {
+  const run = (port: string) => {
+    const child = spawn(process.execPath, ['sandbox/discord/main.ts'], { env: { ...process.env, DISCORD_PORT: port } });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return child;
+  };
+  const first = run('0');
+  const [text] = (await once(first.stdout, 'data')) as [Buffer];
+  const url = /http:\/\/127\.0\.0\.1:(\d+)/.exec(String(text))!;
+  expect(String(text)).toContain(`DISCORD_API_URL=${url[0]}/api`);
+  const second = run(url[1]!);
+  const [[complaint], [code]] = await Promise.all([once(second.stderr, 'data'), once(second, 'exit')]);
+  expect(String(complaint)).toContain(`Port ${url[1]} is in use.`);
+  expect(code).toBe(1);
+  first.kill('SIGTERM');
+  expect(await once(first, 'exit')).toEqual([0, null]);
+});

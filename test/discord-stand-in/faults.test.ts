@@ -1,0 +1,159 @@
+import { on, once } from 'node:events';
+import { Events, REST, type TextChannel } from 'discord.js';
+import { expect, test } from 'vitest';
+import { type Discord, type Fault, ManualClock, seed } from '../../sandbox/discord/index.ts';
+import { call, logIn, standIn } from './bot.ts';
+
+const { harbor } = seed;
+const send = (discord: Discord, channelId: string = harbor.general) =>
+  call(discord, 'POST', `/channels/${channelId}/messages`, { content: 'x' });
+const stored = (discord: Discord) => discord.messages(harbor.general).length;
+
+test('an error of choice, and then all is well again', async () => {
+  const discord = await standIn();
+  const fault = discord.fault({
+    fault: { kind: 'error', status: 403, code: 50013, message: 'Missing Permissions' },
+    times: 2,
+  });
+  for (let hit = 0; hit < 2; hit += 1)
+    expect(await send(discord)).toMatchObject({ status: 403, body: { code: 50013, message: 'Missing Permissions' } });
+  expect((await send(discord)).status).toBe(200);
+  expect(fault.hits).toBe(2);
+  expect(stored(discord)).toBe(1);
+  expect(discord.requests().map((one) => [one.status, one.code, one.fault])).toEqual([
+    [403, 50013, 'error'],
+    [403, 50013, 'error'],
+    [200, null, null],
+  ]);
+});
+
+test('faults are aimed: by channel, method, path, and after some requests', async () => {
+  const discord = await standIn({ limits: 'none' });
+  const fault: Fault = { kind: 'error', status: 500 };
+  const aims = [
+    { channelId: harbor.general },
+    { method: 'POST', path: `/channels/${harbor.general}/messages` },
+    { path: '/channels/:channel/messages', skip: 1 },
+    { path: `/channels/${harbor.general}/**` },
+  ];
+  const outcomes: number[][] = [];
+  for (const aim of aims) {
+    const active = discord.fault({ fault, ...aim });
+    const read = await call(discord, 'GET', `/channels/${harbor.general}`);
+    outcomes.push([read.status, (await send(discord, harbor.alerts)).status, (await send(discord)).status]);
+    active.clear();
+  }
+  expect(outcomes).toEqual([
+    [500, 200, 500],
+    [200, 200, 500],
+    [200, 200, 500],
+    [500, 200, 500],
+  ]);
+  expect((await send(discord)).status).toBe(200);
+});
+
+test('a fault ends by the clock', async () => {
+  const clock = new ManualClock();
+  const discord = await standIn({ clock });
+  discord.fault({ fault: { kind: 'error', status: 503 }, forMs: 60_000 });
+  clock.advance(59_999);
+  expect((await send(discord)).status).toBe(503);
+  clock.advance(1);
+  expect((await send(discord)).status).toBe(200);
+});
+
+test('429 comes with headers, or without any', async () => {
+  const discord = await standIn();
+  discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2500 }, times: 1 });
+  discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 1000, global: true }, times: 1 });
+  discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 1000, headers: false }, times: 1 });
+  const [own, everything, bare] = [await send(discord), await send(discord), await send(discord)];
+  expect([own.status, own.headers.get('retry-after'), own.body.retry_after, own.body.global]).toEqual([
+    429,
+    '3',
+    2.5,
+    false,
+  ]);
+  expect([everything.headers.get('x-ratelimit-global'), everything.body.global]).toEqual(['true', true]);
+  expect([bare.status, bare.headers.get('retry-after'), bare.body.retry_after]).toEqual([429, null, undefined]);
+  expect(discord.state.counters.rateLimited).toBe(3);
+});
+
+test.each([403, 429, 502])("Cloudflare's page with %i", async (status) => {
+  const discord = await standIn();
+  discord.fault({ fault: { kind: 'cloudflare', status }, times: 1 });
+  const answer = await send(discord);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'text/html; charset=UTF-8']);
+  expect(answer.body).toContain('Cloudflare');
+  expect(stored(discord)).toBe(0);
+});
+
+test.each<[Fault, number]>([
+  [{ kind: 'cut' }, 1],
+  [{ kind: 'lost' }, 1],
+  [{ kind: 'reset' }, 0],
+])('a connection that breaks: %j', async (fault, kept) => {
+  const discord = await standIn();
+  discord.fault({ fault, times: 1 });
+  await expect(send(discord)).rejects.toThrow();
+  expect(stored(discord)).toBe(kept);
+  expect(discord.requests()).toMatchObject([{ status: null, fault: fault.kind }]);
+  expect((await send(discord)).status).toBe(200);
+});
+
+test('a cut answer has its headers and half of its body', async () => {
+  const discord = await standIn();
+  discord.fault({ fault: { kind: 'cut' }, times: 1 });
+  const response = await fetch(`${discord.apiUrl}/v10/users/@me`, {
+    headers: { authorization: `Bot ${discord.token}` },
+  });
+  expect(response.status).toBe(200);
+  await expect(response.text()).rejects.toThrow();
+});
+
+test.each([true, false])('a connection that never answers (done: %s)', async (done) => {
+  const discord = await standIn();
+  const fault = discord.fault({ fault: { kind: 'hang', done }, times: 1 });
+  const rest = new REST({ api: discord.apiUrl, timeout: 100, retries: 0 }).setToken(discord.token);
+  await expect(rest.post(`/channels/${harbor.general}/messages`, { body: { content: 'x' } })).rejects.toThrow(/abort/i);
+  expect([fault.hits, stored(discord)]).toEqual([1, done ? 1 : 0]);
+});
+
+test('a delay holds the answer back until its time', async () => {
+  const clock = new ManualClock();
+  const discord = await standIn({ clock });
+  discord.fault({ fault: { kind: 'delay', ms: 2000 }, times: 1 });
+  const met = discord.next(({ type }) => type === 'faults');
+  const answer = send(discord);
+  await met;
+  expect(stored(discord)).toBe(0);
+  await new Promise(setImmediate);
+  clock.advance(2000);
+  expect((await answer).status).toBe(200);
+});
+
+test('the gateway is down for a minute while REST goes on; the bot comes back by itself', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  const attempts = on(client, Events.ShardReconnecting);
+  const fault = discord.fault({ fault: { kind: 'gateway-down' } });
+  await attempts.next();
+  // The second one says that the first attempt was refused.
+  await attempts.next();
+  expect(discord.state.sessions).toMatchObject([{ connected: false }]);
+  const channel = (await client.channels.fetch(harbor.general)) as TextChannel;
+  await channel.send('still here');
+  const ready = once(client, Events.ShardReady);
+  fault.clear();
+  await ready;
+  expect(discord.state.sessions).toMatchObject([{ connected: true }]);
+});
+
+test('all of Discord goes away and returns', async () => {
+  const clock = new ManualClock();
+  const discord = await standIn({ clock });
+  discord.fault({ fault: { kind: 'away' }, forMs: 60_000 });
+  await expect(send(discord)).rejects.toThrow();
+  clock.advance(60_000);
+  expect((await send(discord)).status).toBe(200);
+});

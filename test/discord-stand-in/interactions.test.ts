@@ -1,0 +1,372 @@
+import {
+  ActionRowBuilder,
+  ApplicationCommandOptionType,
+  ApplicationCommandType,
+  ButtonBuilder,
+  ButtonStyle,
+  type Client,
+  Events,
+  type Interaction,
+  InteractionContextType,
+  MessageFlags,
+  ModalBuilder,
+  PermissionFlagsBits,
+  StringSelectMenuBuilder,
+  TextInputBuilder,
+  TextInputStyle,
+} from 'discord.js';
+import { expect, test } from 'vitest';
+import { type Discord, ManualClock, NotPossible, seed } from '../../sandbox/discord/index.ts';
+import { call, logIn, standIn } from './bot.ts';
+
+const { harbor } = seed;
+const general = { userId: seed.mia, channelId: harbor.general };
+
+const COMMANDS = [
+  { name: 'ping', description: 'Answers' },
+  {
+    name: 'watch',
+    description: 'Many options',
+    contexts: [InteractionContextType.Guild],
+    defaultMemberPermissions: PermissionFlagsBits.ManageGuild,
+    options: [
+      {
+        type: ApplicationCommandOptionType.Subcommand as const,
+        name: 'add',
+        description: 'Adds',
+        options: [
+          {
+            type: ApplicationCommandOptionType.String as const,
+            name: 'address',
+            description: 'd',
+            required: true,
+            autocomplete: true,
+          },
+          { type: ApplicationCommandOptionType.Channel as const, name: 'channel', description: 'd' },
+          { type: ApplicationCommandOptionType.Role as const, name: 'mention', description: 'd' },
+          { type: ApplicationCommandOptionType.User as const, name: 'owner', description: 'd' },
+          { type: ApplicationCommandOptionType.Integer as const, name: 'page', description: 'd', minValue: 1 },
+          { type: ApplicationCommandOptionType.Attachment as const, name: 'file', description: 'd' },
+        ],
+      },
+    ],
+  },
+  { name: 'Look up', type: ApplicationCommandType.Message as const },
+];
+
+/** A bot that has these commands and answers each interaction with `answer`. */
+async function bot(discord: Discord, answer: (interaction: Interaction) => unknown): Promise<Client<true>> {
+  const client = await logIn(discord);
+  await client.application.commands.set(COMMANDS);
+  client.on(Events.InteractionCreate, answer);
+  return client;
+}
+
+test('a command brings everything that discord.js reads from it', async () => {
+  const discord = await standIn();
+  const seen: unknown[] = [];
+  await bot(discord, async (interaction) => {
+    if (!interaction.isChatInputCommand() || !interaction.inCachedGuild()) return;
+    const { options } = interaction;
+    const file = options.getAttachment('file', true);
+    seen.push(
+      [interaction.commandName, options.getSubcommand(), options.getString('address'), options.getInteger('page')],
+      [options.getChannel('channel')?.name, options.getRole('mention')?.name, options.getMember('owner')?.displayName],
+      [file.name, await (await fetch(file.url)).text()],
+      [interaction.locale, interaction.guildLocale, interaction.context, interaction.channel?.name],
+      interaction.memberPermissions.has(PermissionFlagsBits.ManageGuild),
+      interaction.appPermissions.has(PermissionFlagsBits.EmbedLinks),
+      interaction.authorizingIntegrationOwners['0'],
+    );
+    await interaction.reply({ content: 'done', embeds: [{ title: 'Watched' }] });
+  });
+  const used = await discord.use({
+    kind: 'command',
+    userId: seed.max,
+    channelId: harbor.general,
+    name: 'watch add',
+    options: {
+      address: '0xabc',
+      channel: harbor.alerts,
+      mention: harbor.watchers,
+      owner: seed.ada,
+      page: 2,
+      file: { filename: 'list.csv', contentType: 'text/csv', text: 'a,b' },
+    },
+  });
+  expect(seen).toEqual([
+    ['watch', 'add', '0xabc', 2],
+    ['alerts', 'Watchers', 'Ada'],
+    ['list.csv', 'a,b'],
+    ['en-GB', 'en-US', InteractionContextType.Guild, 'general'],
+    true,
+    true,
+    harbor.id,
+  ]);
+  expect(used.state).toMatchObject({ status: 'acknowledged', responseType: 4, loading: false, name: 'watch add' });
+  expect(used.state.reply?.message).toMatchObject({ content: 'done', embeds: [{ title: 'Watched' }], type: 20 });
+});
+
+test('a deferred ephemeral reply is seen by one person only, loads, and settles', async () => {
+  const discord = await standIn();
+  let finish = () => {};
+  const may = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  await bot(discord, async (interaction) => {
+    if (!interaction.isChatInputCommand()) return;
+    await interaction.deferReply({ flags: MessageFlags.Ephemeral });
+    await may;
+    await interaction.editReply('pong');
+    await interaction.followUp({ content: 'more', flags: MessageFlags.Ephemeral });
+    await interaction.deleteReply();
+  });
+  const used = await discord.use({ ...general, kind: 'command', name: 'ping' });
+  expect(used.state).toMatchObject({ responseType: 5, loading: true, reply: { visibleTo: seed.mia } });
+  finish();
+  expect((await used.final()).reply?.message).toMatchObject({ content: 'pong', flags: MessageFlags.Ephemeral });
+  const state = await used.until(({ reply }) => reply?.deleted === true);
+  expect(state.reply?.history.map(({ change }) => change)).toEqual(['created', 'edited', 'deleted']);
+  expect(state.followups.map(({ message }) => message.content)).toEqual(['more']);
+  const list = await call(discord, 'GET', `/channels/${harbor.general}/messages`);
+  expect(list.body).toEqual([]);
+});
+
+test('autocomplete asks the bot, and the client refuses what it would not send', async () => {
+  const discord = await standIn();
+  await bot(discord, async (interaction) => {
+    if (!interaction.isAutocomplete()) return;
+    const focused = interaction.options.getFocused(true);
+    await interaction.respond([{ name: `${focused.name} ${focused.value}!`, value: 'v' }]);
+  });
+  const max = { userId: seed.max, channelId: harbor.general };
+  const asked = await discord.use({
+    ...max,
+    kind: 'autocomplete',
+    name: 'watch add',
+    focused: 'address',
+    options: { address: '0x' },
+  });
+  expect(asked.state.choices).toEqual([{ name: 'address 0x!', value: 'v' }]);
+  await expect(discord.use({ ...max, kind: 'autocomplete', name: 'watch add', focused: 'page' })).rejects.toThrow(
+    /autocomplete/,
+  );
+  const command = { ...max, kind: 'command' as const };
+  await expect(discord.use({ ...command, name: 'watch add' })).rejects.toThrow(/needs the option "address"/);
+  await expect(discord.use({ ...command, name: 'watch' })).rejects.toThrow(/needs a subcommand: add/);
+  await expect(discord.use({ ...command, name: 'nothing' })).rejects.toThrow(/It registered: ping, watch, Look up/);
+  const options = { address: 'x', page: 0 };
+  await expect(discord.use({ ...command, name: 'watch add', options })).rejects.toThrow(/below its minimum of 1/);
+  const mia = { ...general, kind: 'command' as const, name: 'watch add', options: { address: 'x' } };
+  await expect(discord.use(mia)).rejects.toThrow(NotPossible);
+  expect(discord.begin({ ...mia, unchecked: true }).state.status).toBe('waiting');
+});
+
+test('buttons, menus and forms work on real messages', async () => {
+  const discord = await standIn();
+  const answers: unknown[] = [];
+  await bot(discord, async (interaction) => {
+    if (interaction.isChatInputCommand()) {
+      const button = (id: string) => new ButtonBuilder().setCustomId(id).setLabel(id).setStyle(ButtonStyle.Primary);
+      const menu = new StringSelectMenuBuilder().setCustomId('menu').addOptions({ label: 'A', value: 'a' });
+      const gone = button('gone').setDisabled(true);
+      const components = [
+        new ActionRowBuilder<ButtonBuilder>().addComponents(button('go'), button('ask'), gone),
+        new ActionRowBuilder<StringSelectMenuBuilder>().addComponents(menu),
+      ];
+      await interaction.reply({ content: 'choose', components, flags: MessageFlags.Ephemeral });
+    } else if (interaction.isButton() && interaction.customId === 'ask') {
+      const input = new TextInputBuilder()
+        .setCustomId('key')
+        .setLabel('Key')
+        .setStyle(TextInputStyle.Short)
+        .setMaxLength(5);
+      const rows = [new ActionRowBuilder<TextInputBuilder>().addComponents(input)];
+      await interaction.showModal(new ModalBuilder().setCustomId('form').setTitle('Form').addComponents(rows));
+    } else if (interaction.isButton()) {
+      await interaction.update({ content: 'gone', components: [] });
+    } else if (interaction.isStringSelectMenu()) {
+      await interaction.deferUpdate();
+      await interaction.editReply({ content: `chose ${interaction.values}` });
+    } else if (interaction.isModalSubmit()) {
+      answers.push(interaction.fields.getTextInputValue('key'), interaction.isFromMessage());
+      await interaction.reply({ content: 'thanks', flags: MessageFlags.Ephemeral });
+    }
+  });
+  const shown = await discord.use({ ...general, kind: 'command', name: 'ping' });
+  const messageId = shown.state.reply!.id;
+
+  const menu = { ...general, kind: 'select' as const, messageId, customId: 'menu' };
+  await expect(discord.use({ ...menu, values: ['b'] })).rejects.toThrow(/does not offer "b"/);
+  const chosen = await discord.use({ ...menu, values: ['a'] });
+  await chosen.until(({ reply }) => reply?.message.content === 'chose a');
+
+  const asked = await discord.use({ ...general, kind: 'button', messageId, customId: 'ask' });
+  expect(asked.state.modal).toMatchObject({ custom_id: 'form', title: 'Form' });
+  const form = { ...general, kind: 'modal' as const, interactionId: asked.id };
+  await expect(discord.use({ ...form, values: { key: 'too long' } })).rejects.toThrow(/length/);
+  await expect(discord.use({ ...form, values: { other: 'x' } })).rejects.toThrow(/has no field "other". It has: key/);
+  const sent = await discord.use({ ...form, values: { key: 'abc' } });
+  expect(sent.state.reply?.message.content).toBe('thanks');
+  expect(answers).toEqual(['abc', true]);
+
+  await expect(discord.use({ ...general, kind: 'button', messageId, customId: 'gone' })).rejects.toThrow(/disabled/);
+  const stranger = { ...general, userId: seed.noa };
+  await expect(discord.use({ ...stranger, kind: 'button', messageId, customId: 'go' })).rejects.toThrow(
+    /sees no message/,
+  );
+  const pressed = await discord.use({ ...general, kind: 'button', messageId, customId: 'go' });
+  expect(pressed.state.reply).toMatchObject({ id: messageId, message: { content: 'gone', components: [] } });
+});
+
+test('a message command brings its message, and direct messages have no member', async () => {
+  const discord = await standIn();
+  const seen: unknown[] = [];
+  await bot(discord, async (interaction) => {
+    if (interaction.isMessageContextMenuCommand()) seen.push(interaction.targetMessage.content);
+    else seen.push(interaction.member, interaction.user.username, interaction.context, interaction.channelId);
+    if (interaction.isCommand()) await interaction.reply('ok');
+  });
+  const { id } = discord.act({ do: 'message.send', channelId: harbor.general, userId: seed.max, content: 'look' });
+  await discord.use({ ...general, kind: 'message-command', name: 'Look up', messageId: id! });
+  const dm = discord.act({ do: 'dm.open', userId: seed.mia });
+  const inDm = { userId: seed.mia, channelId: dm.id! };
+  const used = await discord.use({ ...inDm, kind: 'command', name: 'ping' });
+  expect(used.state.reply?.message.content).toBe('ok');
+  expect(seen).toEqual(['look', null, 'mia', InteractionContextType.BotDM, dm.id]);
+  await expect(discord.use({ ...inDm, kind: 'command', name: 'watch add' })).rejects.toThrow(/not offered in direct/);
+});
+
+/** A stand-in whose time stands still, and an interaction of it that no bot answers by itself. */
+async function waiting(): Promise<{ discord: Discord; clock: ManualClock; id: string; token: string }> {
+  const clock = new ManualClock();
+  const discord = await standIn({ clock });
+  const client = await logIn(discord);
+  await client.application.commands.set(COMMANDS);
+  const token = new Promise<string>((resolve) => client.on(Events.InteractionCreate, (one) => resolve(one.token)));
+  const { id } = discord.begin({ ...general, kind: 'command', name: 'ping' });
+  return { discord, clock, id, token: await token };
+}
+
+const open = { authorization: '' };
+
+test('an interaction is acknowledged once, in 3 s, or it is lost', async () => {
+  const { discord, clock, id, token } = await waiting();
+  const answer = (body: unknown, key = token) =>
+    call(discord, 'POST', `/interactions/${id}/${key}/callback`, body, open);
+  expect(await answer({ type: 4, data: { content: 'x' } }, 'forged')).toMatchObject({
+    status: 404,
+    body: { code: 10062 },
+  });
+  expect(await answer({ type: 4, data: { content: 'x'.repeat(2001) } })).toMatchObject({
+    status: 400,
+    body: { code: 50035 },
+  });
+  expect(await answer({ type: 4, data: {} })).toMatchObject({ status: 400, body: { code: 50006 } });
+  expect(await answer({ type: 8, data: { choices: [] } })).toMatchObject({ status: 400, body: { code: 50035 } });
+  clock.advance(3000);
+  expect(discord.state.interactions.at(-1)).toMatchObject({
+    status: 'failed',
+    failure: 'The application did not respond',
+  });
+  expect(await answer({ type: 4, data: { content: 'x' } })).toMatchObject({ status: 404, body: { code: 10062 } });
+});
+
+test('the callback answers 204, or with_response what was made; a second one is refused', async () => {
+  const { discord, clock, id, token } = await waiting();
+  clock.advance(2999);
+  const path = `/interactions/${id}/${token}/callback`;
+  const first = await call(
+    discord,
+    'POST',
+    `${path}?with_response=true`,
+    { type: 4, data: { content: 'x', flags: 64 } },
+    open,
+  );
+  expect(first).toMatchObject({
+    status: 200,
+    body: {
+      interaction: { id, type: 2, response_message_ephemeral: true, response_message_loading: false },
+      resource: { type: 4, message: { content: 'x' } },
+    },
+  });
+  expect(await call(discord, 'POST', path, { type: 4, data: { content: 'y' } }, open)).toMatchObject({
+    status: 400,
+    body: { code: 40060 },
+  });
+});
+
+test('a token lives 15 minutes, works without authorization, and opens only its own messages', async () => {
+  const { discord, clock, id, token } = await waiting();
+  const root = `/webhooks/${discord.botId}/${token}`;
+  expect(await call(discord, 'POST', root, { content: 'early' }, open)).toMatchObject({
+    status: 404,
+    body: { code: 10015 },
+  });
+  const ack = await call(discord, 'POST', `/interactions/${id}/${token}/callback`, { type: 5 }, open);
+  expect([ack.status, ack.headers.get('content-type')]).toEqual([204, null]);
+  const foreign = discord.act({ do: 'message.send', channelId: harbor.general, userId: seed.mia, content: 'mine' });
+  expect(await call(discord, 'PATCH', `${root}/messages/${foreign.id}`, { content: 'x' }, open)).toMatchObject({
+    status: 404,
+    body: { code: 10008 },
+  });
+  expect(await call(discord, 'PATCH', `${root}/messages/%40original`, { content: 'x' }, open)).toMatchObject({
+    status: 200,
+    body: { content: 'x', flags: 0 },
+  });
+  expect(await call(discord, 'GET', `${root}/messages/@original`, undefined, open)).toMatchObject({
+    status: 200,
+    body: { content: 'x' },
+  });
+  clock.advance(15 * 60_000);
+  expect(await call(discord, 'POST', root, { content: 'late' }, open)).toMatchObject({
+    status: 401,
+    body: { code: 50027 },
+  });
+  expect(JSON.stringify(discord.requests())).not.toContain(token);
+});
+
+test('a bot that is not connected lets the interaction fail', async () => {
+  const clock = new ManualClock();
+  const discord = await standIn({ clock });
+  await call(discord, 'PUT', `/applications/${discord.botId}/commands`, [{ name: 'ping', description: 'd' }]);
+  const used = discord.begin({ ...general, kind: 'command', name: 'ping' });
+  clock.advance(3000);
+  expect(await used.acknowledged()).toMatchObject({ status: 'failed', reply: null });
+});
+
+test('forms and choices are checked', async () => {
+  const discord = await standIn();
+  const errors: number[] = [];
+  const bad: unknown[] = [
+    { custom_id: 'f', title: 'x'.repeat(46), components: [] },
+    { custom_id: 'f', title: 't', components: [{ type: 1, components: [{ type: 4, custom_id: 'a', style: 1 }] }] },
+    {
+      custom_id: 'f',
+      title: 't',
+      components: [{ type: 1, components: [{ type: 2, custom_id: 'a', style: 1, label: 'b' }] }],
+    },
+  ];
+  await bot(discord, async (interaction) => {
+    const url = `/interactions/${interaction.id}/${interaction.token}/callback`;
+    if (interaction.isAutocomplete()) {
+      const choices = Array.from({ length: 26 }, (_, index) => ({ name: 'n', value: `${index}` }));
+      for (const list of [
+        choices,
+        [{ name: '', value: 'x' }],
+        [{ name: 'n', value: 'x'.repeat(101) }],
+        [{ name: 'n', value: 5 }],
+      ])
+        errors.push((await call(discord, 'POST', url, { type: 8, data: { choices: list } }, open)).body.code);
+      await interaction.respond(choices.slice(0, 25));
+    } else {
+      for (const data of bad) errors.push((await call(discord, 'POST', url, { type: 9, data }, open)).body.code);
+      if (interaction.isCommand()) await interaction.reply('ok');
+    }
+  });
+  await discord.use({ ...general, kind: 'command', name: 'ping' });
+  const max = { userId: seed.max, channelId: harbor.general };
+  const asked = await discord.use({ ...max, kind: 'autocomplete', name: 'watch add', focused: 'address' });
+  expect(asked.state.choices).toHaveLength(25);
+  expect(errors).toEqual(Array(7).fill(50035));
+});

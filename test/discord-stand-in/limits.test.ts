@@ -1,0 +1,64 @@
+import { type Client, RESTEvents, type TextChannel } from 'discord.js';
+import { expect, test } from 'vitest';
+import { type Discord, ManualClock, seed } from '../../sandbox/discord/index.ts';
+import { call, logIn, standIn } from './bot.ts';
+
+const { harbor } = seed;
+const send = (discord: Discord, channelId: string = harbor.general) =>
+  call(discord, 'POST', `/channels/${channelId}/messages`, { content: 'x' });
+
+test('five messages in 5 s per channel, told in the headers', async () => {
+  const clock = new ManualClock();
+  const discord = await standIn({ clock });
+  const first = await send(discord);
+  expect(Object.fromEntries(first.headers)).toMatchObject({
+    'x-ratelimit-limit': '5',
+    'x-ratelimit-remaining': '4',
+    'x-ratelimit-reset-after': '5.000',
+    'x-ratelimit-reset': ((clock.now() + 5000) / 1000).toFixed(3),
+    'x-ratelimit-bucket': expect.stringMatching(/^[0-9a-f]{32}$/),
+  });
+  clock.advance(1500);
+  for (let more = 0; more < 4; more += 1) expect((await send(discord)).status).toBe(200);
+  const refused = await send(discord);
+  expect(refused).toMatchObject({
+    status: 429,
+    body: { message: 'You are being rate limited.', retry_after: 3.5, global: false },
+  });
+  expect(Object.fromEntries(refused.headers)).toMatchObject({
+    'retry-after': '4',
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-scope': 'user',
+  });
+  expect((await send(discord, harbor.alerts)).status).toBe(200);
+  clock.advance(3500);
+  expect((await send(discord)).status).toBe(200);
+  expect(discord.state.counters).toMatchObject({ rateLimited: 1, invalidRequests: 1, messages: 7 });
+});
+
+test('50 requests in a second for everything, and then a global refusal', async () => {
+  const discord = await standIn({ clock: new ManualClock(), limits: { messages: { limit: 1000, perMs: 1000 } } });
+  for (let sent = 0; sent < 50; sent += 1) expect((await send(discord)).status).toBe(200);
+  const refused = await send(discord, harbor.alerts);
+  expect(refused).toMatchObject({ status: 429, body: { global: true, retry_after: 1 } });
+  expect(refused.headers.get('x-ratelimit-global')).toBe('true');
+  expect(refused.headers.get('x-ratelimit-scope')).toBe('global');
+});
+
+test('without limits there are no headers either', async () => {
+  const discord = await standIn({ limits: 'none' });
+  for (let sent = 0; sent < 60; sent += 1) expect((await send(discord)).status).toBe(200);
+  expect((await send(discord)).headers.has('x-ratelimit-limit')).toBe(false);
+});
+
+test('discord.js obeys the headers: it waits by itself and is never refused', async () => {
+  const discord = await standIn({ limits: { messages: { limit: 2, perMs: 200 } } });
+  const client: Client<true> = await logIn(discord);
+  let waits = 0;
+  client.rest.on(RESTEvents.RateLimited, () => waits++);
+  const channel = (await client.channels.fetch(harbor.general)) as TextChannel;
+  await Promise.all(Array.from({ length: 5 }, (_, index) => channel.send(`${index}`)));
+  expect(discord.messages(harbor.general).map(({ message }) => message.content)).toEqual(['0', '1', '2', '3', '4']);
+  expect(waits).toBeGreaterThan(0);
+  expect(discord.state.counters.rateLimited).toBe(0);
+});

@@ -1,0 +1,203 @@
+import { AttachmentBuilder, type TextChannel } from 'discord.js';
+import { expect, test } from 'vitest';
+import { type Discord, ManualClock, seed } from '../../sandbox/discord/index.ts';
+import { call, logIn, standIn } from './bot.ts';
+
+const { harbor, orchid } = seed;
+const messages = `/channels/${harbor.general}/messages`;
+const send = (discord: Discord, body: unknown, channelId: string = harbor.general) =>
+  call(discord, 'POST', `/channels/${channelId}/messages`, body);
+
+test('a message is sent, edited, read and deleted, and its history is kept', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  const channel = (await client.channels.fetch(harbor.general)) as TextChannel;
+  const message = await channel.send({ content: 'one', embeds: [{ title: 'T', fields: [{ name: 'n', value: 'v' }] }] });
+  await message.edit('two');
+  expect((await channel.messages.fetch({ message: message.id, force: true })).content).toBe('two');
+  expect((await channel.messages.fetch({ limit: 5 })).size).toBe(1);
+  await message.delete();
+  expect(await call(discord, 'GET', `${messages}/${message.id}`)).toMatchObject({ status: 404, body: { code: 10008 } });
+  const [state] = discord.history(harbor.general);
+  expect(state!.history.map(({ change, message: { content } }) => [change, content])).toEqual([
+    ['created', 'one'],
+    ['edited', 'two'],
+    ['deleted', 'two'],
+  ]);
+  expect(state!.message.embeds).toMatchObject([{ type: 'rich', fields: [{ name: 'n', value: 'v', inline: false }] }]);
+});
+
+test('lists come newest first, before, after and around an id', async () => {
+  const discord = await standIn({ limits: 'none' });
+  const ids: string[] = [];
+  for (let index = 0; index < 7; index += 1) ids.push((await send(discord, { content: `${index}` })).body.id);
+  const list = async (query: string): Promise<string> => {
+    const { body } = await call(discord, 'GET', `${messages}?${query}`);
+    return body.map(({ content }: { content: string }) => content).join('');
+  };
+  expect(await list('')).toBe('6543210');
+  expect(await list('limit=2')).toBe('65');
+  expect(await list(`limit=2&before=${ids[3]}`)).toBe('21');
+  expect(await list(`limit=2&after=${ids[3]}`)).toBe('54');
+  expect(await list(`limit=3&around=${ids[3]}`)).toBe('432');
+  expect(await call(discord, 'GET', `${messages}?limit=101`)).toMatchObject({ status: 400, body: { code: 50035 } });
+});
+
+test('files are served, shown by embeds, and kept or dropped by edits', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  const channel = (await client.channels.fetch(harbor.general)) as TextChannel;
+  const files = [
+    new AttachmentBuilder(Buffer.from('a;b'), { name: 'a b.csv', description: 'A list' }),
+    new AttachmentBuilder(Buffer.from('png'), { name: 'chart.png' }),
+  ];
+  const sent = await channel.send({ embeds: [{ image: { url: 'attachment://chart.png' } }], files });
+  expect(sent.attachments.map(({ name, size, description }) => [name, size, description])).toEqual([
+    ['a b.csv', 3, 'A list'],
+  ]);
+  const read = async (url: string) => (await fetch(url)).text();
+  expect(await read(sent.attachments.first()!.url)).toBe('a;b');
+  expect(await read(sent.embeds[0]!.image!.url)).toBe('png');
+  const edited = await sent.edit({ attachments: [], content: 'none' });
+  expect(edited.attachments.size).toBe(0);
+});
+
+test('a nonce that is enforced gives the first message back, until it is forgotten', async () => {
+  const clock = new ManualClock();
+  const discord = await standIn({ clock, limits: 'none' });
+  const body = { content: 'once', nonce: 'n-1', enforce_nonce: true };
+  const first = await send(discord, body);
+  expect(first.body.nonce).toBe('n-1');
+  clock.advance(4 * 60_000);
+  const again = await send(discord, { ...body, content: 'changed' });
+  expect(again).toMatchObject({ status: 200, body: { id: first.body.id, content: 'once' } });
+  expect((await send(discord, body, harbor.alerts)).body.id).not.toBe(first.body.id);
+  expect(discord.messages(harbor.general)).toHaveLength(1);
+  clock.advance(60_000);
+  expect((await send(discord, body)).body.id).not.toBe(first.body.id);
+});
+
+test('without enforce_nonce a repeat is a second message; a deleted one answers 10008', async () => {
+  const discord = await standIn({ limits: 'none' });
+  await send(discord, { content: 'x', nonce: 'n' });
+  await send(discord, { content: 'x', nonce: 'n' });
+  expect(discord.messages(harbor.general)).toHaveLength(2);
+  const { body } = await send(discord, { content: 'x', nonce: 'm', enforce_nonce: true });
+  discord.act({ do: 'message.delete', messageId: body.id });
+  expect(await send(discord, { content: 'x', nonce: 'm', enforce_nonce: true })).toMatchObject({
+    status: 404,
+    body: { code: 10008 },
+  });
+});
+
+test('mentions notify only as far as allowed_mentions and permissions go', async () => {
+  const discord = await standIn({ limits: 'none' });
+  const content = `@everyone <@${seed.mia}> <@&${harbor.watchers}>`;
+  const notified = async (allowed_mentions?: object) => {
+    const { body } = await send(discord, { content, ...(allowed_mentions && { allowed_mentions }) });
+    return [body.mention_everyone, body.mentions.length, body.mention_roles.length];
+  };
+  expect(await notified({ parse: [] })).toEqual([false, 0, 0]);
+  expect(await notified({ parse: ['users'] })).toEqual([false, 1, 0]);
+  // The role is not mentionable and the bot may not mention everyone.
+  expect(await notified()).toEqual([false, 1, 0]);
+  discord.act({ do: 'role.update', roleId: harbor.watchers, mentionable: true });
+  expect(await notified({ parse: [], roles: [harbor.watchers] })).toEqual([false, 0, 1]);
+});
+
+test('what is unknown, hidden or forbidden is told apart', async () => {
+  const discord = await standIn({ limits: 'none' });
+  const refused = async (channelId: string, body: unknown = { content: 'x' }) => {
+    const answer = await send(discord, body, channelId);
+    return [answer.status, answer.body.code];
+  };
+  expect(await refused('1')).toEqual([404, 10003]);
+  expect(await refused(harbor.council)).toEqual([403, 50001]);
+  expect(await refused(orchid.rules)).toEqual([403, 50013]);
+  expect((await send(discord, { content: 'x' }, harbor.treasury)).status).toBe(200);
+  discord.act({ do: 'channel.forbid', channelId: harbor.alerts, permissions: ['EmbedLinks', 'AttachFiles'] });
+  expect(await refused(harbor.alerts, { embeds: [{ title: 't' }] })).toEqual([403, 50013]);
+  const form = new FormData();
+  form.append('files[0]', new Blob(['x']), 'x.txt');
+  expect(await refused(harbor.alerts, form)).toEqual([403, 50013]);
+  expect((await send(discord, { content: 'x' }, harbor.alerts)).status).toBe(200);
+  expect((await send(discord, { content: 'x' }, harbor.audit)).status).toBe(200);
+  discord.act({ do: 'channel.forbid', channelId: harbor.alerts, permissions: ['SendMessagesInThreads'] });
+  expect(await refused(harbor.audit)).toEqual([403, 50013]);
+  discord.act({ do: 'channel.forbid', channelId: harbor.alerts });
+  expect(await refused(harbor.audit)).toEqual([403, 50001]);
+  discord.act({ do: 'channel.allow', channelId: harbor.alerts });
+  discord.act({ do: 'channel.update', channelId: harbor.audit, locked: true });
+  expect(await refused(harbor.audit)).toEqual([403, 160005]);
+  discord.act({ do: 'channel.delete', channelId: harbor.alerts });
+  expect(await refused(harbor.audit)).toEqual([404, 10003]);
+});
+
+test('roles decide what the bot may do, the owner and administrators may do all', async () => {
+  const discord = await standIn({ limits: 'none' });
+  const member = { do: 'member.update', guildId: orchid.id, userId: discord.botId } as const;
+  const { id } = discord.act({ do: 'role.create', guildId: orchid.id, name: 'All', permissions: ['Administrator'] });
+  expect((await send(discord, { content: 'x' }, orchid.rules)).status).toBe(403);
+  discord.act({ ...member, roleIds: [id!] });
+  expect((await send(discord, { content: 'x' }, orchid.rules)).status).toBe(200);
+});
+
+test("others' messages can be neither edited nor, without the right, deleted", async () => {
+  const discord = await standIn();
+  const { id } = discord.act({ do: 'message.send', channelId: harbor.general, userId: seed.mia, content: 'mine' });
+  expect(await call(discord, 'PATCH', `${messages}/${id}`, { content: 'x' })).toMatchObject({
+    status: 403,
+    body: { code: 50005 },
+  });
+  expect(await call(discord, 'DELETE', `${messages}/${id}`)).toMatchObject({ status: 403, body: { code: 50013 } });
+});
+
+test('direct messages reach people who take them', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  const sent = await client.users.send(seed.mia, 'hello');
+  expect(discord.messages(sent.channelId)).toMatchObject([{ guildId: null, message: { content: 'hello' } }]);
+  discord.act({ do: 'user.update', userId: seed.mia, acceptsDirectMessages: false });
+  await expect(client.users.send(seed.mia, 'hello')).rejects.toMatchObject({ code: 50007 });
+});
+
+test('threads are opened on messages, and an archived one opens again when the bot writes', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  const channel = (await client.channels.fetch(harbor.general)) as TextChannel;
+  const message = await channel.send('topic');
+  const thread = await message.startThread({ name: 'talk' });
+  expect(thread.id).toBe(message.id);
+  discord.act({ do: 'channel.update', channelId: thread.id, archived: true });
+  await thread.send('inside');
+  expect(discord.state.guilds[0]!.channels.find(({ id }) => id === thread.id)).toMatchObject({ archived: false });
+});
+
+test('commands are registered globally and per server, and keep their ids by name', async () => {
+  const discord = await standIn();
+  const client = await logIn(discord);
+  const { commands } = client.application;
+  const [first] = [...(await commands.set([{ name: 'one', description: 'd' }])).values()];
+  const again = await commands.set([
+    { name: 'one', description: 'e' },
+    { name: 'two', description: 'd' },
+  ]);
+  expect(again.get(first!.id)).toMatchObject({ name: 'one', description: 'e' });
+  await commands.edit(first!, { name: 'uno' });
+  await commands.delete(again.find(({ name }) => name === 'two')!);
+  await commands.create({ name: 'here', description: 'd' }, harbor.id);
+  expect((await commands.fetch()).map(({ name }) => name)).toEqual(['uno']);
+  expect(discord.state.commands).toMatchObject([
+    { guildId: null, commands: [{ name: 'uno' }] },
+    { guildId: harbor.id, commands: [{ name: 'here' }] },
+  ]);
+  expect(await call(discord, 'GET', '/applications/1/commands')).toMatchObject({ status: 404, body: { code: 10002 } });
+});
+
+test('an unknown route is not found, and says so as Discord does', async () => {
+  const discord = await standIn();
+  expect(await call(discord, 'GET', '/nothing')).toMatchObject({
+    status: 404,
+    body: { message: '404: Not Found', code: 0 },
+  });
+});
