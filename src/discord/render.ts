@@ -24,6 +24,8 @@ const STORIES: Record<Story, { words: string; color: number }> = {
   token: { words: '🪙 Token transfer', color: 0x986ee2 },
 };
 
+const TX_HASH = /^0x[0-9a-f]{64}$/;
+
 /** Discord's limits for one message. */
 const MAX_EMBEDS = 10;
 const MAX_CHARACTERS = 6_000;
@@ -78,7 +80,7 @@ function alertEmbed(alert: ClaimedAlert, reference: string, settings: RenderSett
   const { transfer } = alert;
   const { words, color } = STORIES[storyOf(alert)];
   const times = alert.count > 1 ? ` ×${alert.count}` : '';
-  const url = link(settings, 'tx', hash(transfer), /^0x[0-9a-f]{64}$/);
+  const url = link(settings, 'tx', hash(transfer), TX_HASH);
   return {
     title: `${words} · ${whatMoved(transfer, settings)}${times}`,
     ...(url ? { url } : {}),
@@ -183,14 +185,11 @@ function details(transfer: Transfer, settings: RenderSettings): APIEmbedField[] 
   }
   if (tokenId !== null && tokenIdExact && tokenId.length > 24)
     fields.push({ name: 'Token id', value: `\`${tokenId}\`` });
-  const url = link(settings, 'tx', hash(transfer), /^0x[0-9a-f]{64}$/);
-  const short =
-    hash(transfer).length > 20 ? `${hash(transfer).slice(0, 10)}…${hash(transfer).slice(-8)}` : hash(transfer);
-  fields.push({
-    name: 'Transaction',
-    value: url ? `[\`${short}\`](${url})` : `\`${hash(transfer)}\``,
-    inline: url !== null,
-  });
+  // The title links to it; the full hash is written out only where there is no link.
+  const full = hash(transfer);
+  const linkedAbove = link(settings, 'tx', full, TX_HASH) !== null;
+  const shown = linkedAbove ? `${full.slice(0, 10)}…${full.slice(-8)}` : full;
+  fields.push({ name: 'Transaction', value: `\`${shown}\``, inline: linkedAbove });
   if (transfer.blockNumber !== null) {
     fields.push({ name: 'Block', value: formatAmount(String(transfer.blockNumber), null), inline: true });
   }

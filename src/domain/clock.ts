@@ -2,8 +2,8 @@
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Runs once after `ms`, unless cancelled. */
-  after(ms: number, run: () => void): { cancel(): void };
+  /** Runs once after `ms`; gives back how to call that off. */
+  after(ms: number, run: () => void): () => void;
 }
 
 /** The real time; its timers do not keep the process alive. */
@@ -13,6 +13,6 @@ export const systemClock: Clock = {
     // Longer delays overflow Node's timer; whoever waits that long looks again.
     const timer = setTimeout(run, Math.min(Math.max(0, ms), 2_147_483_647));
     timer.unref();
-    return { cancel: () => clearTimeout(timer) };
+    return () => clearTimeout(timer);
   },
 };

@@ -53,7 +53,7 @@ export function startDeliverer(options: DelivererOptions) {
   const channels = new Map<string, Channel>();
   const removedGuilds = new Set<string>();
   const underWay = new Set<Promise<void>>();
-  let timer: { cancel(): void } | null = null;
+  let cancelTimer: (() => void) | null = null;
   let closing = false;
 
   function add(id: string, guildId: string | null, dueAt: number): void {
@@ -63,8 +63,8 @@ export function startDeliverer(options: DelivererOptions) {
   }
 
   function pump(): void {
-    timer?.cancel();
-    timer = null;
+    cancelTimer?.();
+    cancelTimer = null;
     if (closing) return;
     const now = clock.now();
     let next = Number.POSITIVE_INFINITY;
@@ -82,7 +82,7 @@ export function startDeliverer(options: DelivererOptions) {
       }
       begin(channel);
     }
-    if (next < Number.POSITIVE_INFINITY) timer = clock.after(next, pump);
+    if (next < Number.POSITIVE_INFINITY) cancelTimer = clock.after(next, pump);
   }
 
   function begin(channel: Channel): void {
@@ -118,11 +118,13 @@ export function startDeliverer(options: DelivererOptions) {
       channel.dueAt = head.dueAt;
       if (head.dueAt > clock.now()) return pace.giveBack();
     }
-    const { batch, outcome } = claim.batch
+    const { batch, outcome, searched } = claim.batch
       ? await repeat(channel, claim.batch, alerts)
       : await sendNew(channel, alerts);
     const told = batch.kind === 'edit' ? 0 : Math.max(1, claim.batch ? alerts.length : batch.alerts);
-    await settle(channel, head, { ...batch, alerts: told }, outcome);
+    // Only an attempt that is the first one of which Discord may know can be undone by its answer.
+    const certain = !claim.batch?.unsure && !searched;
+    await settle(channel, head, { ...batch, alerts: told, certain }, outcome);
     log[outcome.status === 'sent' ? 'info' : 'warn'](
       { channel: channel.id, batch: batch.id, kind: batch.kind, lines: told, attempt: batch.attempts, outcome },
       'delivery',
@@ -140,7 +142,11 @@ export function startDeliverer(options: DelivererOptions) {
     const frozen = { channelId: channel.id, nonce, reference, payload: JSON.stringify(payload) };
     const id = await store.outbox.freeze(frozen, ids, now);
     const outcome = await sender.create(channel.id, payload, nonce);
-    return { batch: { id, kind: 'create' as const, attempts: 1, frozenAt: now, alerts: used }, outcome };
+    return {
+      batch: { id, kind: 'create' as const, attempts: 1, frozenAt: now, alerts: used },
+      outcome,
+      searched: false,
+    };
   }
 
   async function repeat(channel: Channel, batch: Batch, alerts: ClaimedAlert[]) {
@@ -149,31 +155,36 @@ export function startDeliverer(options: DelivererOptions) {
     if (batch.kind === 'edit') {
       // A message that never came to be, or is gone, needs no change.
       if (batch.messageId === null || alerts.length === 0) {
-        return { batch: done, outcome: { status: 'sent', messageId: null } as Outcome };
+        return { batch: done, outcome: { status: 'sent', messageId: null } as Outcome, searched: false };
       }
       await store.outbox.attempt(batch.id, now);
       const { payload } = render(alerts, batch.reference);
-      return { batch: done, outcome: await sender.edit(channel.id, batch.messageId, payload) };
+      return { batch: done, outcome: await sender.edit(channel.id, batch.messageId, payload), searched: false };
     }
     if (batch.unsure && batch.firstSentAt !== null && now - batch.firstSentAt > NONCE_MS) {
       const found = await sender.find(channel.id, batch.reference, batch.firstSentAt);
       if (found.status === 'found') {
-        return { batch: done, outcome: { status: 'sent', messageId: found.messageId } as Outcome };
+        return { batch: done, outcome: { status: 'sent', messageId: found.messageId } as Outcome, searched: true };
       }
       // A search that failed says nothing: the message stays as unsure as it was.
-      if (found.status !== 'absent' && found.status !== 'unknown') return { batch: done, outcome: found };
+      if (found.status !== 'absent' && found.status !== 'unknown')
+        return { batch: done, outcome: found, searched: true };
     }
     await store.outbox.attempt(batch.id, now);
-    return { batch: done, outcome: await sender.create(channel.id, JSON.parse(batch.payload) as object, batch.nonce) };
+    const outcome = await sender.create(channel.id, JSON.parse(batch.payload) as object, batch.nonce);
+    return { batch: done, outcome, searched: false };
   }
 
   async function settle(
     channel: Channel,
     head: ChannelHead | null,
-    batch: { id: number; kind: Batch['kind']; attempts: number; frozenAt: number; alerts: number },
+    batch: { id: number; kind: Batch['kind']; attempts: number; frozenAt: number; alerts: number; certain: boolean },
     outcome: Outcome,
   ): Promise<void> {
     const now = clock.now();
+    const notTaken = async () => {
+      if (batch.certain) await store.outbox.notTaken(batch.id);
+    };
     switch (outcome.status) {
       case 'sent':
         pace.answered('fine');
@@ -188,7 +199,7 @@ export function startDeliverer(options: DelivererOptions) {
         channel.dueAt = now + outcome.retryAfterMs;
         if (outcome.local) pace.giveBack();
         else pace.answered(outcome.global ? 'global' : 'invalid', outcome.retryAfterMs);
-        return store.outbox.notTaken(batch.id);
+        return notTaken();
       case 'unsure':
         pace.answered('unsure');
         channel.dueAt = now + backoff(batch.attempts, random);
@@ -196,13 +207,13 @@ export function startDeliverer(options: DelivererOptions) {
         return;
       case 'breaker':
         pace.answered('breaker');
-        return store.outbox.notTaken(batch.id);
+        return notTaken();
       case 'unauthorised':
         pace.answered('unauthorised');
-        return store.outbox.notTaken(batch.id);
+        return notTaken();
       case 'forbidden':
         pace.answered('invalid');
-        await store.outbox.notTaken(batch.id);
+        await notTaken();
         return setAside(
           channel,
           head,
@@ -212,7 +223,7 @@ export function startDeliverer(options: DelivererOptions) {
         );
       case 'gone':
         pace.answered('fine');
-        await store.outbox.notTaken(batch.id);
+        await notTaken();
         return setAside(channel, head, 'paused', outcome.code, batch.id);
       case 'refused':
         pace.answered('fine');
@@ -292,10 +303,14 @@ export function startDeliverer(options: DelivererOptions) {
     /** The bot was removed from a guild. */
     guildRemoved: (guildId: string): void => void removedGuilds.add(guildId),
     state: pace.state,
+    /** Settles once nothing is under way. */
+    async idle(): Promise<void> {
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+    },
     /** Lets what is under way finish, for five seconds at most; the rest is frozen on disk. */
     async close(): Promise<void> {
       closing = true;
-      timer?.cancel();
+      cancelTimer?.();
       const patience = new Promise<void>((resolve) => void clock.after(5_000, resolve));
       await Promise.race([Promise.allSettled(underWay), patience]);
     },

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Fault, RequestRecord } from '../../sandbox/discord/index.ts';
+import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+
+let pipeline: Pipeline;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+  await pipeline.watch(TREASURY, ALERTS);
+});
+afterEach(() => pipeline.close());
+
+const MESSAGES = '/channels/:channel/messages';
+const shown = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
+const posts = (channel: string): RequestRecord[] =>
+  pipeline.discord
+    .requests()
+    .filter(({ method, path }) => method === 'POST' && path.includes(`/channels/${channel}/messages`));
+const send = (units: number) => pipeline.receive(payment({ value: String(units * 1_000_000) }));
+
+describe('messages', () => {
+  it('are shared by a burst, ten lines each, in order', async () => {
+    pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
+    await send(0);
+    await pipeline.turnUntil(() => posts(ALERTS).length === 1);
+    for (let n = 1; n <= 25; n++) await send(n);
+    await pipeline.routed();
+    await pipeline.turnUntil(() => shown(ALERTS).length === 26);
+    expect(shown(ALERTS)).toEqual(Array.from({ length: 26 }, (_, n) => String(n)));
+    expect(pipeline.discord.messages(ALERTS).map(({ message }) => message.embeds.length)).toEqual([1, 10, 10, 5]);
+  });
+
+  it('mention the role of a subscription and nothing else', async () => {
+    await pipeline.watch(TREASURY, WHALES, { mention: '1100000000000000102' });
+    await pipeline.receive(payment({ tokenSymbol: '@everyone <@&1>' }));
+    await pipeline.turnUntil(() => shown(WHALES).length === 1);
+    expect(pipeline.discord.messages(WHALES)[0]!.message.content).toBe('<@&1100000000000000102>');
+    expect(pipeline.lines(WHALES)[0]!.text).not.toContain('everyone');
+  });
+});
+
+describe('a fault that passes', () => {
+  const faults: [string, Fault][] = [
+    ['500', { kind: 'error', status: 500 }],
+    ['502 as HTML', { kind: 'cloudflare', status: 502 }],
+    ['an answer cut half-way', { kind: 'cut' }],
+    ['an answer that is lost', { kind: 'lost' }],
+    ['a connection that breaks', { kind: 'reset' }],
+    ['a connection that never answers', { kind: 'hang', done: true }],
+    ['429 with Retry-After', { kind: 'rate-limit', retryAfterMs: 50 }],
+    ['429 for everything', { kind: 'rate-limit', retryAfterMs: 50, global: true }],
+    ['429 without headers', { kind: 'rate-limit', retryAfterMs: 3_000, headers: false }],
+    ['403 as HTML', { kind: 'cloudflare', status: 403 }],
+    ['401', { kind: 'error', status: 401, code: 0 }],
+  ];
+  it.each(faults)('%s: every line once, in order', async (_name, fault) => {
+    pipeline.discord.fault({ fault, method: 'POST', path: MESSAGES, times: 2 });
+    await send(1);
+    await send(2);
+    await pipeline.turnUntil(() => shown(ALERTS).length >= 2, 3_600);
+    await send(3);
+    await pipeline.turnUntil(() => shown(ALERTS).length >= 3);
+    expect(shown(ALERTS)).toEqual(['1', '2', '3']);
+  });
+
+  it('longer than Discord remembers a nonce: the message is found by its reference', async () => {
+    pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
+    pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES, forMs: 20 * 60_000 });
+    await send(1);
+    await pipeline.turnUntil(() => posts(ALERTS).length > 0);
+    pipeline.clock.advance(10 * 60_000);
+    await send(2);
+    await pipeline.turnUntil(() => shown(ALERTS).length >= 2, 7_200);
+    expect(shown(ALERTS)).toEqual(['1', '2']);
+  });
+
+  it('and a process that ends in the middle: the next one goes on where it was', async () => {
+    pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
+    await send(1);
+    await pipeline.turnUntil(() => shown(ALERTS).length === 1);
+    await pipeline.restart();
+    await send(2);
+    await pipeline.turnUntil(() => shown(ALERTS).length >= 2);
+    expect(shown(ALERTS)).toEqual(['1', '2']);
+  });
+});
+
+describe('a breaker', () => {
+  it('holds everything and probes with one request', async () => {
+    await pipeline.watch(TREASURY, WHALES);
+    await pipeline.watch(TREASURY, GENERAL);
+    const fault = pipeline.discord.fault({ fault: { kind: 'cloudflare', status: 403 }, path: MESSAGES });
+    await send(1);
+    await pipeline.turnUntil(() => posts(ALERTS).length + posts(WHALES).length + posts(GENERAL).length >= 3);
+    const before = pipeline.discord.requests().length;
+    await pipeline.turnUntil(() => pipeline.discord.requests().length > before, 120);
+    pipeline.clock.advance(30_000);
+    await pipeline.routed();
+    expect(pipeline.discord.requests().length).toBe(before + 1);
+    fault.clear();
+    await pipeline.turnUntil(() => [ALERTS, WHALES, GENERAL].every((channel) => shown(channel).length === 1), 7_200);
+  });
+});
+
+describe('a channel that cannot be written to', () => {
+  it('without permissions is parked, holds nobody up, and is served once it may be', async () => {
+    await pipeline.watch(TREASURY, WHALES);
+    pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
+    await send(1);
+    await pipeline.turnUntil(() => shown(WHALES).length === 1);
+    await pipeline.turnUntil(async () => (await pipeline.store.outbox.troubled(HARBOR)).length === 1);
+    expect(await pipeline.store.outbox.troubled(HARBOR)).toMatchObject([{ channelId: ALERTS, state: 'parked' }]);
+    await send(2);
+    await pipeline.turnUntil(() => shown(WHALES).length === 2);
+    expect(posts(ALERTS)).toHaveLength(1);
+    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
+    await pipeline.turnUntil(() => shown(ALERTS).length === 2);
+    expect(shown(ALERTS)).toEqual(['1', '2']);
+    expect(await pipeline.store.outbox.troubled(HARBOR)).toEqual([]);
+  });
+
+  it('because it was deleted is paused and its subscriptions stay', async () => {
+    pipeline.discord.act({ do: 'channel.delete', channelId: ALERTS });
+    await send(1);
+    await pipeline.turnUntil(async () => (await pipeline.store.outbox.troubled(HARBOR)).length === 1);
+    expect(await pipeline.store.outbox.troubled(HARBOR)).toMatchObject([{ state: 'paused' }]);
+    expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(1);
+  });
+});
+
+describe('a line that Discord refuses', () => {
+  it('in every form becomes a dead letter that can be replayed; the others are shown', async () => {
+    pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
+    await send(1);
+    await pipeline.turnUntil(() => posts(ALERTS).length === 1);
+    for (const n of [2, 3, 4, 5]) await send(n);
+    await pipeline.routed();
+    // Refuses whatever comes next until one single line is left over: batch, halves, the line, the plain line.
+    pipeline.discord.fault({
+      fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' },
+      method: 'POST',
+      path: MESSAGES,
+      skip: 1,
+      times: 4,
+    });
+    await pipeline.turnUntil(async () => (await pipeline.store.outbox.stats()).deadLetters === 1);
+    await pipeline.turnUntil(() => shown(ALERTS).length === 4);
+    expect(shown(ALERTS)).toEqual(['1', '3', '4', '5']);
+    const [letter] = await pipeline.store.outbox.deadLetters(10);
+    expect(letter!.reason).toContain('50035');
+    expect(await pipeline.store.outbox.replay(letter!.id)).toBe(true);
+    await pipeline.restart();
+    await pipeline.turnUntil(() => shown(ALERTS).length === 5);
+    expect(shown(ALERTS).at(-1)).toBe('2');
+  });
+});

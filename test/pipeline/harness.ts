@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { type Discord, type DiscordOptions, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
+import { createSender } from '../../src/discord/sender.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import { startDeliverer } from '../../src/pipeline/deliver.ts';
+import { startRouter } from '../../src/pipeline/route.ts';
+import { openStore } from '../../src/store/client.ts';
+import type { NewSubscription } from '../../src/store/subscriptions.ts';
+import type { Store } from '../../src/store/tables.ts';
+
+export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
+export const ALICE: AddressText = '0x2222222222222222222222222222222222222222';
+export const USDC: AddressText = '0x3333333333333333333333333333333333333333';
+export const { alerts: ALERTS, whales: WHALES, general: GENERAL, id: HARBOR } = seed.harbor;
+
+/** The store, the router and the deliverer over a stand-in, on one clock that tests turn. */
+export interface Pipeline {
+  clock: ManualClock;
+  discord: Discord;
+  readonly store: Store;
+  watch(address: AddressText, channelId: string, more?: Partial<NewSubscription>): Promise<number>;
+  /** Stores a body as if it had been answered `answered` ms after it came (null: never). */
+  receive(event: object | string, answered?: number | null): Promise<void>;
+  /** Resolves once everything stored has been routed. */
+  routed(): Promise<void>;
+  /** Turns the clock second by second until the condition holds; at most `seconds`. */
+  turnUntil(condition: () => boolean | Promise<boolean>, seconds?: number): Promise<void>;
+  /** Every line that a channel shows. */
+  lines(channelId: string): { title: string; text: string }[];
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startPipeline(options: DiscordOptions = {}): Promise<Pipeline> {
+  const directory = mkdtempSync(join(tmpdir(), 'pipeline-'));
+  const clock = new ManualClock();
+  const discord = await startDiscord({ clock, limits: 'none', ...options });
+  const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
+  const outcomes = new Map<number, number | null>();
+
+  const start = async () => {
+    const opened = await openStore(join(directory, 'test.sqlite'));
+    const settings = { explorerUrl: 'https://explorer.example', nativeSymbol: undefined };
+    const deliverer = startDeliverer({
+      store: opened.store,
+      sender: createSender({ token: discord.token, apiUrl: discord.apiUrl, timeoutMs: 300 }),
+      clock,
+      log,
+      random: () => 1,
+      render: (alerts, reference) => renderAlerts(alerts, reference, settings),
+      renderPlain,
+    });
+    const router = startRouter({
+      store: opened.store,
+      now: () => clock.now(),
+      log,
+      outcome: (id) => outcomes.get(id) ?? null,
+      onRouted: ({ channels }) => deliverer.nudge(channels),
+    });
+    await deliverer.loaded;
+    return { ...opened, deliverer, router };
+  };
+  let running = await start();
+  const stop = async () => {
+    await running.router.close();
+    const closed = running.deliverer.close();
+    clock.advance(6_000);
+    await closed;
+    await running.close();
+  };
+
+  return {
+    clock,
+    discord,
+    get store() {
+      return running.store;
+    },
+    async watch(address, channelId, more = {}) {
+      const added = await running.store.subscriptions.add(
+        {
+          guildId: HARBOR,
+          channelId,
+          address,
+          label: null,
+          direction: 'any',
+          kind: 'any',
+          minimum: null,
+          token: null,
+          mention: null,
+          createdBy: seed.ada,
+          createdAt: clock.now(),
+          ...more,
+        },
+        1_000,
+      );
+      if (added.status !== 'added') throw new Error(added.status);
+      return added.subscription.id;
+    },
+    async receive(event, answered = 0) {
+      const body = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event));
+      const [id] = await running.store.inbox.append([{ scope: 0, receivedAt: clock.now(), body }]);
+      outcomes.set(id!, answered === null ? null : clock.now() + answered);
+      running.router.nudge();
+    },
+    async routed() {
+      while ((await running.store.inbox.stats()).waiting > 0) await turn();
+    },
+    async turnUntil(condition, seconds = 3_600) {
+      for (let second = 0; second <= seconds; second++) {
+        if (await condition()) return;
+        // Requests are real: they are answered before the clock goes on.
+        while ((await running.store.inbox.stats()).waiting > 0) await turn();
+        await running.deliverer.idle();
+        if (await condition()) return;
+        clock.advance(1_000);
+      }
+      throw new Error('The condition never held.');
+    },
+    lines(channelId) {
+      return discord
+        .messages(channelId)
+        .flatMap(({ message }) =>
+          message.embeds.map((embed) => ({ title: embed.title ?? '', text: JSON.stringify(embed) })),
+        );
+    },
+    async restart() {
+      await stop();
+      running = await start();
+    },
+    async close() {
+      await stop();
+      await discord.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+let serial = 0;
+
+/** A payment of 5 USDC from Alice to the treasury, in a transaction of its own. */
+export function payment(change: object = {}): Record<string, unknown> {
+  serial++;
+  return {
+    from: ALICE,
+    to: TREASURY,
+    txHash: `0x${serial.toString(16).padStart(64, '0')}`,
+    blockNumber: 100 + serial,
+    blockHash: `0x${'b'.repeat(64)}`,
+    tokenType: 'ERC-20',
+    tokenAddress: USDC,
+    tokenName: 'USD Coin',
+    tokenSymbol: 'USDC',
+    tokenDecimals: '6',
+    value: '5000000',
+    direction: 'incoming',
+    addressType: 'Wallet',
+    projectId: 'p',
+    gasFee: '21000000000000',
+    ...change,
+  };
+}

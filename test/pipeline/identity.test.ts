@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
+
+let pipeline: Pipeline;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+});
+afterEach(() => pipeline.close());
+
+const titles = (channel: string) => pipeline.lines(channel).map(({ title }) => title);
+const count = (channel: string, lines: number) => pipeline.turnUntil(() => pipeline.lines(channel).length === lines);
+/** A later transfer proves that nothing else is on its way. */
+async function only(lines: number): Promise<void> {
+  await pipeline.routed();
+  await pipeline.receive(payment({ value: '999000000' }));
+  await pipeline.turnUntil(() => titles(ALERTS).some((title) => title.includes('999')));
+  expect(titles(ALERTS)).toHaveLength(lines + 1);
+}
+
+const event = payment();
+const bodies = [
+  { ...event, direction: null, addressType: 'Token' },
+  { ...event, direction: 'incoming' },
+  { ...event, direction: 'outgoing', projectId: 'another webhook' },
+];
+
+describe('one transfer, one line per channel', () => {
+  it.each([
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ])('whichever of its three bodies comes first (%i %i %i), and the line names every match', async (...order) => {
+    await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
+    await pipeline.watch(ALICE, ALERTS, { label: 'Alice' });
+    await pipeline.watch(USDC, ALERTS, { label: 'Dollars' });
+    await pipeline.watch(TREASURY, WHALES);
+    for (const index of order) {
+      await pipeline.receive(bodies[index]!);
+      pipeline.clock.advance(30_000);
+    }
+    await count(WHALES, 1);
+    await only(1);
+    const [line] = pipeline.lines(ALERTS);
+    expect(line!.title).toBe('🔁 Internal move · 5 `USDC`');
+    for (const part of ['Treasury (incoming)', 'Alice (outgoing)', 'Dollars (token)'])
+      expect(line!.text).toContain(part);
+  });
+
+  it('and a repeat after a retry’s time is counted, not shown', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    await pipeline.receive(event);
+    await count(ALERTS, 1);
+    for (const wait of [15_000, 60_000, 600_000, 3_600_000, 86_400_000]) {
+      pipeline.clock.advance(wait);
+      await pipeline.receive(event);
+      await pipeline.routed();
+    }
+    await only(1);
+  });
+
+  it('and a delivery whose 200 was lost comes again without a second line', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    await pipeline.receive(event, null);
+    await pipeline.receive(event);
+    await only(1);
+    expect(titles(ALERTS)[0]).not.toContain('×');
+  });
+
+  it('and another block hash updates the line', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    await pipeline.receive(event);
+    await count(ALERTS, 1);
+    await pipeline.receive({ ...event, blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
+    await pipeline.turnUntil(() => pipeline.lines(ALERTS).some(({ text }) => text.includes('777,777')));
+    await only(1);
+  });
+});
+
+describe('two equal transfers in one transaction', () => {
+  it('are one line that says ×2, edited when it was already sent', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    await pipeline.receive(event);
+    await count(ALERTS, 1);
+    pipeline.clock.advance(2_000);
+    await pipeline.receive(event);
+    await pipeline.turnUntil(() => titles(ALERTS)[0]!.includes('×2'));
+    // Both come again after a lost answer: still two.
+    pipeline.clock.advance(20_000);
+    await pipeline.receive(event);
+    await pipeline.receive(event);
+    await only(1);
+    expect(titles(ALERTS)[0]).toContain('×2');
+  });
+
+  it('say ×2 from the start when both came before the line was sent', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: '/channels/:channel/messages', times: 1 });
+    await pipeline.receive(payment({ value: '1' }));
+    await pipeline.routed();
+    await pipeline.receive(event);
+    await pipeline.receive(event);
+    await pipeline.turnUntil(() => titles(ALERTS).some((title) => title.includes('×2')));
+    await only(2);
+  });
+});
+
+describe('what cannot be told', () => {
+  it('is set aside with its bytes, and holds nothing up', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    await pipeline.receive('{"not json');
+    await pipeline.receive(event);
+    await count(ALERTS, 1);
+    expect((await pipeline.store.inbox.stats()).quarantined).toBe(1);
+  });
+});
