@@ -94,6 +94,30 @@ export function routingTable(db: Database) {
   );
   const drop = db.prepare<[number]>('DELETE FROM inbox WHERE id = ?');
 
+  const pruneAlerts = db.prepare<[number, number]>(
+    `DELETE FROM alerts WHERE id IN (
+       SELECT a.id FROM transfers t JOIN alerts a ON a.transfer_id = t.id
+       WHERE t.seen_at < ? AND a.state IN ('sent', 'dead') LIMIT ?)`,
+  );
+  const pruneTransfers = db.prepare<[number, number]>(
+    `DELETE FROM transfers WHERE id IN (
+       SELECT id FROM transfers t WHERE seen_at < ? AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id) LIMIT ?)`,
+  );
+  const pruneDeliveries = db.prepare<[number, number]>(
+    'DELETE FROM deliveries WHERE key IN (SELECT key FROM deliveries WHERE seen_at < ? LIMIT ?)',
+  );
+  const pruneBatches = db.prepare<[number, number]>(
+    `DELETE FROM batches WHERE id IN (
+       SELECT id FROM batches b WHERE frozen_at < ? AND state <> 'frozen'
+         AND NOT EXISTS (SELECT 1 FROM alerts WHERE batch_id = b.id) LIMIT ?)`,
+  );
+  const prune = db.transaction((before: number, limit: number) =>
+    [pruneAlerts, pruneTransfers, pruneDeliveries, pruneBatches].reduce(
+      (sum, statement) => sum + statement.run(before, limit).changes,
+      0,
+    ),
+  );
+
   const commit = db.transaction((routed: Routed) => {
     for (const { transfer: data, reorganised, ...seen } of routed.transfers) {
       putTransfer.run({
@@ -144,5 +168,7 @@ export function routingTable(db: Database) {
      * sent messages must change.
      */
     commit: (routed: Routed): string[] => commit.immediate(routed),
+    /** Forgets some of what was seen before a time and is done with; gives how many rows, 0 when nothing is left. */
+    prune: (before: number, limit: number): number => prune.immediate(before, limit),
   };
 }

@@ -30,7 +30,7 @@ const COLUMN_OF: Record<keyof SubscriptionChange, string> = {
 
 const fromRow = (row: Row): Subscription => ({ ...row, paused: row.paused === 1 });
 
-/** Subscriptions; every method but `matching` stays within one guild. */
+/** Subscriptions; every method but `watching` stays within one guild. */
 export function subscriptionsTable(db: Database) {
   const ofGuild = db.prepare<[string], Row>(
     `SELECT ${COLUMNS} FROM subscriptions WHERE guild_id = ? ORDER BY channel_id, id`,
@@ -45,6 +45,7 @@ export function subscriptionsTable(db: Database) {
     `INSERT INTO subscriptions (guild_id, channel_id, address, label, direction, kind, minimum, token, mention, created_by, created_at)
      VALUES (@guildId, @channelId, @address, @label, @direction, @kind, @minimum, @token, @mention, @createdBy, @createdAt)`,
   );
+  const muteAll = db.prepare<[number | null, string]>('UPDATE subscriptions SET muted_until = ? WHERE guild_id = ?');
   const remove = db.prepare<[string, number]>('DELETE FROM subscriptions WHERE guild_id = ? AND id = ?');
 
   const add = db.transaction((subscription: NewSubscription, limit: number) => {
@@ -53,6 +54,21 @@ export function subscriptionsTable(db: Database) {
     if ((count.get(subscription.guildId)?.n ?? 0) >= limit) return { status: 'full' as const };
     const { lastInsertRowid } = insert.run(subscription);
     return { status: 'added' as const, subscription: fromRow(one.get(subscription.guildId, Number(lastInsertRowid))!) };
+  });
+
+  const change = db.transaction((guildId: string, id: number, changed: SubscriptionChange) => {
+    const before = one.get(guildId, id);
+    if (!before) return { status: 'missing' as const };
+    const { channelId } = changed;
+    const existing = channelId === undefined ? undefined : same.get(before.address, channelId);
+    if (existing && existing.id !== id) return { status: 'exists' as const, subscription: fromRow(existing) };
+    const keys = Object.keys(changed) as (keyof SubscriptionChange)[];
+    if (keys.length > 0) {
+      const values = keys.map((key) => (typeof changed[key] === 'boolean' ? Number(changed[key]) : changed[key]));
+      const set = keys.map((key) => `${COLUMN_OF[key]} = ?`).join(', ');
+      db.prepare(`UPDATE subscriptions SET ${set} WHERE guild_id = ? AND id = ?`).run(...values, guildId, id);
+    }
+    return { status: 'changed' as const, subscription: fromRow(one.get(guildId, id)!) };
   });
 
   return {
@@ -66,17 +82,11 @@ export function subscriptionsTable(db: Database) {
       return row ? fromRow(row) : null;
     },
 
-    /** Changes what is named; null when this guild has no such subscription. */
-    change(guildId: string, id: number, change: SubscriptionChange): Subscription | null {
-      const keys = Object.keys(change) as (keyof SubscriptionChange)[];
-      if (keys.length > 0) {
-        const values = keys.map((key) => (typeof change[key] === 'boolean' ? Number(change[key]) : change[key]));
-        const set = keys.map((key) => `${COLUMN_OF[key]} = ?`).join(', ');
-        db.prepare(`UPDATE subscriptions SET ${set} WHERE guild_id = ? AND id = ?`).run(...values, guildId, id);
-      }
-      const row = one.get(guildId, id);
-      return row ? fromRow(row) : null;
-    },
+    /** Changes what is named, unless the new channel already watches the address. */
+    change: (guildId: string, id: number, changed: SubscriptionChange) => change.immediate(guildId, id, changed),
+
+    /** Mutes everything of this guild until then (null: no longer); gives how many there are. */
+    muteAll: (guildId: string, until: number | null): number => muteAll.run(until, guildId).changes,
 
     remove: (guildId: string, id: number): boolean => remove.run(guildId, id).changes === 1,
 

@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import type { Logger } from 'pino';
+import { request } from 'undici';
+import { commands } from '../commands/index.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import type { Config } from './config.ts';
+import { type GatewayState, startGateway } from './discord/gateway.ts';
+import type { CommandContext } from './discord/interactions.ts';
+import { type RenderSettings, renderAlerts, renderPlain } from './discord/render.ts';
+import { sampleMessage } from './discord/sample.ts';
+import { createSender } from './discord/sender.ts';
+import { systemClock } from './domain/clock.ts';
+import { createMetrics, type Figures } from './metrics.ts';
+import { startDeliverer } from './pipeline/deliver.ts';
+import { startRouter } from './pipeline/route.ts';
+import { createIntake, type Intake } from './receiver/intake.ts';
+import { createOps, type Readiness } from './receiver/ops.ts';
+import { createReceiver } from './receiver/server.ts';
+import { openStore } from './store/client.ts';
+import type { Store } from './store/tables.ts';
+import { createDiscovery } from './upstream/discovery.ts';
+import { createExplorer } from './upstream/explorer.ts';
+import { createNotification } from './upstream/notification.ts';
+
+/** Whose events the operator's path token receives. */
+const OPERATOR_SCOPE = 0;
+const HOUR = 3_600_000;
+const MEMORY_MS = 30 * 24 * HOUR;
+/** From here on new deliveries are refused, so that nobody fills the disk with what cannot be understood. */
+const QUARANTINE_ROWS = 10_000;
+const QUARANTINE_BYTES = 50 * 1024 * 1024;
+
+/** A running bot. */
+export interface App {
+  /** Where the receiver listens, without the path. */
+  receiver: string;
+  /** Where the operator's server listens. */
+  ops: string;
+  close(): Promise<void>;
+}
+
+/** Puts every part together and starts it; the only file that knows them all. */
+export async function startApp(config: Config, { log }: { log: Logger }): Promise<App> {
+  const { store, close: closeStore } = await openStore(resolve(config.DATABASE_URL.slice('sqlite:'.length)));
+  const clock = systemClock;
+  const now = clock.now;
+  const settings: RenderSettings = { explorerUrl: config.EXPLORER_URL, nativeSymbol: config.NATIVE_SYMBOL };
+  const token = config.RECEIVER_TOKEN ?? (await storedToken(store, now()));
+  let refusedSource: { source: string | null; at: number } | null = null;
+
+  const deliverer = startDeliverer({
+    store,
+    sender: createSender({ token: config.DISCORD_TOKEN, apiUrl: config.DISCORD_API_URL }),
+    clock,
+    log,
+    render: (alerts, reference) => renderAlerts(alerts, reference, settings),
+    renderPlain,
+  });
+  const intake = createIntake({ store, now, onStored: () => router.nudge() });
+  const router = startRouter({
+    store,
+    now,
+    log,
+    outcome: intake.outcome,
+    onRouted({ ids, channels, quarantined, events }) {
+      intake.forget(ids);
+      metrics.routed.inc(events);
+      if (quarantined > 0) void watchQuarantine(store, intake, log);
+      if (channels.length > 0) deliverer.nudge(channels);
+    },
+  });
+  const metrics = createMetrics(() => figures(store, deliverer.state(), intake.state().commits, now()));
+  const receiver = createReceiver({
+    config,
+    intake,
+    tokens: () => [{ token, scope: OPERATOR_SCOPE }],
+    now,
+    log,
+    onReceived: () => metrics.received.inc(),
+    onRefused(reason, source) {
+      metrics.refused.inc({ reason });
+      if (reason !== 'source') return;
+      refusedSource = { source, at: now() };
+      log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
+    },
+  });
+  await watchQuarantine(store, intake, log);
+
+  let receiverUrl: string;
+  try {
+    receiverUrl = await listen(receiver, config.HOST, config.PORT, 'PORT');
+  } catch (error) {
+    await closeStore();
+    throw error;
+  }
+  const publicUrl = config.PUBLIC_URL ?? receiverUrl;
+  const context: CommandContext = {
+    store,
+    explorer: config.EXPLORER_API_URL
+      ? createExplorer({
+          url: config.EXPLORER_API_URL,
+          addressParam: config.EXPLORER_ADDRESS_PARAM,
+          apiKey: config.EXPLORER_API_KEY,
+          now,
+        })
+      : null,
+    discovery: config.DISCOVERY_URL ? createDiscovery({ url: config.DISCOVERY_URL, now }) : null,
+    notification: operatorProject(config),
+    settings: {
+      maxSubscriptions: config.MAX_SUBSCRIPTIONS,
+      explorerUrl: config.EXPLORER_URL,
+      discoveryUrl: config.DISCOVERY_URL,
+      publicUrl,
+      receiverUrl: `${publicUrl}/hooks/${token}`,
+      operatorGuildIds: config.OPERATOR_GUILD_IDS,
+      version: packageJson.version,
+    },
+    now,
+    sample: (subscription) => sampleMessage(subscription, settings, now()),
+    lastRefused: () => refusedSource,
+    probeReceiver: () => probe(publicUrl),
+  };
+  const gateway = startGateway({
+    token: config.DISCORD_TOKEN,
+    apiUrl: config.DISCORD_API_URL,
+    commands,
+    context,
+    log,
+    onChannelChange: (guildId) => deliverer.guildChanged(guildId),
+    onChannelRemoved: () => {},
+    onGuildRemoved: deliverer.guildRemoved,
+    random: Math.random,
+  });
+  const ops = createOps({
+    registry: metrics.registry,
+    readiness: () => readiness(store, gateway.state(), deliverer.state()),
+  });
+
+  let stopPruning = () => {};
+  const prune = async () => {
+    try {
+      while ((await store.routing.prune(now() - MEMORY_MS, 500)) > 0);
+    } catch (error) {
+      log.warn({ err: error }, 'pruning paused');
+    }
+    stopPruning = clock.after(HOUR, () => void prune());
+  };
+
+  const close = async () => {
+    stopPruning();
+    intake.stopAdmitting();
+    const patience = clock.after(2_000, () => receiver.server.closeAllConnections());
+    receiver.server.closeIdleConnections();
+    await receiver.close();
+    patience();
+    await router.close();
+    await Promise.all([deliverer.close(), gateway.close(), ops.close()]);
+    await closeStore();
+  };
+
+  let opsUrl: string;
+  try {
+    opsUrl = await listen(ops, config.OPS_HOST, config.OPS_PORT, 'OPS_PORT');
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  router.nudge();
+  void prune();
+  log.info({ receiver: receiverUrl, ops: opsUrl, publicUrl, version: packageJson.version }, 'started');
+  return { receiver: receiverUrl, ops: opsUrl, close };
+}
+
+async function storedToken(store: Store, now: number): Promise<string> {
+  const find = async () => (await store.inbox.tokens()).find(({ scope }) => scope === OPERATOR_SCOPE)?.token;
+  const known = await find();
+  if (known) return known;
+  const made = randomBytes(24).toString('base64url');
+  await store.inbox.addToken(made, OPERATOR_SCOPE, now);
+  return made;
+}
+
+async function listen(
+  server: {
+    listen(options: { host: string; port: number }): Promise<string>;
+    server: { address(): AddressInfo | string | null };
+  },
+  host: string,
+  port: number,
+  name: string,
+): Promise<string> {
+  try {
+    await server.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? `port ${port} on ${host} is in use` : (error as Error).message;
+    throw new Error(`Ledgerbell cannot start: ${why}. Stop what uses it, or set another ${name}.`);
+  }
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return `http://${shown}:${(server.server.address() as AddressInfo).port}`;
+}
+
+function operatorProject(config: Config): CommandContext['notification'] {
+  const { NOTIFICATION_URL: url, NOTIFICATION_PROJECT_ID: projectId } = config;
+  const { NOTIFICATION_API_KEY: apiKey, NOTIFICATION_API_SECRET: apiSecret } = config;
+  return url && projectId && apiKey && apiSecret ? createNotification({ url, projectId, apiKey, apiSecret }) : null;
+}
+
+/** Whether this receiver answers at its public address: an unknown token gets its very own 404. */
+async function probe(publicUrl: string): Promise<'reachable' | 'unreachable' | 'other'> {
+  try {
+    const answer = await request(`${publicUrl}/hooks/probe`, { method: 'POST', signal: AbortSignal.timeout(5_000) });
+    const text = await answer.body.text();
+    return answer.statusCode === 404 && text === '{"ok":false}' ? 'reachable' : 'other';
+  } catch {
+    return 'unreachable';
+  }
+}
+
+async function watchQuarantine(store: Store, intake: Intake, log: Logger): Promise<void> {
+  try {
+    const { quarantined, quarantinedBytes } = await store.inbox.stats();
+    const full = quarantined >= QUARANTINE_ROWS || quarantinedBytes >= QUARANTINE_BYTES;
+    if (full) log.error({ quarantined, quarantinedBytes }, 'the quarantine is full; deliveries are refused');
+    intake.setQuarantineFull(full);
+  } catch (error) {
+    log.warn({ err: error }, 'the quarantine could not be measured');
+  }
+}
+
+type Sending = { authorised: boolean; breaker: boolean; invalidRequests: number };
+
+async function figures(store: Store, sending: Sending, commits: number, now: number): Promise<Figures> {
+  const [inbox, outbox] = [await store.inbox.stats(), await store.outbox.stats()];
+  const age = (oldest: number | null) => (oldest === null ? 0 : (now - oldest) / 1_000);
+  return {
+    inbox: { ...inbox, oldestSeconds: age(inbox.oldest) },
+    outbox: { ...outbox, oldestSeconds: age(outbox.oldest) },
+    channels: { parked: outbox.parked, paused: outbox.paused },
+    sending,
+    commits,
+  };
+}
+
+async function readiness(
+  store: Store,
+  gateway: { ready: boolean; detail?: string },
+  sending: Sending,
+): Promise<Readiness> {
+  const database = await store.inbox.stats().then(
+    () => ({ ready: true }),
+    (error: Error) => ({ ready: false, detail: error.message }),
+  );
+  const held = sending.authorised ? 'held back after refusals' : 'Discord refuses the token';
+  const sends = sending.authorised && !sending.breaker;
+  const discord = gateway === 'ready' ? { ready: true } : { ready: false, detail: gateway };
+  return { database, discord, sending: sends ? { ready: true } : { ready: false, detail: held } };
+}

@@ -1,0 +1,194 @@
+import { Client, DiscordjsErrorCodes, Events, GatewayIntentBits, Options } from 'discord.js';
+import type { Logger } from 'pino';
+import { type Command, type CommandContext, createDispatcher } from './interactions.ts';
+import { registerCommands } from './register.ts';
+
+/** `unauthorized`: Discord refuses the token. `away`: Discord cannot be reached; it is tried again either way. */
+export type GatewayState = 'connecting' | 'ready' | 'away' | 'unauthorized' | 'closed';
+
+/** What the gateway needs, and whom it tells. */
+export interface GatewayOptions {
+  token: string;
+  /** REST root without version. */
+  apiUrl: string;
+  commands: readonly Command[];
+  context: CommandContext;
+  log: Logger;
+  /** Permissions may have changed: in one channel, or (null) anywhere in the guild. */
+  onChannelChange(guildId: string, channelId: string | null): void;
+  onChannelRemoved(guildId: string, channelId: string): void;
+  /** The bot is no member any more; an outage of the guild does not count. */
+  onGuildRemoved(guildId: string): void;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+/** A refused token is asked about rarely: Discord bans addresses that send many invalid requests. */
+const UNAUTHORIZED_WAIT_MS = 5 * 60_000;
+/** How long the first READY waits for the guilds that it announced. */
+const GUILDS_MS = 2_000;
+
+/** Connects to Discord and stays so; whatever goes wrong is logged and tried again, and never ends the process. */
+export function startGateway(options: GatewayOptions) {
+  const { log, random } = options;
+  const closing = new AbortController();
+  let state: GatewayState = 'connecting';
+  let client: Client | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let failures = 0;
+
+  function connect(): void {
+    const current = makeClient(options);
+    client = current;
+    let over = false;
+    const retry = (error: unknown) => {
+      if (over || closing.signal.aborted) return;
+      over = true;
+      current.removeAllListeners();
+      // A client that was given up may still emit; an error without a listener would end the process.
+      current.on(Events.Error, () => {});
+      current.destroy().catch(() => {});
+      state = isRefusal(error) ? 'unauthorized' : 'away';
+      const wait = state === 'unauthorized' ? UNAUTHORIZED_WAIT_MS : backOff(failures++, random());
+      log.error({ reason: reasonOf(error), state, waitMs: wait }, 'no connection to Discord');
+      timer = setTimeout(connect, wait);
+    };
+    const online = () => {
+      failures = 0;
+      state = 'ready';
+    };
+    current.on(Events.ClientReady, (ready) => {
+      online();
+      log.info({ user: ready.user.id, guilds: ready.guilds.cache.size }, 'connected to Discord');
+      void keepRegistering(ready);
+    });
+    current.on(Events.ShardResume, online);
+    current.on(Events.ShardReconnecting, () => {
+      if (state === 'ready') log.warn('connection to Discord lost');
+      state = 'away';
+    });
+    current.on(Events.ShardDisconnect, ({ code }) => retry(new GatewayClosed(code)));
+    current.login(options.token).catch(retry);
+  }
+
+  /** Discord may be busy just after a start: registration is tried again for as long as this client is in use. */
+  async function keepRegistering(ready: Client<true>, attempt = 0): Promise<void> {
+    if (client !== ready || closing.signal.aborted) return;
+    try {
+      const outcome = await registerCommands(ready.rest, ready.application.id, options.commands);
+      log.info({ outcome, commands: options.commands.length }, 'commands are registered');
+    } catch (error) {
+      if (client !== ready || closing.signal.aborted) return;
+      log.error({ reason: reasonOf(error) }, 'commands could not be registered');
+      setTimeout(() => void keepRegistering(ready, attempt + 1), backOff(attempt + 2, random())).unref();
+    }
+  }
+
+  connect();
+
+  return {
+    state: (): GatewayState => state,
+    /** The connected client, for reading what it knows of guilds; null before the first connection. */
+    client: (): Client<true> | null => (client?.isReady() ? client : null),
+    async close(): Promise<void> {
+      closing.abort();
+      clearTimeout(timer);
+      state = 'closed';
+      await client?.destroy().catch(() => {});
+    },
+  };
+}
+
+/** A client that keeps guilds, channels, roles and itself in memory, and nothing else. */
+function makeClient(options: GatewayOptions): Client {
+  const { log, commands, context } = options;
+  const client = new Client({
+    intents: [GatewayIntentBits.Guilds],
+    rest: { api: options.apiUrl },
+    waitGuildTimeout: GUILDS_MS,
+    allowedMentions: { parse: [] },
+    makeCache: Options.cacheWithLimits({
+      ...Options.DefaultMakeCacheSettings,
+      ApplicationCommandManager: 0,
+      AutoModerationRuleManager: 0,
+      BaseGuildEmojiManager: 0,
+      DMMessageManager: 0,
+      EntitlementManager: 0,
+      GuildBanManager: 0,
+      GuildEmojiManager: 0,
+      GuildForumThreadManager: 1_000,
+      GuildInviteManager: 0,
+      GuildMemberManager: { maxSize: 0, keepOverLimit: (member) => member.id === member.client.user.id },
+      GuildMessageManager: 0,
+      GuildScheduledEventManager: 0,
+      GuildStickerManager: 0,
+      MessageManager: 0,
+      PresenceManager: 0,
+      ReactionManager: 0,
+      ReactionUserManager: 0,
+      StageInstanceManager: 0,
+      ThreadMemberManager: 0,
+      UserManager: { maxSize: 0, keepOverLimit: (user) => user.id === user.client.user?.id },
+      VoiceStateManager: 0,
+    }),
+  });
+  const dispatch = createDispatcher({ commands, context, log });
+  client.on(Events.InteractionCreate, (interaction) => void dispatch(interaction));
+  client.on(Events.Error, (error) => log.error({ reason: reasonOf(error) }, 'Discord client error'));
+  client.on(Events.ShardError, (error) => log.warn({ reason: reasonOf(error) }, 'Discord connection error'));
+  client.on(Events.Warn, (message) => log.warn({ message }, 'Discord client warning'));
+  tellChanges(client, options);
+  return client;
+}
+
+function tellChanges(client: Client, { onChannelChange, onChannelRemoved, onGuildRemoved }: GatewayOptions): void {
+  client.on(Events.ChannelUpdate, (_, channel) => {
+    if (!channel.isDMBased()) onChannelChange(channel.guildId, channel.id);
+  });
+  client.on(Events.ThreadUpdate, (_, thread) => onChannelChange(thread.guildId, thread.id));
+  client.on(Events.ChannelDelete, (channel) => {
+    if (!channel.isDMBased()) onChannelRemoved(channel.guildId, channel.id);
+  });
+  client.on(Events.ThreadDelete, (thread) => onChannelRemoved(thread.guildId, thread.id));
+  client.on(Events.GuildRoleUpdate, (_, role) => onChannelChange(role.guild.id, null));
+  client.on(Events.GuildMemberUpdate, (_, member) => {
+    if (member.id === client.user?.id) onChannelChange(member.guild.id, null);
+  });
+  client.on(Events.GuildCreate, (guild) => onChannelChange(guild.id, null));
+  client.on(Events.GuildDelete, (guild) => onGuildRemoved(guild.id));
+}
+
+/** The gateway closed with a code after which the library does not come back. */
+class GatewayClosed extends Error {
+  readonly code: number;
+  constructor(code: number) {
+    super(`The gateway closed with code ${code}.`);
+    this.code = code;
+  }
+}
+
+const AUTHENTICATION_FAILED = 4004;
+
+function isRefusal(error: unknown): boolean {
+  const { code, status, message } = (error ?? {}) as { code?: unknown; status?: unknown; message?: unknown };
+  return (
+    code === DiscordjsErrorCodes.TokenInvalid ||
+    code === AUTHENTICATION_FAILED ||
+    status === 401 ||
+    message === 'Authentication failed'
+  );
+}
+
+/** Words for the log, without the request: its headers hold the token. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as { code?: unknown };
+  return `${error.name}${code === undefined ? '' : ` ${String(code)}`}: ${error.message}`;
+}
+
+/** Doubling with jitter between half and whole. */
+function backOff(failures: number, random: number): number {
+  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10)) * (0.5 + random / 2);
+}

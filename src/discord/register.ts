@@ -1,0 +1,67 @@
+import { type REST, type RESTPostAPIChatInputApplicationCommandsJSONBody, Routes } from 'discord.js';
+import type { Command } from './interactions.ts';
+
+/**
+ * Registers the commands for every server in one request, unless Discord already has exactly these. Throws when Discord
+ * does not take them.
+ */
+export async function registerCommands(
+  rest: REST,
+  applicationId: string,
+  commands: readonly Pick<Command, 'data'>[],
+): Promise<'unchanged' | 'registered'> {
+  const wanted = commands.map(({ data }) => data.toJSON());
+  const route = Routes.applicationCommands(applicationId);
+  const query = new URLSearchParams({ with_localizations: 'true' });
+  const present = await rest.get(route, { query }).catch(() => null);
+  if (Array.isArray(present) && fingerprint(present) === fingerprint(wanted)) return 'unchanged';
+  await rest.put(route, { body: wanted });
+  return 'registered';
+}
+
+/** What a definition can say; Discord adds ids, versions and defaults of its own. */
+const SAID = [
+  'type',
+  'name',
+  'name_localizations',
+  'description',
+  'description_localizations',
+  'default_member_permissions',
+  'contexts',
+  'integration_types',
+  'nsfw',
+  'options',
+  'required',
+  'choices',
+  'value',
+  'channel_types',
+  'min_value',
+  'max_value',
+  'min_length',
+  'max_length',
+  'autocomplete',
+];
+
+/** Equal for definitions that mean the same. */
+function fingerprint(definitions: readonly (RESTPostAPIChatInputApplicationCommandsJSONBody | unknown)[]): string {
+  const texts = definitions.map((definition) => JSON.stringify(said({ type: 1, ...(definition as object) })));
+  return texts.sort().join('\n');
+}
+
+function said(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    // Options and choices are in the author's order; plain lists (channel types, contexts) are sets.
+    return value.some((entry) => typeof entry === 'object') ? value.map(said) : value.toSorted();
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = value as Record<string, unknown>;
+  return SAID.flatMap((key) => {
+    const field = key.endsWith('_localizations') ? sorted(fields[key]) : said(fields[key]);
+    const empty = field === undefined || field === null || field === false || (Array.isArray(field) && !field.length);
+    return empty ? [] : [[key, field]];
+  });
+}
+
+function sorted(localizations: unknown): unknown {
+  return Object.entries(localizations ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}

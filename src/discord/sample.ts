@@ -1,0 +1,66 @@
+import type { RESTPostAPIChannelMessageJSONBody } from 'discord.js';
+import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
+import type { Perspective, Subscription } from '../domain/subscription.ts';
+import type { Transfer, TransferKind } from '../domain/transfer.ts';
+import { type RenderSettings, renderAlerts } from './render.ts';
+
+/** Somebody on the other side of the sample. */
+const OTHER: AddressText = '0x1111111111111111111111111111111111111111';
+const TOKEN: AddressText = '0x2222222222222222222222222222222222222222';
+
+/** A made-up line that the subscription would be told, marked as a sample; it mentions nobody. */
+export function sampleMessage(
+  subscription: Subscription,
+  settings: RenderSettings,
+  now: number,
+): RESTPostAPIChannelMessageJSONBody {
+  const perspective: Perspective = subscription.direction === 'outgoing' ? 'outgoing' : 'incoming';
+  const { address, label } = subscription;
+  const { payload } = renderAlerts(
+    [
+      {
+        id: 0,
+        guildId: subscription.guildId,
+        channelId: subscription.channelId,
+        createdAt: now,
+        count: 1,
+        reorganised: false,
+        transfer: sampleTransfer(subscription, perspective),
+        matches: [{ subscription: subscription.id, perspective, address, label, mention: null }],
+      },
+    ],
+    'sample',
+    settings,
+  );
+  const [embed] = payload.embeds ?? [];
+  return {
+    embeds: [{ ...embed, title: `🧪 SAMPLE · ${embed?.title ?? ''}` }],
+    allowed_mentions: { parse: [] },
+  };
+}
+
+function sampleTransfer({ address, kind, token }: Subscription, perspective: Perspective): Transfer {
+  const incoming = perspective === 'incoming';
+  const shown: TransferKind =
+    kind === 'nft' ? 'erc721' : kind === 'native' || (kind === 'any' && !token) ? 'native' : 'erc20';
+  const native = shown === 'native';
+  const other = address === OTHER ? ZERO_ADDRESS : OTHER;
+  return {
+    kind: shown,
+    txHash: 'sample',
+    from: incoming ? other : address,
+    to: incoming ? address : other,
+    token: native ? null : (token ?? TOKEN),
+    value: shown === 'erc721' ? null : '1234500000000000000000',
+    tokenId: shown === 'erc721' ? '42' : null,
+    tokenIdExact: true,
+    tokenType: null,
+    tokenName: native ? null : 'Sample token',
+    tokenSymbol: native ? null : 'SAMPLE',
+    decimals: shown === 'erc721' ? null : 18,
+    internal: false,
+    blockNumber: null,
+    blockHash: null,
+    gasFee: null,
+  };
+}
