@@ -1,5 +1,13 @@
-import type { Logger } from 'pino';
-import type { Clock } from './clock.ts';
+import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
+import { connect } from './chain/node.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { readCategories } from './discovery/providers.ts';
+import { discoveryRoutes } from './discovery/routes.ts';
+import { explorerPages } from './explorer/pages.ts';
+import { explorerRoutes } from './explorer/routes.ts';
+import { notificationRoutes } from './notification/routes.ts';
+import { openNotification, type RunningNotification } from './notification/service.ts';
 import type { Notification, Project } from './notification/types.ts';
 
 /** The names of the three services. */
@@ -52,8 +60,70 @@ export interface Services {
 /**
  * Starts the services in this process, over one port.
  *
- * @throws when the port is in use, or another process has the folder's database open.
+ * When it resolves, the first look at the chain was taken: what is mined afterwards is seen. A node that does not
+ * answer is logged and tried again.
+ *
+ * @throws when the port is in use, another process has the folder's database open, or the providers cannot be read.
  */
-export async function startServices(_options: ServicesOptions): Promise<Services> {
-  throw new Error('not yet');
+export async function startServices(options: ServicesOptions): Promise<Services> {
+  const { host = '127.0.0.1', port = 0, only, log = pino({ level: 'silent' }) } = options;
+  const runs = (name: ServiceName) => only === undefined || only === name;
+  const node = connect(options.rpcUrl);
+  const { nativeSymbol = 'NATIVE', clock = systemClock, pollMs = 1000 } = options;
+  // Fastify's own request lines would hold the keys of the query.
+  const server = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    forceCloseConnections: true,
+  });
+  server.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ error: { message: 'There is nothing at this path' } }),
+  );
+  server.get('/healthz', () => ({ ok: true }));
+
+  const notification = runs('notification')
+    ? openNotification({ node, dir: options.dir, clock, log, nativeSymbol, pollMs })
+    : null;
+  try {
+    if (notification !== null) addNotification(server, notification, options.projects);
+    if (runs('explorer')) {
+      server.register(async (api) => explorerRoutes(api, node, options.cataloged ?? []), { prefix: '/explorer/v0' });
+      server.register(async (web) => explorerPages(web, '/explorer', node, nativeSymbol), { prefix: '/explorer' });
+    }
+    if (runs('discovery')) {
+      const file = options.providersFile ?? new URL('./discovery/providers.json', import.meta.url);
+      const categories = readCategories(file);
+      server.register(async (web) => discoveryRoutes(web, '/discovery', categories), { prefix: '/discovery' });
+    }
+    const url = await server.listen({ host, port });
+    await notification?.start();
+    return servicesAt(url, notification, server);
+  } catch (error) {
+    await server.close();
+    await notification?.close();
+    throw error;
+  }
+}
+
+function addNotification(
+  server: FastifyInstance,
+  notification: RunningNotification,
+  projects: readonly Project[],
+): void {
+  server.register(async (api) => notificationRoutes(api, notification.store, projects), { prefix: '/notification/v0' });
+}
+
+function servicesAt(url: string, notification: RunningNotification | null, server: FastifyInstance): Services {
+  return {
+    url,
+    notificationUrl: `${url}/notification/v0`,
+    explorerApiUrl: `${url}/explorer/v0`,
+    explorerUrl: `${url}/explorer`,
+    discoveryUrl: `${url}/discovery`,
+    notification,
+    async close() {
+      await server.close();
+      await notification?.close();
+    },
+  };
 }

@@ -1,0 +1,78 @@
+import { decodeAbiParameters, getAddress, getContractAddress, type Hex, parseAbiParameters, size, slice } from 'viem';
+import type { NodeLog, NodeTransaction } from './node.ts';
+import type { CoinMove } from './traces.ts';
+
+/** EIP-55 checksummed. */
+export type Address = `0x${string}`;
+
+interface Common {
+  txHash: Hex;
+  from: Address;
+  to: Address;
+}
+
+/** One movement of coins or tokens. Amounts in the smallest unit. */
+export type Transfer =
+  | (Common & { kind: 'native'; internal: boolean; value: bigint })
+  | (Common & { kind: 'erc20'; token: Address; value: bigint })
+  | (Common & { kind: 'erc721'; token: Address; tokenId: bigint })
+  | (Common & { kind: 'erc1155'; token: Address; tokenId: bigint; value: bigint });
+
+/** The address that stands for the coin where a token's address is expected. */
+export const sentinelAddress: Address = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
+
+const transferTopic: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const singleTopic: Hex = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
+const batchTopic: Hex = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
+
+/** The first topics of ERC-20 and ERC-721 Transfer, and ERC-1155 TransferSingle and TransferBatch. */
+export const transferTopics: readonly Hex[] = [transferTopic, singleTopic, batchTopic];
+
+/** The token transfers that a log stands for: none for other or malformed logs, several for a TransferBatch. */
+export function tokenTransfers(log: NodeLog): Transfer[] {
+  try {
+    return decoded(log);
+  } catch {
+    return []; // A contract may write whatever it likes under a known topic.
+  }
+}
+
+function decoded({ address, topics, data, transactionHash: txHash }: NodeLog): Transfer[] {
+  const token = getAddress(address);
+  const [topic, first, second, third] = topics;
+  if (topic === transferTopic && first !== undefined && second !== undefined) {
+    const common = { txHash, token, from: addressOf(first), to: addressOf(second) };
+    if (third !== undefined) return [{ ...common, kind: 'erc721', tokenId: BigInt(third) }];
+    return size(data) === 32 ? [{ ...common, kind: 'erc20', value: BigInt(data) }] : [];
+  }
+  if (second === undefined || third === undefined) return [];
+  const common = { txHash, token, kind: 'erc1155' as const, from: addressOf(second), to: addressOf(third) };
+  if (topic === singleTopic) {
+    const [tokenId, value] = decodeAbiParameters(parseAbiParameters('uint256, uint256'), data);
+    return [{ ...common, tokenId, value }];
+  }
+  if (topic !== batchTopic) return [];
+  const [ids, values] = decodeAbiParameters(parseAbiParameters('uint256[], uint256[]'), data);
+  if (ids.length !== values.length) return [];
+  return ids.map((tokenId, index) => ({ ...common, tokenId, value: values[index]! }));
+}
+
+function addressOf(topic: Hex): Address {
+  return getAddress(slice(topic, 12, 32));
+}
+
+/** The coins that a transaction itself pays, none or one; a deployment pays the new contract. */
+export function nativeTransfers({ hash, from, to, value, nonce }: NodeTransaction): Transfer[] {
+  if (BigInt(value) === 0n) return [];
+  const receiver = to ?? getContractAddress({ from, nonce: BigInt(nonce) });
+  return [payment(hash, from, receiver, BigInt(value), false)];
+}
+
+/** The coins that contracts sent within transactions. */
+export function internalTransfers(moves: readonly CoinMove[]): Transfer[] {
+  return moves.map(({ txHash, from, to, value }) => payment(txHash, from, to, value, true));
+}
+
+function payment(txHash: Hex, from: Hex, to: Hex, value: bigint, internal: boolean): Transfer {
+  return { kind: 'native', txHash, from: getAddress(from), to: getAddress(to), value, internal };
+}

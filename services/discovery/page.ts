@@ -1,0 +1,51 @@
+import { type Html, html } from '../html.ts';
+import { type Category, findRows, type Row } from './providers.ts';
+
+const known = ['slug', 'provider', 'offer', 'actionButtons', 'starred', 'description', 'planName'];
+
+/** The directory page of a category for people, or one that says that there is no such category. */
+export function directoryPage(
+  root: string,
+  categories: readonly Category[],
+  category: Category | undefined,
+  search: string,
+): { title: string; body: Html } {
+  const nav = html`<nav>${categories.map(({ key, name }) => html`<a href="${root}/toolbox/${key}">${name}</a>`)}</nav>`;
+  if (category === undefined) {
+    return { title: 'Providers', body: html`<h1>No such category</h1><p>These exist:</p>${nav}` };
+  }
+  const providers = Map.groupBy(findRows(category.rows, search, []), (row) => row.provider);
+  const body = html`<h1>${category.name}</h1>
+${nav}
+<form method="get" action="${root}/toolbox/${category.key}">
+<input type="search" name="search" value="${search}" aria-label="Search ${category.name}" placeholder="Search">
+<button>Search</button>
+</form>
+<p class="soft">${providers.size === 1 ? '1 provider' : `${providers.size} providers`}</p>
+${[...providers].map(([provider, rows]) => providerOf(provider, rows))}`;
+  return { title: `${category.name} · Providers`, body };
+}
+
+function providerOf(provider: string, rows: readonly Row[]): Html {
+  return html`<article>
+<h2>${provider}</h2>
+<p>${String(rows[0]?.description ?? '')}</p>
+${rows.map(planOf)}
+</article>`;
+}
+
+function planOf(row: Row): Html {
+  const details = Object.entries(row)
+    .filter(([column, value]) => !known.includes(column) && value !== null && value !== '')
+    .map(([column, value]) => html`<small>${column}: ${[value].flat().join(', ')} · </small>`);
+  const links = [row.actionButtons ?? []].flat().flatMap((button) => linkOf(String(button)));
+  return html`<p><strong>${String(row.planName ?? row.offer ?? 'Plan')}</strong> ${links}<br>${details}</p>`;
+}
+
+/** A Markdown link as an HTML link; only to https, everything else is somebody's trap. */
+function linkOf(markdown: string): Html[] {
+  const [, label, target] = /^\[(.+)\]\((\S+)\)$/.exec(markdown) ?? [];
+  if (label === undefined || target === undefined || !URL.canParse(target)) return [];
+  const url = new URL(target);
+  return url.protocol === 'https:' ? [html`<a href="${url.href}" rel="noreferrer nofollow">${label}</a> `] : [];
+}

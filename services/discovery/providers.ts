@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const value = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]);
+const row = z.looseObject({ slug: z.string(), provider: z.string() }).catchall(value);
+const schema = z.array(
+  z.object({ key: z.string().regex(/^[a-z]+$/), name: z.string(), active: z.boolean(), rows: z.array(row) }),
+);
+
+/** A provider's plan: the common columns and those of its category. */
+export type Row = z.infer<typeof row>;
+/** A category with its rows; one that is not active is not listed. */
+export type Category = z.infer<typeof schema>[number];
+
+/** Reads the data file. @throws when it cannot be read or has another shape; the message names the place. */
+export function readCategories(file: string | URL): Category[] {
+  const parsed = schema.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+  if (!parsed.success) throw new Error(`The providers in ${file} cannot be read:\n${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
+/** A column and the values that a row may have in it. */
+export interface Filter {
+  id: string;
+  value: string[];
+}
+
+/** The rows that hold every word of the search and pass every filter, in the file's order; case does not matter. */
+export function findRows(rows: readonly Row[], search: string, filters: readonly Filter[]): Row[] {
+  const words = folded(search).split(/\s+/).filter(Boolean);
+  return rows.filter((row) => {
+    const text = folded(Object.values(row).flat().join(' '));
+    return words.every((word) => text.includes(word)) && filters.every((filter) => passes(row, filter));
+  });
+}
+
+function passes(row: Row, { id, value }: Filter): boolean {
+  const held = Object.hasOwn(row, id) ? [row[id]].flat().map((one) => folded(String(one))) : [];
+  return value.length === 0 || value.some((wanted) => held.includes(folded(wanted)));
+}
+
+function folded(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
+}

@@ -1,0 +1,78 @@
+import type { FastifyError, FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { page, pageHeaders } from '../html.ts';
+import { directoryPage } from './page.ts';
+import { type Category, findRows } from './providers.ts';
+
+class BadRequest extends Error {
+  readonly statusCode = 400;
+}
+
+const filters = z.array(z.object({ id: z.string(), value: z.array(z.string()) }));
+const wholeNumber = (least: number, most: number, preset: number) =>
+  z.coerce.number({ error: 'must be a number' }).int('must be a whole number').min(least).max(most).default(preset);
+const rowsQuery = z.object({
+  category: z.string({ error: 'is required: a key of /api/infrastructure-providers/categories' }),
+  search: z.string().max(200).default(''),
+  filters: z.string().max(4000).default('[]').transform(readFilters),
+  page: wholeNumber(1, 1_000_000, 1),
+  pageSize: wholeNumber(1, 100, 20),
+});
+
+/** Interface C below the given instance's prefix; errors have the frame `{ error: { message } }`. Pages start at 1. */
+export function discoveryRoutes(server: FastifyInstance, root: string, categories: readonly Category[]): void {
+  const active = categories.filter((category) => category.active);
+  const categoryOf = (key: string) => active.find((category) => category.key === key);
+  server.setErrorHandler<FastifyError>((error, request, reply) => {
+    const statusCode = error.statusCode ?? 500;
+    if (statusCode >= 500) request.log.error({ err: error }, 'request failed');
+    const message = statusCode >= 500 ? 'The request failed. Try again later.' : error.message;
+    return reply.code(statusCode).send({ error: { message } });
+  });
+
+  server.get('/api/infrastructure-providers/categories', () => ({
+    result: active.map(({ key, name, rows }) => ({
+      key,
+      name,
+      providers: new Set(rows.map((row) => row.provider)).size,
+    })),
+  }));
+
+  server.get('/api/infrastructure-providers/rows', (request) => {
+    const query = rowsQuery.safeParse(request.query);
+    if (!query.success) {
+      throw new BadRequest(query.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
+    }
+    const { page, pageSize } = query.data;
+    const category = categoryOf(query.data.category);
+    if (category === undefined) {
+      throw new BadRequest(`category is not one of ${active.map(({ key }) => key).join(', ')}`);
+    }
+    const found = findRows(category.rows, query.data.search, query.data.filters);
+    const rows = found.slice((page - 1) * pageSize, page * pageSize);
+    return { rows, total: found.length, page, pageSize };
+  });
+
+  server.get<{ Params: { category: string }; Querystring: { search?: unknown } }>(
+    '/toolbox/:category',
+    (request, reply) => {
+      const category = categoryOf(request.params.category);
+      const { search } = request.query;
+      const { title, body } = directoryPage(root, active, category, typeof search === 'string' ? search : '');
+      return reply
+        .code(category === undefined ? 404 : 200)
+        .headers(pageHeaders)
+        .send(page(title, body));
+    },
+  );
+}
+
+function readFilters(text: string, context: z.RefinementCtx): z.infer<typeof filters> {
+  try {
+    return filters.parse(JSON.parse(text));
+  } catch {
+    const message = 'must be a JSON array of objects with id (a column) and value (an array of strings)';
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }
+}

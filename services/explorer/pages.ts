@@ -1,0 +1,161 @@
+import type { FastifyInstance } from 'fastify';
+import { formatEther, formatUnits, getAddress, type Hex, isAddress, isHash } from 'viem';
+import { readBlock } from '../chain/block.ts';
+import type { Node, NodeReceipt, NodeTransaction } from '../chain/node.ts';
+import { readFacts, readToken, type TokenFacts } from '../chain/token.ts';
+import { findTraceMethod, type TraceMethod } from '../chain/traces.ts';
+import type { Address, Transfer } from '../chain/transfers.ts';
+import { type Html, html, page, pageHeaders } from '../html.ts';
+
+/** Pages for people below the given instance's prefix: `/tx/…`, `/address/…` and `/token/…`, where alerts link to. */
+export function explorerPages(server: FastifyInstance, root: string, node: Node, nativeSymbol: string): void {
+  const pages = new Pages(root, node, nativeSymbol);
+  const show = (path: string, make: (value: string) => Promise<Shown>) =>
+    server.get<{ Params: { value: string } }>(path, async (request, reply) => {
+      const { status, title, body } = await make(request.params.value);
+      return reply
+        .code(status)
+        .headers(pageHeaders)
+        .send(page(`${title} · Explorer`, body));
+    });
+  server.setErrorHandler((error, request, reply) => {
+    request.log.error({ err: error }, 'request failed');
+    const body = html`<h1>The chain cannot be read at the moment</h1><p>Try again in a minute.</p>`;
+    return reply.code(500).headers(pageHeaders).send(page('Explorer', body));
+  });
+  show('/tx/:value', (hash) => pages.transaction(hash));
+  show('/address/:value', (address) => pages.address(address));
+  show('/token/:value', (address) => pages.token(address));
+}
+
+interface Shown {
+  status: number;
+  title: string;
+  body: Html;
+}
+
+class Pages {
+  readonly #root: string;
+  readonly #node: Node;
+  readonly #nativeSymbol: string;
+  #traceMethod: Promise<TraceMethod> | undefined;
+
+  constructor(root: string, node: Node, nativeSymbol: string) {
+    this.#root = root;
+    this.#node = node;
+    this.#nativeSymbol = nativeSymbol;
+  }
+
+  async transaction(hash: string): Promise<Shown> {
+    if (!isHash(hash)) return missing('This is not a transaction hash', 'A hash is 0x and 64 hex digits.');
+    const [transaction, receipt] = await Promise.all([
+      this.#node.call<NodeTransaction | null>('eth_getTransactionByHash', [hash]),
+      this.#node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]),
+    ]);
+    if (transaction === null) return missing('No such transaction', 'It is not on this chain, or not yet.');
+    const transfers = receipt === null ? [] : await this.#transfersOf(transaction);
+    const shown = await Promise.all(transfers.map((transfer) => this.#transfer(transfer)));
+    const state = receipt === null ? 'waiting to be mined' : receipt.status === '0x0' ? 'failed' : 'succeeded';
+    const fee =
+      receipt === null
+        ? null
+        : BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice ?? transaction.gasPrice ?? 0);
+    const body = html`<h1>Transaction</h1>
+<dl>
+<dt>Hash</dt><dd><code>${hash}</code></dd>
+<dt>State</dt><dd>${state}</dd>
+<dt>Block</dt><dd>${transaction.blockNumber === null ? '–' : BigInt(transaction.blockNumber)}</dd>
+<dt>From</dt><dd>${this.#link('address', getAddress(transaction.from))}</dd>
+<dt>To</dt><dd>${transaction.to === null ? 'a new contract' : this.#link('address', getAddress(transaction.to))}</dd>
+<dt>Value</dt><dd>${this.#coins(BigInt(transaction.value))}</dd>
+<dt>Fee</dt><dd>${fee === null ? '–' : this.#coins(fee)}</dd>
+</dl>
+<h2>Transfers</h2>
+${shown.length === 0 ? html`<p>None.</p>` : shown}`;
+    return { status: 200, title: `Transaction ${hash.slice(0, 10)}…`, body };
+  }
+
+  async address(given: string): Promise<Shown> {
+    if (!isAddress(given, { strict: false })) return notAnAddress;
+    const address = getAddress(given);
+    const [balance, count, code] = await Promise.all([
+      this.#node.call<Hex>('eth_getBalance', [address, 'latest']),
+      this.#node.call<Hex>('eth_getTransactionCount', [address, 'latest']),
+      this.#node.call<Hex>('eth_getCode', [address, 'latest']),
+    ]);
+    const contract =
+      code === '0x' ? html`a wallet` : html`a contract – ${this.#link('token', address, 'see it as a token')}`;
+    const body = html`<h1>Address</h1>
+<dl>
+<dt>Address</dt><dd><code>${address}</code></dd>
+<dt>Kind</dt><dd>${contract}</dd>
+<dt>Balance</dt><dd>${this.#coins(BigInt(balance))}</dd>
+<dt>Transactions sent</dt><dd>${BigInt(count)}</dd>
+</dl>`;
+    return { status: 200, title: `Address ${address.slice(0, 10)}…`, body };
+  }
+
+  async token(given: string): Promise<Shown> {
+    if (!isAddress(given, { strict: false })) return notAnAddress;
+    const address = getAddress(given);
+    const token = await readToken(this.#node, address);
+    if (token === null) return missing('No token here', 'There is no token contract at this address.');
+    const { totalSupply, decimals } = token;
+    const body = html`<h1>Token</h1>
+<dl>
+<dt>Contract</dt><dd>${this.#link('address', address)}</dd>
+<dt>Name</dt><dd><code>${token.name ?? '–'}</code></dd>
+<dt>Symbol</dt><dd><code>${token.symbol ?? '–'}</code></dd>
+<dt>Type</dt><dd>${token.type}</dd>
+<dt>Decimals</dt><dd>${decimals ?? '–'}</dd>
+<dt>Total supply</dt><dd>${totalSupply === null ? '–' : formatUnits(totalSupply, decimals ?? 0)}</dd>
+</dl>
+<p class="soft">Anyone can give a token any name. Only the contract's address tells which token it is.</p>`;
+    return { status: 200, title: 'Token', body };
+  }
+
+  async #transfersOf({ hash, blockNumber }: NodeTransaction): Promise<Transfer[]> {
+    this.#traceMethod ??= findTraceMethod(this.#node);
+    const block = await readBlock(this.#node, Number(blockNumber), await this.#traceMethod);
+    return block?.transfers.filter(({ txHash }) => txHash === hash) ?? [];
+  }
+
+  async #transfer(transfer: Transfer): Promise<Html> {
+    const facts = transfer.kind === 'native' ? null : await readFacts(this.#node, transfer.token);
+    return html`<article>
+<p>${this.#amount(transfer, facts)}</p>
+<p><small>from</small> ${this.#link('address', transfer.from)}</p>
+<p><small>to</small> ${this.#link('address', transfer.to)}</p>
+</article>`;
+  }
+
+  #amount(transfer: Transfer, facts: TokenFacts | null): Html {
+    if (transfer.kind === 'native') {
+      return html`<strong>${this.#coins(transfer.value)}</strong>${transfer.internal ? ', sent by a contract' : ''}`;
+    }
+    const name = html`<code>${facts?.symbol ?? facts?.name ?? 'unnamed token'}</code>`;
+    const token = html`${name} <small>${this.#link('token', transfer.token, 'contract')}</small>`;
+    switch (transfer.kind) {
+      case 'erc20':
+        return html`<strong>${formatUnits(transfer.value, facts?.decimals ?? 0)}</strong> ${token}`;
+      case 'erc721':
+        return html`<strong>#${transfer.tokenId}</strong> of ${token}`;
+      case 'erc1155':
+        return html`<strong>${transfer.value} × #${transfer.tokenId}</strong> of ${token}`;
+    }
+  }
+
+  #coins(wei: bigint): Html {
+    return html`${formatEther(wei)} ${this.#nativeSymbol}`;
+  }
+
+  #link(kind: 'address' | 'token', address: Address, text?: string): Html {
+    return html`<a href="${this.#root}/${kind}/${address}">${text === undefined ? html`<code>${address}</code>` : text}</a>`;
+  }
+}
+
+const notAnAddress = missing('This is not an address', 'An address is 0x and 40 hex digits.', 400);
+
+function missing(title: string, hint: string, status = 404): Shown {
+  return { status, title, body: html`<h1>${title}</h1><p>${hint}</p>` };
+}

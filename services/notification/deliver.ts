@@ -1,0 +1,132 @@
+import type { Logger } from 'pino';
+import { Agent, request } from 'undici';
+import type { Clock } from '../clock.ts';
+import type { Delivery, NotificationStore } from './store.ts';
+import type { DeliveryProgress, DeliveryRef, Faults } from './types.ts';
+
+/** How long after a failed attempt the next one is made, in milliseconds; after the last there is none. */
+export const retryDelays: readonly number[] = [15_000, 60_000, 600_000, 3_600_000, 86_400_000, 86_400_000];
+
+const timeoutMs = 3_000;
+
+interface DelivererParts {
+  store: NotificationStore;
+  clock: Clock;
+  log: Logger;
+  /** A number in [0, 1). */
+  random(): number;
+  faults(): Faults;
+  onProgress(progress: DeliveryProgress): void;
+}
+
+/** Sends what is due: one by one to each webhook, newest first, all webhooks at the same time. */
+export class Deliverer {
+  readonly #parts: DelivererParts;
+  readonly #agent = new Agent();
+  readonly #sending = new Map<string, Promise<void>>();
+  #cancel = () => {};
+  #closing = false;
+
+  constructor(parts: DelivererParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks for what is due now, and sets the timer for what is due later. */
+  nudge(): void {
+    const { store, clock } = this.#parts;
+    this.#cancel();
+    if (this.#closing || this.#parts.faults().paused) return;
+    const now = clock.now();
+    for (const webhookId of store.webhooksWithDue(now)) {
+      if (!this.#sending.has(webhookId)) this.#sending.set(webhookId, this.#drain(webhookId));
+    }
+    const dueAt = store.nextDueAt(now);
+    this.#cancel = dueAt === undefined ? () => {} : clock.setTimer(dueAt - now, () => this.nudge());
+  }
+
+  /** Finishes the attempts at hand; what is left stays on disk. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#cancel();
+    await Promise.all(this.#sending.values());
+    await this.#agent.destroy();
+  }
+
+  async #drain(webhookId: string): Promise<void> {
+    try {
+      for (let delivery = this.#next(webhookId); delivery !== undefined; delivery = this.#next(webhookId)) {
+        await this.#attempt(delivery);
+      }
+      this.#sending.delete(webhookId);
+      this.nudge();
+    } catch (error) {
+      this.#sending.delete(webhookId);
+      this.#parts.log.error({ err: error, webhookId }, 'Deliveries cannot be kept; trying again in 5 s');
+      this.#cancel();
+      if (!this.#closing) this.#cancel = this.#parts.clock.setTimer(5_000, () => this.nudge());
+    }
+  }
+
+  #next(webhookId: string): Delivery | undefined {
+    const { store, clock, faults, random } = this.#parts;
+    const { paused, reorder } = faults();
+    if (this.#closing || paused) return undefined;
+    const skip = reorder ? Math.floor(random() * store.countDue(webhookId, clock.now())) : 0;
+    return store.nextDue(webhookId, clock.now(), skip);
+  }
+
+  async #attempt(delivery: Delivery): Promise<void> {
+    const { clock, log } = this.#parts;
+    const { id: deliveryId, webhookId, projectId, txHash, blockNumber } = delivery;
+    const ref = (): DeliveryRef => ({ deliveryId, webhookId, projectId, txHash, blockNumber, at: clock.now() });
+    const attempt = delivery.attempts + 1;
+    this.#parts.onProgress({ ...ref(), type: 'attempted', attempt });
+    const answer = await this.#post(delivery);
+    log.info({ deliveryId, webhookId, txHash, attempt, ...answer }, 'delivery attempted');
+    const settle = this.#settle(delivery, attempt, answer.status === 200);
+    this.#parts.onProgress({ ...ref(), type: 'answered', attempt, ...answer });
+    this.#parts.onProgress({ ...ref(), ...settle });
+  }
+
+  /** Keeps what comes after an answer: the end, a repetition or a retry. */
+  #settle(delivery: Delivery, attempt: number, success: boolean) {
+    const { store, clock, faults } = this.#parts;
+    const { id, repeats } = delivery;
+    const { repeat, repeatAfterMs } = faults();
+    if (success && repeats < repeat) {
+      const dueAt = clock.now() + repeatAfterMs;
+      store.postpone(id, { attempts: 0, repeats: repeats + 1, dueAt });
+      return { type: 'scheduled' as const, reason: 'repeat' as const, dueAt };
+    }
+    const delay = retryDelays[attempt - 1];
+    if (success || delay === undefined) {
+      store.deleteDelivery(id);
+      return { type: 'ended' as const, outcome: success ? ('delivered' as const) : ('exhausted' as const) };
+    }
+    const dueAt = clock.now() + delay;
+    store.postpone(id, { attempts: attempt, repeats, dueAt });
+    return { type: 'scheduled' as const, reason: 'retry' as const, dueAt };
+  }
+
+  async #post({ url, body }: Delivery): Promise<{ status: number | null; error?: string }> {
+    const timeout = new AbortController();
+    const cancel = this.#parts.clock.setTimer(timeoutMs, () => timeout.abort());
+    try {
+      const response = await request(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+        dispatcher: this.#agent,
+        signal: timeout.signal,
+      });
+      await response.body.dump().catch(() => undefined); // The status alone counts.
+      return { status: response.statusCode };
+    } catch (error) {
+      if (timeout.signal.aborted) return { status: null, error: `no answer within ${timeoutMs} ms` };
+      const { code, message } = error as { code?: string; message: string };
+      return { status: null, error: code ?? message };
+    } finally {
+      cancel();
+    }
+  }
+}

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { EventType } from './types.ts';
+
+/** A webhook as it is kept. */
+export interface Webhook {
+  id: string;
+  projectId: string;
+  url: string;
+  eventType: EventType;
+}
+
+/** Where scanning goes on: the next block's number, on the chain with this first block. */
+export interface Cursor {
+  genesis: string;
+  next: number;
+}
+
+/** A delivery before it is kept. */
+export interface NewDelivery {
+  webhookId: string;
+  projectId: string;
+  txHash: string;
+  blockNumber: number;
+  body: string;
+  /** When it may be sent, in milliseconds since 1970. */
+  dueAt: number;
+}
+
+/** A delivery that waits; `attempts` were made since it was last answered with 200, `repeats` after that. */
+export interface Delivery extends NewDelivery {
+  id: number;
+  attempts: number;
+  repeats: number;
+  /** The webhook's receiver, as it is now. */
+  url: string;
+}
+
+const tables = `
+  CREATE TABLE IF NOT EXISTS cursor (one INTEGER PRIMARY KEY CHECK (one = 1), genesis TEXT NOT NULL, next INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS webhooks (
+    id TEXT PRIMARY KEY, projectId TEXT NOT NULL, url TEXT NOT NULL, eventType TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS addresses (
+    id TEXT PRIMARY KEY,
+    webhookId TEXT NOT NULL REFERENCES webhooks ON DELETE CASCADE,
+    address TEXT NOT NULL,
+    UNIQUE (address, webhookId)
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS addressesOfWebhook ON addresses (webhookId);
+  CREATE TABLE IF NOT EXISTS deliveries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    webhookId TEXT NOT NULL REFERENCES webhooks ON DELETE CASCADE,
+    projectId TEXT NOT NULL,
+    txHash TEXT NOT NULL,
+    blockNumber INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    dueAt INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    repeats INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS deliveriesOfWebhook ON deliveries (webhookId, dueAt);
+`;
+
+const deliveryColumns =
+  'deliveries.*, webhooks.url FROM deliveries JOIN webhooks ON webhooks.id = deliveries.webhookId';
+
+/** Webhooks, their addresses, the scanner's place and what is still to be delivered, in one SQLite file. */
+export class NotificationStore {
+  readonly #db: Database.Database;
+
+  /** @throws when another process has the file open. */
+  constructor(dir: string) {
+    mkdirSync(dir, { recursive: true });
+    const file = join(dir, 'notification.sqlite');
+    this.#db = new Database(file, { timeout: 500 });
+    try {
+      this.#db.pragma('locking_mode = EXCLUSIVE');
+      this.#db.pragma('journal_mode = WAL');
+      this.#db.pragma('synchronous = FULL');
+      this.#db.pragma('foreign_keys = ON');
+      this.#db.exec(tables);
+    } catch (error) {
+      this.#db.close();
+      if ((error as { code?: unknown }).code === 'SQLITE_BUSY') {
+        throw new Error(`Another process is using ${file}. Stop it, or choose another folder.`);
+      }
+      throw error;
+    }
+  }
+
+  createWebhook(webhook: Omit<Webhook, 'id'>): Webhook {
+    const created = { id: newId(), ...webhook };
+    this.#db.prepare('INSERT INTO webhooks VALUES (:id, :projectId, :url, :eventType)').run(created);
+    return created;
+  }
+
+  /** The webhook, if it exists and is the project's own. */
+  findWebhook(projectId: string, id: string): Webhook | undefined {
+    return this.#db
+      .prepare<[string, string], Webhook>('SELECT * FROM webhooks WHERE id = ? AND projectId = ?')
+      .get(id, projectId);
+  }
+
+  /** A project's webhooks, oldest first. */
+  listWebhooks(projectId: string): Webhook[] {
+    return this.#db
+      .prepare<[string], Webhook>('SELECT * FROM webhooks WHERE projectId = ? ORDER BY rowid')
+      .all(projectId);
+  }
+
+  updateWebhook(webhook: Webhook): void {
+    this.#db.prepare('UPDATE webhooks SET url = :url, eventType = :eventType WHERE id = :id').run(webhook);
+  }
+
+  /** Deletes a webhook with its addresses and with what is still to be delivered to it. */
+  deleteWebhook(id: string): void {
+    this.#db.prepare('DELETE FROM webhooks WHERE id = ?').run(id);
+  }
+
+  /** Adds addresses to a webhook's scope; answers how many were not in it before. */
+  addAddresses(webhookId: string, addresses: readonly string[]): number {
+    const insert = this.#db.prepare('INSERT OR IGNORE INTO addresses VALUES (?, ?, ?)');
+    return this.#db.transaction(() =>
+      addresses.reduce((added, address) => added + insert.run(newId(), webhookId, address.toLowerCase()).changes, 0),
+    )();
+  }
+
+  /** Removes addresses from a webhook's scope; answers how many were in it. */
+  deleteAddresses(webhookId: string, addresses: readonly string[]): number {
+    const remove = this.#db.prepare('DELETE FROM addresses WHERE webhookId = ? AND address = ?');
+    return this.#db.transaction(() =>
+      addresses.reduce((removed, address) => removed + remove.run(webhookId, address.toLowerCase()).changes, 0),
+    )();
+  }
+
+  /** The addresses of a webhook in lower case, oldest first. */
+  listAddresses(webhookId: string): { id: string; address: string }[] {
+    return this.#db
+      .prepare<[string], { id: string; address: string }>(
+        'SELECT id, address FROM addresses WHERE webhookId = ? ORDER BY rowid',
+      )
+      .all(webhookId);
+  }
+
+  /** Whether anybody watches anything. */
+  hasAddresses(): boolean {
+    return this.#db.prepare('SELECT 1 FROM addresses LIMIT 1').get() !== undefined;
+  }
+
+  /** The webhooks that watch an address, oldest first. */
+  watchersOf(address: string): Webhook[] {
+    return this.#db
+      .prepare<[string], Webhook>(
+        'SELECT webhooks.* FROM addresses JOIN webhooks ON webhooks.id = webhookId WHERE address = ? ORDER BY webhooks.rowid',
+      )
+      .all(address.toLowerCase());
+  }
+
+  cursor(): Cursor | undefined {
+    return this.#db.prepare<[], Cursor>('SELECT genesis, next FROM cursor').get();
+  }
+
+  /** Keeps a block's deliveries and moves on, both or neither; answers the deliveries' ids. */
+  commit(cursor: Cursor, deliveries: readonly NewDelivery[] = []): number[] {
+    const move = this.#db.prepare('INSERT OR REPLACE INTO cursor VALUES (1, :genesis, :next)');
+    const insert = this.#db.prepare(
+      'INSERT INTO deliveries (webhookId, projectId, txHash, blockNumber, body, dueAt) ' +
+        'VALUES (:webhookId, :projectId, :txHash, :blockNumber, :body, :dueAt)',
+    );
+    return this.#db.transaction(() => {
+      move.run(cursor);
+      return deliveries.map((delivery) => Number(insert.run(delivery).lastInsertRowid));
+    })();
+  }
+
+  /** The ids of webhooks that have something to be sent now. */
+  webhooksWithDue(now: number): string[] {
+    return this.#db
+      .prepare<[number], { webhookId: string }>('SELECT DISTINCT webhookId FROM deliveries WHERE dueAt <= ?')
+      .all(now)
+      .map(({ webhookId }) => webhookId);
+  }
+
+  /** The delivery of a webhook to be sent next: the newest that is due, or with `skip` the one that many places after it. */
+  nextDue(webhookId: string, now: number, skip = 0): Delivery | undefined {
+    return this.#db
+      .prepare<[string, number, number], Delivery>(
+        `SELECT ${deliveryColumns} WHERE webhookId = ? AND dueAt <= ? ORDER BY deliveries.id DESC LIMIT 1 OFFSET ?`,
+      )
+      .get(webhookId, now, skip);
+  }
+
+  countDue(webhookId: string, now: number): number {
+    return this.#count('WHERE webhookId = ? AND dueAt <= ?', webhookId, now);
+  }
+
+  /** When the next delivery that is not yet due will be; undefined when there is none. */
+  nextDueAt(now: number): number | undefined {
+    const row = this.#db
+      .prepare<[number], { dueAt: number | null }>('SELECT min(dueAt) AS dueAt FROM deliveries WHERE dueAt > ?')
+      .get(now);
+    return row?.dueAt ?? undefined;
+  }
+
+  /** Puts a delivery off, after a failure or for a repetition. */
+  postpone(id: number, to: { attempts: number; repeats: number; dueAt: number }): void {
+    this.#db
+      .prepare('UPDATE deliveries SET attempts = :attempts, repeats = :repeats, dueAt = :dueAt WHERE id = :id')
+      .run({ id, ...to });
+  }
+
+  deleteDelivery(id: number): void {
+    this.#db.prepare('DELETE FROM deliveries WHERE id = ?').run(id);
+  }
+
+  countDeliveries(): number {
+    return this.#count('');
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #count(where: string, ...parameters: (string | number)[]): number {
+    return this.#db
+      .prepare<(string | number)[], { count: number }>(`SELECT count(*) AS count FROM deliveries ${where}`)
+      .get(...parameters)!.count;
+  }
+}
+
+function newId(): string {
+  return randomBytes(12).toString('hex');
+}
