@@ -1,11 +1,11 @@
 /** Changes to the world, each told to the bot as Discord tells it. */
 import { ChannelType, GatewayIntentBits as Intent } from 'discord.js';
-import type { WorldAction, WorldResult } from './control.ts';
+import type { Overwrite, WorldAction, WorldResult } from './control.ts';
 import type { Core } from './core.ts';
+import { NotPossible } from './errors.ts';
 import { notifyChannel, notifyGuild, notifyMember, notifyRole } from './notify.ts';
 import { apiGuild, guildCreate } from './objects.ts';
 import { bits, sees } from './permissions.ts';
-import { NotPossible } from './person.ts';
 import { BOT_PERMISSIONS, EVERYONE_PERMISSIONS } from './seed.ts';
 import { channelState, userStates } from './state.ts';
 import type { Channel, Guild, Member, Role, User } from './world.ts';
@@ -118,7 +118,14 @@ function guildAction(
   }
 }
 
+function checkOverwrites(overwrites: Overwrite[] = []): void {
+  for (const { id, type, allow, deny } of overwrites)
+    if (![id, allow, deny].every((text) => /^\d+$/.test(text)) || (type !== 0 && type !== 1))
+      throw new NotPossible('An overwrite has an id, a type (0 role, 1 member), and decimal text in allow and deny.');
+}
+
 function createChannel(core: Core, action: Of<'channel.create'>): WorldResult {
+  checkOverwrites(action.overwrites);
   const made = core.world.addChannel({
     id: core.nextId(),
     guildId: guild(core, action.guildId).id,
@@ -161,6 +168,8 @@ function sendMessage(core: Core, action: Of<'message.send'>): WorldResult {
   const on = channel(core, action.channelId);
   const author = user(core, action.userId);
   if (!sees(core.world, author.id, on)) throw new NotPossible(`User ${author.id} does not see #${on.name}.`);
+  if (typeof action.content !== 'string' || action.content.trim() === '')
+    throw new NotPossible('A message needs content.');
   return { id: core.messages.create({ channel: on, author, body: { content: action.content }, uploads: [] }).id };
 }
 
@@ -209,6 +218,7 @@ export function act(core: Core, action: WorldAction): WorldResult {
       return createChannel(core, action);
     case 'channel.update': {
       const changed = channel(core, action.channelId);
+      checkOverwrites(action.overwrites);
       assign(changed, action, ['name', 'topic', 'overwrites', 'archived', 'locked']);
       notifyChannel(core, changed, 'UPDATE');
       return { id: changed.id };

@@ -67,7 +67,7 @@ export function stoppable(clock: Clock): Clock & { stop(): void } {
       return stop;
     },
     stop() {
-      for (const cancel of [...running]) cancel();
+      for (const cancel of running) cancel();
     },
   };
 }

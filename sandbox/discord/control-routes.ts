@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { act } from './act.ts';
 import type { ControlEvent, FaultRule, InteractionRequest, WorldAction } from './control.ts';
 import type { Core } from './core.ts';
-import { NotPossible, prepare } from './person.ts';
+import { NotPossible } from './errors.ts';
+import { prepare } from './person.ts';
 import { wholeState } from './state.ts';
 
 const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
@@ -45,7 +46,7 @@ function guard(request: FastifyRequest, reply: FastifyReply): boolean {
       'access-control-allow-headers': 'content-type, last-event-id',
       vary: 'origin',
     });
-  else if (origin !== undefined && new URL(origin).host !== host) return false;
+  else if (origin !== undefined && origin !== `http://${host}`) return false;
   const local = request.socket.remoteAddress?.includes('127.0.0.1') || request.socket.remoteAddress === '::1';
   return !local || HOST.test(host ?? '');
 }
@@ -55,9 +56,12 @@ async function controlRoutes(app: FastifyInstance, core: Core): Promise<void> {
     if (!guard(request, reply)) return reply.code(403).send({ error: 'Only pages of this machine may use /_control.' });
     if (request.method === 'OPTIONS') return reply.code(204).send();
   });
-  app.setErrorHandler(async (error: Error & { statusCode?: number }, _request, reply) =>
-    reply.code(error instanceof NotPossible ? 400 : (error.statusCode ?? 500)).send({ error: error.message }),
-  );
+  app.setErrorHandler(async (error: Error & { statusCode?: number }, _request, reply) => {
+    const malformed = error instanceof TypeError || error instanceof SyntaxError;
+    const status = error instanceof NotPossible || malformed ? 400 : (error.statusCode ?? 500);
+    const hint = malformed ? 'This does not have the form that sandbox/discord/control.ts describes: ' : '';
+    return reply.code(status).send({ error: `${hint}${error.message}` });
+  });
   app.options('/*', async () => undefined);
   app.get('/state', async () => wholeState(core));
   app.get('/events', (request, reply) => sendEvents(core, request, reply));

@@ -316,7 +316,7 @@ export interface SessionState {
 }
 
 /** Counted since the start or the last `forget`. */
-export interface Counters {
+interface Counters {
   requests: number;
   messages: number;
   rateLimited: number;

@@ -1,5 +1,8 @@
 /** Discord's error answers: the JSON codes, and the tree of field errors that comes with code 50035. */
 
+/** Something asked of the stand-in that cannot be done; the message is a sentence for whoever asked. */
+export class NotPossible extends Error {}
+
 /** Where in a body an error is: names and indexes from the root. */
 export type Path = readonly (string | number)[];
 

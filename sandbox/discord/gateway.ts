@@ -155,7 +155,7 @@ export class Gateway {
     else if ((query.get('encoding') ?? 'json') !== 'json') socket.close(...CLOSE.decodeError);
     else {
       socket.on('message', (raw) => {
-        session = this.receive(socket, session, raw.toString()) ?? session;
+        session = this.receive(socket, session, (raw as Buffer).toString()) ?? session;
       });
       write(socket, { op: Op.Hello, d: { heartbeat_interval: HEARTBEAT_MS, _trace: [] }, s: null, t: null });
     }

@@ -32,8 +32,7 @@ import { World } from './world.ts';
 
 export { ManualClock } from './clock.ts';
 export type * from './control.ts';
-export { NotPossible } from './person.ts';
-export type { ActiveFault, Clock, Interaction, LimitTable };
+export { NotPossible } from './errors.ts';
 export { seed };
 
 const BODY_MAX = 26 * 1024 * 1024;

@@ -1,13 +1,13 @@
 /** Interactions from the press of a key to the last followup: tokens, the one acknowledgement, deadlines, replies. */
 import { randomBytes } from 'node:crypto';
 import { InteractionResponseType as Answer, InteractionType, MessageFlags, MessageType } from 'discord.js';
+import { checkAnswer, type Prepared } from './answer-rules.ts';
 import type { Clock } from './clock.ts';
-import { checkAutocomplete } from './command-rules.ts';
 import type { InteractionRequest, InteractionState, MessageState } from './control.ts';
-import { DiscordError, errors, FieldErrors } from './errors.ts';
+import { errors } from './errors.ts';
 import type { Events } from './events.ts';
 import type { Gateway } from './gateway.ts';
-import { checkMessage, checkModal, isEmpty, type Upload } from './message-rules.ts';
+import { checkMessage, isEmpty, type Upload } from './message-rules.ts';
 import type { Messages } from './messages.ts';
 import { apiUser } from './objects.ts';
 import type { Json } from './validate.ts';
@@ -16,17 +16,6 @@ import type { Channel, User, World } from './world.ts';
 const ACK_MS = 3000;
 const LIFE_MS = 15 * 60_000;
 const KEPT = 2000;
-
-/** What a person does, ready for the gateway: the payload's own part and what must be remembered. */
-export interface Prepared {
-  type: InteractionType;
-  name: string;
-  payload: Json;
-  /** The message that the component, or the component behind the form, is on. */
-  source: MessageState | null;
-  /** The type of the option being completed. */
-  optionType?: number;
-}
 
 interface Entry {
   id: string;
@@ -78,13 +67,6 @@ export class Interaction {
     return this.until(({ status, loading }) => status !== 'waiting' && !loading);
   }
 }
-
-const ALLOWED: Record<number, readonly number[]> = {
-  [InteractionType.ApplicationCommand]: [4, 5, 9],
-  [InteractionType.MessageComponent]: [4, 5, 6, 7, 9],
-  [InteractionType.ApplicationCommandAutocomplete]: [8],
-  [InteractionType.ModalSubmit]: [4, 5],
-};
 
 export class Interactions {
   private readonly world: World;
@@ -214,7 +196,7 @@ export class Interactions {
     const late = entry && this.clock.now() - entry.at > ACK_MS && entry.status !== 'acknowledged';
     if (!entry || entry.token !== token || late || entry.status === 'failed') throw errors.unknownInteraction();
     if (entry.status === 'acknowledged') throw errors.alreadyAcknowledged();
-    this.checkAnswer(entry, body, uploads);
+    checkAnswer(entry.prepared, body, uploads, this.strict);
     entry.stopDeadline();
     entry.status = 'acknowledged';
     entry.responseType = body.type;
@@ -329,7 +311,7 @@ export class Interactions {
 
   private changed(entry: Entry): void {
     this.events.emit({ type: 'interaction', interaction: this.state(entry.id) });
-    for (const waiter of [...entry.waiting]) if (waiter.check()) entry.waiting.delete(waiter);
+    for (const waiter of entry.waiting) if (waiter.check()) entry.waiting.delete(waiter);
   }
 
   private loading(entry: Entry): boolean {
@@ -346,31 +328,6 @@ export class Interactions {
     if (!entry || this.clock.now() - entry.at >= LIFE_MS) throw errors.invalidWebhookToken();
     if (entry.status !== 'acknowledged') throw errors.unknownWebhook();
     return entry;
-  }
-
-  private checkAnswer(entry: Entry, body: Json, uploads: readonly Upload[]): void {
-    const found = new FieldErrors();
-    const fromMessage = entry.prepared.type === InteractionType.ModalSubmit && entry.prepared.source;
-    const allowed = [...(ALLOWED[entry.prepared.type] ?? []), ...(fromMessage ? [6, 7] : [])];
-    if (body?.type === undefined) found.required(['type']);
-    else if (!allowed.includes(body.type))
-      found.add(['type'], 'BASE_TYPE_CHOICES', `Value must be one of {${allowed.join(', ')}}.`);
-    found.throwIfAny();
-    if ([4, 8, 9].includes(body.type) && (body.data === undefined || body.data === null)) found.required(['data']);
-    found.throwIfAny();
-    const data = body.data ?? {};
-    if (this.strict) {
-      if (body.type === 4) checkMessage(data, { kind: 'reply', base: ['data'], uploads });
-      if (body.type === 7) {
-        const { attachments, flags } = entry.prepared.source!.message;
-        const existing = attachments.map(({ id }) => id);
-        checkMessage(data, { kind: 'reply-edit', base: ['data'], uploads, existing, flags: flags ?? 0 });
-      }
-      if (body.type === 8) checkAutocomplete(data, entry.prepared.optionType ?? 3);
-      if (body.type === 9) checkModal(data);
-    }
-    if (body.type === 4 && isEmpty(data, uploads)) throw errors.emptyMessage();
-    if (body.type === 7 && entry.prepared.source!.deleted) throw new DiscordError(404, 10008, 'Unknown Message');
   }
 
   private setOriginal(entry: Entry, message: MessageState): void {

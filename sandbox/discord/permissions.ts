@@ -1,14 +1,17 @@
 /** What a member may do, computed as Discord computes it: owner, roles, overwrites, and what implies what. */
 import { PermissionFlagsBits as Bit } from 'discord.js';
 import type { PermissionName } from './control.ts';
-import { errors } from './errors.ts';
+import { errors, NotPossible } from './errors.ts';
 import { type Channel, type Guild, holdsMessages, isThread, type Member, type World } from './world.ts';
 
 const ALL = Object.values(Bit).reduce((sum, bit) => sum | bit, 0n);
 
 /** The bit field of these permissions. */
 export function bits(names: readonly PermissionName[]): bigint {
-  return names.reduce((sum, name) => sum | Bit[name], 0n);
+  return names.reduce((sum, name) => {
+    if (Bit[name] === undefined) throw new NotPossible(`There is no permission "${name}"; right is e.g. ViewChannel.`);
+    return sum | Bit[name];
+  }, 0n);
 }
 
 /** A member's permissions in the server, or in one of its channels. */

@@ -8,23 +8,15 @@ import {
   InteractionType,
   ApplicationCommandOptionType as Option,
 } from 'discord.js';
-import type { FileInput, InteractionRequest, MessageState, OptionInput } from './control.ts';
+import type { Prepared } from './answer-rules.ts';
+import type { InteractionRequest, MessageState } from './control.ts';
 import type { Core } from './core.ts';
-import type { Prepared } from './interactions.ts';
+import { NotPossible } from './errors.ts';
 import { componentsIn } from './message-rules.ts';
-import { apiChannel, apiRole, apiUser, interactionMember } from './objects.ts';
+import { apiChannel, apiUser, interactionMember } from './objects.ts';
+import { optionValue, type Place, Resolved } from './options.ts';
 import { botPermissions, permissionsOf, sees } from './permissions.ts';
 import type { Json } from './validate.ts';
-import type { Channel, Guild, Member } from './world.ts';
-
-/** Something that a client would not let a person do; the message is a sentence for whoever asked. */
-export class NotPossible extends Error {}
-
-interface Place {
-  channel: Channel;
-  guild: Guild | undefined;
-  member: Member | undefined;
-}
 
 type Of<K extends InteractionRequest['kind']> = Extract<InteractionRequest, { kind: K }>;
 
@@ -125,119 +117,6 @@ function descend(
   return { options, wrap };
 }
 
-/** Collects what ids in values stand for. */
-class Resolved {
-  readonly found: Json = {};
-  private readonly core: Core;
-  private readonly place: Place;
-
-  constructor(core: Core, place: Place) {
-    this.core = core;
-    this.place = place;
-  }
-
-  user(id: string): boolean {
-    const user = this.core.world.users.get(id);
-    if (!user) return false;
-    this.put('users', id, apiUser(user));
-    const { guild, channel } = this.place;
-    const member = guild?.members.get(id);
-    if (guild && member) {
-      const { user: _, ...rest } = interactionMember(this.core.world, guild, member, channel);
-      this.put('members', id, rest);
-    }
-    return true;
-  }
-
-  role(id: string): boolean {
-    const role = this.place.guild?.roles.get(id);
-    if (role) this.put('roles', id, apiRole(this.core.world, role));
-    return role !== undefined;
-  }
-
-  channel(id: string): boolean {
-    const channel = this.core.world.channels.get(id);
-    const { guild, member } = this.place;
-    if (!channel || !guild || !member || channel.guildId !== guild.id) return false;
-    const permissions = permissionsOf(this.core.world, guild, member, channel).toString();
-    this.put('channels', id, { ...apiChannel(this.core.world, channel), permissions });
-    return true;
-  }
-
-  file(input: FileInput): string {
-    if (typeof input?.filename !== 'string') throw new NotPossible('A file needs a "filename" and "text" or "base64".');
-    const bytes = input.base64 === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.base64, 'base64');
-    const contentType = input.contentType ?? 'text/plain; charset=utf-8';
-    const stored = this.core.messages.store(`ephemeral-attachments/${this.core.world.botId}`, {
-      filename: input.filename,
-      contentType,
-      bytes,
-    });
-    this.put('attachments', stored.id, { ...stored, ephemeral: true });
-    return stored.id;
-  }
-
-  message(state: MessageState): void {
-    this.put('messages', state.id, state.message);
-  }
-
-  get part(): Json {
-    return Object.keys(this.found).length > 0 ? { resolved: this.found } : {};
-  }
-
-  private put(kind: string, id: string, value: Json): void {
-    this.found[kind] ??= {};
-    this.found[kind][id] = value;
-  }
-}
-
-function optionValue(
-  option: Json,
-  given: OptionInput,
-  resolved: Resolved,
-  unchecked: boolean,
-): string | number | boolean {
-  const wrong = (what: string): never => {
-    throw new NotPossible(`The option "${option.name}" ${what}.`);
-  };
-  const known = (ok: boolean, what: string): string =>
-    ok ? String(given) : wrong(`names no ${what}: ${String(given)}`);
-  const within = (size: number, low: unknown, high: unknown): void => {
-    if (unchecked) return;
-    if (typeof low === 'number' && size < low) wrong(`is below its minimum of ${low}`);
-    if (typeof high === 'number' && size > high) wrong(`is above its maximum of ${high}`);
-  };
-  if (!unchecked && option.choices?.length && !option.choices.some(({ value }: Json) => value === given))
-    wrong(`must be one of ${option.choices.map(({ value }: Json) => value).join(', ')}`);
-  switch (option.type as Option) {
-    case Option.String:
-      if (typeof given !== 'string') wrong('takes text');
-      within((given as string).length, option.min_length, option.max_length);
-      return given as string;
-    case Option.Integer:
-    case Option.Number:
-      if (typeof given !== 'number' || (option.type === Option.Integer && !Number.isSafeInteger(given)))
-        wrong('takes a number');
-      within(given as number, option.min_value, option.max_value);
-      return given as number;
-    case Option.Boolean:
-      return typeof given === 'boolean' ? given : wrong('takes true or false');
-    case Option.User:
-      return known(resolved.user(String(given)), 'user');
-    case Option.Channel:
-      return known(resolved.channel(String(given)), 'channel of this server');
-    case Option.Role:
-      return known(resolved.role(String(given)), 'role of this server');
-    case Option.Mentionable:
-      return known(resolved.user(String(given)) || resolved.role(String(given)), 'user or role');
-    case Option.Attachment:
-      return resolved.file(given as FileInput);
-    case Option.Subcommand:
-    case Option.SubcommandGroup:
-      return wrong('is a subcommand');
-  }
-}
-
 function slash(core: Core, request: Of<'command'> | Of<'autocomplete'>, place: Place): Prepared {
   const [first = '', ...rest] = request.name.replace(/^\//, '').trim().split(/\s+/);
   const command = findCommand(core, request, place, CHAT, first);
@@ -254,7 +133,12 @@ function slash(core: Core, request: Of<'command'> | Of<'autocomplete'>, place: P
   for (const option of options) {
     const value = given[option.name];
     if (option === focused) {
-      values.push({ name: option.name, type: option.type, value: String(value ?? ''), focused: true });
+      values.push({
+        name: option.name,
+        type: option.type,
+        value: typeof value === 'object' ? '' : String(value ?? ''),
+        focused: true,
+      });
     } else if (value !== undefined) {
       values.push({
         name: option.name,

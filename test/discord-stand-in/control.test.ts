@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Events } from 'discord.js';
+import { Events, type Interaction } from 'discord.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { type ControlEvent, type Discord, type State, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
@@ -66,11 +66,12 @@ test('everything can be driven over HTTP', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   await client.application.commands.set([{ name: 'ping', description: 'd' }]);
-  client.on(Events.InteractionCreate, async (interaction) => {
+  const answer = async (interaction: Interaction): Promise<void> => {
     if (!interaction.isChatInputCommand()) return;
     await interaction.deferReply();
     await interaction.editReply('pong');
-  });
+  };
+  client.on(Events.InteractionCreate, (interaction) => void answer(interaction));
   const used = await control(discord, 'POST', '/interactions?wait=final', {
     kind: 'command',
     userId: seed.mia,

@@ -187,7 +187,7 @@ test('buttons, menus and forms work on real messages', async () => {
       await interaction.update({ content: 'gone', components: [] });
     } else if (interaction.isStringSelectMenu()) {
       await interaction.deferUpdate();
-      await interaction.editReply({ content: `chose ${interaction.values}` });
+      await interaction.editReply({ content: `chose ${interaction.values.join()}` });
     } else if (interaction.isModalSubmit()) {
       answers.push(interaction.fields.getTextInputValue('key'), interaction.isFromMessage());
       await interaction.reply({ content: 'thanks', flags: MessageFlags.Ephemeral });

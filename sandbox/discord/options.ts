@@ -1,0 +1,130 @@
+/** What a person puts into options: checked as a client checks it, ids accompanied by what they stand for. */
+import { ApplicationCommandOptionType as Option } from 'discord.js';
+import type { FileInput, MessageState, OptionInput } from './control.ts';
+import type { Core } from './core.ts';
+import { NotPossible } from './errors.ts';
+import { apiChannel, apiRole, apiUser, interactionMember } from './objects.ts';
+import { permissionsOf } from './permissions.ts';
+import type { Json } from './validate.ts';
+import type { Channel, Guild, Member } from './world.ts';
+
+/** Where a person does something. */
+export interface Place {
+  channel: Channel;
+  guild: Guild | undefined;
+  member: Member | undefined;
+}
+
+/** Collects what ids in values stand for. */
+export class Resolved {
+  readonly found: Json = {};
+  private readonly core: Core;
+  private readonly place: Place;
+
+  constructor(core: Core, place: Place) {
+    this.core = core;
+    this.place = place;
+  }
+
+  user(id: string): boolean {
+    const user = this.core.world.users.get(id);
+    if (!user) return false;
+    this.put('users', id, apiUser(user));
+    const { guild, channel } = this.place;
+    const member = guild?.members.get(id);
+    if (guild && member) {
+      const { user: _, ...rest } = interactionMember(this.core.world, guild, member, channel);
+      this.put('members', id, rest);
+    }
+    return true;
+  }
+
+  role(id: string): boolean {
+    const role = this.place.guild?.roles.get(id);
+    if (role) this.put('roles', id, apiRole(this.core.world, role));
+    return role !== undefined;
+  }
+
+  channel(id: string): boolean {
+    const channel = this.core.world.channels.get(id);
+    const { guild, member } = this.place;
+    if (!channel || !guild || !member || channel.guildId !== guild.id) return false;
+    const permissions = permissionsOf(this.core.world, guild, member, channel).toString();
+    this.put('channels', id, { ...apiChannel(this.core.world, channel), permissions });
+    return true;
+  }
+
+  file(input: FileInput): string {
+    if (typeof input?.filename !== 'string') throw new NotPossible('A file needs a "filename" and "text" or "base64".');
+    const bytes = input.base64 === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.base64, 'base64');
+    const contentType = input.contentType ?? 'text/plain; charset=utf-8';
+    const stored = this.core.messages.store(`ephemeral-attachments/${this.core.world.botId}`, {
+      filename: input.filename,
+      contentType,
+      bytes,
+    });
+    this.put('attachments', stored.id, { ...stored, ephemeral: true });
+    return stored.id;
+  }
+
+  message(state: MessageState): void {
+    this.put('messages', state.id, state.message);
+  }
+
+  get part(): Json {
+    return Object.keys(this.found).length > 0 ? { resolved: this.found } : {};
+  }
+
+  private put(kind: string, id: string, value: Json): void {
+    this.found[kind] ??= {};
+    this.found[kind][id] = value;
+  }
+}
+
+/** An option's value as the payload carries it; throws {@link NotPossible} where a client would not send it. */
+export function optionValue(
+  option: Json,
+  given: OptionInput,
+  resolved: Resolved,
+  unchecked: boolean,
+): string | number | boolean {
+  const wrong = (what: string): never => {
+    throw new NotPossible(`The option "${option.name}" ${what}.`);
+  };
+  const id = typeof given === 'string' ? given : '';
+  const known = (ok: boolean, what: string): string => (ok ? id : wrong(`names no ${what}: ${id}`));
+  const within = (size: number, low: unknown, high: unknown): void => {
+    if (unchecked) return;
+    if (typeof low === 'number' && size < low) wrong(`is below its minimum of ${low}`);
+    if (typeof high === 'number' && size > high) wrong(`is above its maximum of ${high}`);
+  };
+  if (!unchecked && option.choices?.length && !option.choices.some(({ value }: Json) => value === given))
+    wrong(`must be one of ${option.choices.map(({ value }: Json) => value).join(', ')}`);
+  switch (option.type as Option) {
+    case Option.String:
+      if (typeof given !== 'string') wrong('takes text');
+      within((given as string).length, option.min_length, option.max_length);
+      return given as string;
+    case Option.Integer:
+    case Option.Number:
+      if (typeof given !== 'number' || (option.type === Option.Integer && !Number.isSafeInteger(given)))
+        wrong('takes a number');
+      within(given as number, option.min_value, option.max_value);
+      return given as number;
+    case Option.Boolean:
+      return typeof given === 'boolean' ? given : wrong('takes true or false');
+    case Option.User:
+      return known(resolved.user(id), 'user');
+    case Option.Channel:
+      return known(resolved.channel(id), 'channel of this server');
+    case Option.Role:
+      return known(resolved.role(id), 'role of this server');
+    case Option.Mentionable:
+      return known(resolved.user(id) || resolved.role(id), 'user or role');
+    case Option.Attachment:
+      return resolved.file(given as FileInput);
+    case Option.Subcommand:
+    case Option.SubcommandGroup:
+      return wrong('is a subcommand');
+  }
+}
