@@ -244,11 +244,7 @@ async function figures(store: Store, sending: Sending, commits: number, now: num
   };
 }
 
-async function readiness(
-  store: Store,
-  gateway: { ready: boolean; detail?: string },
-  sending: Sending,
-): Promise<Readiness> {
+async function readiness(store: Store, gateway: GatewayState, sending: Sending): Promise<Readiness> {
   const database = await store.inbox.stats().then(
     () => ({ ready: true }),
     (error: Error) => ({ ready: false, detail: error.message }),

@@ -1,0 +1,139 @@
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Mined, TransferRequest } from '../../sandbox/chain/index.ts';
+import { seed } from '../../sandbox/discord/index.ts';
+import { startWholeWorld, type WholeWorld } from './world.ts';
+
+let world: WholeWorld;
+beforeAll(async () => {
+  world = await startWholeWorld();
+  for (const [address, label] of [
+    [world.chain.wallets.Treasury, 'Treasury'],
+    [world.chain.wallets.Payroll, 'Payroll'],
+  ]) {
+    const used = await world.discord.use({
+      kind: 'command',
+      name: 'subscription add',
+      userId: seed.ada,
+      channelId: seed.harbor.alerts,
+      options: { address: address!, label: label! },
+    });
+    await used.settled();
+    expect(JSON.stringify(used.state.reply?.message)).toContain(address);
+  }
+}, 60_000);
+afterAll(() => world.close());
+
+/** The lines of the channel that tell of a transaction. */
+const linesOf = ({ hash }: Mined) =>
+  world.discord
+    .messages(seed.harbor.alerts)
+    .flatMap(({ message }) => message.embeds)
+    .filter((embed) => embed.url?.endsWith(hash));
+
+async function told(mined: Mined, lines = 1) {
+  await world.discord.until(() => linesOf(mined).length >= lines);
+  return linesOf(mined);
+}
+
+describe('a transfer mined on the chain becomes one message in the channel', () => {
+  const cases: [string, TransferRequest, RegExp][] = [
+    [
+      'native, incoming',
+      { kind: 'native', from: 'Alice', to: 'Treasury', amount: 1_500_000_000_000_000_000n },
+      /^📥 Incoming · 1\.5 /,
+    ],
+    [
+      'native, outgoing',
+      { kind: 'native', from: 'Treasury', to: 'Bob', amount: 1n },
+      /^📤 Outgoing · 0\.000000000000000001 /,
+    ],
+    ['internal native', { kind: 'internal', from: 'Alice', to: 'Treasury', amount: 10n ** 18n }, /^📥 Incoming · 1 /],
+    ['ERC-20', { kind: 'erc20', from: 'Bob', to: 'Treasury', amount: 1_234_567_890n }, /^📥 Incoming · 1,234\.56789 `/],
+    ['ERC-721', { kind: 'erc721', from: 'Treasury', to: 'Carol' }, /^📤 Outgoing · `.+` #\d+$/],
+    ['ERC-1155', { kind: 'erc1155', from: 'Whale', to: 'Treasury', amount: 3n }, /^📥 Incoming · 3 × `.+` #\d+$/],
+    [
+      'between two watched wallets',
+      { kind: 'erc20', from: 'Treasury', to: 'Payroll', amount: 5_000_000n },
+      /^🔁 Internal move · 5 `/,
+    ],
+  ];
+  it.each(cases)('%s', async (_name, transfer, title) => {
+    const mined = await world.chain.transfer(transfer);
+    const [line] = await told(mined);
+    expect(line!.title).toMatch(title);
+    expect(line!.footer!.text).toMatch(/Watching .*Treasury \(\w+\)/);
+  });
+
+  it('shows full checksum addresses, labels, token, fee, block and links', async () => {
+    const mined = await world.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 7_000_000n });
+    const [line] = await told(mined);
+    const text = JSON.stringify(line);
+    for (const part of [
+      world.chain.wallets.Alice,
+      world.chain.wallets.Treasury,
+      world.chain.tokens.dollar.address,
+      `/tx/${mined.hash}`,
+      `/address/${world.chain.wallets.Alice}`,
+      '`Treasury`',
+      'Block',
+      'Fee',
+    ]) {
+      expect(text).toContain(part);
+    }
+  });
+
+  it('shows two equal transfers of one transaction as ×2', async () => {
+    const mined = await world.chain.twins({ from: 'Alice', to: 'Treasury' });
+    await world.discord.until(() => linesOf(mined).some((line) => line.title!.includes('×2')));
+    expect(linesOf(mined)).toHaveLength(1);
+  });
+
+  it('shows hostile names only as harmless code', async () => {
+    const [line] = await told(await world.chain.hostile({ from: 'Bob', to: 'Treasury' }));
+    const names = [...JSON.stringify(line).matchAll(/`([^`]*)`/g)].map(([, inside]) => inside);
+    expect(line!.title).toMatch(/`[^`]+`$/);
+    for (const name of names) expect(name).not.toMatch(/https?:|\]\(|[\u202a-\u202e\u200b-\u200f]/);
+  });
+
+  it('shares messages in a burst', async () => {
+    const before = world.discord.messages(seed.harbor.alerts).length;
+    const mined = await world.chain.burst(60, { from: 'Alice', to: 'Treasury' });
+    await world.discord.until(() => mined.every((one) => linesOf(one).length > 0));
+    expect(mined.every((one) => linesOf(one).length === 1)).toBe(true);
+    expect(world.discord.messages(seed.harbor.alerts).length - before).toBeLessThan(60);
+  });
+});
+
+describe('the bot as a process', () => {
+  it('is killed in a burst and loses and doubles nothing', async () => {
+    const mined = await world.chain.burst(40, { from: 'Bob', to: 'Treasury' });
+    await world.discord.until(() => mined.some((one) => linesOf(one).length > 0));
+    await world.stopBot('SIGKILL');
+    await world.startBot();
+    await world.discord.until(() => mined.every((one) => linesOf(one).length > 0));
+    const last = await world.chain.transfer({ kind: 'native', from: 'Carol', to: 'Treasury' });
+    await told(last);
+    expect(mined.map((one) => linesOf(one).length)).toEqual(mined.map(() => 1));
+  }, 60_000);
+
+  it('ends within 8 s and with code 0 when asked to, and goes on after', async () => {
+    const began = performance.now();
+    expect(await world.stopBot('SIGTERM')).toBe(0);
+    expect(performance.now() - began).toBeLessThan(8_000);
+    const mined = await world.chain.transfer({ kind: 'native', from: 'Carol', to: 'Treasury' });
+    await world.startBot();
+    // The first try found nobody; the service comes again after 15 s.
+    expect(await told(mined)).toHaveLength(1);
+  }, 60_000);
+
+  it('tells the operator how it is, and never its secrets', async () => {
+    const ready = await request(`${world.opsUrl}/readyz`);
+    expect(await ready.body.json()).toMatchObject({ parts: { database: { ready: true }, sending: { ready: true } } });
+    const metrics = await (await request(`${world.opsUrl}/metrics`)).body.text();
+    expect(metrics).toMatch(/^ledgerbell_received_total [1-9]/m);
+    for (const secret of ['path-token-of-the-test', 'very-secret-key', 'public-key', world.discord.token]) {
+      expect(world.log()).not.toContain(secret);
+    }
+  });
+});

@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { request } from 'undici';
+import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
+import { type Services, startServices } from '../../services/start.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const PROJECT = { id: 'project-of-the-test', apiKey: 'public-key', apiSecret: 'very-secret-key' };
+
+/** A chain, the services over it, a stand-in for Discord, and the real bot as a process of its own. */
+export interface WholeWorld {
+  chain: Chain;
+  services: Services;
+  discord: Discord;
+  webhookId: string;
+  receiverUrl: string;
+  opsUrl: string;
+  /** Everything that the bot logged. */
+  log(): string;
+  /** Ends the bot with a signal and waits for its end; gives the exit code. */
+  stopBot(signal: NodeJS.Signals): Promise<number | null>;
+  startBot(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startWholeWorld(): Promise<WholeWorld> {
+  const directory = mkdtempSync(join(tmpdir(), 'ledgerbell-'));
+  const chain = await startChain();
+  const services = await startServices({
+    rpcUrl: chain.rpcUrl,
+    dir: join(directory, 'services'),
+    projects: [PROJECT],
+    pollMs: 50,
+    cataloged: [chain.tokens.dollar.address],
+  });
+  const discord = await startDiscord({ limits: 'none' });
+  let bot: ChildProcess;
+  let log = '';
+  let port = 0;
+  let opsUrl = '';
+
+  const startBot = async () => {
+    bot = spawn(process.execPath, ['src/main.ts'], {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        PATH: process.env.PATH,
+        DISCORD_TOKEN: discord.token,
+        DISCORD_API_URL: discord.apiUrl,
+        PORT: String(port),
+        OPS_PORT: '0',
+        DATABASE_URL: `sqlite:${join(directory, 'bot.sqlite')}`,
+        RECEIVER_TOKEN: 'path-token-of-the-test',
+        RECEIVER_SOURCES: '127.0.0.1',
+        NOTIFICATION_URL: services.notificationUrl,
+        NOTIFICATION_PROJECT_ID: PROJECT.id,
+        NOTIFICATION_API_KEY: PROJECT.apiKey,
+        NOTIFICATION_API_SECRET: PROJECT.apiSecret,
+        OPERATOR_GUILD_IDS: discord.state.guilds[0]!.id,
+        EXPLORER_API_URL: services.explorerApiUrl,
+        EXPLORER_URL: services.explorerUrl,
+        DISCOVERY_URL: services.discoveryUrl,
+      },
+    });
+    const lines = createInterface({ input: bot.stdout! });
+    const started = Promise.withResolvers<{ receiver: string; ops: string }>();
+    lines.on('line', (line) => {
+      log += `${line}\n`;
+      const entry = JSON.parse(line) as { msg: string; receiver: string; ops: string };
+      if (entry.msg === 'started') started.resolve(entry);
+    });
+    bot.once('exit', (code) => started.reject(new Error(`The bot ended with code ${code}.\n${log}`)));
+    const urls = await started.promise;
+    port = Number(new URL(urls.receiver).port);
+    opsUrl = urls.ops;
+  };
+  await startBot();
+  await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+
+  const receiverUrl = `http://127.0.0.1:${port}/hooks/path-token-of-the-test`;
+  const call = async (path: string, body: object) => {
+    const answer = await request(`${services.notificationUrl}${path}?apiKey=${PROJECT.apiKey}`, {
+      method: 'POST',
+      headers: { 'API-SECRET': PROJECT.apiSecret, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (answer.statusCode !== 201) throw new Error(`${path}: ${answer.statusCode} ${await answer.body.text()}`);
+    return (await answer.body.json()) as Record<string, unknown>;
+  };
+  const webhook = await call('/webhook', { projectId: PROJECT.id, webhookUrl: receiverUrl, eventType: 'ALL' });
+  const webhookId = String(webhook._id ?? webhook.webhookId);
+  await call('/webhook/add-addresses', { webhookId, addresses: [chain.wallets.Treasury, chain.wallets.Payroll] });
+
+  return {
+    chain,
+    services,
+    discord,
+    webhookId,
+    receiverUrl,
+    get opsUrl() {
+      return opsUrl;
+    },
+    log: () => log,
+    startBot,
+    async stopBot(signal) {
+      const ended = once(bot, 'exit');
+      bot.kill(signal);
+      const [code] = (await ended) as [number | null];
+      return code;
+    },
+    async close() {
+      if (bot.exitCode === null && bot.signalCode === null) {
+        bot.kill('SIGKILL');
+        await once(bot, 'exit');
+      }
+      await services.close();
+      await discord.close();
+      await chain.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
