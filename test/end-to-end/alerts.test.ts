@@ -18,7 +18,7 @@ beforeAll(async () => {
       channelId: seed.harbor.alerts,
       options: { address: address!, label: label! },
     });
-    await used.settled();
+    await used.final();
     expect(JSON.stringify(used.state.reply?.message)).toContain(address);
   }
 }, 60_000);

@@ -10,7 +10,7 @@ import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
 import { type Services, startServices } from '../../services/start.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const PROJECT = { id: 'project-of-the-test', apiKey: 'public-key', apiSecret: 'very-secret-key' };
+const PROJECT = { id: 'project-of-the-test', key: 'public-key', secret: 'very-secret-key' };
 
 /** A chain, the services over it, a stand-in for Discord, and the real bot as a process of its own. */
 export interface WholeWorld {
@@ -59,8 +59,8 @@ export async function startWholeWorld(): Promise<WholeWorld> {
         RECEIVER_SOURCES: '127.0.0.1',
         NOTIFICATION_URL: services.notificationUrl,
         NOTIFICATION_PROJECT_ID: PROJECT.id,
-        NOTIFICATION_API_KEY: PROJECT.apiKey,
-        NOTIFICATION_API_SECRET: PROJECT.apiSecret,
+        NOTIFICATION_API_KEY: PROJECT.key,
+        NOTIFICATION_API_SECRET: PROJECT.secret,
         OPERATOR_GUILD_IDS: discord.state.guilds[0]!.id,
         EXPLORER_API_URL: services.explorerApiUrl,
         EXPLORER_URL: services.explorerUrl,
@@ -84,9 +84,9 @@ export async function startWholeWorld(): Promise<WholeWorld> {
 
   const receiverUrl = `http://127.0.0.1:${port}/hooks/path-token-of-the-test`;
   const call = async (path: string, body: object) => {
-    const answer = await request(`${services.notificationUrl}${path}?apiKey=${PROJECT.apiKey}`, {
+    const answer = await request(`${services.notificationUrl}${path}?apiKey=${PROJECT.key}`, {
       method: 'POST',
-      headers: { 'API-SECRET': PROJECT.apiSecret, 'content-type': 'application/json' },
+      headers: { 'API-SECRET': PROJECT.secret, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     if (answer.statusCode !== 201) throw new Error(`${path}: ${answer.statusCode} ${await answer.body.text()}`);
