@@ -281,10 +281,17 @@ export function startDeliverer(options: DelivererOptions) {
     return store.outbox.setChannel({ channelId: channel.id, state, ...rest });
   }
 
-  const loaded = store.outbox.heads().then((heads) => {
-    for (const head of heads) add(head.channelId, head.guildId, head.dueAt);
-    pump();
-  });
+  async function load(): Promise<void> {
+    try {
+      for (const head of await store.outbox.heads()) add(head.channelId, head.guildId, head.dueAt);
+      pump();
+    } catch (error) {
+      if (closing) return;
+      log.error({ err: error }, 'delivery paused');
+      clock.after(STORE_PAUSE_MS, () => void load());
+    }
+  }
+  const loaded = load();
 
   return {
     /** Settles once what an earlier process left is known. */
