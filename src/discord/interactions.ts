@@ -217,7 +217,7 @@ export function createDispatcher({ commands, context, log, autocompleteMs = 2_00
  * Whether the member may configure the bot here: Manage Server (Administrator and the owner have it), or the server's
  * manager role.
  */
-export async function mayManage(
+async function mayManage(
   interaction: Replying | AutocompleteUse,
   { store }: Pick<CommandContext, 'store'>,
 ): Promise<boolean> {

@@ -1,0 +1,90 @@
+import {
+  type APIInteractionDataResolvedChannel,
+  ChannelType,
+  type Guild,
+  type GuildBasedChannel,
+  GuildMember,
+  PermissionFlagsBits,
+  type PermissionsBitField,
+} from 'discord.js';
+import type { ButtonUse, CommandUse } from '../src/discord/interactions.ts';
+import { UserError } from '../src/errors.ts';
+
+/** Where alerts can go. */
+export const TARGET_TYPES = [
+  ChannelType.GuildText,
+  ChannelType.GuildAnnouncement,
+  ChannelType.PublicThread,
+  ChannelType.PrivateThread,
+  ChannelType.AnnouncementThread,
+] as const;
+
+const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.GuildForum, ChannelType.GuildMedia];
+
+const NAMES = {
+  ViewChannel: 'View Channel',
+  SendMessages: 'Send Messages',
+  SendMessagesInThreads: 'Send Messages in Threads',
+  EmbedLinks: 'Embed Links',
+} as const;
+
+/**
+ * Checks that alerts can go to a channel and that the person may see it; throws a {@link UserError} with the fix. Only
+ * what is known counts against a channel: Discord does not tell everything about every channel.
+ */
+export function checkTarget(
+  interaction: CommandUse | ButtonUse,
+  channelId: string,
+  picked: APIInteractionDataResolvedChannel | GuildBasedChannel | null,
+): void {
+  const known = interaction.client.channels.cache.get(channelId);
+  if (known && (known.isDMBased() || known.guildId !== interaction.guildId)) {
+    throw new UserError('That channel is not in this server. Choose one of this server’s channels.');
+  }
+  const type = known?.type ?? picked?.type;
+  if (type !== undefined && NO_MESSAGES.includes(type)) {
+    throw new UserError(`<#${channelId}> holds no messages of its own. Choose a text channel or a thread.`);
+  }
+  const { guild, member } = interaction;
+  if (known && guild && member instanceof GuildMember && hasRoles(guild)) {
+    if (known.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === false) {
+      throw new UserError('You cannot see that channel yourself. Choose one that you can see.');
+    }
+  }
+  const own = channelId === interaction.channelId ? interaction.appPermissions : null;
+  const missing = missingIn(guild, channelId, own);
+  if (missing.length > 0) {
+    throw new UserError(
+      `I cannot post alerts in <#${channelId}>: I am missing **${missing.join('**, **')}** there. Open the channel’s ` +
+        'settings → Permissions, allow this for me, and try again.',
+    );
+  }
+}
+
+/** The permissions that alerts need and the bot is known to lack in a channel, by their names in Discord. */
+export function missingIn(guild: Guild | null, channelId: string, own: Readonly<PermissionsBitField> | null): string[] {
+  const channel = guild?.channels.cache.get(channelId);
+  // Some clients leave out the bot's permissions; nothing at all is more likely unknown than true.
+  const permissions = own && own.bitfield !== 0n ? own : ownPermissions(guild, channel);
+  if (!permissions) return [];
+  const send = channel?.isThread() ? ('SendMessagesInThreads' as const) : ('SendMessages' as const);
+  return (['ViewChannel', send, 'EmbedLinks'] as const)
+    .filter((name) => !permissions.has(PermissionFlagsBits[name]))
+    .map((name) => NAMES[name]);
+}
+
+function ownPermissions(guild: Guild | null, channel: GuildBasedChannel | undefined) {
+  const me = guild?.members.me;
+  if (!guild || !channel || !me || !hasRoles(guild) || me.permissions.bitfield === 0n) return null;
+  return channel.permissionsFor(me);
+}
+
+const hasRoles = (guild: Guild) => guild.roles.cache.has(guild.id);
+
+/** Whether the person is known not to see a channel. */
+export function isHidden(interaction: { guild: Guild | null; member: unknown }, channelId: string): boolean {
+  const { guild, member } = interaction;
+  const channel = guild?.channels.cache.get(channelId);
+  if (!guild || !channel || !(member instanceof GuildMember) || !hasRoles(guild)) return false;
+  return channel.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === false;
+}

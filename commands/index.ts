@@ -1,0 +1,11 @@
+import type { Command } from '../src/discord/interactions.ts';
+import { help } from './help.ts';
+import { provider } from './provider.ts';
+import { setup } from './setup.ts';
+import { status } from './status.ts';
+import { subscription } from './subscription.ts';
+import { token } from './token.ts';
+import { webhook } from './webhook.ts';
+
+/** Every command that is registered and served. */
+export const commands: readonly Command[] = [help, provider, setup, status, subscription, token, webhook];

@@ -1,0 +1,134 @@
+import { InteractionContextType, SlashCommandBuilder } from 'discord.js';
+import type { ButtonUse, Command, CommandContext, CommandUse, Reply } from '../src/discord/interactions.ts';
+import { inCode } from '../src/domain/text.ts';
+import { UserError } from '../src/errors.ts';
+import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
+import { explain, off } from './failure.ts';
+import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
+import { count, linkButton, note, pager, row } from './reply.ts';
+
+const PER_PAGE = 5;
+/** How long choices may wait for the service; then the last or generally known categories are offered. */
+const CHOICES_MS = 1_000;
+const CATEGORY = /^[\w-]{1,50}$/;
+
+/** The directory of infrastructure providers. */
+export const provider = {
+  data: new SlashCommandBuilder()
+    .setName('provider')
+    .setDescription('Find infrastructure providers: RPC, oracles, wallets and more')
+    .setContexts(InteractionContextType.Guild)
+    .addSubcommand((command) =>
+      command
+        .setName('search')
+        .setDescription('Search providers of one category')
+        .addStringOption((option) =>
+          option
+            .setName('category')
+            .setDescription('What kind of provider')
+            .setRequired(true)
+            .setAutocomplete(true)
+            .setMaxLength(50),
+        )
+        .addStringOption((option) => option.setName('search').setDescription('Words to look for').setMaxLength(32))
+        .addStringOption((option) =>
+          option.setName('provider').setDescription('Only this provider, by its exact name').setMaxLength(32),
+        )
+        .addIntegerOption((option) =>
+          option.setName('page').setDescription('Which page, from 1').setMinValue(1).setMaxValue(1_000),
+        ),
+    )
+    .addSubcommand((command) =>
+      command.setName('categories').setDescription('What kinds of providers the directory has'),
+    ),
+  access: 'all',
+  public: true,
+  async execute(interaction, context) {
+    if (interaction.options.getSubcommand() === 'categories') return categories(directory(context));
+    return search(interaction, directory(context));
+  },
+  async autocomplete(interaction, { discovery }) {
+    if (!discovery) return [];
+    const typed = interaction.options.getFocused().trim().toLowerCase();
+    const { keys } = await discovery.categories(CHOICES_MS);
+    return keys.filter((key) => key.toLowerCase().includes(typed)).map((key) => ({ name: key, value: key }));
+  },
+  buttons: {
+    /** `provider:page:<category>:<page>:<search>:<provider>`, empty for what was not given */
+    page: {
+      access: 'all',
+      answer: 'update',
+      async press(_: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
+        const query = { category, search: decode(words), provider: decode(only) };
+        if (!CATEGORY.test(category)) throw new UserError('This page does not exist. Search again.');
+        return results(query, Math.trunc(Number(page)) || 0, directory(context));
+      },
+    },
+  },
+} satisfies Command;
+
+function directory({ discovery }: CommandContext): Discovery {
+  if (!discovery) throw off('The provider directory', 'DISCOVERY_URL');
+  return discovery;
+}
+
+async function categories(discovery: Discovery): Promise<Reply> {
+  const { keys, live } = await discovery.categories();
+  return note('info', count(keys.length, 'category', 'categories'), [
+    keys.map((key) => `\`${key}\``).join(' · '),
+    live ? null : 'The directory does not answer right now; these are the generally known ones.',
+    '-# Use one with `/provider search`.',
+  ]);
+}
+
+async function search({ options }: CommandUse, discovery: Discovery): Promise<Reply> {
+  const typed = options.getString('category', true).trim();
+  const { keys, live } = await discovery.categories(CHOICES_MS);
+  const category = keys.find((key) => key.toLowerCase() === typed.toLowerCase()) ?? typed;
+  if (!CATEGORY.test(category) || (live && !keys.includes(category))) {
+    throw new UserError(
+      `There is no category ${inCode(typed, 'without a name')}. There are: ${keys.map((key) => `\`${key}\``).join(', ')}.`,
+    );
+  }
+  const query = {
+    category,
+    search: options.getString('search')?.trim() || null,
+    provider: options.getString('provider')?.trim() || null,
+  };
+  return results(query, (options.getInteger('page') ?? 1) - 1, discovery);
+}
+
+async function results(query: ProviderQuery, wanted: number, discovery: Discovery): Promise<Reply> {
+  const answer = await discovery.rows(query);
+  if (answer.status !== 'ok') throw new UserError(explain(answer, 'directory'));
+  const found = groupProviders(answer.rows);
+  const browse = linkButton('Browse on the web', discovery.directoryUrl(query.category, query.search));
+  const asked = [query.search, query.provider].filter((text) => text !== null).map((text) => inCode(text, ''));
+  const title = `${query.category}${asked.length > 0 ? `: ${asked.join(', ')}` : ''}`;
+  if (found.length === 0) {
+    const lines = ['No provider fits. Try fewer or other words, or another category.'];
+    return note('info', title, lines, { components: [row(browse)] });
+  }
+  const pages = Math.ceil(found.length / PER_PAGE);
+  const page = Math.min(Math.max(0, wanted), pages - 1);
+  const shown = found.slice(page * PER_PAGE, (page + 1) * PER_PAGE);
+  const numbered = shown.map((one, index) => ({ one, number: page * PER_PAGE + index + 1 }));
+  const turn = pager(
+    page,
+    pages,
+    (to) => `provider:page:${query.category}:${to}:${encode(query.search)}:${encode(query.provider)}`,
+  );
+  const links = numbered.flatMap(({ one, number }) => linksOf(one, number)).slice(0, 10);
+  const rows = [row(...turn, browse)];
+  for (let at = 0; at < links.length; at += 5) rows.push(row(...links.slice(at, at + 5)));
+  const lines = numbered.flatMap(({ one, number }) => sectionOf(one, number));
+  if (!answer.complete) lines.push('-# There is more than could be read; narrow the search.');
+  return note('info', title, lines, {
+    footer: { text: `${count(found.length, 'provider')} · page ${page + 1} of ${pages}` },
+    components: rows,
+  });
+}
+
+/** A colon separates the parts of a custom id. */
+const encode = (text: string | null) => (text ?? '').replaceAll('%', '%25').replaceAll(':', '%3A');
+const decode = (text: string) => text.replaceAll('%3A', ':').replaceAll('%25', '%') || null;

@@ -1,0 +1,101 @@
+import type { APIButtonComponent } from 'discord.js';
+import { inCode, plainText } from '../../src/domain/text.ts';
+import type { ProviderRow } from '../../src/upstream/discovery.ts';
+import { linkButton, prose } from '../reply.ts';
+
+/** One provider with all its rows: one a plan. */
+export interface Provider {
+  name: string;
+  rows: ProviderRow[];
+}
+
+/** Columns that have a place of their own, or mean nothing to people. */
+const PLACED = new Set(
+  'slug,provider,offer,actionButtons,starred,tag,price,planType,planName,description,name,category,id,_id'.split(','),
+);
+/** About a fifth of what an embed holds. */
+const SECTION_MAX = 740;
+
+/** Rows by provider, in the order in which the providers come first. */
+export function groupProviders(rows: readonly ProviderRow[]): Provider[] {
+  const groups = new Map<string, Provider>();
+  for (const row of rows) {
+    const name = row.columns.provider ?? row.columns.name ?? row.columns.slug ?? '';
+    const key = name.toLowerCase();
+    const group = groups.get(key) ?? { name, rows: [] };
+    group.rows.push(row);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+/** A provider's lines: name, what it offers, plans, and what its category adds. */
+export function sectionOf({ name, rows }: Provider, number: number): string[] {
+  const first = rows[0]!.columns;
+  const marks = [first.starred === 'yes' ? '⭐' : '', first.tag ? inCode(first.tag, '') : ''].filter(Boolean).join(' ');
+  const lines = [`**${number}.** ${inCode(name, 'unnamed')} ${marks}`.trimEnd()];
+  const optional = [
+    first.offer ? prose(first.offer, 120) : null,
+    first.description ? prose(first.description, 220) : null,
+    plansOf(rows),
+    ...extrasOf(rows),
+  ];
+  let length = lines[0]!.length;
+  for (const line of optional) {
+    if (line === null || length + line.length > SECTION_MAX) continue;
+    lines.push(line);
+    length += line.length + 1;
+  }
+  return lines;
+}
+
+function plansOf(rows: readonly ProviderRow[]): string | null {
+  const plans = rows.flatMap(({ columns: { planName, planType, price } }) => {
+    const parts = [planName ?? planType, price].filter((part) => part !== undefined);
+    return parts.length > 0 ? [parts.map((part) => inCode(part, '')).join(' ')] : [];
+  });
+  const distinct = [...new Set(plans)];
+  if (distinct.length === 0) return null;
+  const more = distinct.length > 5 ? ` and ${distinct.length - 5} more` : '';
+  return `${distinct.length === 1 ? 'Plan' : 'Plans'}: ${distinct.slice(0, 5).join(' · ')}${more}`;
+}
+
+/** At most four columns that only this category has, with their names made readable. */
+function extrasOf(rows: readonly ProviderRow[]): string[] {
+  const seen = new Map<string, string>();
+  for (const { columns } of rows) {
+    for (const [name, value] of Object.entries(columns)) {
+      if (!PLACED.has(name) && /^[A-Za-z]\w{0,30}$/.test(name) && !seen.has(name)) seen.set(name, value);
+    }
+  }
+  return [...seen].slice(0, 4).map(([name, value]) => `-# ${words(name)}: ${prose(value, 80)}`);
+}
+
+/** `supportedChains` and `supported_chains` → `Supported chains`. */
+function words(name: string): string {
+  const text = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .trim()
+    .toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** At most two of the provider's own links; only to https, and each names the host that it leads to. */
+export function linksOf({ rows }: Provider, number: number): APIButtonComponent[] {
+  const found = new Map<string, string>();
+  for (const action of rows.flatMap(({ actions }) => actions)) {
+    for (const [, label = '', target = ''] of action.matchAll(
+      /\[([^\]]{0,200})\]\(\s*<?([^\s)>]{1,512})>?[^)]{0,100}\)/g,
+    )) {
+      const url = URL.canParse(target) ? new URL(target) : null;
+      if (url?.protocol !== 'https:' || url.username || url.password || url.href.length > 512) continue;
+      found.set(url.href, `${number} · ${plainText(label) ?? 'Open'} · ${url.hostname}`);
+    }
+  }
+  return [...found]
+    .slice(0, 2)
+    .map(([url, label]) =>
+      linkButton(label.length > 80 ? `${[...label].slice(0, 70).join('')}…`.slice(0, 80) : label, url),
+    );
+}

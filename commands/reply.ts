@@ -1,0 +1,114 @@
+import {
+  type APIActionRowComponent,
+  type APIButtonComponent,
+  type APIEmbed,
+  ButtonStyle,
+  ComponentType,
+  TimestampStyles,
+  time,
+} from 'discord.js';
+import type { CommandSettings, Reply } from '../src/discord/interactions.ts';
+import { type AddressText, checksumAddress } from '../src/domain/address.ts';
+import { inCode, looksLikeLink, plainText } from '../src/domain/text.ts';
+
+/** What an answer is about, as the colour of its edge. */
+const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 0xe5534b };
+
+/** An answer of one embed; a description that would be too long for Discord is cut at a line's end. */
+export function note(
+  tone: keyof typeof COLORS,
+  title: string,
+  lines: readonly (string | null)[],
+  rest: Pick<Reply, 'components'> & Pick<APIEmbed, 'fields' | 'footer' | 'url'> = {},
+): Reply {
+  const { components = [], ...embed } = rest;
+  const description = asManyAsFit(
+    lines.filter((line) => line !== null),
+    3_900,
+  );
+  return { embeds: [{ color: COLORS[tone], title, ...(description && { description }), ...embed }], components };
+}
+
+/** As many lines as fit, and how many are left out. */
+export function asManyAsFit(lines: readonly string[], most: number): string {
+  const kept: string[] = [];
+  let length = 0;
+  for (const line of lines) {
+    if (length + line.length + 1 > most) return `${kept.join('\n')}\n…and ${lines.length - kept.length} more lines`;
+    kept.push(line);
+    length += line.length + 1;
+  }
+  return kept.join('\n');
+}
+
+export function row(...buttons: APIButtonComponent[]): APIActionRowComponent<APIButtonComponent> {
+  return { type: ComponentType.ActionRow, components: buttons };
+}
+
+export type PressStyle = ButtonStyle.Primary | ButtonStyle.Secondary | ButtonStyle.Success | ButtonStyle.Danger;
+
+/** A button that the named command's `buttons` answer; its id outlives a restart. */
+export function press(
+  label: string,
+  customId: string,
+  style: PressStyle = ButtonStyle.Secondary,
+  disabled = false,
+): APIButtonComponent {
+  return { type: ComponentType.Button, style, label, custom_id: customId, disabled };
+}
+
+export function linkButton(label: string, url: string): APIButtonComponent {
+  return { type: ComponentType.Button, style: ButtonStyle.Link, label, url };
+}
+
+/** Buttons to turn pages (counted from 0); none when there is one page. `idOf` names the button's page. */
+export function pager(page: number, pages: number, idOf: (page: number) => string): APIButtonComponent[] {
+  if (pages < 2 || idOf(page + 1).length > 100) return [];
+  return [
+    press('◀ Back', idOf(page - 1), ButtonStyle.Secondary, page <= 0),
+    press('Next ▶', idOf(page + 1), ButtonStyle.Secondary, page >= pages - 1),
+  ];
+}
+
+/** A full checksum address, as a link where there is an explorer. */
+export function fullAddress(
+  address: AddressText,
+  { explorerUrl }: Pick<CommandSettings, 'explorerUrl'>,
+  page: 'address' | 'token' = 'address',
+): string {
+  const text = checksumAddress(address);
+  return explorerUrl ? `[\`${text}\`](${explorerUrl}/${page}/${text})` : `\`${text}\``;
+}
+
+/** The ends of an address, for places without room; never the only place where it is named. */
+export function shortAddress(address: AddressText): string {
+  const text = checksumAddress(address);
+  return `${text.slice(0, 6)}…${text.slice(-4)}`;
+}
+
+/** "3 hours ago", in the reader's language and time zone. */
+export function ago(milliseconds: number): string {
+  return time(Math.floor(milliseconds / 1000), TimestampStyles.RelativeTime);
+}
+
+export function count(n: number, one: string, many = `${one}s`): string {
+  return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+}
+
+/** Third-party prose in inline code: word by word made plain, links taken out, at most `most` characters. */
+export function prose(text: string, most: number): string {
+  const words: string[] = [];
+  let length = 0;
+  for (const word of text.slice(0, 2_000).split(/\s+/u)) {
+    const plain = looksLikeLink(word) ? '(link)' : plainText(word);
+    if (plain === null) continue;
+    length += plain.length + 1;
+    if (length > most) {
+      words.push('…');
+      break;
+    }
+    words.push(plain);
+  }
+  const shown = words.join(' ').replaceAll('`', 'ˋ');
+  return shown ? `\`${shown}\`` : inCode(null, '');
+}

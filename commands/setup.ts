@@ -1,0 +1,48 @@
+import { InteractionContextType, SlashCommandBuilder } from 'discord.js';
+import type { Command } from '../src/discord/interactions.ts';
+import { TARGET_TYPES } from './channel.ts';
+import { check } from './setup/check.ts';
+import { LANGUAGES, server, timezones } from './setup/server.ts';
+
+/** How the bot behaves in this server. */
+export const setup = {
+  data: new SlashCommandBuilder()
+    .setName('setup')
+    .setDescription('Set this server up, and check that everything works')
+    .setContexts(InteractionContextType.Guild)
+    .addSubcommand((command) =>
+      command
+        .setName('server')
+        .setDescription('Alert channel, manager role, time zone and language; shows them without options')
+        .addChannelOption((option) =>
+          option
+            .setName('channel')
+            .setDescription('Where new subscriptions tell, when no channel is named')
+            .addChannelTypes(...TARGET_TYPES),
+        )
+        .addRoleOption((option) =>
+          option
+            .setName('manager')
+            .setDescription('Who may configure the bot besides Manage Server (@everyone: nobody)'),
+        )
+        .addStringOption((option) =>
+          option.setName('timezone').setDescription('Like Europe/Lisbon').setAutocomplete(true).setMaxLength(50),
+        )
+        .addStringOption((option) =>
+          option
+            .setName('language')
+            .setDescription('The language of this server')
+            .addChoices(...LANGUAGES),
+        ),
+    )
+    .addSubcommand((command) =>
+      command.setName('check').setDescription('Test everything, with the fix for whatever is wrong'),
+    ),
+  access: 'manage',
+  execute(interaction, context) {
+    return interaction.options.getSubcommand() === 'server'
+      ? server(interaction, context)
+      : check(interaction, context);
+  },
+  autocomplete: async (interaction) => timezones(interaction.options.getFocused()),
+} satisfies Command;

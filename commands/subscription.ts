@@ -1,0 +1,107 @@
+import { InteractionContextType, SlashCommandBuilder, type SlashCommandSubcommandBuilder } from 'discord.js';
+import type { Command } from '../src/discord/interactions.ts';
+import { TARGET_TYPES } from './channel.ts';
+import { add } from './subscription/add.ts';
+import { edit, MUTE_CHOICES, mute, pause } from './subscription/change.ts';
+import { addFilterOptions } from './subscription/filters.ts';
+import { offer } from './subscription/find.ts';
+import { list, listButton } from './subscription/list.ts';
+import { dropButton, keepButton, remove } from './subscription/remove.ts';
+import { test } from './subscription/sample.ts';
+
+const withSubscription = (
+  command: SlashCommandSubcommandBuilder,
+  description = 'Which one: label, address or number',
+) =>
+  command.addStringOption((option) =>
+    option
+      .setName('subscription')
+      .setDescription(description)
+      .setRequired(true)
+      .setAutocomplete(true)
+      .setMaxLength(100),
+  );
+
+/** Which addresses are watched, and what is told where. */
+export const subscription = {
+  data: new SlashCommandBuilder()
+    .setName('subscription')
+    .setDescription('Watch addresses and choose what is told where')
+    .setContexts(InteractionContextType.Guild)
+    .addSubcommand((command) =>
+      addFilterOptions(
+        command
+          .setName('add')
+          .setDescription('Watch an address: a wallet or a token')
+          .addStringOption((option) =>
+            option
+              .setName('address')
+              .setDescription('0x and 40 hexadecimal digits')
+              .setRequired(true)
+              .setMaxLength(100),
+          ),
+      ),
+    )
+    .addSubcommand((command) =>
+      command
+        .setName('list')
+        .setDescription('What this server watches')
+        .addChannelOption((option) =>
+          option
+            .setName('channel')
+            .setDescription('Only this channel')
+            .addChannelTypes(...TARGET_TYPES),
+        ),
+    )
+    .addSubcommand((command) =>
+      addFilterOptions(withSubscription(command.setName('edit').setDescription('Change what is told, or where'))),
+    )
+    .addSubcommand((command) =>
+      withSubscription(command.setName('remove').setDescription('Stop watching an address in a channel')),
+    )
+    .addSubcommand((command) =>
+      withSubscription(command.setName('pause').setDescription('Tell nothing until it is resumed')),
+    )
+    .addSubcommand((command) =>
+      withSubscription(command.setName('resume').setDescription('Tell again what was paused')),
+    )
+    .addSubcommand((command) =>
+      withSubscription(
+        command.setName('mute').setDescription('Tell nothing for a while'),
+        'Which one: label, address, number, or "all"',
+      ).addStringOption((option) =>
+        option
+          .setName('duration')
+          .setDescription('For how long')
+          .setRequired(true)
+          .addChoices(...MUTE_CHOICES.map((value) => ({ name: value, value }))),
+      ),
+    )
+    .addSubcommand((command) =>
+      withSubscription(command.setName('test').setDescription('Post a sample alert, marked as such')),
+    ),
+  access: { list: 'all' },
+  execute(interaction, context) {
+    const name = interaction.options.getSubcommand();
+    switch (name) {
+      case 'add':
+        return add(interaction, context);
+      case 'list':
+        return list(interaction, context);
+      case 'edit':
+        return edit(interaction, context);
+      case 'remove':
+        return remove(interaction, context);
+      case 'pause':
+      case 'resume':
+        return pause(interaction, context, name === 'pause');
+      case 'mute':
+        return mute(interaction, context);
+      case 'test':
+        return test(interaction, context);
+    }
+    throw new Error(`no subcommand ${name}`);
+  },
+  autocomplete: offer,
+  buttons: { list: listButton, drop: dropButton, keep: keepButton },
+} satisfies Command;

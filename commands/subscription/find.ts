@@ -1,0 +1,57 @@
+import { PermissionFlagsBits } from 'discord.js';
+import type { AutocompleteUse, ButtonUse, Choice, CommandContext, CommandUse } from '../../src/discord/interactions.ts';
+import { toAddress } from '../../src/domain/address.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
+import { UserError } from '../../src/errors.ts';
+import { isHidden } from '../channel.ts';
+import { shortAddress } from '../reply.ts';
+
+/** The subscription that the person named by number, address or label; always one of this server. */
+export async function named(interaction: CommandUse, { store }: CommandContext): Promise<Subscription> {
+  const text = interaction.options.getString('subscription', true).trim();
+  const all = await store.subscriptions.list(interaction.guildId);
+  const id = /^#?(\d{1,15})$/.exec(text)?.[1];
+  const address = toAddress(text);
+  const found = all.filter((one) =>
+    id !== undefined
+      ? one.id === Number(id)
+      : one.address === address || one.label?.toLowerCase() === text.toLowerCase(),
+  );
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0) {
+    throw new UserError(
+      'This server has no such subscription. Pick one from the list that opens as you type, or look it up with ' +
+        '`/subscription list`.',
+    );
+  }
+  const ids = found.slice(0, 20).map((one) => `#${one.id} in <#${one.channelId}>`);
+  throw new UserError(`Several subscriptions fit. Name one by its number: ${ids.join(', ')}.`);
+}
+
+/** This server's subscriptions that fit what was typed. */
+export async function offer(interaction: AutocompleteUse, { store }: CommandContext): Promise<Choice[]> {
+  const typed = interaction.options.getFocused().trim().toLowerCase().replace(/^#/, '');
+  const all = await store.subscriptions.list(interaction.guildId);
+  const everything = { name: 'All subscriptions of this server', value: 'all' };
+  const withAll = interaction.options.getSubcommand(false) === 'mute' && 'all'.startsWith(typed);
+  const fitting = all.filter(({ id, label, address }) =>
+    [String(id), label?.toLowerCase() ?? '', address].some((text) => text.includes(typed)),
+  );
+  return [...(withAll ? [everything] : []), ...fitting.map((one) => ({ name: lineOf(one), value: String(one.id) }))];
+
+  function lineOf({ id, label, address, channelId, direction }: Subscription): string {
+    const channel = interaction.guild?.channels.cache.get(channelId)?.name;
+    const parts = [label, shortAddress(address), channel && `#${channel}`, direction === 'any' ? null : direction];
+    return `${parts.filter(Boolean).join(' · ')} (${id})`;
+  }
+}
+
+/** The server's subscriptions in channels that this person can see; Manage Server sees all. */
+export async function visibleTo(
+  interaction: CommandUse | AutocompleteUse | ButtonUse,
+  { store }: CommandContext,
+): Promise<Subscription[]> {
+  const all = await store.subscriptions.list(interaction.guildId);
+  if (interaction.memberPermissions.has(PermissionFlagsBits.ManageGuild)) return all;
+  return all.filter(({ channelId }) => !isHidden(interaction, channelId));
+}

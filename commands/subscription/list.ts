@@ -1,0 +1,65 @@
+import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/interactions.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
+import { inCode } from '../../src/domain/text.ts';
+import { ago, count, fullAddress, note, pager, row } from '../reply.ts';
+import { describe } from './filters.ts';
+import { visibleTo } from './find.ts';
+
+const PER_PAGE = 6;
+
+/** `/subscription list`. */
+export function list(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+  return page(interaction, context, interaction.options.getChannel('channel')?.id ?? 'all', 0);
+}
+
+/** `subscription:list:<channel or all>:<page>` */
+export const listButton: Button = {
+  access: 'all',
+  answer: 'update',
+  press: (interaction, [channel = 'all', number = '0'], context) => page(interaction, context, channel, Number(number)),
+};
+
+async function page(
+  interaction: CommandUse | ButtonUse,
+  context: CommandContext,
+  channel: string,
+  wanted: number,
+): Promise<Reply> {
+  const visible = await visibleTo(interaction, context);
+  const shown = channel === 'all' ? visible : visible.filter(({ channelId }) => channelId === channel);
+  const where = channel === 'all' ? 'this server' : `<#${channel}>`;
+  if (shown.length === 0) {
+    return note('info', 'No subscriptions', [
+      `Nothing is watched in ${where} yet. Start with \`/subscription add\` and an address.`,
+    ]);
+  }
+  const pages = Math.ceil(shown.length / PER_PAGE);
+  const current = Math.min(Math.max(0, Math.trunc(wanted) || 0), pages - 1);
+  const rows = shown.slice(current * PER_PAGE, (current + 1) * PER_PAGE);
+  const lines = rows.flatMap((one, index) => {
+    const heading = one.channelId === rows[index - 1]?.channelId ? [] : [`### <#${one.channelId}>`];
+    return [...heading, ...lineOf(one, context)];
+  });
+  const turn = pager(current, pages, (to) => `subscription:list:${channel}:${to}`);
+  return note('info', count(shown.length, 'subscription'), lines, {
+    ...(pages > 1 && { footer: { text: `Page ${current + 1} of ${pages}` } }),
+    components: turn.length > 0 ? [row(...turn)] : [],
+  });
+}
+
+function lineOf(subscription: Subscription, { settings, now }: CommandContext): string[] {
+  const { id, label, address, lastEventAt } = subscription;
+  const last = lastEventAt === null ? 'no event yet' : `last event ${ago(lastEventAt)}`;
+  return [
+    `**${label === null ? '' : `${inCode(label, '')} · `}number ${id}**`,
+    fullAddress(address, settings),
+    describe(subscription, settings),
+    `-# ${[stateOf(subscription, now()), last].filter(Boolean).join(' · ')}`,
+  ];
+}
+
+/** Why nothing is told at the moment; empty when something would be. */
+export function stateOf({ paused, mutedUntil }: Subscription, now: number): string {
+  if (paused) return '⏸️ paused';
+  return mutedUntil !== null && mutedUntil > now ? `🔕 muted, ends ${ago(mutedUntil)}` : '';
+}

@@ -1,0 +1,87 @@
+import { InteractionContextType, SlashCommandBuilder } from 'discord.js';
+import type { Command, CommandContext, Reply } from '../src/discord/interactions.ts';
+import { inCode } from '../src/domain/text.ts';
+import { UserError } from '../src/errors.ts';
+import type { Webhook } from '../src/upstream/notification.ts';
+import { explain } from './failure.ts';
+import { count, note } from './reply.ts';
+import { project } from './webhook/project.ts';
+import { cancelButton, confirmButton, forgetButton, preview } from './webhook/remove.ts';
+
+/** How long choices may wait for the service. */
+const CHOICES_MS = 1_500;
+
+/** The webhooks of the project at the notification service. */
+export const webhook = {
+  data: new SlashCommandBuilder()
+    .setName('webhook')
+    .setDescription('The webhooks of the notification project')
+    .setContexts(InteractionContextType.Guild)
+    .addSubcommand((command) =>
+      command.setName('list').setDescription('The project’s webhooks, and which of them point at this bot'),
+    )
+    .addSubcommand((command) =>
+      command
+        .setName('remove')
+        .setDescription('Take addresses out of a webhook; shows a preview first')
+        .addStringOption((option) =>
+          option
+            .setName('webhook')
+            .setDescription('The webhook’s id')
+            .setRequired(true)
+            .setAutocomplete(true)
+            .setMaxLength(100),
+        )
+        .addStringOption((option) =>
+          option
+            .setName('addresses')
+            .setDescription('One or many, with spaces, commas or line breaks between them')
+            .setRequired(true)
+            .setMaxLength(6_000),
+        ),
+    ),
+  access: 'manage',
+  async execute(interaction, context) {
+    const name = interaction.options.getSubcommand();
+    return name === 'list' ? list(interaction.guildId, context) : preview(interaction, context);
+  },
+  async autocomplete({ guildId, options }, context) {
+    if (!context.notification || !context.settings.operatorGuildIds.includes(guildId)) return [];
+    const answer = await context.notification.webhooks(CHOICES_MS);
+    if (answer.status !== 'ok') return [];
+    const typed = options.getFocused().trim().toLowerCase();
+    return answer.webhooks.flatMap((one) => {
+      const { id } = one;
+      if (id === null || !id.toLowerCase().includes(typed)) return [];
+      const parts = [id, one.eventType, pointsHere(one, context) ? 'points here' : hostOf(one)];
+      return [{ name: parts.filter(Boolean).join(' · '), value: id }];
+    });
+  },
+  buttons: { confirm: confirmButton, cancel: cancelButton, forget: forgetButton },
+} satisfies Command;
+
+async function list(guildId: string, context: CommandContext): Promise<Reply> {
+  const answer = await project(context, guildId).webhooks();
+  if (answer.status !== 'ok') throw new UserError(explain(answer, 'notification'));
+  const { webhooks } = answer;
+  const here = webhooks.filter((one) => pointsHere(one, context)).length;
+  const lines = webhooks.flatMap((one) => [
+    `**${inCode(one.eventType, 'unknown events')}** ${pointsHere(one, context) ? '→ this bot ✅' : `→ ${inCode(hostOf(one), 'unknown receiver')}`}`,
+    one.id === null ? '-# the service does not tell its id' : `-# id ${inCode(one.id, 'unreadable')}`,
+  ]);
+  const advice =
+    here > 0
+      ? null
+      : `None of them points at this bot. Let one post to \`${context.settings.receiverUrl}\` to get its events here.`;
+  return note(here > 0 ? 'info' : 'warn', count(webhooks.length, 'webhook'), [advice, ...lines]);
+}
+
+function pointsHere({ url }: Webhook, { settings }: CommandContext): boolean {
+  const bare = (text: string) => (URL.canParse(text) ? new URL(text).href.replace(/\/+$/, '') : text);
+  return url !== null && bare(url) === bare(settings.receiverUrl);
+}
+
+/** The rest of a receiver's URL may be a secret of its own. */
+function hostOf({ url }: Webhook): string | null {
+  return url !== null && URL.canParse(url) ? new URL(url).host : null;
+}
