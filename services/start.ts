@@ -1,4 +1,4 @@
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { connect } from './chain/node.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -73,7 +73,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   // Fastify's own request lines would hold the keys of the query.
   const server = fastify({
     loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   });
   server.setNotFoundHandler((_request, reply) =>

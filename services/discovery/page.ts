@@ -37,9 +37,10 @@ ${rows.map(planOf)}
 function planOf(row: Row): Html {
   const details = Object.entries(row)
     .filter(([column, value]) => !known.includes(column) && value !== null && value !== '')
-    .map(([column, value]) => html`<small>${column}: ${[value].flat().join(', ')} · </small>`);
+    .map(([column, value]) => `${inWords(column)}: ${[value].flat().join(', ')}`)
+    .join(' · ');
   const links = [row.actionButtons ?? []].flat().flatMap((button) => linkOf(String(button)));
-  return html`<p><strong>${String(row.planName ?? row.offer ?? 'Plan')}</strong> ${links}<br>${details}</p>`;
+  return html`<p><strong>${String(row.planName ?? row.offer ?? 'Plan')}</strong> ${links}<br><small>${details}</small></p>`;
 }
 
 /** A Markdown link as an HTML link; only to https, everything else is somebody's trap. */
@@ -48,4 +49,9 @@ function linkOf(markdown: string): Html[] {
   if (label === undefined || target === undefined || !URL.canParse(target)) return [];
   const url = new URL(target);
   return url.protocol === 'https:' ? [html`<a href="${url.href}" rel="noreferrer nofollow">${label}</a> `] : [];
+}
+
+/** `requestsPerSecond` as `requests per second`. */
+function inWords(column: string): string {
+  return column.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -9,6 +9,9 @@ export const retryDelays: readonly number[] = [15_000, 60_000, 600_000, 3_600_00
 
 const timeoutMs = 3_000;
 
+/** How long nothing is sent after the database failed, in milliseconds. */
+const restMs = 5_000;
+
 interface DelivererParts {
   store: NotificationStore;
   clock: Clock;
@@ -26,6 +29,7 @@ export class Deliverer {
   readonly #sending = new Map<string, Promise<void>>();
   #cancel = () => {};
   #closing = false;
+  #restUntil = 0;
 
   constructor(parts: DelivererParts) {
     this.#parts = parts;
@@ -37,6 +41,10 @@ export class Deliverer {
     this.#cancel();
     if (this.#closing || this.#parts.faults().paused) return;
     const now = clock.now();
+    if (now < this.#restUntil) {
+      this.#cancel = clock.setTimer(this.#restUntil - now, () => this.nudge());
+      return;
+    }
     for (const webhookId of store.webhooksWithDue(now)) {
       if (!this.#sending.has(webhookId)) this.#sending.set(webhookId, this.#drain(webhookId));
     }
@@ -53,18 +61,19 @@ export class Deliverer {
   }
 
   async #drain(webhookId: string): Promise<void> {
+    const { clock, log } = this.#parts;
     try {
       for (let delivery = this.#next(webhookId); delivery !== undefined; delivery = this.#next(webhookId)) {
         await this.#attempt(delivery);
       }
-      this.#sending.delete(webhookId);
-      this.nudge();
     } catch (error) {
-      this.#sending.delete(webhookId);
-      this.#parts.log.error({ err: error, webhookId }, 'Deliveries cannot be kept; trying again in 5 s');
-      this.#cancel();
-      if (!this.#closing) this.#cancel = this.#parts.clock.setTimer(5_000, () => this.nudge());
+      log.error({ err: error, webhookId }, `Deliveries cannot be kept; trying again in ${restMs} ms`);
+      this.#restUntil = clock.now() + restMs;
     }
+    // Never in the same turn as the call: the caller notes this promise first.
+    await Promise.resolve();
+    this.#sending.delete(webhookId);
+    this.nudge();
   }
 
   #next(webhookId: string): Delivery | undefined {

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rpcOf } from '../../sandbox/chain/driver.ts';
+import { type Chain, type Mined, startChain, startTraffic, walletNames } from '../../sandbox/chain/index.ts';
+import { readBlock } from '../../services/chain/block.ts';
+import { connect, type Node } from '../../services/chain/node.ts';
+import { readToken } from '../../services/chain/token.ts';
+
+const nobody = '0x0000000000000000000000000000000000000000';
+const stranger = '0x00000000000000000000000000000000000ABc01';
+
+describe.each([{ kind: 'anvil' }, { kind: 'scripted' }] as const)('the $kind chain', ({ kind }) => {
+  let chain: Chain;
+  let node: Node;
+
+  beforeAll(async () => {
+    chain = await startChain({ scripted: kind === 'scripted' });
+    node = connect(chain.rpcUrl);
+  });
+  afterAll(() => chain.close());
+
+  /** The transfers of one transaction, as the services see them, with names instead of addresses. */
+  async function transfersOf({ hash, blockNumber }: Mined) {
+    const read = await readBlock(node, blockNumber, 'trace_block');
+    const transfers = read!.transfers.filter(({ txHash }) => txHash === hash);
+    return transfers.map(({ txHash: _, ...transfer }) => ({
+      ...transfer,
+      from: nameOf(transfer.from),
+      to: nameOf(transfer.to),
+    }));
+  }
+
+  function nameOf(address: string): string {
+    const known = { ...chain.wallets, ...chain.contracts, nobody };
+    return Object.entries(known).find(([, one]) => one === address)?.[0] ?? address;
+  }
+
+  test('is what was asked for, and says nothing of a replacement', () => {
+    expect(chain.kind).toBe(kind);
+    expect(chain.notice).toBeNull();
+  });
+
+  test('native and internal transfers', async () => {
+    const native = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 5n });
+    expect(await transfersOf(native)).toEqual([
+      { kind: 'native', from: 'Alice', to: 'Treasury', value: 5n, internal: false },
+    ]);
+    expect(native.summary).toBe('Alice sends 0.000000000000000005 coins to Treasury');
+    const internal = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 6n });
+    expect(await transfersOf(internal)).toEqual([
+      { kind: 'native', from: 'Alice', to: 'splitter', value: 6n, internal: false },
+      { kind: 'native', from: 'splitter', to: 'Treasury', value: 6n, internal: true },
+    ]);
+  });
+
+  test('token transfers of every kind', async () => {
+    const { dollar, bell, names, supplies } = chain.tokens;
+    const pair = { from: 'Bob', to: 'Treasury' } as const;
+    const moved = { from: 'Bob', to: 'Treasury' };
+    expect(await transfersOf(await chain.transfer({ kind: 'erc20', ...pair, amount: 7n }))).toEqual([
+      { kind: 'erc20', ...moved, token: dollar.address, value: 7n },
+    ]);
+    expect(await transfersOf(await chain.transfer({ kind: 'erc20', token: 'bell', ...pair, amount: 8n }))).toEqual([
+      { kind: 'erc20', ...moved, token: bell.address, value: 8n },
+    ]);
+    const [name] = await transfersOf(await chain.transfer({ kind: 'erc721', token: 'names', ...pair }));
+    expect(name).toMatchObject({ kind: 'erc721', ...moved, token: names.address });
+    expect((name as { tokenId: bigint }).tokenId).toBeGreaterThan(2n ** 200n);
+    expect(await transfersOf(await chain.transfer({ kind: 'erc1155', ...pair, amount: 2n, batch: true }))).toEqual(
+      [1n, 2n, 3n].map((tokenId) => ({ kind: 'erc1155', ...moved, token: supplies.address, tokenId, value: 2n })),
+    );
+  });
+
+  test('a stranger can send what it never had', async () => {
+    const sent = await chain.transfer({ kind: 'erc20', from: stranger, to: 'Treasury', amount: 9n });
+    expect(await transfersOf(sent)).toMatchObject([{ from: stranger, to: 'Treasury', value: 9n }]);
+    expect(
+      await transfersOf(await chain.transfer({ kind: 'erc721', from: stranger, to: 'Bob', id: 777n })),
+    ).toMatchObject([{ from: stranger, to: 'Bob', tokenId: 777n }]);
+  });
+
+  test('an NFT that was received can be sent on, and no other one of that id', async () => {
+    await chain.transfer({ kind: 'erc721', from: 'Whale', to: stranger, id: 888n });
+    const back = await chain.transfer({ kind: 'erc721', from: stranger, to: 'Whale', id: 888n });
+    expect(await transfersOf(back)).toMatchObject([{ tokenId: 888n }]);
+    await expect(chain.transfer({ kind: 'erc721', from: 'Alice', to: 'Bob', id: 888n })).rejects.toThrow();
+  });
+
+  test('a swap pays one token and gets another in one transaction', async () => {
+    const { dollar, bell } = chain.tokens;
+    expect(await transfersOf(await chain.swap('Carol', 10_000_000n))).toEqual([
+      { kind: 'erc20', from: 'Carol', to: 'swap', token: dollar.address, value: 10_000_000n },
+      { kind: 'erc20', from: 'swap', to: 'Carol', token: bell.address, value: 8n * 10n ** 18n },
+    ]);
+  });
+
+  test('a sweep moves several NFTs in one transaction', async () => {
+    const moved = await transfersOf(await chain.sweep({ from: 'Market', to: 'Treasury', count: 15 }));
+    expect(new Set(moved.map((transfer) => 'tokenId' in transfer && transfer.tokenId)).size).toBe(15);
+    expect(moved.every(({ from, to }) => from === 'Market' && to === 'Treasury')).toBe(true);
+  });
+
+  test('twins are two equal transfers in one transaction', async () => {
+    const [one, two, ...more] = await transfersOf(await chain.twins({ from: 'Alice', to: 'Treasury', amount: 3n }));
+    expect(one).toMatchObject({ from: 'Alice', to: 'Treasury', value: 3n });
+    expect(two).toEqual(one);
+    expect(more).toEqual([]);
+  });
+
+  test('a look-alike begins and ends like the address it copies', async () => {
+    const sent = await chain.lookalike({ like: 'Payroll', to: 'Treasury' });
+    const { Payroll } = chain.wallets;
+    expect(sent.address).not.toBe(Payroll);
+    const ends = (address: string) => (address.slice(2, 6) + address.slice(-4)).toLowerCase();
+    expect(ends(sent.address)).toBe(ends(Payroll));
+    expect(await transfersOf(sent)).toMatchObject([{ from: sent.address, to: 'Treasury', value: 0n }]);
+  });
+
+  test.each(['dollar', 'keys', 'supplies'] as const)('%s can be minted and burnt', async (token) => {
+    const { address } = chain.tokens[token];
+    expect(await transfersOf(await chain.mint({ to: 'Grants', token }))).toMatchObject([
+      { from: 'nobody', to: 'Grants', token: address },
+    ]);
+    expect(await transfersOf(await chain.burn({ from: 'Grants', token }))).toMatchObject([
+      { from: 'Grants', to: 'nobody', token: address },
+    ]);
+  });
+
+  test('the hostile and the fake token are what they are called', async () => {
+    const pair = { from: 'Bob', to: 'Treasury' } as const;
+    const { hostile, fake, dollar } = chain.tokens;
+    expect(await transfersOf(await chain.hostile(pair))).toMatchObject([{ token: hostile.address }]);
+    expect(await transfersOf(await chain.fake(pair))).toMatchObject([{ token: fake.address }]);
+    expect(await readToken(node, hostile.address)).toMatchObject({ name: hostile.name, symbol: hostile.symbol });
+    expect(await readToken(node, fake.address)).toEqual(
+      await readToken(node, dollar.address).then((real) => ({ ...real, totalSupply: expect.any(BigInt) })),
+    );
+  });
+
+  test('tokens answer for themselves', async () => {
+    for (const { address, name, symbol, type, decimals } of Object.values(chain.tokens)) {
+      const token = await readToken(node, address);
+      expect(token).toMatchObject({ name, symbol, type, decimals: type === 'ERC-20' ? decimals : null });
+    }
+    expect(await readToken(node, chain.wallets.Alice)).toBeNull();
+    expect(await readToken(node, chain.contracts.mover)).toBeNull();
+  });
+
+  test('a burst is mined in one block, in order', async () => {
+    const heard: string[] = [];
+    const stop = chain.onMined(({ hash }) => heard.push(hash));
+    const mined = await chain.burst(30);
+    stop();
+    expect(new Set(mined.map(({ blockNumber }) => blockNumber)).size).toBe(1);
+    expect(heard).toEqual(mined.map(({ hash }) => hash));
+    const read = await readBlock(node, mined[0]!.blockNumber, 'trace_block');
+    expect(read!.block.transactions.map(({ hash }) => hash)).toEqual(heard);
+    await expect(chain.burst(0)).rejects.toThrow(RangeError);
+  });
+
+  test('the largest burst fits into a block', async () => {
+    expect(await chain.burst(500)).toHaveLength(500);
+  });
+
+  test('actions at the same time do not disturb each other', async () => {
+    const all = await Promise.all(walletNames.map((from) => chain.transfer({ kind: 'erc721', from, to: 'Treasury' })));
+    expect(new Set(all.map(({ hash }) => hash)).size).toBe(walletNames.length);
+  });
+
+  test('blocks and transactions are the same whichever way they are asked for', async () => {
+    const rpc = rpcOf(chain.rpcUrl);
+    const { hash, blockNumber } = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Bob' });
+    const number = `0x${blockNumber.toString(16)}`;
+    type Block = { hash: string; number: string; transactions: unknown[] };
+    const block = await rpc<Block>('eth_getBlockByNumber', [number, true]);
+    expect(await rpc('eth_getBlockByHash', [block.hash, true])).toEqual(block);
+    expect(await rpc<Block>('eth_getBlockByNumber', [number, false])).toMatchObject({ transactions: [hash] });
+    expect(await rpc('eth_getTransactionByHash', [hash])).toMatchObject({
+      hash,
+      blockHash: block.hash,
+      blockNumber: number,
+    });
+    const receipt = { transactionHash: hash, status: '0x1', blockHash: block.hash };
+    expect(await rpc('eth_getTransactionReceipt', [hash])).toMatchObject(receipt);
+    expect(await rpc('eth_getBlockReceipts', [number])).toMatchObject([receipt]);
+    expect(await rpc('eth_blockNumber')).toBe(number);
+    expect(await rpc('eth_getBlockByNumber', ['0xffffff', true])).toBeNull();
+    expect(await rpc('eth_getTransactionReceipt', [`0x${'0'.repeat(64)}`])).toBeNull();
+    await expect(rpc('no_such_method')).rejects.toThrow();
+  });
+
+  test('traffic goes on through all kinds until it is stopped', async () => {
+    const summaries: string[] = [];
+    const turns = 40;
+    const enough = new Promise<void>((resolve) => {
+      chain.onMined(({ summary }) => summaries.push(summary) >= turns && resolve());
+    });
+    const failures: unknown[] = [];
+    const stop = startTraffic(chain, { everyMs: 0, random: () => 0.5, onError: (error) => failures.push(error) });
+    await enough;
+    await stop();
+    expect(failures).toEqual([]);
+    const text = summaries.join('\n');
+    for (const part of ['through a contract', 'HUSD', 'BELL', 'HKEY #', 'HNAME #', '× HSUP', 'swaps', 'twice']) {
+      expect(text).toContain(part);
+    }
+    expect(text).toMatch(/sends .* to Treasury/);
+    expect(text).toMatch(/Treasury sends/);
+  });
+});

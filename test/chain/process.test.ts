@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { rpcOf } from '../../sandbox/chain/driver.ts';
+import { startChain } from '../../sandbox/chain/index.ts';
+
+const answers = async (rpcUrl: string) =>
+  rpcOf(rpcUrl)('eth_chainId').then(
+    () => true,
+    () => false,
+  );
+
+test('where anvil is missing a scripted chain takes over and says so', async () => {
+  const chain = await startChain({ findAnvil: () => null });
+  expect(chain.kind).toBe('scripted');
+  expect(chain.notice).toMatch(
+    /There is no anvil for this platform \(\w+ \w+\), so a small scripted chain takes its place/,
+  );
+  await chain.close();
+  expect(await answers(chain.rpcUrl)).toBe(false);
+});
+
+test('closing ends anvil', async () => {
+  const chain = await startChain();
+  expect(await answers(chain.rpcUrl)).toBe(true);
+  await chain.close();
+  expect(await answers(chain.rpcUrl)).toBe(false);
+});
+
+test.each([false, true])('a port in use is told (scripted: %s)', async (scripted) => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await expect(startChain({ port, scripted })).rejects.toThrow(/in use/i);
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test('anvil ends with its parent, even when that is killed', async () => {
+  const module = new URL('../../sandbox/chain/index.ts', import.meta.url);
+  const program = `
+    import { startChain } from ${JSON.stringify(fileURLToPath(module))};
+    const chain = await startChain();
+    process.stdout.write(chain.rpcUrl);
+    setInterval(() => {}, 1000);`;
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [rpcUrl] = (await once(parent.stdout, 'data')) as [Buffer];
+  expect(await answers(String(rpcUrl))).toBe(true);
+  parent.kill('SIGKILL');
+  await once(parent, 'exit');
+  await expect.poll(() => answers(String(rpcUrl)), { interval: 20, timeout: 10_000 }).toBe(false);
+});

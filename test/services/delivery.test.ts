@@ -1,0 +1,192 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import type { DeliveryProgress } from '../../services/notification/types.ts';
+import { type Harness, startHarness, temporaryFolder } from './harness.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+
+let chain: Chain;
+let receiver: Receiver;
+let services: Harness;
+let folder: ReturnType<typeof temporaryFolder>;
+
+beforeAll(async () => {
+  chain = await startChain({ scripted: true });
+});
+afterAll(() => chain.close());
+beforeEach(async () => {
+  folder = temporaryFolder();
+  receiver = await startReceiver();
+  services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+});
+afterEach(async () => {
+  await services.close();
+  await receiver.close();
+  folder.remove();
+});
+
+const settled = ({ type }: DeliveryProgress) => type === 'scheduled' || type === 'ended';
+
+/** Mines a transfer to Treasury and scans it; resolves with what came after the first attempt. */
+async function mineOne(amount?: bigint): Promise<DeliveryProgress> {
+  const after = services.step(settled);
+  await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', ...(amount === undefined ? {} : { amount }) });
+  await services.notification.scan();
+  return await after;
+}
+
+test.each([201, 204, 302, 404, 500])('an answer of %i is not success', async (status) => {
+  receiver.answer(status);
+  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  expect(await mineOne()).toMatchObject({ type: 'scheduled', reason: 'retry' });
+});
+
+test('a failed delivery is tried again on schedule with the same bytes, seven times in all', async () => {
+  receiver.answer(500);
+  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  await mineOne();
+  const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000] as const;
+  for (const [index, delay] of [15 * second, minute, 10 * minute, hour, day, day].entries()) {
+    services.clock.advance(delay - 1);
+    expect(receiver.received).toHaveLength(index + 1);
+    const after = services.step(settled);
+    services.clock.advance(1);
+    const outcome = await after;
+    expect(receiver.received).toHaveLength(index + 2);
+    expect(outcome.type).toBe(index === 5 ? 'ended' : 'scheduled');
+  }
+  services.clock.advance(30 * day);
+  expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+  expect(receiver.received).toHaveLength(7);
+  expect(services.notification.pending()).toBe(0);
+});
+
+test('a delivery that succeeds on a retry is over', async () => {
+  receiver.answer(503);
+  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  await mineOne();
+  receiver.answer(200);
+  const after = services.step(settled);
+  services.clock.advance(15_000);
+  expect(await after).toMatchObject({ type: 'ended', outcome: 'delivered' });
+  expect(services.notification.pending()).toBe(0);
+});
+
+test('a receiver that does not answer within 3 s is given up on until the retry', async () => {
+  receiver.answer(null);
+  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  const outcome = mineOne();
+  await receiver.until(1);
+  const answered = services.step(({ type }) => type === 'answered');
+  services.clock.advance(2_999);
+  services.clock.advance(1);
+  expect(await answered).toMatchObject({ status: null, error: 'no answer within 3000 ms' });
+  const { dueAt } = (await outcome) as { dueAt: number };
+  expect(dueAt - services.clock.now()).toBe(15_000);
+});
+
+test('a receiver that hangs or is gone does not hold up another one', async () => {
+  const healthy = await startReceiver();
+  receiver.answer(null);
+  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  await services.watch('http://127.0.0.1:1/gone', [chain.wallets.Treasury]);
+  await services.watch(healthy.url, [chain.wallets.Treasury]);
+  await chain.burst(10, { from: 'Alice', to: 'Treasury' });
+  await services.notification.scan();
+  expect(await healthy.until(10)).toHaveLength(10);
+  expect(receiver.received.length).toBeLessThanOrEqual(1);
+  await healthy.close();
+  receiver.answer(200);
+  await receiver.until(1);
+  const answered = services.step(({ type }) => type === 'answered');
+  services.clock.advance(3_000);
+  await answered;
+});
+
+test('events are sent newest first', async () => {
+  services.notification.setFaults({ paused: true });
+  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  for (const amount of [1n, 2n, 3n]) await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
+  await services.notification.scan();
+  expect(receiver.received).toHaveLength(0);
+  services.notification.setFaults({ paused: false });
+  const received = await receiver.until(3);
+  expect(received.map(({ body }) => JSON.parse(body).value)).toEqual(['3', '2', '1']);
+});
+
+test('every step of a delivery is told, in order', async () => {
+  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  const steps: string[] = [];
+  services.notification.onProgress(({ type }) => steps.push(type));
+  expect(await mineOne()).toMatchObject({ type: 'ended', outcome: 'delivered', blockNumber: expect.any(Number) });
+  expect(steps).toEqual(['matched', 'attempted', 'answered', 'ended']);
+});
+
+test('faults: repeated, delayed', async () => {
+  services.notification.setFaults({ repeat: 2, repeatAfterMs: 20_000, delayMs: 5_000 });
+  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  const first = mineOne();
+  await services.step(({ type }) => type === 'matched');
+  services.clock.advance(4_999);
+  expect(receiver.received).toHaveLength(0);
+  services.clock.advance(1);
+  expect(await first).toMatchObject({ type: 'scheduled', reason: 'repeat' });
+  for (const type of ['scheduled', 'ended']) {
+    const after = services.step(settled);
+    services.clock.advance(20_000);
+    expect(await after).toMatchObject({ type });
+  }
+  expect(receiver.received).toHaveLength(3);
+  expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+});
+
+test('fault: another order', async () => {
+  services.notification.setFaults({ paused: true, reorder: true });
+  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  const mined = await chain.burst(40, { from: 'Alice', to: 'Treasury' });
+  await services.notification.scan();
+  services.notification.setFaults({ paused: false });
+  const order = (await receiver.until(40)).map(({ body }) => JSON.parse(body).txHash);
+  const newestFirst = mined.map(({ hash }) => hash).reverse();
+  expect(order).not.toEqual(newestFirst);
+  expect(order.toSorted()).toEqual(newestFirst.toSorted());
+});
+
+test('nothing is lost or told twice over a restart', async () => {
+  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  receiver.answer(500);
+  await mineOne(1n);
+  await services.close();
+  await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
+  receiver.answer(200);
+
+  services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+  if (services.notification.pending() > 1) await services.step(settled);
+  services.clock.advance(15_000);
+  await receiver.until(3);
+  expect(receiver.received.map(({ body }) => JSON.parse(body).value)).toEqual(['1', '2', '1']);
+  await services.close();
+
+  services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+  expect(services.notification.pending()).toBe(0);
+  const { body } = await services.call('GET', '/webhooks/harbor');
+  expect(body).toHaveLength(1);
+});
+
+test('a second process on the same folder is refused with a clear message', async () => {
+  await expect(startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir })).rejects.toThrow(
+    /Another process is using .*sqlite/,
+  );
+});
+
+test('on another chain scanning goes on from its newest block', async () => {
+  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  await services.close();
+  const second = await startChain({ scripted: true });
+  await second.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 1n });
+  services = await startHarness({ rpcUrl: second.rpcUrl, dir: folder.dir });
+  await second.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
+  await services.notification.scan();
+  const received = await receiver.until(1);
+  expect(received.map(({ body }) => JSON.parse(body).value)).toEqual(['2']);
+  await second.close();
+});

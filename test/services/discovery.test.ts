@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Services, startServices } from '../../services/start.ts';
+
+const keys = [
+  'mcpservers',
+  'analytics',
+  'wallets',
+  'explorers',
+  'apis',
+  'oracles',
+  'bridges',
+  'services',
+  'sdks',
+  'platforms',
+  'security',
+  'storages',
+];
+
+let services: Services;
+
+beforeAll(async () => {
+  services = await startServices({ rpcUrl: 'http://127.0.0.1:1', dir: '', projects: [], only: 'discovery' });
+});
+afterAll(() => services.close());
+
+interface Page {
+  rows: Record<string, unknown>[];
+  total: number;
+  page: number;
+  pageSize: number;
+}
+
+type Body = Page & { result: { key: string }[] };
+
+const get = async (path: string) => {
+  const response = await fetch(`${services.discoveryUrl}${path}`);
+  return { status: response.status, body: (await response.json()) as Body };
+};
+const rows = async (query: Record<string, string>): Promise<Page> =>
+  (await get(`/api/infrastructure-providers/rows?${new URLSearchParams(query)}`)).body;
+
+test('the active categories are listed', async () => {
+  const { status, body } = await get('/api/infrastructure-providers/categories');
+  expect(status).toBe(200);
+  expect(body.result.map(({ key }) => key)).toEqual(keys);
+});
+
+test('there are at least 60 providers over all categories, each row with the common columns', async () => {
+  const providers = new Set<unknown>();
+  for (const category of keys) {
+    const page = await rows({ category, pageSize: '100' });
+    for (const row of page.rows) {
+      providers.add(row.provider);
+      expect(Object.keys(row)).toEqual(
+        expect.arrayContaining(['slug', 'offer', 'actionButtons', 'starred', 'tag', 'price', 'planType', 'planName']),
+      );
+    }
+    expect(page.rows).toHaveLength(page.total);
+  }
+  expect(providers.size).toBeGreaterThanOrEqual(60);
+});
+
+test('pages start at 1 and hold every row once', async () => {
+  const all = await rows({ category: 'wallets', pageSize: '100' });
+  const seen: unknown[] = [];
+  for (let page = 1; page <= Math.ceil(all.total / 4); page++) {
+    const one = await rows({ category: 'wallets', page: String(page), pageSize: '4' });
+    expect(one).toMatchObject({ page, pageSize: 4, total: all.total });
+    seen.push(...one.rows);
+  }
+  expect(seen).toEqual(all.rows);
+  expect((await rows({ category: 'wallets', page: '99' })).rows).toEqual([]);
+});
+
+test('a search finds rows that hold all its words, in any case', async () => {
+  const found = await rows({ category: 'apis', search: 'TRADING latency' });
+  expect(new Set(found.rows.map(({ provider }) => provider))).toEqual(new Set(['Rapidlock']));
+  expect((await rows({ category: 'apis', search: 'nothing has this' })).total).toBe(0);
+});
+
+test('filters take any of their values and all of their columns', async () => {
+  const filter = (...filters: { id: string; value: string[] }[]) =>
+    rows({ category: 'apis', filters: JSON.stringify(filters), pageSize: '100' });
+  const two = await filter({ id: 'provider', value: ['Nodewharf', 'freshet rpc'] });
+  expect(new Set(two.rows.map(({ provider }) => provider))).toEqual(new Set(['Nodewharf', 'Freshet RPC']));
+  const one = await filter({ id: 'provider', value: ['Nodewharf'] }, { id: 'planType', value: ['free'] });
+  expect(one.rows).toMatchObject([{ provider: 'Nodewharf', planName: 'Free' }]);
+  expect((await filter({ id: 'nothing', value: ['x'] })).total).toBe(0);
+});
+
+test.each([
+  [{}, /category is required/],
+  [{ category: 'unknown' }, /category is not one of mcpservers/],
+  [{ category: 'faucets' }, /category is not one of/],
+  [{ category: 'apis', page: '0' }, /page/],
+  [{ category: 'apis', pageSize: '1000' }, /pageSize/],
+  [{ category: 'apis', filters: '{' }, /filters must be a JSON array/],
+])('rows of %o are refused', async (query, message) => {
+  const { status, body } = await get(`/api/infrastructure-providers/rows?${new URLSearchParams(query)}`);
+  expect(status).toBe(400);
+  expect(body).toEqual({ error: { message: expect.stringMatching(message) } });
+});
+
+test('an unknown path is answered in the frame', async () => {
+  expect(await get('/nothing')).toEqual({ status: 404, body: { error: { message: expect.any(String) } } });
+});
+
+test('the directory page searches, and third-party text stays text', async () => {
+  const open = async (path: string) => (await fetch(`${services.discoveryUrl}${path}`)).text();
+  const found = await open('/toolbox/wallets?search=keystone');
+  expect(found).toContain('<h2>Keystone Cove</h2>');
+  expect(found).not.toContain('Brassfob');
+  expect(found).toContain('href="https://keystone-cove.example/"');
+  const all = await open('/toolbox/wallets');
+  expect(all).toContain('&#60;img src=x onerror=alert(1)&#62;');
+  expect(all).not.toMatch(/<img|<script|<a href="(?!https:|\/discovery\/)/);
+  expect(await open('/toolbox/wallets?search="><script>')).not.toContain('<script>');
+  expect((await fetch(`${services.discoveryUrl}/toolbox/unknown`)).status).toBe(404);
+});

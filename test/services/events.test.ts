@@ -1,0 +1,298 @@
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { rpcOf } from '../../sandbox/chain/driver.ts';
+import { type Chain, type Mined, startChain } from '../../sandbox/chain/index.ts';
+import type { DeliveryProgress } from '../../services/notification/types.ts';
+import { type Harness, startHarness, temporaryFolder } from './harness.ts';
+import { startLimitedNode } from './limited-node.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+
+const sentinel = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
+const nobody = '0x0000000000000000000000000000000000000000';
+
+describe.each([{ scripted: false }, { scripted: true }])(
+  'events of a chain with scripted: $scripted',
+  ({ scripted }) => {
+    let chain: Chain;
+    let receiver: Receiver;
+    let services: Harness;
+    let folder: ReturnType<typeof temporaryFolder>;
+
+    beforeAll(async () => {
+      chain = await startChain({ scripted });
+    });
+    afterAll(() => chain.close());
+    beforeEach(async () => {
+      folder = temporaryFolder();
+      receiver = await startReceiver();
+      services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+    });
+    afterEach(async () => {
+      await services.close();
+      await receiver.close();
+      folder.remove();
+    });
+
+    /** Scans and answers the bodies that arrive, oldest event first. */
+    async function delivered(count: number): Promise<string[]> {
+      await services.notification.scan();
+      const received = await receiver.until(count);
+      return received.map(({ body }) => body).reverse();
+    }
+
+    /** What every event of a transaction tells, as read from the chain by another way. */
+    async function common(mined: Mined) {
+      const rpc = rpcOf(chain.rpcUrl);
+      const transaction = await rpc<Record<'blockHash' | 'gas' | 'value', string>>('eth_getTransactionByHash', [
+        mined.hash,
+      ]);
+      const receipt = await rpc<Record<'gasUsed' | 'effectiveGasPrice', string>>('eth_getTransactionReceipt', [
+        mined.hash,
+      ]);
+      const decimal = (hex: string) => BigInt(hex).toString();
+      return {
+        txHash: mined.hash,
+        blockNumber: mined.blockNumber,
+        blockHash: transaction.blockHash,
+        projectId: 'harbor',
+        addressType: 'Wallet',
+        direction: 'incoming',
+        gasPrice: decimal(receipt.effectiveGasPrice),
+        gasUsed: decimal(receipt.gasUsed),
+        gasFee: (BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)).toString(),
+        gasLimit: decimal(transaction.gas),
+        txnValue: decimal(transaction.value),
+      };
+    }
+
+    test('a native transfer', async () => {
+      const { Alice, Treasury } = chain.wallets;
+      await services.watch(receiver.url, [Treasury]);
+      const mined = await chain.transfer({
+        kind: 'native',
+        from: 'Alice',
+        to: 'Treasury',
+        amount: 1_500_000_000_000_000_001n,
+      });
+      const [body] = await delivered(1);
+      expect(JSON.parse(body!)).toEqual({
+        ...(await common(mined)),
+        from: Alice,
+        to: Treasury,
+        value: '1500000000000000001',
+        valueEth: '1.500000000000000001',
+        tokenType: 'NATIVE',
+        tokenAddress: sentinel,
+      });
+      expect(receiver.received[0]).toMatchObject({ method: 'POST', contentType: 'application/json' });
+    });
+
+    test('an internal native transfer comes from the contract', async () => {
+      const { Alice, Treasury } = chain.wallets;
+      const { splitter } = chain.contracts;
+      await services.watch(receiver.url, [Treasury, splitter]);
+      const mined = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 7n });
+      const bodies = (await delivered(3)).map((body) => JSON.parse(body));
+      const same = {
+        ...(await common(mined)),
+        value: '7',
+        valueEth: '0.000000000000000007',
+        tokenType: 'NATIVE',
+        tokenAddress: sentinel,
+      };
+      expect(bodies).toEqual([
+        { ...same, from: Alice, to: splitter },
+        { ...same, from: splitter, to: Treasury, isInternalTransaction: true },
+        { ...same, from: splitter, to: Treasury, isInternalTransaction: true, direction: 'outgoing' },
+      ]);
+    });
+
+    test('an ERC-20 transfer is told to the watcher of the token, of the receiver and of the sender', async () => {
+      const { Alice, Treasury } = chain.wallets;
+      const { address } = chain.tokens.dollar;
+      await services.watch(receiver.url, [Alice, Treasury, address]);
+      const mined = await chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 12_500_000n });
+      const bodies = (await delivered(3)).map((body) => JSON.parse(body));
+      const same = {
+        ...(await common(mined)),
+        from: Alice,
+        to: Treasury,
+        value: '12500000',
+        tokenDecimals: '6',
+        tokenType: 'ERC-20',
+        tokenAddress: address,
+        tokenName: 'Harbor Dollar',
+        tokenSymbol: 'HUSD',
+      };
+      expect(bodies).toEqual([
+        { ...same, addressType: 'Token', direction: null },
+        same,
+        { ...same, direction: 'outgoing' },
+      ]);
+    });
+
+    test('an NFT beyond 2^53 keeps every digit of its id, as a bare integer', async () => {
+      const { Alice, Treasury } = chain.wallets;
+      await services.watch(receiver.url, [Treasury]);
+      const id = 2n ** 255n + 12345n;
+      const mined = await chain.transfer({ kind: 'erc721', token: 'names', from: 'Alice', to: 'Treasury', id });
+      const [body] = await delivered(1);
+      expect(body).toContain(`"tokenId":${id},`);
+      const { tokenId: _, ...rest } = JSON.parse(body!);
+      expect(rest).toEqual({
+        ...(await common(mined)),
+        from: Alice,
+        to: Treasury,
+        tokenType: 'ERC-721',
+        tokenAddress: chain.tokens.names.address,
+        tokenName: 'Harbor Names',
+        tokenSymbol: 'HNAME',
+      });
+    });
+
+    test('an ERC-1155 transfer, alone and in a batch, has id and value', async () => {
+      const { Alice, Treasury } = chain.wallets;
+      await services.watch(receiver.url, [Treasury]);
+      const single = await chain.transfer({ kind: 'erc1155', from: 'Alice', to: 'Treasury', id: 2n, amount: 3n });
+      const batch = await chain.transfer({ kind: 'erc1155', from: 'Alice', to: 'Treasury', amount: 4n, batch: true });
+      const bodies = (await delivered(4)).map((body) => JSON.parse(body));
+      const same = {
+        from: Alice,
+        to: Treasury,
+        tokenType: 'ERC-1155',
+        tokenAddress: chain.tokens.supplies.address,
+        tokenName: 'Harbor Supplies',
+        tokenSymbol: 'HSUP',
+      };
+      expect(bodies).toHaveLength(4);
+      expect(bodies).toContainEqual({ ...(await common(single)), ...same, tokenId: 2, value: '3' });
+      for (const tokenId of [1, 2, 3]) {
+        expect(bodies).toContainEqual({ ...(await common(batch)), ...same, tokenId, value: '4' });
+      }
+    });
+
+    test('two equal transfers in one transaction give two equal bodies', async () => {
+      await services.watch(receiver.url, [chain.wallets.Treasury]);
+      await chain.twins({ from: 'Alice', to: 'Treasury' });
+      const [one, two] = await delivered(2);
+      expect(one).toBe(two);
+    });
+
+    test('a mint comes from and a burn goes to the zero address', async () => {
+      await services.watch(receiver.url, [chain.wallets.Treasury]);
+      await chain.mint({ to: 'Treasury', token: 'bell' });
+      await services.notification.scan();
+      await chain.burn({ from: 'Treasury', token: 'bell' });
+      const bodies = (await delivered(2)).map((body) => JSON.parse(body));
+      expect(bodies).toContainEqual(expect.objectContaining({ from: nobody, direction: 'incoming' }));
+      expect(bodies).toContainEqual(expect.objectContaining({ to: nobody, direction: 'outgoing' }));
+    });
+
+    test('eventType decides what a webhook hears', async () => {
+      const receivers = { NATIVE: receiver, ERC20: await startReceiver(), ERC721: await startReceiver() };
+      for (const eventType of ['NATIVE', 'ERC20', 'ERC721'] as const) {
+        await services.watch(receivers[eventType].url, [chain.wallets.Grants], eventType);
+      }
+      for (const kind of ['native', 'internal', 'erc20', 'erc721', 'erc1155'] as const) {
+        await chain.transfer({ kind, from: 'Alice', to: 'Grants' });
+      }
+      await services.notification.scan();
+      const typesOf = async (one: Receiver, count: number) =>
+        (await one.until(count)).map(({ body }) => JSON.parse(body).tokenType).sort();
+      expect(await typesOf(receivers.NATIVE, 2)).toEqual(['NATIVE', 'NATIVE']);
+      expect(await typesOf(receivers.ERC20, 1)).toEqual(['ERC-20']);
+      expect(await typesOf(receivers.ERC721, 2)).toEqual(['ERC-1155', 'ERC-721']);
+      await receivers.ERC20.close();
+      await receivers.ERC721.close();
+    });
+
+    test('a burst of a hundred arrives whole', async () => {
+      await services.watch(receiver.url, [chain.wallets.Treasury]);
+      const mined = await chain.burst(100);
+      const bodies = (await delivered(100)).map((body) => JSON.parse(body));
+      expect(new Set(bodies.map(({ txHash }) => txHash))).toEqual(new Set(mined.map(({ hash }) => hash)));
+      expect(new Set(bodies.map(({ direction }) => direction))).toEqual(new Set(['incoming', 'outgoing']));
+    });
+  },
+);
+
+describe('a chain with anvil', () => {
+  let chain: Chain;
+  let receiver: Receiver;
+  let folder: ReturnType<typeof temporaryFolder>;
+
+  beforeAll(async () => {
+    chain = await startChain();
+  });
+  afterAll(() => chain.close());
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    receiver = await startReceiver();
+  });
+  afterEach(async () => {
+    await receiver.close();
+    folder.remove();
+  });
+
+  test('a transaction that failed gives no event', async () => {
+    const services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+    const matched: DeliveryProgress[] = [];
+    services.notification.onProgress((progress) => progress.type === 'matched' && matched.push(progress));
+    await services.watch(receiver.url, [chain.wallets.Alice, chain.wallets.Treasury]);
+    // The dollar contract takes no coins; the transaction is mined, and reverted.
+    const { address } = chain.tokens.dollar;
+    await expect(chain.transfer({ kind: 'native', from: 'Alice', to: address })).rejects.toThrow(/reverted/);
+    const mined = await chain.transfer({ kind: 'native', from: 'Bob', to: 'Treasury' });
+    await services.notification.scan();
+    expect(matched.map(({ txHash }) => txHash)).toEqual([mined.hash]);
+    await services.close();
+  });
+
+  test('internal transfers are read with the debug tracer where trace_block is missing', async () => {
+    const node = await startLimitedNode(chain.rpcUrl, ['trace_block']);
+    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+    await services.watch(receiver.url, [chain.wallets.Treasury]);
+    await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 9n });
+    await services.notification.scan();
+    const [event] = await receiver.until(1);
+    expect(JSON.parse(event!.body)).toMatchObject({
+      isInternalTransaction: true,
+      value: '9',
+      from: chain.contracts.splitter,
+    });
+    await services.close();
+    await node.close();
+  });
+
+  test('a node without traces is told in the log, and everything else still arrives', async () => {
+    const node = await startLimitedNode(chain.rpcUrl, ['trace_block', 'debug_traceBlockByNumber']);
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir, log });
+    await services.watch(receiver.url, [chain.wallets.Treasury]);
+    await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury' });
+    await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 11n });
+    await services.notification.scan();
+    const [event] = await receiver.until(1);
+    expect(JSON.parse(event!.body).value).toBe('11');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('coins sent by contracts will not be seen');
+    await services.close();
+    await node.close();
+  });
+
+  test('a node that was away is read from where it was left', async () => {
+    const node = await startLimitedNode(chain.rpcUrl, []);
+    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+    await services.watch(receiver.url, [chain.wallets.Treasury]);
+    node.setAway(true);
+    const mined = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
+    await expect(services.notification.scan()).rejects.toThrow(/does not answer/);
+    node.setAway(false);
+    await services.notification.scan();
+    const [event] = await receiver.until(1);
+    expect(JSON.parse(event!.body).txHash).toBe(mined.hash);
+    await services.close();
+    await node.close();
+  });
+});

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { type Services, startServices } from '../../services/start.ts';
+
+describe.each([{ scripted: false }, { scripted: true }])(
+  'the explorer of a chain with scripted: $scripted',
+  ({ scripted }) => {
+    let chain: Chain;
+    let services: Services;
+
+    beforeAll(async () => {
+      chain = await startChain({ scripted });
+      const cataloged = [chain.tokens.dollar.address.toLowerCase()];
+      services = await startServices({ rpcUrl: chain.rpcUrl, dir: '', projects: [], only: 'explorer', cataloged });
+    });
+    afterAll(async () => {
+      await services.close();
+      await chain.close();
+    });
+
+    const ask = async (query: string, slash = '') => {
+      const response = await fetch(`${services.explorerApiUrl}${slash}?${query}`);
+      return { status: response.status, body: (await response.json()) as { result: unknown } };
+    };
+    const token = (address: string) => ask(`module=token&action=getToken&contractaddress=${address}`);
+    const open = async (path: string) => {
+      const response = await fetch(`${services.explorerUrl}${path}`);
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    };
+
+    test('a cataloged ERC-20', async () => {
+      const { address } = chain.tokens.dollar;
+      const answer = {
+        status: 200,
+        body: {
+          status: '1',
+          message: 'OK',
+          result: {
+            cataloged: true,
+            contractAddress: address,
+            decimals: '6',
+            name: 'Harbor Dollar',
+            symbol: 'HUSD',
+            totalSupply: '9000000000000',
+            type: 'ERC-20',
+          },
+        },
+      };
+      expect(await token(address.toLowerCase())).toEqual(answer);
+      expect(await ask(`module=token&action=getToken&contractaddress=${address}`, '/')).toEqual(answer);
+    });
+
+    test('a copy of it is not cataloged', async () => {
+      const { body } = await token(chain.tokens.fake.address);
+      expect(body.result).toMatchObject({ cataloged: false, name: 'Harbor Dollar', symbol: 'HUSD' });
+    });
+
+    test('NFTs say what they are', async () => {
+      expect((await token(chain.tokens.keys.address)).body.result).toMatchObject({
+        decimals: '',
+        symbol: 'HKEY',
+        totalSupply: '96',
+        type: 'ERC-721',
+      });
+      expect((await token(chain.tokens.supplies.address)).body.result).toMatchObject({
+        decimals: '',
+        symbol: 'HSUP',
+        totalSupply: '',
+        type: 'ERC-1155',
+      });
+    });
+
+    test('not found and invalid are answered with 200 and status 0', async () => {
+      const notFound = { status: 200, body: { status: '0', message: 'Contract address not found', result: null } };
+      expect(await token(chain.wallets.Alice)).toEqual(notFound);
+      expect(await token(chain.contracts.splitter)).toEqual(notFound);
+      const invalid = { status: 200, body: { status: '0', message: 'Invalid contract address hash', result: null } };
+      expect(await token('0x12')).toEqual(invalid);
+    });
+
+    test('anything else is refused in the same frame', async () => {
+      expect(await ask('module=token&action=getToken')).toMatchObject({
+        status: 400,
+        body: { status: '0', result: null },
+      });
+      expect(await ask('module=account&action=balance')).toMatchObject({
+        status: 400,
+        body: { status: '0', result: null },
+      });
+    });
+
+    test('a transaction has a page with its transfers', async () => {
+      const { hash } = await chain.swap('Treasury');
+      const { status, headers, text } = await open(`/tx/${hash}`);
+      expect(status).toBe(200);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(text).toContain(`/explorer/address/${chain.wallets.Treasury}`);
+      expect(text).toContain(`<strong>150</strong> <code>HUSD</code>`);
+      expect(text).toContain(`<strong>120</strong> <code>BELL</code>`);
+      expect((await open(`/tx/0x${'0'.repeat(64)}`)).status).toBe(404);
+      expect((await open('/tx/0x12')).status).toBe(404);
+    });
+
+    test('an address and a token have pages', async () => {
+      const wallet = await open(`/address/${chain.wallets.Treasury.toLowerCase()}`);
+      expect(wallet).toMatchObject({ status: 200, text: expect.stringContaining(chain.wallets.Treasury) });
+      expect((await open(`/token/${chain.tokens.bell.address}`)).text).toContain('9000000');
+      expect((await open(`/token/${chain.wallets.Alice}`)).status).toBe(404);
+      expect((await open('/address/nobody')).status).toBe(400);
+    });
+
+    test('text of a contract stays text', async () => {
+      const { text } = await open(`/token/${chain.tokens.hostile.address}`);
+      expect(text).toContain('**Claim 5,000 HUSD** [here](https://claim.example/now) @everyone');
+      expect(text).toContain('&#60;@&#38;1&#62;');
+      expect(text).not.toMatch(/[\u202e\u200b]/);
+    });
+  },
+);
+
+test('a node that does not answer is told in the frame, without its address', async () => {
+  const rpcUrl = 'http://127.0.0.1:1/secret-key';
+  const services = await startServices({ rpcUrl, dir: '', projects: [], only: 'explorer' });
+  const address = `0x${'1'.repeat(40)}`;
+  const api = await fetch(`${services.explorerApiUrl}?module=token&action=getToken&contractaddress=${address}`);
+  expect(api.status).toBe(500);
+  const text = await api.text();
+  expect(JSON.parse(text)).toMatchObject({ status: '0', result: null });
+  const page = await fetch(`${services.explorerUrl}/address/${address}`);
+  expect(page.status).toBe(500);
+  expect(text + (await page.text())).not.toContain('secret-key');
+  await services.close();
+});

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DeliveryProgress, EventType, Notification, Project } from '../../services/notification/types.ts';
+import { type Services, type ServicesOptions, startServices } from '../../services/start.ts';
+import { ManualClock } from './manual-clock.ts';
+
+/** The projects of all tests. */
+export const harbor: Project = { id: 'harbor', key: 'harbor-key', secret: 'harbor-secret' };
+export const other: Project = { id: 'other', key: 'other-key', secret: 'other-secret' };
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(): { dir: string; remove: () => void } {
+  const dir = mkdtempSync(join(tmpdir(), 'services-'));
+  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
+}
+
+/** Running services with a clock in the test's hand. */
+export interface Harness extends Services {
+  notification: Notification;
+  clock: ManualClock;
+  /** A management call; `as` is whose keys it carries. */
+  call(method: string, path: string, body?: unknown, as?: Project): Promise<{ status: number; body: never }>;
+  /** Creates a webhook that watches addresses; answers its id. */
+  watch(url: string, addresses: readonly string[], eventType?: EventType): Promise<string>;
+  /** Resolves with the first step that fits and comes after this call. */
+  step(fits: (progress: DeliveryProgress) => boolean): Promise<DeliveryProgress>;
+}
+
+/** Starts the services over a chain, in a folder. */
+export async function startHarness(
+  options: Pick<ServicesOptions, 'rpcUrl' | 'dir'> & Partial<ServicesOptions>,
+): Promise<Harness> {
+  const clock = new ManualClock();
+  const services = await startServices({ projects: [harbor, other], clock, ...options });
+  const notification = services.notification!;
+  const call: Harness['call'] = async (method, path, body, as = harbor) => {
+    const response = await fetch(`${services.notificationUrl}${path}?apiKey=${as.key}`, {
+      method,
+      headers: { 'API-SECRET': as.secret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as never };
+  };
+  return {
+    ...services,
+    notification,
+    clock,
+    call,
+    async watch(webhookUrl, addresses, eventType = 'ALL') {
+      const created = await call('POST', '/webhook', { projectId: harbor.id, webhookUrl, eventType });
+      const { webhookId } = created.body as { webhookId: string };
+      await call('POST', '/webhook/add-addresses', { webhookId, addresses });
+      return webhookId;
+    },
+    step: (fits) =>
+      new Promise((resolve) => {
+        const stop = notification.onProgress((progress) => {
+          if (!fits(progress)) return;
+          stop();
+          resolve(progress);
+        });
+      }),
+  };
+}

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { harbor, temporaryFolder } from './harness.ts';
+import { startReceiver } from './receiver.ts';
+
+const main = fileURLToPath(new URL('../../services/main.ts', import.meta.url));
+let chain: Chain;
+let folder: ReturnType<typeof temporaryFolder>;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  chain = await startChain({ scripted: true });
+});
+afterAll(async () => {
+  await chain.close();
+  folder.remove();
+});
+
+function run(environment: Record<string, string>, ...args: string[]): ChildProcess {
+  return spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, ...environment } });
+}
+
+async function ended(child: ChildProcess): Promise<{ code: number | null; said: string }> {
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, said };
+}
+
+/** Starts the services and waits until they listen. */
+async function start(): Promise<{ child: ChildProcess; url: string }> {
+  const child = run({
+    RPC_URL: chain.rpcUrl,
+    PORT: '0',
+    POLL_MS: '50',
+    DATA_DIR: folder.dir,
+    PROJECTS: `${harbor.id}:${harbor.key}:${harbor.secret}`,
+  });
+  let said = '';
+  const url = new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      const line = said.split('\n').find((one) => one.includes('"msg":"listening"'));
+      if (line !== undefined) resolve(JSON.parse(line).url);
+    });
+    child.once('exit', () => reject(new Error(`the services ended: ${said}`)));
+  });
+  return { child, url: await url };
+}
+
+test('without configuration every fault is named and the exit code is 78', async () => {
+  const { code, said } = await ended(run({ PORT: 'none', PROJECTS: 'harbor:only-a-secret' }));
+  expect(code).toBe(78);
+  expect(said).toMatch(/RPC_URL must be a node's JSON-RPC URL/);
+  expect(said).toMatch(/PORT must be a number/);
+  expect(said).toMatch(/PROJECTS must be id:key:secret/);
+  expect(said).not.toContain('only-a-secret');
+});
+
+test('an unknown service is refused', async () => {
+  const { code, said } = await ended(run({ RPC_URL: chain.rpcUrl }, 'everything'));
+  expect(code).toBe(78);
+  expect(said).toContain('There is no service "everything"');
+});
+
+test('what was accepted before a kill is delivered after it', async () => {
+  const receiver = await startReceiver();
+  const first = await start();
+  const call = (path: string, body: object) =>
+    fetch(`${first.url}/notification/v0${path}?apiKey=${harbor.key}`, {
+      method: 'POST',
+      headers: { 'API-SECRET': harbor.secret, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const created = await call('/webhook', { projectId: harbor.id, webhookUrl: receiver.url, eventType: 'ALL' });
+  const { webhookId } = (await created.json()) as { webhookId: string };
+  await call('/webhook/add-addresses', { webhookId, addresses: [chain.wallets.Treasury] });
+
+  // The receiver says nothing, so the kill comes in the middle of the first attempt.
+  receiver.answer(null);
+  const mined = await chain.burst(5, { from: 'Alice', to: 'Treasury' });
+  await receiver.until(1);
+  first.child.kill('SIGKILL');
+  await once(first.child, 'close');
+  const later = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
+
+  receiver.answer(200);
+  const second = await start();
+  const bodies = await receiver.until(7);
+  const hashes = new Set(bodies.map(({ body }) => JSON.parse(body).txHash));
+  expect(hashes).toEqual(new Set([...mined.map(({ hash }) => hash), later.hash]));
+  second.child.kill('SIGTERM');
+  expect((await once(second.child, 'exit'))[0]).toBe(0);
+  await receiver.close();
+});

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { type Harness, harbor, other, startHarness, temporaryFolder } from './harness.ts';
+
+let chain: Chain;
+let services: Harness;
+let folder: ReturnType<typeof temporaryFolder>;
+
+beforeAll(async () => {
+  chain = await startChain({ scripted: true });
+  folder = temporaryFolder();
+  services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+});
+afterAll(async () => {
+  await services.close();
+  await chain.close();
+  folder.remove();
+});
+
+const webhookUrl = 'http://127.0.0.1:9/hook';
+const create = async () => {
+  const { body } = await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl, eventType: 'ALL' });
+  return (body as { webhookId: string }).webhookId;
+};
+const forbidden = { status: 403, body: { statusCode: 403, errorMessage: 'Forbidden resource', error: 'Forbidden' } };
+
+test('a webhook is created, listed, edited and deleted', async () => {
+  const created = await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl, eventType: 'NATIVE' });
+  expect(created.status).toBe(201);
+  const { webhookId } = created.body as { webhookId: string };
+  expect(webhookId).toMatch(/^[0-9a-f]{24}$/);
+  expect((await services.call('GET', '/webhooks/harbor')).body).toEqual([
+    { _id: webhookId, projectId: 'harbor', webhookUrl, eventType: 'NATIVE' },
+  ]);
+
+  const edited = await services.call('PUT', '/webhook', { webhookId, webhookUrl: 'http://127.0.0.1:9/new' });
+  expect(edited.status).toBe(200);
+  expect(await services.call('GET', `/webhook/${webhookId}`)).toEqual({
+    status: 200,
+    body: { webhookId, _id: webhookId, projectId: 'harbor', webhookUrl: 'http://127.0.0.1:9/new', eventType: 'NATIVE' },
+  });
+
+  expect((await services.call('DELETE', `/webhook/${webhookId}`)).status).toBe(200);
+  expect((await services.call('GET', '/webhooks/harbor')).body).toEqual([]);
+});
+
+test('addresses are added, listed and removed whatever their case; removing again changes nothing', async () => {
+  const webhookId = await create();
+  const { Alice, Bob } = chain.wallets;
+  const added = await services.call('POST', '/webhook/add-addresses', {
+    webhookId,
+    addresses: [Alice.toLowerCase(), Bob],
+  });
+  expect(added).toMatchObject({ status: 201, body: { message: expect.any(String) } });
+  await services.call('POST', '/webhook/add-addresses', { webhookId, addresses: [Alice] });
+  const listed = await services.call('GET', `/webhook/addresses/${webhookId}`);
+  expect(listed.body).toEqual([
+    { _id: expect.stringMatching(/^[0-9a-f]{24}$/), webhookId, address: Alice },
+    { _id: expect.any(String), webhookId, address: Bob },
+  ]);
+
+  const removal = { webhookId, addresses: [`0x${Alice.slice(2).toUpperCase()}`] };
+  const removed = await services.call('POST', '/webhook/delete-addresses', removal);
+  expect(removed).toMatchObject({ status: 201, body: { message: expect.any(String), deletedCount: 1 } });
+  const again = await services.call('POST', '/webhook/delete-addresses', removal);
+  expect(again).toMatchObject({ status: 201, body: { deletedCount: 0 } });
+  expect((await services.call('GET', `/webhook/addresses/${webhookId}`)).body).toHaveLength(1);
+});
+
+test('no keys, a wrong key, a wrong secret and keys of two projects are refused alike', async () => {
+  expect((await fetch(`${services.notificationUrl}/webhooks/harbor`)).status).toBe(403);
+  for (const keys of [
+    { ...harbor, key: 'wrong' },
+    { ...harbor, secret: 'wrong' },
+    { ...harbor, secret: other.secret },
+  ]) {
+    expect(await services.call('GET', '/webhooks/harbor', undefined, keys)).toEqual(forbidden);
+  }
+});
+
+test('a foreign project and a foreign or unknown webhook are refused alike', async () => {
+  const webhookId = await create();
+  const addresses = [chain.wallets.Alice];
+  for (const answer of [
+    await services.call('GET', '/webhooks/harbor', undefined, other),
+    await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl, eventType: 'ALL' }, other),
+    await services.call('PUT', '/webhook', { webhookId, eventType: 'ERC20' }, other),
+    await services.call('GET', `/webhook/${webhookId}`, undefined, other),
+    await services.call('DELETE', `/webhook/${webhookId}`, undefined, other),
+    await services.call('GET', `/webhook/addresses/${webhookId}`, undefined, other),
+    await services.call('POST', '/webhook/add-addresses', { webhookId, addresses }, other),
+    await services.call('POST', '/webhook/delete-addresses', { webhookId, addresses }, other),
+    await services.call('POST', '/webhook/delete-addresses', { webhookId: 'unknown', addresses }),
+  ]) {
+    expect(answer).toEqual(forbidden);
+  }
+});
+
+test.each([
+  ['an address that is none', { addresses: ['0x12'] }, /addresses\.0 is not an address/],
+  ['no address', { addresses: [] }, /at least one/],
+  ['no list', { addresses: '0x12' }, /array of addresses/],
+])('%s is answered with 400 and says what is wrong', async (_what, change, message) => {
+  const webhookId = await create();
+  const { status, body } = await services.call('POST', '/webhook/add-addresses', { webhookId, ...change });
+  expect(status).toBe(400);
+  expect(body).toEqual({ statusCode: 400, error: 'Bad Request', errorMessage: expect.stringMatching(message) });
+});
+
+test.each([
+  ['javascript:alert(1)', 'ALL', /http or https/],
+  ['http://127.0.0.1:9/', 'EVERYTHING', /one of ALL, NATIVE, ERC20, ERC721/],
+])('a webhook with %s and %s is refused', async (url, eventType, message) => {
+  const answer = await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl: url, eventType });
+  expect(answer).toMatchObject({ status: 400, body: { errorMessage: expect.stringMatching(message) } });
+});
+
+test('a body that is not JSON is answered in the same frame', async () => {
+  const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${harbor.key}`, {
+    method: 'POST',
+    headers: { 'API-SECRET': harbor.secret, 'content-type': 'application/json' },
+    body: '{',
+  });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ statusCode: 400, error: 'Bad Request' });
+});

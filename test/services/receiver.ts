@@ -1,0 +1,54 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request that came in. */
+export interface Received {
+  method: string | undefined;
+  contentType: string | undefined;
+  body: string;
+}
+
+/** A webhook's receiver that remembers what it was sent and answers as told. */
+export interface Receiver {
+  url: string;
+  received: Received[];
+  /** Resolves when `count` requests came in, as soon as they did. */
+  until(count: number): Promise<Received[]>;
+  /** What it answers from now on: a status, or null for no answer at all. */
+  answer(status: number | null): void;
+  close(): Promise<void>;
+}
+
+/** Starts a receiver on a free port. */
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  let status: number | null = 200;
+  let waiting: { count: number; resolve: () => void }[] = [];
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method, headers } = request;
+    received.push({ method, contentType: headers['content-type'], body: Buffer.concat(chunks).toString() });
+    if (status !== null) response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
+    for (const { count, resolve } of waiting) if (received.length >= count) resolve();
+    waiting = waiting.filter(({ count }) => received.length < count);
+  };
+  const server = createServer((request, response) => void handle(request, response).catch(() => undefined));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    until: (count) =>
+      new Promise((resolve) => {
+        if (received.length >= count) resolve(received);
+        else waiting.push({ count, resolve: () => resolve(received) });
+      }),
+    answer(next) {
+      status = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
