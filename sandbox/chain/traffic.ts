@@ -19,7 +19,7 @@ export function startTraffic(
   const step = async () => {
     running = act(chain, turn++, random).catch((error: unknown) => onError?.(error));
     await running;
-    if (!stopped) timer = setTimeout(step, everyMs);
+    if (!stopped) timer = setTimeout(() => void step(), everyMs);
   };
   void step();
   return async () => {

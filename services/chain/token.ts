@@ -55,7 +55,7 @@ async function readText(node: Node, to: Address, functionName: 'name' | 'symbol'
     // The oldest tokens answer bytes32 instead of a string.
     const text =
       size(data) === 32 ? hexToString(data, { size: 32 }) : decodeFunctionResult({ abi, functionName, data });
-    return [...text].slice(0, 256).join('');
+    return Array.from(text).slice(0, 256).join('');
   } catch {
     return null;
   }

@@ -15,7 +15,8 @@ export type Category = z.infer<typeof schema>[number];
 /** Reads the data file. @throws when it cannot be read or has another shape; the message names the place. */
 export function readCategories(file: string | URL): Category[] {
   const parsed = schema.safeParse(JSON.parse(readFileSync(file, 'utf8')));
-  if (!parsed.success) throw new Error(`The providers in ${file} cannot be read:\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new Error(`The providers in ${file.toString()} cannot be read:\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
 }
 

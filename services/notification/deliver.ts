@@ -17,9 +17,9 @@ interface DelivererParts {
   clock: Clock;
   log: Logger;
   /** A number in [0, 1). */
-  random(): number;
-  faults(): Faults;
-  onProgress(progress: DeliveryProgress): void;
+  random: () => number;
+  faults: () => Faults;
+  onProgress: (progress: DeliveryProgress) => void;
 }
 
 /** Sends what is due: one by one to each webhook, newest first, all webhooks at the same time. */

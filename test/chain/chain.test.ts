@@ -22,11 +22,10 @@ describe.each([{ kind: 'anvil' }, { kind: 'scripted' }] as const)('the $kind cha
   async function transfersOf({ hash, blockNumber }: Mined) {
     const read = await readBlock(node, blockNumber, 'trace_block');
     const transfers = read!.transfers.filter(({ txHash }) => txHash === hash);
-    return transfers.map(({ txHash: _, ...transfer }) => ({
-      ...transfer,
-      from: nameOf(transfer.from),
-      to: nameOf(transfer.to),
-    }));
+    return transfers.map((transfer) => {
+      const { txHash: _txHash, from, to, ...rest } = transfer;
+      return { ...rest, from: nameOf(from), to: nameOf(to) };
+    });
   }
 
   function nameOf(address: string): string {

@@ -148,7 +148,8 @@ test('fault: another order', async () => {
   const order = (await receiver.until(40)).map(({ body }) => JSON.parse(body).txHash);
   const newestFirst = mined.map(({ hash }) => hash).reverse();
   expect(order).not.toEqual(newestFirst);
-  expect(order.toSorted()).toEqual(newestFirst.toSorted());
+  expect(order).toHaveLength(40);
+  expect(new Set(order)).toEqual(new Set(newestFirst));
 });
 
 test('nothing is lost or told twice over a restart', async () => {

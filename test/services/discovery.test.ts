@@ -37,7 +37,7 @@ const get = async (path: string) => {
   return { status: response.status, body: (await response.json()) as Body };
 };
 const rows = async (query: Record<string, string>): Promise<Page> =>
-  (await get(`/api/infrastructure-providers/rows?${new URLSearchParams(query)}`)).body;
+  (await get(`/api/infrastructure-providers/rows?${new URLSearchParams(query).toString()}`)).body;
 
 test('the active categories are listed', async () => {
   const { status, body } = await get('/api/infrastructure-providers/categories');
@@ -96,7 +96,7 @@ test.each([
   [{ category: 'apis', pageSize: '1000' }, /pageSize/],
   [{ category: 'apis', filters: '{' }, /filters must be a JSON array/],
 ])('rows of %o are refused', async (query, message) => {
-  const { status, body } = await get(`/api/infrastructure-providers/rows?${new URLSearchParams(query)}`);
+  const { status, body } = await get(`/api/infrastructure-providers/rows?${new URLSearchParams(query).toString()}`);
   expect(status).toBe(400);
   expect(body).toEqual({ error: { message: expect.stringMatching(message) } });
 });
