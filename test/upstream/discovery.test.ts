@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createDiscovery } from '../../src/upstream/discovery.ts';
+import { type Given, HTML, startUpstream } from './server.ts';
+
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+let time = 0;
+beforeAll(async () => {
+  upstream = await startUpstream(() => null);
+});
+afterAll(() => upstream.close());
+beforeEach(() => {
+  upstream.requests.length = 0;
+});
+const client = (timeoutMs = 5_000) => createDiscovery({ url: upstream.url, now: () => time, timeoutMs });
+const query = { category: 'apis', search: null, provider: null };
+const asked = () => upstream.requests.map(({ url }) => new URL(url, upstream.url).searchParams);
+const rows = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => ({ slug: `s${from + index}`, provider: `P${from + index}` }));
+
+describe('categories', () => {
+  const envelopes: [string, unknown][] = [
+    ['an array of texts', ['apis', 'brandnew']],
+    ['an array of objects', [{ key: 'apis', label: 'APIs' }, { key: 'brandnew' }]],
+    ['result', { result: ['apis', 'brandnew'] }],
+    ['availableCategories', { availableCategories: [{ key: 'apis' }, { key: 'brandnew' }] }],
+    ['data.categories', { data: { categories: ['apis', 'brandnew'] } }],
+  ];
+  it.each(envelopes)('%s', async (_name, body) => {
+    upstream.set(() => ({ body }));
+    expect(await client().categories()).toEqual({ keys: ['apis', 'brandnew'], live: true });
+  });
+
+  const broken: [string, Given][] = [
+    ['500', { status: 500, body: { error: { message: 'x' } } }],
+    ['a page', HTML],
+    ['nothing in it', { body: [] }],
+    ['hanging', null],
+  ];
+  it.each(broken)('falls back to the twelve known ones: %s', async (_name, given) => {
+    upstream.set(() => given);
+    const { keys, live } = await client(50).categories();
+    expect(live).toBe(false);
+    expect(keys).toHaveLength(12);
+    expect(keys).toContain('mcpservers');
+  });
+
+  it('remembers, and gives the last known ones when the service is gone later', async () => {
+    upstream.set(() => ({ body: ['brandnew'] }));
+    const discovery = client(50);
+    await Promise.all([discovery.categories(), discovery.categories()]);
+    expect(upstream.requests).toHaveLength(1);
+    upstream.set(() => null);
+    time += 3_600_000;
+    expect(await discovery.categories(20)).toEqual({ keys: ['brandnew'], live: false });
+  });
+});
+
+describe('rows', () => {
+  const envelopes: [string, (list: unknown[]) => unknown][] = [
+    ['an array', (list) => list],
+    ['result', (result) => ({ result })],
+    ['result by category', (list) => ({ result: { apis: list } })],
+    ['rows and total', (list) => ({ rows: list, total: list.length })],
+    ['data and pagination', (data) => ({ data, pagination: { page: 1, total: data.length } })],
+    ['items', (items) => ({ items, page: 1, pageSize: 50, total: items.length })],
+  ];
+  it.each(envelopes)('%s', async (_name, wrap) => {
+    upstream.set(() => ({ body: wrap(rows(0, 3)) }));
+    const answer = await client().rows(query);
+    expect(answer).toMatchObject({ status: 'ok', complete: true });
+    if (answer.status === 'ok') expect(answer.rows.map(({ columns }) => columns.provider)).toEqual(['P0', 'P1', 'P2']);
+  });
+
+  it('encodes the filter once, and leaves out what was not asked', async () => {
+    upstream.set(() => ({ body: [] }));
+    await client().rows({ category: 'apis', search: 'a&b c', provider: 'Größe "1"' });
+    const [first] = asked();
+    expect(first!.get('search')).toBe('a&b c');
+    expect(JSON.parse(first!.get('filters')!)).toEqual([{ id: 'provider', value: ['Größe "1"'] }]);
+    await client().rows(query);
+    expect(asked().at(-1)!.has('search')).toBe(false);
+    expect(asked().at(-1)!.has('filters')).toBe(false);
+  });
+
+  /** A service of 120 rows whose first page has the number `base`; other numbers below it answer as given. */
+  const paged = (base: number, below: (size: number) => Given) => () =>
+    upstream.set(({ url }) => {
+      const { searchParams } = new URL(url, upstream.url);
+      const page = Number(searchParams.get('page'));
+      const size = Number(searchParams.get('pageSize'));
+      if (page < base) return below(size);
+      return { body: rows(Math.min(120, (page - base) * size), Math.min(120, (page - base + 1) * size)) };
+    });
+  const services: [string, () => void][] = [
+    ['from 0', paged(0, () => null)],
+    ['from 1, 0 is an error', paged(1, () => ({ status: 400, body: { error: { message: 'page' } } }))],
+    ['from 1, 0 is empty', paged(1, () => ({ body: [] }))],
+    ['from 1, 0 is taken for 1', paged(1, (size) => ({ body: rows(0, size) }))],
+  ];
+  it.each(services)('every row once, in order, whether pages start at 0 or 1: %s', async (_name, prepare) => {
+    prepare();
+    const answer = await client().rows(query);
+    expect(answer).toMatchObject({ status: 'ok', complete: true });
+    if (answer.status === 'ok') {
+      expect(answer.rows.map(({ columns }) => columns.slug)).toEqual(rows(0, 120).map(({ slug }) => slug));
+    }
+  });
+
+  it('stops when a service ignores the page', async () => {
+    upstream.set(() => ({ body: rows(0, 50) }));
+    const answer = await client().rows(query);
+    if (answer.status === 'ok') expect(answer.rows).toHaveLength(50);
+    expect(upstream.requests.length).toBeLessThanOrEqual(3);
+  });
+
+  it('says so when a later page is missing', async () => {
+    upstream.set(({ url }) => {
+      const page = Number(new URL(url, upstream.url).searchParams.get('page'));
+      return page > 1 ? { status: 500, body: {} } : { body: rows(page * 50, page * 50 + 50) };
+    });
+    expect(await client().rows(query)).toMatchObject({ status: 'ok', complete: false });
+  });
+
+  it('leaves out placeholders and makes values texts', async () => {
+    upstream.set(() => ({
+      body: [
+        {
+          provider: 'Acme',
+          price: 29.5,
+          tag: 'TBD',
+          offer: null,
+          planName: 'Custom',
+          description: ' ',
+          starred: true,
+          chains: ['A', 'B', 'NULL'],
+          actionButtons: ['[Docs](https://acme.example)', 7],
+        },
+      ],
+    }));
+    expect(await client().rows(query)).toEqual({
+      status: 'ok',
+      complete: true,
+      rows: [
+        {
+          columns: { provider: 'Acme', price: '29.5', starred: 'yes', chains: 'A, B' },
+          actions: ['[Docs](https://acme.example)', '7'],
+        },
+      ],
+    });
+  });
+
+  const failures: [string, Given, string][] = [
+    ['an error', { status: 500, body: { error: { message: 'x' } } }, 'broken'],
+    ['a page', { body: '<html>', type: 'text/html' }, 'unreadable'],
+    ['an envelope without rows', { body: { ok: true } }, 'unreadable'],
+    ['400', { status: 400, body: { error: { message: 'x' } } }, 'rejected'],
+    ['hanging', null, 'timeout'],
+  ];
+  it.each(failures)('%s', async (_name, given, status) => {
+    upstream.set(() => given);
+    expect(await client(50).rows(query)).toMatchObject({ status });
+  });
+});
+
+it('names the page for people', () => {
+  expect(client().directoryUrl('apis', 'a b')).toBe(`${upstream.url}/toolbox/apis?search=a+b`);
+});

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createExplorer } from '../../src/upstream/explorer.ts';
+import { type Given, HTML, startUpstream } from './server.ts';
+
+const ADDRESS = '0x5df217d84e67a4aac9d130fc7afed5a94e873f0d';
+const RECORD = {
+  cataloged: true,
+  contractAddress: ADDRESS,
+  decimals: '2',
+  name: 'GoodDollar',
+  symbol: 'G$',
+  totalSupply: '123456789012345678901234567890',
+  type: 'ERC-20',
+};
+
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+let time = 0;
+beforeAll(async () => {
+  upstream = await startUpstream(() => null);
+});
+afterAll(() => upstream.close());
+beforeEach(() => {
+  upstream.requests.length = 0;
+});
+
+const explorer = (options: { apiKey?: string; addressParam?: string; timeoutMs?: number } = {}) =>
+  createExplorer({
+    url: `${upstream.url}/v0`,
+    addressParam: 'contractaddress',
+    apiKey: undefined,
+    now: () => time,
+    ...options,
+  });
+const frame = (result: unknown, message = 'OK', status = '1') => ({ message, result, status });
+
+describe('the question', () => {
+  it('carries module, action, address and key as the specification names them', async () => {
+    upstream.set(() => ({ body: frame(RECORD) }));
+    await explorer({ apiKey: 'k&y', addressParam: 'address' }).token(ADDRESS);
+    const { pathname, searchParams } = new URL(upstream.requests[0]!.url, upstream.url);
+    expect(pathname).toBe('/v0/');
+    expect(Object.fromEntries(searchParams)).toEqual({
+      module: 'token',
+      action: 'getToken',
+      address: ADDRESS,
+      apiKey: 'k&y',
+    });
+  });
+
+  it('goes to the root without a slash where only that is served, and remembers it', async () => {
+    upstream.set(({ url }) => (url.startsWith('/v0/') ? { status: 404, body: 'Not here' } : { body: frame(RECORD) }));
+    const client = explorer();
+    expect(await client.token(ADDRESS)).toMatchObject({ status: 'found' });
+    await client.token('0x1111111111111111111111111111111111111111');
+    expect(upstream.requests.map(({ url }) => url.split('?')[0])).toEqual(['/v0/', '/v0', '/v0']);
+  });
+});
+
+describe('the answer', () => {
+  const cases: [string, Given, object][] = [
+    [
+      'a whole record',
+      { body: frame(RECORD) },
+      {
+        status: 'found',
+        token: {
+          address: ADDRESS,
+          name: 'GoodDollar',
+          symbol: 'G$',
+          type: 'ERC-20',
+          decimals: 2,
+          totalSupply: '123456789012345678901234567890',
+          cataloged: true,
+        },
+      },
+    ],
+    [
+      'empty decimals and supply, null names, a new type',
+      { body: frame({ ...RECORD, decimals: '', totalSupply: '', name: null, symbol: null, type: 'SOMETHING' }) },
+      {
+        status: 'found',
+        token: { decimals: null, totalSupply: null, name: null, symbol: null, type: 'SOMETHING' },
+      },
+    ],
+    [
+      'bare numbers, beyond 2^53 to the last digit',
+      { body: '{"status":"1","message":"OK","result":{"decimals":18,"totalSupply":9007199254740993000000001}}' },
+      { status: 'found', token: { decimals: 18, totalSupply: '9007199254740993000000001', cataloged: null } },
+    ],
+    ['not found', { body: frame(null, 'Contract address not found', '0') }, { status: 'not-found' }],
+    ['not found as 404', { status: 404, body: frame(null, 'Token not found', '0') }, { status: 'not-found' }],
+    ['invalid', { body: frame(null, 'Invalid contract address hash', '0') }, { status: 'invalid' }],
+    ['400 invalid', { status: 400, body: frame(null, 'Invalid address', '0') }, { status: 'invalid' }],
+    ['429', { status: 429, body: frame(null, 'Too many requests', '0') }, { status: 'limited' }],
+    ['a limit told with 200', { body: frame(null, 'Max rate limit reached', '0') }, { status: 'limited' }],
+    ['403', { status: 403, body: {} }, { status: 'forbidden' }],
+    ['500', { status: 500, body: frame(null, 'oops', '0') }, { status: 'broken', code: 500 }],
+    ['HTML of a proxy', HTML, { status: 'broken', code: 502 }],
+    ['HTML with 200', { body: '<html>', type: 'text/html' }, { status: 'unreadable' }],
+    ['something else', { body: [1, 2] }, { status: 'unreadable' }],
+  ];
+  it.each(cases)('%s', async (_name, given, expected) => {
+    upstream.set(() => given);
+    expect(await explorer().token(ADDRESS)).toMatchObject(expected);
+  });
+
+  it('a hanging service is a time-out, an absent one is unreachable', async () => {
+    upstream.set(() => null);
+    expect(await explorer({ timeoutMs: 50 }).token(ADDRESS)).toEqual({ status: 'timeout' });
+    const gone = await startUpstream(() => null);
+    await gone.close();
+    const client = createExplorer({ url: gone.url, addressParam: 'a', apiKey: 'secret', now: () => 0 });
+    expect(await client.token(ADDRESS)).toEqual({ status: 'unreachable' });
+  });
+});
+
+describe('memory', () => {
+  it('asks once for a burst of the same look-up, and again when the memory is old', async () => {
+    upstream.set(() => ({ body: frame(RECORD) }));
+    const client = explorer();
+    const burst = await Promise.all(Array.from({ length: 20 }, () => client.token(ADDRESS)));
+    expect(new Set(burst.map((one) => one.status))).toEqual(new Set(['found']));
+    await client.token(ADDRESS);
+    expect(upstream.requests).toHaveLength(1);
+    time += 60_001;
+    await client.token(ADDRESS);
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  it('never remembers a failure', async () => {
+    upstream.set(() => ({ status: 500, body: {} }));
+    const client = explorer();
+    await client.token(ADDRESS);
+    upstream.set(() => ({ body: frame(RECORD) }));
+    expect(await client.token(ADDRESS)).toMatchObject({ status: 'found' });
+  });
+});

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createNotification } from '../../src/upstream/notification.ts';
+import { type Given, HTML, startUpstream } from './server.ts';
+
+const KEYS = { projectId: 'p/1', apiKey: 'public key', apiSecret: 'very-secret' };
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+beforeAll(async () => {
+  upstream = await startUpstream(() => null);
+});
+afterAll(() => upstream.close());
+beforeEach(() => {
+  upstream.requests.length = 0;
+});
+const client = (timeoutMs = 5_000) => createNotification({ url: `${upstream.url}/v0`, ...KEYS, timeoutMs });
+
+const FORBIDDEN: Given = {
+  status: 403,
+  body: {
+    statusCode: 403,
+    errorMessage: { statusCode: 403, message: 'Forbidden resource', error: 'Forbidden' },
+    path: '/v0/webhooks/p?apiKey=public%20key',
+  },
+};
+
+describe('webhooks', () => {
+  it('sends both keys where they belong', async () => {
+    upstream.set(() => ({ body: [] }));
+    expect(await client().webhooks()).toEqual({ status: 'ok', webhooks: [] });
+    const [request] = upstream.requests;
+    expect(request).toMatchObject({ method: 'GET', headers: { 'api-secret': KEYS.apiSecret } });
+    expect(request!.url).toBe('/v0/webhooks/p%2F1?apiKey=public+key');
+  });
+
+  it('reads the documented list, the live one with ids, and odd rows', async () => {
+    upstream.set(() => ({
+      body: [
+        { projectId: 'p', webhookUrl: 'https://a.example/x', eventType: 'ALL' },
+        { _id: '64b7f2a1c3d4e5f6a7b8c9d0', projectId: 'p', webhookUrl: 'https://b.example', eventType: 'NEW' },
+        { webhookId: 'w1', webhookUrl: null, eventType: 7 },
+        'nonsense',
+      ],
+    }));
+    expect(await client().webhooks()).toEqual({
+      status: 'ok',
+      webhooks: [
+        { id: null, url: 'https://a.example/x', eventType: 'ALL' },
+        { id: '64b7f2a1c3d4e5f6a7b8c9d0', url: 'https://b.example', eventType: 'NEW' },
+        { id: 'w1', url: null, eventType: '7' },
+      ],
+    });
+  });
+
+  const failures: [string, Given, object][] = [
+    ['403', FORBIDDEN, { status: 'forbidden' }],
+    ['400', { status: 400, body: {} }, { status: 'rejected' }],
+    ['408', { status: 408, body: {} }, { status: 'timeout' }],
+    ['429', { status: 429, body: {} }, { status: 'limited' }],
+    ['500', { status: 500, body: {} }, { status: 'broken', code: 500 }],
+    ['a proxy’s page', HTML, { status: 'broken', code: 502 }],
+    ['a page with 200', { body: '<html>', type: 'text/html' }, { status: 'unreadable' }],
+    ['an object with 200', { body: { statusCode: 200 } }, { status: 'unreadable' }],
+  ];
+  it.each(failures)('%s is a failure without anything of the request in it', async (_name, given, expected) => {
+    upstream.set(() => given);
+    expect(await client().webhooks()).toEqual(expected);
+  });
+
+  it('gives up in time', async () => {
+    upstream.set(() => null);
+    expect(await client(50).webhooks()).toEqual({ status: 'timeout' });
+    expect(await client(60_000).webhooks(50)).toEqual({ status: 'timeout' });
+  });
+});
+
+describe('removing addresses', () => {
+  it('posts the documented body', async () => {
+    upstream.set(() => ({ status: 201, body: { message: 'Addresses deleted' } }));
+    expect(await client().removeAddresses('w1', ['0xA', '0xB'])).toEqual({
+      status: 'ok',
+      message: 'Addresses deleted',
+      deletedCount: null,
+    });
+    expect(upstream.requests[0]).toMatchObject({
+      method: 'POST',
+      url: '/v0/webhook/delete-addresses?apiKey=public+key',
+      body: { webhookId: 'w1', addresses: ['0xA', '0xB'] },
+    });
+  });
+
+  it('reads the live answer, also when nothing matched', async () => {
+    upstream.set(() => ({ status: 201, body: { acknowledged: true, deletedCount: 0 } }));
+    expect(await client().removeAddresses('w1', ['0xA'])).toMatchObject({ status: 'ok', deletedCount: 0 });
+  });
+
+  it('does not take "not acknowledged" or a page for success', async () => {
+    upstream.set(() => ({ status: 201, body: { acknowledged: false, deletedCount: 0 } }));
+    expect(await client().removeAddresses('w1', ['0xA'])).toEqual({ status: 'unreadable' });
+    upstream.set(() => ({ status: 200, body: '<html>', type: 'text/html' }));
+    expect(await client().removeAddresses('w1', ['0xA'])).toEqual({ status: 'unreadable' });
+  });
+});
