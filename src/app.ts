@@ -6,6 +6,7 @@ import { request } from 'undici';
 import { commands } from '../commands/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Config } from './config.ts';
+import { renderDigest } from './discord/digest.ts';
 import { type GatewayState, startGateway } from './discord/gateway.ts';
 import type { CommandContext } from './discord/interactions.ts';
 import { type RenderSettings, renderAlerts, renderPlain } from './discord/render.ts';
@@ -57,6 +58,7 @@ export async function startApp(config: Config, { log }: { log: Logger }): Promis
     log,
     render: (alerts, reference) => renderAlerts(alerts, reference, settings),
     renderPlain,
+    renderDigest: (alerts, reference) => renderDigest(alerts, reference, settings),
   });
   const intake = createIntake({ store, now, onStored: () => router.nudge() });
   const router = startRouter({

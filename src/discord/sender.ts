@@ -1,4 +1,12 @@
-import { DiscordAPIError, HTTPError, RateLimitError, REST, Routes } from 'discord.js';
+import {
+  DefaultRestOptions,
+  DiscordAPIError,
+  HTTPError,
+  RateLimitError,
+  REST,
+  type RESTOptions,
+  Routes,
+} from 'discord.js';
 
 /** What became of a request to send, as far as its answer tells. */
 export type Outcome =
@@ -37,6 +45,7 @@ export function createSender({
     timeout: timeoutMs,
     offset: 20,
     globalRequestsPerSecond: 1_000,
+    makeRequest,
   }).setToken(token);
 
   async function attempt(request: () => Promise<unknown>): Promise<Outcome> {
@@ -53,8 +62,15 @@ export function createSender({
 
   return {
     /** Creates the message of a frozen body; a repeat with the same nonce creates nothing new for some minutes. */
-    create: (channelId: string, payload: object, nonce: string) =>
-      attempt(() => rest.post(Routes.channelMessages(channelId), { body: { ...payload, nonce, enforce_nonce: true } })),
+    create: (channelId: string, payload: object, nonce: string, csv: string | null = null) =>
+      attempt(() =>
+        rest.post(Routes.channelMessages(channelId), {
+          body: { ...payload, nonce, enforce_nonce: true },
+          ...(csv === null
+            ? {}
+            : { files: [{ name: 'transfers.csv', contentType: 'text/csv', data: Buffer.from(csv) }] }),
+        }),
+      ),
 
     edit: (channelId: string, messageId: string, payload: object) =>
       attempt(() => rest.patch(Routes.channelMessage(channelId, messageId), { body: payload })),
@@ -86,6 +102,12 @@ export function createSender({
 
 /** Sends over Discord's REST alone. */
 export type Sender = ReturnType<typeof createSender>;
+
+/** The library's own requests refuse the files that the library itself builds on this Node; the platform's take them. */
+const makeRequest: RESTOptions['makeRequest'] = (url, init) =>
+  init.body instanceof FormData
+    ? (fetch(url, init as unknown as RequestInit) as unknown as ReturnType<RESTOptions['makeRequest']>)
+    : DefaultRestOptions.makeRequest(url, init);
 
 function classify(error: unknown): Outcome {
   if (error instanceof RateLimitError) {

@@ -12,6 +12,11 @@ const DAY = 24 * HOUR;
 
 /** Alerts that go into one message at the most. */
 const BATCH = 10;
+/** A channel's backlog from which on its alerts are told as a digest. */
+const DIGEST_LINES = 50;
+const DIGEST_AGE_MS = 30 * MINUTE;
+/** Alerts of one digest; Discord takes files of 10 MB. */
+const DIGEST_MOST = 20_000;
 /** Requests under way at once. */
 const MAX_IN_FLIGHT = 40;
 /** Discord forgets a nonce after a few minutes; from then on a repeat looks for its message first. */
@@ -31,6 +36,7 @@ export interface DelivererOptions {
   random?: () => number;
   render(alerts: ClaimedAlert[], reference: string): { payload: object; used: number };
   renderPlain(alert: ClaimedAlert, reference: string): object;
+  renderDigest(alerts: ClaimedAlert[], reference: string): { payload: object; csv: string | null };
 }
 
 interface Channel {
@@ -48,7 +54,7 @@ interface Channel {
 
 /** Brings alerts to Discord: one message in flight per channel, first in first out, channels in turn. */
 export function startDeliverer(options: DelivererOptions) {
-  const { store, sender, clock, log, render, renderPlain, random = Math.random } = options;
+  const { store, sender, clock, log, render, renderPlain, renderDigest, random = Math.random } = options;
   const pace = createPace(clock);
   const channels = new Map<string, Channel>();
   const removedGuilds = new Set<string>();
@@ -119,9 +125,9 @@ export function startDeliverer(options: DelivererOptions) {
       if (head.dueAt > clock.now()) return pace.giveBack();
     }
     const { batch, outcome, searched } = claim.batch
-      ? await repeat(channel, claim.batch, alerts)
-      : await sendNew(channel, alerts);
-    const told = batch.kind === 'edit' ? 0 : Math.max(1, claim.batch ? alerts.length : batch.alerts);
+      ? await repeat(channel, { ...claim.batch, alerts: claim.waiting }, alerts)
+      : await sendNew(channel, claim);
+    const told = batch.alerts;
     // Only an attempt that is the first one of which Discord may know can be undone by its answer.
     const certain = !claim.batch?.unsure && !searched;
     await settle(channel, head, { ...batch, alerts: told, certain }, outcome);
@@ -131,27 +137,42 @@ export function startDeliverer(options: DelivererOptions) {
     );
   }
 
-  async function sendNew(channel: Channel, alerts: ClaimedAlert[]) {
+  async function sendNew(channel: Channel, claim: { alerts: ClaimedAlert[]; waiting: number; oldest: number | null }) {
     const now = clock.now();
     const reference = randomBytes(7).toString('base64url').replace(/[-_]/g, 'x').toUpperCase();
     const nonce = `${now.toString(36)}${reference}`.slice(0, 25);
-    const { payload, used } = channel.plain
-      ? { payload: renderPlain(alerts[0]!, reference), used: 1 }
-      : render(alerts, reference);
-    const ids = alerts.slice(0, used).map((alert) => alert.id);
-    const frozen = { channelId: channel.id, nonce, reference, payload: JSON.stringify(payload) };
+    const { kind, payload, csv, ids } = await compose(channel, claim, reference, now);
+    const frozen = { channelId: channel.id, kind, nonce, reference, payload: JSON.stringify(payload), attachment: csv };
     const id = await store.outbox.freeze(frozen, ids, now);
-    const outcome = await sender.create(channel.id, payload, nonce);
-    return {
-      batch: { id, kind: 'create' as const, attempts: 1, frozenAt: now, alerts: used },
-      outcome,
-      searched: false,
-    };
+    const outcome = await sender.create(channel.id, payload, nonce, csv);
+    return { batch: { id, kind, attempts: 1, frozenAt: now, alerts: ids.length }, outcome, searched: false };
   }
 
-  async function repeat(channel: Channel, batch: Batch, alerts: ClaimedAlert[]) {
+  /** Renders what goes out next: lines, one plain line, or a digest of everything that waits. */
+  async function compose(
+    channel: Channel,
+    { alerts, waiting, oldest }: { alerts: ClaimedAlert[]; waiting: number; oldest: number | null },
+    reference: string,
+    now: number,
+  ) {
+    const idsOf = (list: ClaimedAlert[]) => list.map((alert) => alert.id);
+    if (channel.plain) {
+      const payload = renderPlain(alerts[0]!, reference);
+      return { kind: 'create' as const, payload, csv: null, ids: idsOf(alerts.slice(0, 1)) };
+    }
+    const late = oldest !== null && now - oldest > DIGEST_AGE_MS && waiting > BATCH;
+    // While a refused line is being searched for, lines go out one by one.
+    if (channel.limit === BATCH && (waiting > DIGEST_LINES || late)) {
+      const all = await store.outbox.waiting(channel.id, DIGEST_MOST);
+      return { kind: 'digest' as const, ...renderDigest(all, reference), ids: idsOf(all) };
+    }
+    const { payload, used } = render(alerts, reference);
+    return { kind: 'create' as const, payload, csv: null, ids: idsOf(alerts.slice(0, used)) };
+  }
+
+  async function repeat(channel: Channel, batch: Batch & { alerts: number }, alerts: ClaimedAlert[]) {
     const now = clock.now();
-    const done = { ...batch, attempts: batch.attempts + 1, alerts: alerts.length };
+    const done = { ...batch, attempts: batch.attempts + 1 };
     if (batch.kind === 'edit') {
       // A message that never came to be, or is gone, needs no change.
       if (batch.messageId === null || alerts.length === 0) {
@@ -171,14 +192,14 @@ export function startDeliverer(options: DelivererOptions) {
         return { batch: done, outcome: found, searched: true };
     }
     await store.outbox.attempt(batch.id, now);
-    const outcome = await sender.create(channel.id, JSON.parse(batch.payload) as object, batch.nonce);
+    const outcome = await sender.create(channel.id, JSON.parse(batch.payload) as object, batch.nonce, batch.attachment);
     return { batch: done, outcome, searched: false };
   }
 
   async function settle(
     channel: Channel,
     head: ChannelHead | null,
-    batch: { id: number; kind: Batch['kind']; attempts: number; frozenAt: number; alerts: number; certain: boolean },
+    batch: Pick<Batch, 'id' | 'kind' | 'attempts' | 'frozenAt'> & { alerts: number; certain: boolean },
     outcome: Outcome,
   ): Promise<void> {
     const now = clock.now();
@@ -239,7 +260,7 @@ export function startDeliverer(options: DelivererOptions) {
   ): Promise<void> {
     if (batch.kind === 'edit') return store.outbox.sent(batch.id, null, clock.now());
     if (batch.alerts > 1) {
-      channel.limit = Math.ceil(batch.alerts / 2);
+      channel.limit = Math.min(Math.ceil(batch.alerts / 2), BATCH / 2);
       return store.outbox.thaw(batch.id);
     }
     if (!channel.plain) {

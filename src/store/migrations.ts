@@ -71,11 +71,11 @@ export const migrations: string[] = [
   CREATE INDEX alerts_batch ON alerts (batch_id) WHERE batch_id IS NOT NULL;
 
   -- A batch is one message, frozen before its first byte is sent; state: frozen, sent, dead.
-  -- kind: create, or edit (then message_id names the message to change).
+  -- kind: create, digest (with attachment, a CSV file's text), or edit (of the message with the same reference).
   CREATE TABLE batches (
     id INTEGER PRIMARY KEY AUTOINCREMENT, channel_id TEXT NOT NULL, kind TEXT NOT NULL, nonce TEXT NOT NULL,
     reference TEXT NOT NULL, payload TEXT NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
-    unsure INTEGER NOT NULL DEFAULT 0,
+    unsure INTEGER NOT NULL DEFAULT 0, attachment TEXT,
     frozen_at INTEGER NOT NULL, first_sent_at INTEGER, sent_at INTEGER, message_id TEXT
   );
   CREATE INDEX batches_frozen ON batches (channel_id, id) WHERE state = 'frozen';

@@ -27,11 +27,13 @@ export interface ClaimedAlert {
 export interface Batch {
   id: number;
   channelId: string;
-  kind: 'create' | 'edit';
+  kind: 'create' | 'digest' | 'edit';
   nonce: string;
   reference: string;
   /** JSON of the request's body. */
   payload: string;
+  /** Text of the attached CSV file. */
+  attachment: string | null;
   attempts: number;
   /** Discord may have taken it although no answer said so. */
   unsure: boolean;
@@ -64,6 +66,9 @@ interface AlertRow {
   reorganised: 0 | 1;
 }
 
+/** What is fixed before the first byte is sent. */
+export type FrozenBatch = Pick<Batch, 'channelId' | 'kind' | 'nonce' | 'reference' | 'payload' | 'attachment'>;
+
 type BatchRow = Omit<Batch, 'unsure'> & { unsure: 0 | 1 };
 
 /** A line that Discord refused in every form, or that waited too long. */
@@ -76,7 +81,7 @@ export interface DeadLetter {
   at: number;
 }
 
-const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attempts, unsure,
+const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
   frozen_at AS frozenAt, first_sent_at AS firstSentAt, message_id AS messageId`;
 const ALERT_COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
   t.data, t.count, t.reorganised`;
@@ -102,6 +107,10 @@ export function outboxTable(db: Database) {
     `SELECT ${ALERT_COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id
      WHERE a.channel_id = ? AND a.state = 'waiting' ORDER BY a.id LIMIT ?`,
   );
+  const backlog = db.prepare<[string], { waiting: number; oldest: number | null }>(
+    `SELECT count(*) AS waiting, min(created_at) AS oldest FROM alerts WHERE channel_id = ? AND state = 'waiting'`,
+  );
+  const sizeOf = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = ?');
   const ofBatch = db.prepare<[number], AlertRow>(
     `SELECT ${ALERT_COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id WHERE a.batch_id = ? ORDER BY a.id`,
   );
@@ -109,8 +118,8 @@ export function outboxTable(db: Database) {
     'SELECT label, mention, address FROM subscriptions WHERE id = ?',
   );
   const insertBatch = db.prepare(
-    `INSERT INTO batches (channel_id, kind, nonce, reference, payload, state, attempts, unsure, frozen_at, first_sent_at)
-     VALUES (@channelId, 'create', @nonce, @reference, @payload, 'frozen', 1, 1, @now, @now)`,
+    `INSERT INTO batches (channel_id, kind, nonce, reference, payload, attachment, state, attempts, unsure, frozen_at, first_sent_at)
+     VALUES (@channelId, @kind, @nonce, @reference, @payload, @attachment, 'frozen', 1, 1, @now, @now)`,
   );
   const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
   const attempt = db.prepare<[number, number]>(
@@ -169,13 +178,11 @@ export function outboxTable(db: Database) {
     return { ...row, transfer, reorganised: reorganised === 1, matches: named };
   }
 
-  const freeze = db.transaction(
-    (batch: Pick<Batch, 'channelId' | 'nonce' | 'reference' | 'payload'>, alertIds: number[], now: number) => {
-      const id = Number(insertBatch.run({ ...batch, now }).lastInsertRowid);
-      for (const alertId of alertIds) assign.run(id, alertId);
-      return id;
-    },
-  );
+  const freeze = db.transaction((batch: FrozenBatch, alertIds: number[], now: number) => {
+    const id = Number(insertBatch.run({ ...batch, now }).lastInsertRowid);
+    for (const alertId of alertIds) assign.run(id, alertId);
+    return id;
+  });
   const sent = db.transaction((batchId: number, messageId: string | null, now: number) => {
     markSent.run(now, messageId, batchId);
     alertsOf.run('sent', batchId);
@@ -204,23 +211,32 @@ export function outboxTable(db: Database) {
   return {
     /** Every channel that has something to send, whatever its state. */
     heads: () => heads.all(),
-    /** What to send next to a channel: its frozen message, else its oldest alerts. */
+    /** The oldest alerts that wait for a channel. */
+    waiting: (channelId: string, limit: number) => waiting.all(channelId, limit).map(claimed),
+    /**
+     * What to send next to a channel: its frozen message (`waiting`: how many alerts it holds; `alerts` only for an
+     * edit), else its oldest alerts (`waiting` and `oldest`: the whole backlog).
+     */
     claim(channelId: string, limit: number) {
       const head = channelHead.get(channelId) ?? null;
       const row = frozen.get(channelId);
-      if (!row) return { head, batch: null, alerts: waiting.all(channelId, limit).map(claimed) };
+      if (!row) {
+        return { head, batch: null, alerts: waiting.all(channelId, limit).map(claimed), ...backlog.get(channelId)! };
+      }
       const batch: Batch = { ...row, unsure: row.unsure === 1 };
-      if (batch.kind === 'create') return { head, batch, alerts: ofBatch.all(batch.id).map(claimed) };
+      const size = sizeOf.get(batch.id)!.n;
+      if (batch.kind !== 'edit') return { head, batch, alerts: [], waiting: size, oldest: null };
       const original = created.get(batch.reference);
       return {
         head,
         batch: { ...batch, messageId: original?.messageId ?? null },
         alerts: original ? ofBatch.all(original.id).map(claimed) : [],
+        waiting: 0,
+        oldest: null,
       };
     },
     /** Freezes alerts into one message; its first attempt counts from here. Gives the batch's id. */
-    freeze: (batch: Pick<Batch, 'channelId' | 'nonce' | 'reference' | 'payload'>, alertIds: number[], now: number) =>
-      freeze.immediate(batch, alertIds, now),
+    freeze: (batch: FrozenBatch, alertIds: number[], now: number) => freeze.immediate(batch, alertIds, now),
     /** Another attempt is about to begin. */
     attempt: (batchId: number, now: number): void => void attempt.run(now, batchId),
     /** The last attempt is known to have changed nothing at Discord. */

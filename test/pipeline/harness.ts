@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { type Discord, type DiscordOptions, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { renderDigest } from '../../src/discord/digest.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import { createSender } from '../../src/discord/sender.ts';
 import type { AddressText } from '../../src/domain/address.ts';
@@ -53,6 +54,7 @@ export async function startPipeline(options: DiscordOptions = {}): Promise<Pipel
       random: () => 1,
       render: (alerts, reference) => renderAlerts(alerts, reference, settings),
       renderPlain,
+      renderDigest: (alerts, reference) => renderDigest(alerts, reference, settings),
     });
     const router = startRouter({
       store: opened.store,

@@ -1,0 +1,61 @@
+import { request } from 'undici';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
+
+let pipeline: Pipeline;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+  await pipeline.watch(TREASURY, ALERTS);
+});
+afterEach(() => pipeline.close());
+
+const digests = () => pipeline.lines(ALERTS).filter(({ title }) => title.includes('Digest'));
+const singles = () => pipeline.lines(ALERTS).filter(({ title }) => title.includes('Incoming'));
+
+/** Lets alerts pile up while Discord is away. */
+async function pileUp(count: number, away: number): Promise<void> {
+  pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: '/channels/**', forMs: away });
+  const rows = Array.from({ length: count }, (_, n) =>
+    payment(n % 2 ? {} : { from: TREASURY, to: ALICE, value: '1000000' }),
+  );
+  for (const row of rows) await pipeline.receive(row);
+  await pipeline.routed();
+}
+
+describe('a backlog', () => {
+  it('of more than 50 lines is told as one digest that counts every one, exactly', async () => {
+    await pileUp(200, 10 * 60_000);
+    await pipeline.turnUntil(() => digests().length === 1);
+    const counted = digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]))[0]!;
+    expect(
+      counted + singles().length + pipeline.lines(ALERTS).filter(({ title }) => title.includes('Outgoing')).length,
+    ).toBe(200);
+    expect(counted).toBeGreaterThan(150);
+    const { text } = digests()[0]!;
+    const total = (arrow: string) => Number(new RegExp(`${arrow} ([\\d,]+) .USDC. in (\\d+) transfers`).exec(text)![2]);
+    expect(total('📥') + total('📤')).toBe(counted);
+  });
+
+  it('of more than 500 lines comes with a file that lists them all', async () => {
+    await pileUp(620, 10 * 60_000);
+    await pipeline.turnUntil(() => digests().length === 1);
+    const message = pipeline.discord.messages(ALERTS).find(({ message }) => message.attachments.length > 0)!.message;
+    const csv = await (await request(message.attachments[0]!.url)).body.text();
+    const rows = csv.split('\r\n').slice(1);
+    const alone = pipeline.lines(ALERTS).length - 1;
+    expect(rows.length + alone).toBe(620);
+    expect(new Set(rows.map((row) => row.split(',')[1])).size).toBe(rows.length);
+  });
+
+  it('of 30 minutes is told as a digest too', async () => {
+    await pileUp(30, 40 * 60_000);
+    await pipeline.turnUntil(() => digests().length === 1, 7_200);
+    expect(singles().length).toBeLessThan(30);
+  });
+
+  it('of a few lines is told line by line, however old', async () => {
+    await pileUp(4, 40 * 60_000);
+    await pipeline.turnUntil(() => pipeline.lines(ALERTS).length === 4, 7_200);
+    expect(digests()).toEqual([]);
+  });
+});
