@@ -74,7 +74,8 @@ export function startDeliverer(options: DelivererOptions) {
     if (closing) return;
     const now = clock.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const channel of [...channels.values()]) {
+    // Channels that begin move to the back and are met there once more, busy.
+    for (const channel of channels.values()) {
       if (channel.busy) continue;
       if (channel.dueAt > now) {
         next = Math.min(next, channel.dueAt - now);
