@@ -1,0 +1,61 @@
+import { fdatasync, mkdtempSync, openSync, writeSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fastify from 'fastify';
+import pino from 'pino';
+import { readConfig } from '../src/config.ts';
+import { createIntake } from '../src/receiver/intake.ts';
+import { createReceiver } from '../src/receiver/server.ts';
+import { openStore } from '../src/store/client.ts';
+
+/**
+ * One server of the intake measurement, as a process of its own: `receiver` (ours, everything up to the 200), `bare` (a
+ * Fastify that parses the body and answers), `append` (appends to a file, syncs, answers). Prints its URL.
+ */
+
+export const TOKEN = 'path-token-of-the-bench';
+
+async function receiver(folder: string): Promise<string> {
+  const { store } = await openStore(join(folder, 'bench.sqlite'));
+  const intake = createIntake({ store, now: Date.now, onStored: () => undefined });
+  const app = createReceiver({
+    config: readConfig({ DISCORD_TOKEN: 'none', RECEIVER_SOURCES: '127.0.0.1' }),
+    intake,
+    tokens: () => [{ token: TOKEN, scope: 0 }],
+    now: Date.now,
+    log: pino({ level: 'silent' }),
+    onRefused: () => undefined,
+    onReceived: () => undefined,
+  });
+  return app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+async function bare(): Promise<string> {
+  const app = fastify({ logger: false });
+  app.post('/hooks/:token', async () => ({ ok: true }));
+  return app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+async function append(folder: string): Promise<string> {
+  const file = openSync(join(folder, 'bench.log'), 'a');
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      writeSync(file, Buffer.concat(chunks));
+      fdatasync(file, () => response.setHeader('content-type', 'application/json').end('{"ok":true}'));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+}
+
+const servers: Record<string, (folder: string) => Promise<string>> = { receiver, bare, append };
+
+if (import.meta.main) {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+  process.stdout.write(`${await servers[process.argv[2] ?? '']!(folder)} ${folder}\n`);
+  // The parent's end of this pipe closes when it ends, however that happens.
+  process.stdin.resume().on('end', () => process.exit(0));
+}
