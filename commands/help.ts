@@ -1,6 +1,6 @@
-import { InteractionContextType, SlashCommandBuilder } from 'discord.js';
 import type { Command } from '../src/discord/interactions.ts';
-import { note } from './reply.ts';
+import { define } from './parts/define.ts';
+import { note } from './parts/reply.ts';
 
 /** The commands in the order in which a newcomer needs them. */
 const SECTIONS: { name: string; lines: string[] }[] = [
@@ -41,10 +41,7 @@ const SECTIONS: { name: string; lines: string[] }[] = [
 
 /** What the bot can do. */
 export const help = {
-  data: new SlashCommandBuilder()
-    .setName('help')
-    .setDescription('What this bot can do')
-    .setContexts(InteractionContextType.Guild),
+  data: define('help', 'What this bot can do'),
   access: 'all',
   execute: async () =>
     note(

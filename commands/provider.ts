@@ -1,11 +1,11 @@
-import { InteractionContextType, SlashCommandBuilder } from 'discord.js';
 import type { ButtonUse, Command, CommandContext, CommandUse, Reply } from '../src/discord/interactions.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
-import { explain, off } from './failure.ts';
+import { define } from './parts/define.ts';
+import { explain, off } from './parts/failure.ts';
+import { count, linkButton, note, pager, row } from './parts/reply.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
-import { count, linkButton, note, pager, row } from './reply.ts';
 
 const PER_PAGE = 5;
 /** How long choices may wait for the service; then the last or generally known categories are offered. */
@@ -14,10 +14,7 @@ const CATEGORY = /^[\w-]{1,50}$/;
 
 /** The directory of infrastructure providers. */
 export const provider = {
-  data: new SlashCommandBuilder()
-    .setName('provider')
-    .setDescription('Find infrastructure providers: RPC, oracles, wallets and more')
-    .setContexts(InteractionContextType.Guild)
+  data: define('provider', 'Find infrastructure providers: RPC, oracles, wallets and more')
     .addSubcommand((command) =>
       command
         .setName('search')

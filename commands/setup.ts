@@ -1,15 +1,12 @@
-import { InteractionContextType, SlashCommandBuilder } from 'discord.js';
 import type { Command } from '../src/discord/interactions.ts';
-import { TARGET_TYPES } from './channel.ts';
+import { TARGET_TYPES } from './parts/channel.ts';
+import { define } from './parts/define.ts';
 import { check } from './setup/check.ts';
 import { LANGUAGES, server, timezones } from './setup/server.ts';
 
 /** How the bot behaves in this server. */
 export const setup = {
-  data: new SlashCommandBuilder()
-    .setName('setup')
-    .setDescription('Set this server up, and check that everything works')
-    .setContexts(InteractionContextType.Guild)
+  data: define('setup', 'Set this server up, and check that everything works')
     .addSubcommand((command) =>
       command
         .setName('server')

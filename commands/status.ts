@@ -1,14 +1,11 @@
-import { InteractionContextType, SlashCommandBuilder } from 'discord.js';
 import type { Command } from '../src/discord/interactions.ts';
 import { inCode } from '../src/domain/text.ts';
-import { ago, count, note } from './reply.ts';
+import { define } from './parts/define.ts';
+import { ago, count, note } from './parts/reply.ts';
 
 /** How alerts stand in this server. */
 export const status = {
-  data: new SlashCommandBuilder()
-    .setName('status')
-    .setDescription('Last event, what waits, what stopped')
-    .setContexts(InteractionContextType.Guild),
+  data: define('status', 'Last event, what waits, what stopped'),
   access: 'manage',
   async execute({ guildId }, { store, settings }) {
     const [overview, subscriptions] = await Promise.all([

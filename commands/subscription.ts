@@ -1,6 +1,7 @@
-import { InteractionContextType, SlashCommandBuilder, type SlashCommandSubcommandBuilder } from 'discord.js';
+import type { SlashCommandSubcommandBuilder } from 'discord.js';
 import type { Command } from '../src/discord/interactions.ts';
-import { TARGET_TYPES } from './channel.ts';
+import { TARGET_TYPES } from './parts/channel.ts';
+import { define } from './parts/define.ts';
 import { add } from './subscription/add.ts';
 import { edit, MUTE_CHOICES, mute, pause } from './subscription/change.ts';
 import { addFilterOptions } from './subscription/filters.ts';
@@ -24,10 +25,7 @@ const withSubscription = (
 
 /** Which addresses are watched, and what is told where. */
 export const subscription = {
-  data: new SlashCommandBuilder()
-    .setName('subscription')
-    .setDescription('Watch addresses and choose what is told where')
-    .setContexts(InteractionContextType.Guild)
+  data: define('subscription', 'Watch addresses and choose what is told where')
     .addSubcommand((command) =>
       addFilterOptions(
         command

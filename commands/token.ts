@@ -1,31 +1,28 @@
-import { ButtonStyle, InteractionContextType, SlashCommandBuilder } from 'discord.js';
+import { ButtonStyle } from 'discord.js';
 import type { Command, CommandSettings, Reply } from '../src/discord/interactions.ts';
 import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
 import { formatAmount } from '../src/domain/amount.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Token } from '../src/upstream/explorer.ts';
-import { checkTarget } from './channel.ts';
-import { explain, off } from './failure.ts';
-import { fullAddress, linkButton, note, press, row, shortAddress } from './reply.ts';
+import { checkTarget } from './parts/channel.ts';
+import { define } from './parts/define.ts';
+import { explain, off } from './parts/failure.ts';
+import { fullAddress, linkButton, note, press, row, shortAddress } from './parts/reply.ts';
 import { watch } from './subscription/add.ts';
 import { NO_FILTERS } from './subscription/filters.ts';
 import { visibleTo } from './subscription/find.ts';
 
 /** What the explorer knows of a token. */
 export const token = {
-  data: new SlashCommandBuilder()
-    .setName('token')
-    .setDescription('Look up a token by its contract address')
-    .setContexts(InteractionContextType.Guild)
-    .addStringOption((option) =>
-      option
-        .setName('address')
-        .setDescription('The token’s contract: 0x and 40 hexadecimal digits')
-        .setRequired(true)
-        .setAutocomplete(true)
-        .setMaxLength(100),
-    ),
+  data: define('token', 'Look up a token by its contract address').addStringOption((option) =>
+    option
+      .setName('address')
+      .setDescription('The token’s contract: 0x and 40 hexadecimal digits')
+      .setRequired(true)
+      .setAutocomplete(true)
+      .setMaxLength(100),
+  ),
   access: 'all',
   public: true,
   async execute(interaction, { explorer, settings }) {

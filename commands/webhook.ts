@@ -1,10 +1,10 @@
-import { InteractionContextType, SlashCommandBuilder } from 'discord.js';
 import type { Command, CommandContext, Reply } from '../src/discord/interactions.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Webhook } from '../src/upstream/notification.ts';
-import { explain } from './failure.ts';
-import { count, note } from './reply.ts';
+import { define } from './parts/define.ts';
+import { explain } from './parts/failure.ts';
+import { count, note } from './parts/reply.ts';
 import { project } from './webhook/project.ts';
 import { cancelButton, confirmButton, forgetButton, preview } from './webhook/remove.ts';
 
@@ -13,10 +13,7 @@ const CHOICES_MS = 1_500;
 
 /** The webhooks of the project at the notification service. */
 export const webhook = {
-  data: new SlashCommandBuilder()
-    .setName('webhook')
-    .setDescription('The webhooks of the notification project')
-    .setContexts(InteractionContextType.Guild)
+  data: define('webhook', 'The webhooks of the notification project')
     .addSubcommand((command) =>
       command.setName('list').setDescription('The project’s webhooks, and which of them point at this bot'),
     )

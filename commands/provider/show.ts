@@ -1,7 +1,7 @@
 import type { APIButtonComponent } from 'discord.js';
 import { inCode, plainText } from '../../src/domain/text.ts';
 import type { ProviderRow } from '../../src/upstream/discovery.ts';
-import { linkButton, prose } from '../reply.ts';
+import { linkButton, prose } from '../parts/reply.ts';
 
 /** One provider with all its rows: one a plan. */
 export interface Provider {

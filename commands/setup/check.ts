@@ -1,9 +1,9 @@
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/interactions.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
-import { missingIn } from '../channel.ts';
-import { explain } from '../failure.ts';
-import { ago, count, fullAddress, note } from '../reply.ts';
+import { missingIn } from '../parts/channel.ts';
+import { explain } from '../parts/failure.ts';
+import { ago, count, fullAddress, note } from '../parts/reply.ts';
 
 /** One thing that was tested: right, or what to do. */
 interface Finding {
@@ -99,8 +99,9 @@ function events(subscriptions: Subscription[], { settings }: CommandContext): Fi
   const silent = subscriptions.filter(({ lastEventAt }) => lastEventAt === null);
   if (subscriptions.length === 0) return [];
   if (silent.length === 0) return [good('Every watched address had an event.')];
-  const shown = silent.slice(0, 5).map(({ address }) => fullAddress(address, settings));
-  const more = silent.length > shown.length ? `\n…and ${silent.length - shown.length} more` : '';
+  const addresses = [...new Set(silent.map(({ address }) => address))];
+  const shown = addresses.slice(0, 5).map((address) => fullAddress(address, settings));
+  const more = addresses.length > shown.length ? `\n…and ${addresses.length - shown.length} more` : '';
   return [
     bad(
       `No event yet for ${count(silent.length, 'subscription')}. If one is due, the address may be missing in the ` +

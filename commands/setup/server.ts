@@ -1,8 +1,8 @@
 import type { Choice, CommandContext, CommandUse, Reply } from '../../src/discord/interactions.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ServerSettings } from '../../src/store/servers.ts';
-import { checkTarget } from '../channel.ts';
-import { note } from '../reply.ts';
+import { checkTarget } from '../parts/channel.ts';
+import { note } from '../parts/reply.ts';
 
 /** Discord's codes of the languages that can be chosen. */
 export const LANGUAGES = [

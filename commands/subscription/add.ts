@@ -4,8 +4,8 @@ import { type AddressText, checksumAddress, parseWatchable } from '../../src/dom
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
-import { checkTarget } from '../channel.ts';
-import { fullAddress, note, press, row } from '../reply.ts';
+import { checkTarget } from '../parts/channel.ts';
+import { count, fullAddress, note, press, row } from '../parts/reply.ts';
 import { describe, type Filters, NO_FILTERS, readFilters } from './filters.ts';
 
 /** `/subscription add`. */
@@ -39,7 +39,7 @@ export async function watch(
       );
     case 'full':
       throw new UserError(
-        `This server watches ${settings.maxSubscriptions.toLocaleString('en')} addresses already, which is the limit ` +
+        `This server watches ${count(settings.maxSubscriptions, 'address', 'addresses')} already, which is the limit ` +
           'here. Remove some with `/subscription remove`, or ask the person who runs this bot for more room.',
       );
     case 'added': {

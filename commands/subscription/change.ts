@@ -3,8 +3,8 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { SubscriptionChange } from '../../src/store/subscriptions.ts';
-import { checkTarget } from '../channel.ts';
-import { ago, count, fullAddress, note } from '../reply.ts';
+import { checkTarget } from '../parts/channel.ts';
+import { ago, count, fullAddress, note } from '../parts/reply.ts';
 import { describe, readFilters } from './filters.ts';
 import { named } from './find.ts';
 

@@ -5,8 +5,8 @@ import { isAmount } from '../../src/domain/amount.ts';
 import type { DirectionFilter, KindFilter, Subscription } from '../../src/domain/subscription.ts';
 import { looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
-import { TARGET_TYPES } from '../channel.ts';
-import { fullAddress } from '../reply.ts';
+import { TARGET_TYPES } from '../parts/channel.ts';
+import { fullAddress } from '../parts/reply.ts';
 
 /** What a subscription can be narrowed to, and how it is shown. */
 export type Filters = Pick<Subscription, 'label' | 'direction' | 'kind' | 'minimum' | 'token' | 'mention'>;

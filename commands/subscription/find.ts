@@ -3,8 +3,8 @@ import type { AutocompleteUse, ButtonUse, Choice, CommandContext, CommandUse } f
 import { toAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
-import { isHidden } from '../channel.ts';
-import { shortAddress } from '../reply.ts';
+import { isHidden } from '../parts/channel.ts';
+import { shortAddress } from '../parts/reply.ts';
 
 /** The subscription that the person named by number, address or label; always one of this server. */
 export async function named(interaction: CommandUse, { store }: CommandContext): Promise<Subscription> {

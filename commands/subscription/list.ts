@@ -1,7 +1,7 @@
 import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/interactions.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
-import { ago, count, fullAddress, note, pager, row } from '../reply.ts';
+import { ago, count, fullAddress, note, pager, row } from '../parts/reply.ts';
 import { describe } from './filters.ts';
 import { visibleTo } from './find.ts';
 

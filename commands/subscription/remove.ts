@@ -3,7 +3,7 @@ import type { Button, CommandContext, CommandUse, Reply } from '../../src/discor
 import { checksumAddress } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
-import { fullAddress, note, press, row } from '../reply.ts';
+import { fullAddress, note, press, row } from '../parts/reply.ts';
 import { describe } from './filters.ts';
 import { named } from './find.ts';
 

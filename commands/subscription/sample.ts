@@ -2,7 +2,7 @@ import { DiscordAPIError, RESTJSONErrorCodes, Routes } from 'discord.js';
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/interactions.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
-import { note } from '../reply.ts';
+import { note } from '../parts/reply.ts';
 import { named } from './find.ts';
 import { stateOf } from './list.ts';
 

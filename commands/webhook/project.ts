@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../src/discord/interactions.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Notification } from '../../src/upstream/notification.ts';
-import { off } from '../failure.ts';
+import { off } from '../parts/failure.ts';
 
 /** The project that a server may manage; throws a {@link UserError} when there is none. */
 export function project({ notification, settings }: CommandContext, guildId: string): Notification {

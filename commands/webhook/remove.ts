@@ -4,8 +4,8 @@ import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Notification, RemovalAnswer } from '../../src/upstream/notification.ts';
-import { explain } from '../failure.ts';
-import { count, note, press, row } from '../reply.ts';
+import { explain } from '../parts/failure.ts';
+import { count, note, press, row } from '../parts/reply.ts';
 import { type Pasted, readAddresses } from './addresses.ts';
 import { project } from './project.ts';
 

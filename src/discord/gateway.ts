@@ -66,6 +66,7 @@ export function startGateway(options: GatewayOptions) {
     });
     current.on(Events.ShardResume, online);
     current.on(Events.ShardReconnecting, () => {
+      if (closing.signal.aborted) return;
       if (state === 'ready') log.warn('connection to Discord lost');
       state = 'away';
     });

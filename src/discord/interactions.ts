@@ -246,10 +246,13 @@ function isOwn(interaction: ButtonUse): boolean {
   return asker === undefined || asker === interaction.user.id;
 }
 
-/** "Already acknowledged" means that Discord took an earlier try whose answer got lost. */
+/**
+ * Defers the answer. A connection that breaks is tried once more, and "already acknowledged" then means that Discord
+ * took the first try.
+ */
 async function acknowledge(interaction: Replying, defer: () => Promise<unknown>): Promise<void> {
   try {
-    await defer();
+    await defer().catch((error: unknown) => (error instanceof DiscordAPIError ? Promise.reject(error) : defer()));
   } catch (error) {
     const known = error instanceof DiscordAPIError ? error.code : null;
     if (known !== RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged) throw error;

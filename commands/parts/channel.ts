@@ -7,8 +7,8 @@ import {
   PermissionFlagsBits,
   type PermissionsBitField,
 } from 'discord.js';
-import type { ButtonUse, CommandUse } from '../src/discord/interactions.ts';
-import { UserError } from '../src/errors.ts';
+import type { ButtonUse, CommandUse } from '../../src/discord/interactions.ts';
+import { UserError } from '../../src/errors.ts';
 
 /** Where alerts can go. */
 export const TARGET_TYPES = [

@@ -1,5 +1,5 @@
-import { UserError } from '../src/errors.ts';
-import type { Failure } from '../src/upstream/http.ts';
+import { UserError } from '../../src/errors.ts';
+import type { Failure } from '../../src/upstream/http.ts';
 
 /** An upstream interface, as people know it, and what its operator can mend. */
 interface Service {

@@ -7,9 +7,9 @@ import {
   TimestampStyles,
   time,
 } from 'discord.js';
-import type { CommandSettings, Reply } from '../src/discord/interactions.ts';
-import { type AddressText, checksumAddress } from '../src/domain/address.ts';
-import { inCode, looksLikeLink, plainText } from '../src/domain/text.ts';
+import type { CommandSettings, Reply } from '../../src/discord/interactions.ts';
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 
 /** What an answer is about, as the colour of its edge. */
 const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 0xe5534b };

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../../commands/index.ts';
+import type { InteractionState } from '../../sandbox/discord/index.ts';
+import { createExplorer } from '../../src/upstream/explorer.ts';
+import { createNotification } from '../../src/upstream/notification.ts';
+import { startUpstream } from '../upstream/server.ts';
+import { A, type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
+
+const { harbor, orchid } = seed;
+const REFUSED = /you need the \*\*Manage Server\*\* permission/;
+let world: CommandWorld;
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+let id: string;
+const RECORD = { contractAddress: A, name: 'Token', symbol: 'T', type: 'ERC-20', decimals: '18', totalSupply: '1' };
+const answer = ({ method, url }: { method: string; url: string }) => {
+  if (url.includes('module=token')) return { body: { status: '1', message: 'OK', result: RECORD } };
+  return method === 'POST' ? { status: 201, body: { acknowledged: true, deletedCount: 1 } } : { body: [] };
+};
+beforeAll(async () => {
+  upstream = await startUpstream(answer);
+  const keys = { projectId: 'p', apiKey: 'k', apiSecret: 's' };
+  world = await startWorld({
+    context: {
+      notification: createNotification({ url: upstream.url, ...keys }),
+      explorer: createExplorer({ url: upstream.url, addressParam: 'a', apiKey: undefined, now: () => 0 }),
+    },
+  });
+  await world.use('setup server', { manager: harbor.watchers });
+  world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+  id = String((await world.subscribe({ label: 'Treasury' })).id);
+});
+afterAll(async () => {
+  await world.close();
+  await upstream.close();
+});
+
+/** Who, and what they may: `all` only, or `manage` too. */
+const people = [
+  { name: 'a member', who: { as: seed.mia }, may: ['all'] },
+  { name: 'the manager role', who: { as: seed.noa }, may: ['all', 'manage'] },
+  { name: 'Manage Server', who: { as: seed.max }, may: ['all', 'manage'] },
+  { name: 'the owner', who: { as: seed.ada }, may: ['all', 'manage'] },
+  { name: 'the manager role of another server', who: { as: seed.noa, in: orchid.lobby }, may: ['all'] },
+];
+
+const uses: [string, string, (subscription: string) => Record<string, string>][] = [
+  ['token', 'all', () => ({ address: A })],
+  ['provider search', 'all', () => ({ category: 'apis' })],
+  ['provider categories', 'all', () => ({})],
+  ['help', 'all', () => ({})],
+  ['subscription list', 'all', () => ({})],
+  ['subscription add', 'manage', () => ({ address: 'x' })],
+  ['subscription edit', 'manage', (subscription) => ({ subscription })],
+  ['subscription remove', 'manage', (subscription) => ({ subscription })],
+  ['subscription pause', 'manage', (subscription) => ({ subscription })],
+  ['subscription resume', 'manage', (subscription) => ({ subscription })],
+  ['subscription mute', 'manage', (subscription) => ({ subscription, duration: 'off' })],
+  ['subscription test', 'manage', (subscription) => ({ subscription })],
+  ['webhook list', 'manage', () => ({})],
+  ['webhook remove', 'manage', () => ({ webhook: 'w', addresses: A })],
+  ['setup server', 'manage', () => ({})],
+  ['setup check', 'manage', () => ({})],
+  ['status', 'manage', () => ({})],
+];
+
+it('the matrix names every command', () => {
+  const all = commands.flatMap(({ data }) => {
+    const { name, options = [] } = data.toJSON();
+    const subs = options.filter(({ type }) => type === 1).map((option) => `${name} ${option.name}`);
+    return subs.length > 0 ? subs : [name];
+  });
+  expect(uses.map(([name]) => name).sort()).toEqual(all.sort());
+});
+
+describe.each(people)('$name', ({ who, may }) => {
+  it.each(uses)('/%s', async (name, needs, options) => {
+    const before = await world.store.subscriptions.list(harbor.id);
+    const answer = await world.use(name, options(id), who);
+    if (may.includes(needs)) return expect(textOf(answer)).not.toMatch(REFUSED);
+    expect(textOf(answer)).toMatch(REFUSED);
+    expect(isPrivate(answer)).toBe(true);
+    expect(await world.store.subscriptions.list(harbor.id)).toEqual(before);
+  });
+
+  it('choices of what needs a manager', async () => {
+    const offered = await world.choices('subscription remove', 'subscription', {}, who);
+    expect(offered.length > 0).toBe(may.includes('manage'));
+  });
+});
+
+describe('buttons ask anew: who is no manager any more changes nothing', () => {
+  const act = (roleIds: string[]) =>
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds });
+  const noa = { as: seed.noa };
+  const buttons: [string, () => Promise<InteractionState>][] = [
+    ['subscription:drop', () => world.use('subscription remove', { subscription: id }, noa)],
+    ['subscription:keep', () => world.use('subscription remove', { subscription: id }, noa)],
+    ['webhook:confirm', () => world.use('webhook remove', { webhook: 'w', addresses: A }, noa)],
+    ['webhook:cancel', () => world.use('webhook remove', { webhook: 'w', addresses: A }, noa)],
+    [
+      'webhook:forget',
+      async () =>
+        world.press(await world.use('webhook remove', { webhook: 'w', addresses: A }, noa), 'webhook:confirm', noa),
+    ],
+    ['token:watch', () => world.use('token', { address: A }, noa)],
+  ];
+
+  it.each(buttons)('%s', async (start, show) => {
+    const shown = await show();
+    const before = textOf(shown);
+    const posts = upstream.requests.length;
+    act([]);
+    const pressed = await world.press(shown, start, noa);
+    act([harbor.watchers]);
+    expect(textOf(pressed)).toMatch(REFUSED);
+    // The message with the button stays as it was.
+    if (pressed.reply!.id === shown.reply!.id) expect(textOf(pressed)).toContain(before);
+    expect(upstream.requests.slice(posts).filter(({ method }) => method === 'POST')).toEqual([]);
+    expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
+  });
+
+  it('the list names every button that needs a manager', () => {
+    const needing = commands.flatMap(({ data, buttons: own = {} }) =>
+      Object.entries(own).flatMap(([action, { access }]) => (access === 'manage' ? [`${data.name}:${action}`] : [])),
+    );
+    expect(buttons.map(([start]) => start).sort()).toEqual(needing.sort());
+  });
+});
+
+it('the manager role of one server says nothing in another', async () => {
+  const answer = await world.use('subscription add', { address: A }, { as: seed.noa, in: orchid.lobby });
+  expect(textOf(answer)).toMatch(REFUSED);
+  expect(await world.store.subscriptions.list(orchid.id)).toEqual([]);
+});
+
+it('a role that everybody has makes nobody a manager', async () => {
+  await world.store.servers.change(orchid.id, { managerRole: orchid.id });
+  expect(textOf(await world.use('status', {}, { as: seed.mia, in: orchid.lobby }))).toMatch(REFUSED);
+  await world.use('setup server', { manager: orchid.id }, { in: orchid.lobby });
+  expect(await world.store.servers.settings(orchid.id)).toMatchObject({ managerRole: null });
+});

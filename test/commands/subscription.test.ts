@@ -1,0 +1,335 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  A,
+  B,
+  buttonsOf,
+  type CommandWorld,
+  isPrivate,
+  RECEIVER_URL,
+  seed,
+  startWorld,
+  TOKEN,
+  textOf,
+} from './world.ts';
+
+const { harbor, orchid } = seed;
+let world: CommandWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+afterEach(async () => {
+  for (const guild of [harbor.id, orchid.id]) {
+    for (const { id } of await world.store.subscriptions.list(guild)) await world.store.subscriptions.remove(guild, id);
+    await world.store.servers.change(guild, { defaultChannel: null, managerRole: null });
+  }
+});
+const add = (options: Record<string, string>, who = {}) => world.use('subscription add', options, who);
+const all = () => world.store.subscriptions.list(harbor.id);
+
+describe('/subscription add', () => {
+  it('watches every transfer here, and says what is still to be done', async () => {
+    const answer = await add({ address: A.toLowerCase(), label: 'Treasury' });
+    expect(isPrivate(answer)).toBe(true);
+    expect(textOf(answer)).toContain(`[\`${A}\`](https://explorer.example/address/${A})`);
+    expect(textOf(answer)).toContain('`Treasury`');
+    expect(textOf(answer)).toContain(`<#${harbor.alerts}>: every transfer`);
+    expect(textOf(answer)).toContain(
+      `add it to the addresses of your webhook, the one that posts to\n\`${RECEIVER_URL}\``,
+    );
+    expect(await all()).toMatchObject([
+      {
+        address: A.toLowerCase(),
+        channelId: harbor.alerts,
+        label: 'Treasury',
+        direction: 'any',
+        kind: 'any',
+        minimum: null,
+        token: null,
+        mention: null,
+        createdBy: seed.ada,
+        lastEventAt: null,
+      },
+    ]);
+  });
+
+  it('takes every filter', async () => {
+    const answer = await add({
+      address: A,
+      channel: harbor.whales,
+      direction: 'incoming',
+      kind: 'erc20',
+      minimum: '250.5',
+      token: TOKEN,
+      mention: harbor.watchers,
+    });
+    expect(textOf(answer)).toContain(`<#${harbor.whales}>: incoming ERC-20 transfers · at least \`250.5\` · token`);
+    expect(textOf(answer)).toContain(TOKEN);
+    expect(textOf(answer)).toContain(`pings <@&${harbor.watchers}>`);
+    expect(textOf(answer)).toContain('shown but not pinged');
+    expect(await all()).toMatchObject([
+      {
+        channelId: harbor.whales,
+        direction: 'incoming',
+        kind: 'erc20',
+        minimum: '250.5',
+        token: TOKEN.toLowerCase(),
+        mention: harbor.watchers,
+      },
+    ]);
+  });
+
+  it('tells the receiver’s secret address in the operator’s servers only', async () => {
+    const answer = await add({ address: A }, { in: orchid.lobby });
+    expect(textOf(answer)).toContain('the person who runs this bot has to add it');
+    expect(JSON.stringify(answer)).not.toContain('receiver-token');
+  });
+
+  it('goes to the server’s alert channel when one is set', async () => {
+    await world.store.servers.change(harbor.id, { defaultChannel: harbor.treasury });
+    expect(textOf(await add({ address: A }))).toContain(`<#${harbor.treasury}>`);
+    expect(await all()).toMatchObject([{ channelId: harbor.treasury }]);
+  });
+
+  it('takes threads and announcement channels', async () => {
+    await add({ address: A, channel: harbor.audit });
+    await add({ address: A, channel: harbor.announcements });
+    expect((await all()).map(({ channelId }) => channelId).sort()).toEqual([harbor.announcements, harbor.audit].sort());
+  });
+
+  const wrong: [string, Record<string, string>, RegExp][] = [
+    ['no address', { address: 'hello' }, /`0x` followed by 40 hexadecimal digits/],
+    ['a wrong checksum', { address: A.replace('cc95E', 'Cc95E') }, /EIP-55/],
+    ['the zero address', { address: `0x${'0'.repeat(40)}` }, /zero address.*nearly everything/],
+    ['the native sentinel', { address: `0x${'e'.repeat(40)}` }, /native coin itself.*nearly everything/],
+    ['a minimum with separators', { address: A, minimum: '1,000' }, /`250` or `0.5`/],
+    ['a wrong token', { address: A, token: '0x12' }, /The token is not right.*40 hexadecimal/],
+    ['native with a token', { address: A, kind: 'native', token: TOKEN }, /nothing would ever match/],
+    ['NFTs with a minimum', { address: A, kind: 'nft', minimum: '2' }, /counted, not measured/],
+    ['everyone', { address: A, mention: harbor.id }, /never ping @everyone/],
+    ['a label that looks like a link', { address: A, label: 'free-mint.xyz' }, /looks like a link/],
+    ['an invisible label', { address: A, label: '\u200b\u200b' }, /no visible characters/],
+    ['a channel where the bot may not look', { address: A, channel: harbor.council }, /missing \*\*View Channel/],
+  ];
+  it.each(wrong)('refuses %s in one helpful sentence', async (_name, options, sentence) => {
+    const answer = await add(options);
+    expect(textOf(answer)).toMatch(sentence);
+    expect(isPrivate(answer)).toBe(true);
+    expect(await all()).toEqual([]);
+  });
+
+  it('refuses a channel where the bot may not send, also the current one', async () => {
+    expect(textOf(await add({ address: A, channel: orchid.rules }, { in: orchid.lobby }))).toMatch(/Send Messages/);
+    expect(textOf(await add({ address: A }, { in: orchid.rules }))).toMatch(/Send Messages/);
+    expect(await world.store.subscriptions.list(orchid.id)).toEqual([]);
+  });
+
+  it('refuses a channel that the person cannot see', async () => {
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    const answer = await add({ address: A, channel: harbor.treasury }, { as: seed.noa });
+    expect(textOf(answer)).toMatch(/cannot see that channel yourself/);
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
+  });
+
+  it('tells of the one that is there already', async () => {
+    const { id } = await world.subscribe();
+    expect(textOf(await add({ address: A }))).toContain(`number ${id}`);
+    expect(textOf(await add({ address: A, channel: harbor.whales }))).toContain('Watching');
+    expect(await all()).toHaveLength(2);
+  });
+
+  it('states the limit', async () => {
+    const { settings } = world.context;
+    world.context.settings = { ...settings, maxSubscriptions: 1 };
+    await world.subscribe();
+    expect(textOf(await add({ address: B }))).toMatch(/watches 1 address already, which is the limit/);
+    world.context.settings = settings;
+  });
+});
+
+describe('/subscription list', () => {
+  it('shows full addresses, filters, state and "no event yet", grouped by channel', async () => {
+    await world.subscribe({ label: 'Treasury' });
+    const paused = await world.subscribe({ channelId: harbor.whales, address: B.toLowerCase() as `0x${string}` });
+    await world.store.subscriptions.change(harbor.id, paused.id, { paused: true, lastEventAt: world.clock.now - 1000 });
+    const answer = await world.use('subscription list', {}, { as: seed.mia });
+    const text = textOf(answer);
+    expect(isPrivate(answer)).toBe(true);
+    expect(text).toContain('2 subscriptions');
+    expect(text).toMatch(new RegExp(`### <#${harbor.alerts}>\\n.*Treasury.*\\n.*${A}.*\\n.*\\n.*no event yet`));
+    expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*\\n.*${B}.*\\n.*\\n.*⏸️ paused · last event <t:`));
+  });
+
+  it('shows one channel when asked, and says how to start when there is none', async () => {
+    await world.subscribe();
+    const answer = await world.use('subscription list', { channel: harbor.whales });
+    expect(textOf(answer)).toMatch(/Nothing is watched in <#\d+> yet.*\/subscription add/);
+  });
+
+  it('hides what is told in channels that the member cannot see', async () => {
+    await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
+    expect(textOf(await world.use('subscription list', {}, { as: seed.mia }))).not.toContain('Secret');
+    expect(textOf(await world.use('subscription list', {}, { as: seed.ada }))).toContain('Secret');
+  });
+
+  it('turns pages with buttons that outlive a restart', async () => {
+    for (let n = 1; n <= 14; n++) {
+      await world.subscribe({ address: `0x${n.toString(16).padStart(40, '0')}`, label: `Wallet ${n}` });
+    }
+    const first = await world.use('subscription list');
+    expect(textOf(first)).toContain('Page 1 of 3');
+    expect(textOf(first)).toContain('`Wallet 6`');
+    expect(textOf(first)).not.toContain('`Wallet 7`');
+    await world.restart();
+    const second = await world.press(first, 'subscription:list:all:1');
+    expect(textOf(second)).toContain('`Wallet 7`');
+    const third = await world.press(second, 'subscription:list:all:2');
+    expect(textOf(third)).toContain('`Wallet 14`');
+    expect(third.reply!.id).toBe(first.reply!.id);
+  });
+});
+
+describe('/subscription remove', () => {
+  it('asks first, removes on the button, and writes it down', async () => {
+    const { id } = await world.subscribe({ label: 'Treasury' });
+    const asked = await world.use('subscription remove', { subscription: String(id) });
+    expect(textOf(asked)).toContain('Remove `Treasury`?');
+    expect(await all()).toHaveLength(1);
+    const done = await world.press(asked, 'subscription:drop');
+    expect(textOf(done)).toContain('Removed');
+    expect(buttonsOf(done)).toEqual([]);
+    expect(await all()).toEqual([]);
+    const again = await world.use('subscription remove', { subscription: String(id) });
+    expect(textOf(again)).toMatch(/no such subscription.*\/subscription list/);
+  });
+
+  it('keeps it on the other button', async () => {
+    const { id } = await world.subscribe();
+    const kept = await world.press(
+      await world.use('subscription remove', { subscription: `#${id}` }),
+      'subscription:keep',
+    );
+    expect(textOf(kept)).toContain('Nothing was changed');
+    expect(await all()).toHaveLength(1);
+  });
+
+  it('finds it by address or label, and asks which when several fit', async () => {
+    await world.subscribe({ label: 'Treasury' });
+    expect(textOf(await world.use('subscription remove', { subscription: 'treasury' }))).toContain(
+      'Remove `Treasury`?',
+    );
+    await world.subscribe({ channelId: harbor.whales });
+    expect(textOf(await world.use('subscription remove', { subscription: A }))).toMatch(
+      /Several.*#\d+ in <#.*#\d+ in <#/,
+    );
+  });
+
+  it('gives ids of other servers no authority', async () => {
+    const { id } = await world.subscribe();
+    const answer = await world.use('subscription remove', { subscription: String(id) }, { in: orchid.lobby });
+    expect(textOf(answer)).toMatch(/no such subscription/);
+    await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
+    const [mine] = await world.store.subscriptions.list(orchid.id);
+    const asked = await world.use('subscription remove', { subscription: String(mine!.id) }, { in: orchid.lobby });
+    expect(buttonsOf(asked)[0]).toBe(`subscription:drop:${mine!.id}`);
+    await world.press(asked, 'subscription:drop', { in: orchid.lobby });
+    expect(await all()).toHaveLength(1);
+  });
+});
+
+describe('choices of `subscription`', () => {
+  it('offers this server’s own by label, address or number', async () => {
+    const { id } = await world.subscribe({ label: 'Treasury', direction: 'incoming' });
+    await world.subscribe({ address: B.toLowerCase() as `0x${string}` });
+    await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign' });
+    expect(await world.choices('subscription remove', 'subscription')).toHaveLength(2);
+    expect(await world.choices('subscription edit', 'subscription', { subscription: 'treas' })).toEqual([
+      { name: `Treasury · ${A.slice(0, 6)}…${A.slice(-4)} · #alerts · incoming (${id})`, value: String(id) },
+    ]);
+    expect(await world.choices('subscription pause', 'subscription', { subscription: B.slice(0, 8) })).toHaveLength(1);
+    expect((await world.choices('subscription mute', 'subscription'))[0]).toMatchObject({ value: 'all' });
+  });
+
+  it('offers at most 25, and nothing to those who may not', async () => {
+    for (let n = 1; n <= 30; n++) await world.subscribe({ address: `0x${n.toString(16).padStart(40, '0')}` });
+    expect(await world.choices('subscription test', 'subscription')).toHaveLength(25);
+    expect(await world.choices('subscription test', 'subscription', {}, { as: seed.mia })).toEqual([]);
+  });
+});
+
+describe('/subscription edit', () => {
+  it('changes what is named and leaves the rest', async () => {
+    const { id } = await world.subscribe({ label: 'Old', minimum: '5', direction: 'incoming' });
+    const answer = await world.use('subscription edit', {
+      subscription: String(id),
+      label: 'New',
+      minimum: 'none',
+      channel: harbor.whales,
+      mention: harbor.watchers,
+    });
+    expect(textOf(answer)).toContain('`New`');
+    expect(await all()).toMatchObject([
+      { label: 'New', minimum: null, direction: 'incoming', channelId: harbor.whales, mention: harbor.watchers },
+    ]);
+    await world.use('subscription edit', { subscription: String(id), mention: harbor.id });
+    expect(await all()).toMatchObject([{ mention: null }]);
+  });
+
+  it('refuses what would contradict what is set, and a second one in a channel', async () => {
+    const { id } = await world.subscribe({ minimum: '5' });
+    expect(textOf(await world.use('subscription edit', { subscription: String(id), kind: 'nft' }))).toMatch(/counted/);
+    const other = await world.subscribe({ channelId: harbor.whales });
+    const answer = await world.use('subscription edit', { subscription: String(id), channel: harbor.whales });
+    expect(textOf(answer)).toContain(`already watches this address (number ${other.id})`);
+  });
+});
+
+describe('/subscription pause, resume, mute', () => {
+  it('pauses and resumes', async () => {
+    const { id } = await world.subscribe();
+    expect(textOf(await world.use('subscription pause', { subscription: String(id) }))).toContain('Paused');
+    expect(await all()).toMatchObject([{ paused: true }]);
+    expect(textOf(await world.use('subscription resume', { subscription: String(id) }))).toContain('Resumed');
+    expect(await all()).toMatchObject([{ paused: false }]);
+  });
+
+  it('mutes one or all for a while, and ends it', async () => {
+    const { id } = await world.subscribe();
+    await world.subscribe({ channelId: harbor.whales });
+    const { now } = world.clock;
+    await world.use('subscription mute', { subscription: String(id), duration: '8h' });
+    expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([now + 8 * 3_600_000, null]);
+    expect(textOf(await world.use('subscription list'))).toContain('🔕 muted');
+    const every = await world.use('subscription mute', { subscription: 'all', duration: '7d' });
+    expect(textOf(every)).toContain('2 subscriptions');
+    expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([now + 168 * 3_600_000, now + 168 * 3_600_000]);
+    await world.use('subscription mute', { subscription: 'all', duration: 'off' });
+    expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([null, null]);
+  });
+
+  it('says so when there is nothing to mute', async () => {
+    expect(textOf(await world.use('subscription mute', { subscription: 'all', duration: '1h' }))).toMatch(
+      /nothing to mute/,
+    );
+  });
+});
+
+describe('/subscription test', () => {
+  it('posts a line that is marked as a sample and pings nobody', async () => {
+    const { id } = await world.subscribe({ channelId: harbor.whales, mention: harbor.watchers, label: 'Treasury' });
+    const answer = await world.use('subscription test', { subscription: String(id) });
+    expect(textOf(answer)).toContain('Sample sent');
+    const [message] = world.discord.messages(harbor.whales);
+    expect(message!.message.embeds[0]!.title).toMatch(/^🧪 SAMPLE · 📥 Incoming/);
+    expect(JSON.stringify(message!.message)).toContain(A);
+    expect(message!.message.mention_roles).toEqual([]);
+  });
+
+  it('explains what Discord refuses', async () => {
+    const { id } = await world.subscribe({ channelId: harbor.council });
+    expect(textOf(await world.use('subscription test', { subscription: String(id) }))).toMatch(/does not let me post/);
+    const gone = await world.subscribe({ channelId: '1100000000000099999' });
+    expect(textOf(await world.use('subscription test', { subscription: String(gone.id) }))).toMatch(/channel.*is gone/);
+  });
+});

@@ -1,0 +1,236 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createNotification } from '../../src/upstream/notification.ts';
+import { type Given, startUpstream } from '../upstream/server.ts';
+import {
+  A,
+  B,
+  buttonsOf,
+  type CommandWorld,
+  isPrivate,
+  RECEIVER_URL,
+  seed,
+  startWorld,
+  TOKEN,
+  textOf,
+} from './world.ts';
+
+const { harbor, orchid } = seed;
+const ID = '64b7f2a1c3d4e5f6a7b8c9d0';
+const SECRETS = ['very-secret', 'public-key'];
+const lower = (text: string) => text.toLowerCase() as `0x${string}`;
+let world: CommandWorld;
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+let removal: Given;
+let list: Given;
+beforeAll(async () => {
+  upstream = await startUpstream(({ method }) => (method === 'GET' ? list : removal));
+  world = await startWorld({
+    context: {
+      notification: createNotification({
+        url: upstream.url,
+        projectId: 'p1',
+        apiKey: 'public-key',
+        apiSecret: 'very-secret',
+        timeoutMs: 200,
+      }),
+    },
+  });
+});
+afterAll(async () => {
+  await world.close();
+  await upstream.close();
+});
+beforeEach(() => {
+  upstream.requests.length = 0;
+  list = {
+    body: [
+      { _id: ID, projectId: 'p1', webhookUrl: RECEIVER_URL, eventType: 'ALL' },
+      { _id: '0'.repeat(24), projectId: 'p1', webhookUrl: 'https://other.example/hook/secret', eventType: 'ERC20' },
+    ],
+  };
+  removal = { status: 201, body: { acknowledged: true, deletedCount: 2 } };
+});
+afterEach(async () => {
+  for (const guild of [harbor.id, orchid.id]) {
+    for (const { id } of await world.store.subscriptions.list(guild)) await world.store.subscriptions.remove(guild, id);
+  }
+  for (const secret of SECRETS) {
+    expect(JSON.stringify(world.logged)).not.toContain(secret);
+    expect(JSON.stringify(world.discord.history())).not.toContain(secret);
+  }
+});
+const remove = (addresses: string, webhook = ID, who = {}) => world.use('webhook remove', { webhook, addresses }, who);
+const deletions = () => upstream.requests.filter(({ method }) => method === 'POST');
+
+describe('/webhook list', () => {
+  it('shows types, ids, and which point here, but no other receiver’s address', async () => {
+    const answer = await world.use('webhook list');
+    const text = textOf(answer);
+    expect(isPrivate(answer)).toBe(true);
+    expect(text).toContain('2 webhooks');
+    expect(text).toMatch(new RegExp(`\`ALL\`.*this bot ✅\n.*${ID}`));
+    expect(text).toMatch(/`ERC20`.*→ `/);
+    expect(text).not.toContain('hook/secret');
+  });
+
+  it('works without ids, and says so when none points here', async () => {
+    list = { body: [{ projectId: 'p1', webhookUrl: 'https://other.example', eventType: 'ALL' }] };
+    const text = textOf(await world.use('webhook list'));
+    expect(text).toContain('does not tell its id');
+    expect(text).toContain(`Let one post to \`${RECEIVER_URL}\``);
+  });
+
+  const wrong: [string, Given, RegExp][] = [
+    [
+      '403',
+      { status: 403, body: { statusCode: 403, path: '/?apiKey=public-key' } },
+      /wrong API secret, a wrong API key/,
+    ],
+    ['400', { status: 400, body: {} }, /did not accept/],
+    ['408', { status: 408, body: {} }, /did not answer in time/],
+    ['500', { status: 500, body: {} }, /fault of its own/],
+    ['hanging', null, /did not answer in time/],
+    ['a page', { body: '<html>', type: 'text/html' }, /not data/],
+  ];
+  it.each(wrong)('explains: %s', async (_name, given, sentence) => {
+    list = given;
+    expect(textOf(await world.use('webhook list'))).toMatch(sentence);
+  });
+
+  it('belongs to the operator’s servers', async () => {
+    const answer = await world.use('webhook list', {}, { in: orchid.lobby });
+    expect(textOf(answer)).toMatch(/OPERATOR_GUILD_IDS/);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it('says who can turn it on', async () => {
+    const { notification } = world.context;
+    world.context.notification = null;
+    expect(textOf(await world.use('webhook list'))).toMatch(/off here.*`NOTIFICATION_URL`/);
+    expect(await world.choices('webhook remove', 'webhook')).toEqual([]);
+    world.context.notification = notification;
+  });
+});
+
+describe('choices of `webhook`', () => {
+  it('offers known ids to operators’ servers only, and nothing when the service fails', async () => {
+    expect(await world.choices('webhook remove', 'webhook')).toMatchObject([
+      { name: `${ID} · ALL · points here`, value: ID },
+      { value: '0'.repeat(24) },
+    ]);
+    expect(await world.choices('webhook remove', 'webhook', {}, { in: orchid.lobby })).toEqual([]);
+    list = { status: 500, body: {} };
+    expect(await world.choices('webhook remove', 'webhook')).toEqual([]);
+  });
+});
+
+describe('/webhook remove', () => {
+  it('previews, removes on the button, tells the exact outcome and writes it down', async () => {
+    const asked = await remove(`${A},\n<${lower(B)}>; ${A}  0x12`);
+    const text = textOf(asked);
+    expect(isPrivate(asked)).toBe(true);
+    expect(text).toContain(`Remove 2 addresses from webhook \`${ID}\`?`);
+    expect(text).toContain(`\`${A}\`\n\`${B}\``);
+    expect(text).toMatch(/Left out: 1 entry that is no right address\*\*\n`0x12`: .*40 hexadecimal/);
+    expect(deletions()).toEqual([]);
+    const done = await world.press(asked, 'webhook:confirm');
+    expect(deletions()).toMatchObject([{ body: { webhookId: ID, addresses: [A, B] } }]);
+    expect(textOf(done)).toContain('Removed 2 addresses.');
+    expect(buttonsOf(done)).toEqual([]);
+  });
+
+  it('works after a restart, but only once, and not for somebody else', async () => {
+    const asked = await remove(A);
+    await world.restart();
+    const customId = buttonsOf(asked)[0]!;
+    await world.press(asked, 'webhook:confirm');
+    expect(deletions()).toHaveLength(1);
+    // A copy of the button on another message of another manager: the id alone carries no authority.
+    const entry = customId.split(':').at(-1)!;
+    const take = { guildId: harbor.id, from: 'webhook.remove.asked', to: 'x', since: 0, id: Number(entry) };
+    expect(await world.store.servers.takeUp({ ...take, userId: seed.ada })).toBeNull();
+    const second = await remove(A);
+    const next = { ...take, id: Number(buttonsOf(second)[0]!.split(':').at(-1)) };
+    expect(await world.store.servers.takeUp({ ...next, userId: seed.max })).toBeNull();
+    expect(await world.store.servers.takeUp({ ...next, userId: seed.ada, guildId: orchid.id })).toBeNull();
+    expect(await world.store.servers.takeUp({ ...next, userId: seed.ada })).toMatchObject({ webhook: ID });
+  });
+
+  it('is too late after a quarter of an hour', async () => {
+    const asked = await remove(A);
+    world.clock.now += 15 * 60_000 + 1;
+    expect(textOf(await world.press(asked, 'webhook:confirm'))).toMatch(/asked too long ago/);
+    expect(deletions()).toEqual([]);
+  });
+
+  it('does nothing on cancel', async () => {
+    expect(textOf(await world.press(await remove(A), 'webhook:cancel'))).toContain('Nothing was changed');
+    expect(deletions()).toEqual([]);
+  });
+
+  it('names what falls silent here, and offers to remove it too', async () => {
+    await world.subscribe({ label: 'Treasury' });
+    const other = await world.subscribe({ address: lower(B) });
+    const asked = await remove(A);
+    expect(textOf(asked)).toMatch(/Falls silent here\*\*\n`Treasury` in <#/);
+    removal = { status: 201, body: { message: 'Addresses deleted' } };
+    const done = await world.press(asked, 'webhook:confirm');
+    expect(textOf(done)).toContain('The service says: `Addresses deleted`');
+    const forgotten = await world.press(done, 'webhook:forget');
+    expect(textOf(forgotten)).toContain('Removed 1 subscription here');
+    expect((await world.store.subscriptions.list(harbor.id)).map(({ id }) => id)).toEqual([other.id]);
+  });
+
+  it('keeps what another server of this bot needs, without saying who', async () => {
+    await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
+    const asked = await remove(`${A} ${B}`);
+    expect(textOf(asked)).toMatch(/Leaves the webhook\*\*\n`0x1ea1[\s\S]*Stays, because another server/);
+    expect(textOf(asked)).not.toContain(orchid.id);
+    expect(textOf(asked)).not.toContain('Orchid');
+    // And what it needs since the preview.
+    await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, address: lower(B) });
+    expect(textOf(await world.press(asked, 'webhook:confirm'))).toContain('Nothing was removed');
+    expect(deletions()).toEqual([]);
+    expect(textOf(await remove(A))).toContain('Nothing to remove');
+  });
+
+  it('tells how many were not in its scope', async () => {
+    removal = { status: 201, body: { acknowledged: true, deletedCount: 1 } };
+    expect(textOf(await world.press(await remove(`${A} ${B} ${TOKEN}`), 'webhook:confirm'))).toMatch(
+      /Removed 1 address.*other 2/,
+    );
+    removal = { status: 201, body: { acknowledged: true, deletedCount: 0 } };
+    expect(textOf(await world.press(await remove(A), 'webhook:confirm'))).toContain('none of these was in');
+  });
+
+  const wrong: [string, Given, RegExp][] = [
+    ['403', { status: 403, body: {} }, /unknown webhook/],
+    ['400', { status: 400, body: {} }, /did not accept/],
+    ['408', { status: 408, body: {} }, /did not answer in time[\s\S]*may have been done/],
+    ['500', { status: 500, body: {} }, /error 500/],
+    ['hanging', null, /did not answer in time[\s\S]*may have been done/],
+  ];
+  it.each(wrong)('explains: %s', async (_name, given, sentence) => {
+    const asked = await remove(A);
+    removal = given;
+    const done = await world.press(asked, 'webhook:confirm');
+    expect(textOf(done)).toMatch(/Not removed/);
+    expect(textOf(done)).toMatch(sentence);
+  });
+
+  it('refuses what is no id or no address, and doubts an id that the service does not list', async () => {
+    expect(textOf(await remove(A, 'a/b c'))).toMatch(/letters and digits, usually 24/);
+    expect(textOf(await remove('hello, world'))).toMatch(/no address in this.*40 hexadecimal/);
+    expect(textOf(await remove(A, 'f'.repeat(24)))).toContain('no webhook with this id');
+    expect(textOf(await remove(A))).not.toContain('no webhook with this id');
+  });
+
+  it('takes as many addresses as fit into the option', async () => {
+    const many = Array.from({ length: 139 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}`);
+    const asked = await remove(many.join(' '));
+    expect(textOf(asked)).toContain('…and 119 more');
+    removal = { status: 201, body: { acknowledged: true, deletedCount: 139 } };
+    expect(textOf(await world.press(asked, 'webhook:confirm'))).toContain('Removed 139 addresses.');
+    expect((deletions()[0]!.body as { addresses: string[] }).addresses).toHaveLength(139);
+  });
+});

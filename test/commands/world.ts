@@ -1,0 +1,195 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { commands } from '../../commands/index.ts';
+import {
+  type Discord,
+  type InteractionState,
+  type OptionInput,
+  seed,
+  startDiscord,
+} from '../../sandbox/discord/index.ts';
+import { startGateway } from '../../src/discord/gateway.ts';
+import type { Command, CommandContext } from '../../src/discord/interactions.ts';
+import { sampleMessage } from '../../src/discord/sample.ts';
+import { openStore } from '../../src/store/client.ts';
+import type { NewSubscription } from '../../src/store/subscriptions.ts';
+
+export { seed };
+
+/** Addresses with right checksums. */
+export const A = '0xcc95E80DA76bd41507b99d9b977Dc3062bcf6430';
+export const B = '0x1ea1f375B5dA185eb51edcbED23F3d401f8368cE';
+export const TOKEN = '0x5Df217D84e67a4aAc9d130fc7AfED5a94e873f0D';
+export const RECEIVER_URL = 'https://bell.example/hooks/receiver-token';
+
+/** Who does it, and where; default Ada (the owner) in Harbor's #alerts. */
+export interface Actor {
+  as?: string;
+  in?: string;
+}
+
+/** An unmodified discord.js bot with every command, a real database and the stand-in. */
+export async function startWorld(options: { commands?: readonly Command[]; context?: Partial<CommandContext> } = {}) {
+  const dir = await mkdtemp(join(tmpdir(), 'ledgerbell-commands-'));
+  const discord = await startDiscord({ limits: 'none' });
+  const { store, close: closeStore } = await openStore(join(dir, 'test.sqlite'));
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const clock = { now: Date.now() };
+  const context: CommandContext = {
+    store,
+    explorer: null,
+    discovery: null,
+    notification: null,
+    settings: {
+      maxSubscriptions: 1000,
+      explorerUrl: 'https://explorer.example',
+      discoveryUrl: undefined,
+      publicUrl: 'https://bell.example',
+      receiverUrl: RECEIVER_URL,
+      operatorGuildIds: [seed.harbor.id],
+      version: '1.2.3',
+    },
+    now: () => clock.now,
+    sample: (one) => sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now),
+    lastRefused: () => null,
+    probeReceiver: async () => 'reachable',
+    ...options.context,
+  };
+  const gatewayOptions = {
+    token: discord.token,
+    apiUrl: discord.apiUrl,
+    commands: options.commands ?? commands,
+    context,
+    log,
+    onChannelChange: () => {},
+    onChannelRemoved: () => {},
+    onGuildRemoved: () => {},
+    random: () => 0.5,
+  };
+  let gateway = startGateway(gatewayOptions);
+  const registered = () => discord.until(({ state }) => state.commands.some((list) => list.commands.length > 0));
+  await registered();
+  const place = ({ as = seed.ada, in: channelId = seed.harbor.alerts }: Actor) => ({ userId: as, channelId });
+
+  return {
+    discord,
+    store,
+    context,
+    clock,
+    logged,
+    gateway: () => gateway,
+
+    /** Uses a command and waits for its answer; what a client would not offer is sent all the same. */
+    async use(name: string, given: Record<string, OptionInput> = {}, who: Actor = {}): Promise<InteractionState> {
+      const used = await discord.use({ kind: 'command', name, options: given, unchecked: true, ...place(who) });
+      return used.final();
+    },
+
+    /** Presses the first button whose custom id starts so, on the answer that an interaction left. */
+    async press(on: InteractionState, start: string, who: Actor = {}): Promise<InteractionState> {
+      const customId = buttonsOf(on).find((id) => id.startsWith(start));
+      if (!customId) throw new Error(`No button ${start}; there are: ${buttonsOf(on).join(', ')}`);
+      const { id: messageId, channelId } = on.reply!;
+      const versions = on.reply!.history.length;
+      const { userId } = place(who);
+      const used = await discord.use({ kind: 'button', messageId, customId, userId, channelId, unchecked: true });
+      return used.until(({ reply, loading, followups, status }) => {
+        const changed = reply !== null && !loading && reply.history.length > versions;
+        const answered = reply !== null && reply.id !== messageId && !loading;
+        return status === 'failed' || changed || answered || followups.length > 0;
+      });
+    },
+
+    async choices(name: string, focused: string, given: Record<string, OptionInput> = {}, who: Actor = {}) {
+      const used = await discord.use({ kind: 'autocomplete', name, focused, options: given, ...place(who) });
+      return used.state.choices ?? [];
+    },
+
+    /** Puts a subscription into the database, past the command. */
+    async subscribe(wish: Partial<NewSubscription> = {}) {
+      const outcome = await store.subscriptions.add(
+        {
+          guildId: seed.harbor.id,
+          channelId: seed.harbor.alerts,
+          address: A.toLowerCase() as `0x${string}`,
+          label: null,
+          direction: 'any',
+          kind: 'any',
+          minimum: null,
+          token: null,
+          mention: null,
+          createdBy: seed.ada,
+          createdAt: clock.now,
+          ...wish,
+        },
+        1_000_000,
+      );
+      if (outcome.status !== 'added') throw new Error(outcome.status);
+      return outcome.subscription;
+    },
+
+    /** Ends the bot's connection and starts another, as a restart does. */
+    async restart() {
+      await gateway.close();
+      gateway = startGateway(gatewayOptions);
+      await until(() => gateway.state() === 'ready', discord);
+    },
+
+    async close() {
+      await gateway.close();
+      await discord.close();
+      await closeStore();
+      await rm(dir, { recursive: true });
+    },
+  };
+}
+
+export type CommandWorld = Awaited<ReturnType<typeof startWorld>>;
+
+/** Waits for something that the stand-in's events bring about. */
+async function until(condition: () => boolean, discord: Discord): Promise<void> {
+  while (!condition()) await Promise.race([discord.next(() => true), new Promise((done) => setImmediate(done))]);
+}
+
+/** Everything that a person reads in an answer. */
+export function textOf({ reply, followups }: InteractionState): string {
+  const messages = [reply, ...followups].filter((one) => one !== null);
+  return messages
+    .flatMap(({ message: { content, embeds } }) => [
+      content,
+      ...embeds.flatMap((embed) => [
+        embed.title,
+        embed.description,
+        ...(embed.fields ?? []).flatMap(({ name, value }) => [name, value]),
+        embed.footer?.text,
+      ]),
+    ])
+    .filter(Boolean)
+    .join('\n');
+}
+
+/** Whether only one person sees the answer. */
+export function isPrivate({ reply }: InteractionState): boolean {
+  return reply?.visibleTo !== null && reply?.visibleTo !== undefined;
+}
+
+/** Custom ids of an answer's buttons. */
+export function buttonsOf({ reply }: InteractionState): string[] {
+  return componentsOf(reply).flatMap((one) => ('custom_id' in one ? [one.custom_id] : []));
+}
+
+/** Links of an answer's buttons. */
+export function linksOf({ reply }: InteractionState): { label: string; url: string }[] {
+  return componentsOf(reply).flatMap((one) =>
+    'url' in one ? [{ label: 'label' in one ? one.label! : '', url: one.url }] : [],
+  );
+}
+
+function componentsOf(reply: InteractionState['reply']) {
+  return (reply?.message.components ?? []).flatMap((line) =>
+    'components' in line ? line.components.filter((one) => one.type === 2) : [],
+  );
+}

@@ -1,0 +1,139 @@
+import { SlashCommandBuilder } from 'discord.js';
+import pino from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { commands } from '../../commands/index.ts';
+import { type Discord, type DiscordOptions, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
+import type { CommandContext } from '../../src/discord/interactions.ts';
+
+async function standIn(options: DiscordOptions = {}): Promise<Discord> {
+  const discord = await startDiscord({ limits: 'none', ...options });
+  onTestFinished(() => discord.close());
+  return discord;
+}
+
+function start(discord: Discord, options: Partial<GatewayOptions> = {}) {
+  const changes: unknown[][] = [];
+  const logged: { msg: string }[] = [];
+  const gateway = startGateway({
+    token: discord.token,
+    apiUrl: discord.apiUrl,
+    commands,
+    context: { now: Date.now } as CommandContext,
+    log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+    onChannelChange: (...change) => void changes.push(['changed', ...change]),
+    onChannelRemoved: (...change) => void changes.push(['channel removed', ...change]),
+    onGuildRemoved: (...change) => void changes.push(['guild removed', ...change]),
+    random: () => 0,
+    ...options,
+  });
+  onTestFinished(() => gateway.close());
+  return { gateway, changes, logged };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((done) => setImmediate(done));
+}
+const puts = (discord: Discord) =>
+  discord.requests().filter(({ method, path }) => method === 'PUT' && path.endsWith('/commands'));
+const has = (logged: { msg: string }[], msg: string, times = 1) =>
+  logged.filter((line) => line.msg === msg).length >= times;
+
+describe('connecting', () => {
+  it('asks for the Guilds intent and nothing else', async () => {
+    const discord = await standIn();
+    const { gateway } = start(discord);
+    await until(() => gateway.state() === 'ready');
+    expect(discord.state.sessions.map(({ intents }) => intents)).toEqual([1]);
+  });
+
+  it('tries again when Discord is away at the start', async () => {
+    const discord = await standIn();
+    const away = discord.fault({ fault: { kind: 'away' } });
+    const { gateway, logged } = start(discord);
+    await until(() => gateway.state() === 'away' && has(logged, 'no connection to Discord'));
+    away.clear();
+    await until(() => gateway.state() === 'ready');
+  });
+
+  it('comes back after Discord was away', async () => {
+    const discord = await standIn();
+    const { gateway } = start(discord);
+    await until(() => gateway.state() === 'ready');
+    const away = discord.fault({ fault: { kind: 'away' } });
+    await until(() => gateway.state() === 'away');
+    away.clear();
+    await until(() => gateway.state() === 'ready');
+  });
+
+  it('survives a refused token, and says so', async () => {
+    const discord = await standIn();
+    const { gateway, logged } = start(discord, { token: 'bm90.the.right-one' });
+    await until(() => gateway.state() === 'unauthorized');
+    expect(JSON.stringify(logged)).not.toContain('right-one');
+  });
+
+  it('ends when it is closed, whatever the state', async () => {
+    const discord = await standIn();
+    const { gateway } = start(discord);
+    await until(() => gateway.state() === 'ready');
+    await gateway.close();
+    expect(gateway.state()).toBe('closed');
+    await discord.until(({ state }) => state.sessions.every(({ connected }) => !connected));
+  });
+});
+
+describe('registering', () => {
+  it('registers everything once, in bulk, and again only when a definition changed', async () => {
+    const discord = await standIn();
+    const first = start(discord);
+    await until(() => has(first.logged, 'commands are registered'));
+    expect(discord.state.commands.flatMap((list) => list.commands.map(({ name }) => name)).sort()).toEqual(
+      commands.map(({ data }) => data.name).sort(),
+    );
+    await first.gateway.close();
+    const same = start(discord);
+    await until(() => has(same.logged, 'commands are registered'));
+    expect(puts(discord)).toHaveLength(1);
+    await same.gateway.close();
+    const changed = commands.map((command) =>
+      command.data.name === 'help'
+        ? { ...command, data: new SlashCommandBuilder().setName('help').setDescription('Another text') }
+        : command,
+    );
+    const other = start(discord, { commands: changed });
+    await until(() => has(other.logged, 'commands are registered'));
+    expect(puts(discord)).toHaveLength(2);
+  });
+
+  it('tries again when Discord does not take them', async () => {
+    const discord = await standIn();
+    discord.fault({ fault: { kind: 'error', status: 403, code: 50001 }, method: 'PUT', times: 1 });
+    const { gateway, logged } = start(discord);
+    await until(() => has(logged, 'commands could not be registered'));
+    expect(gateway.state()).toBe('ready');
+    await until(() => has(logged, 'commands are registered'));
+  });
+});
+
+it('tells of changed channels and roles, and of real removals only', async () => {
+  const discord = await standIn();
+  const { gateway, changes } = start(discord);
+  await until(() => gateway.state() === 'ready');
+  const { harbor, orchid } = seed;
+  const told = async (change: unknown[]) => {
+    await until(() => changes.some((one) => JSON.stringify(one) === JSON.stringify(change)));
+    changes.length = 0;
+  };
+  discord.act({ do: 'channel.forbid', channelId: harbor.alerts });
+  await told(['changed', harbor.id, harbor.alerts]);
+  discord.act({ do: 'role.update', roleId: harbor.watchers, permissions: ['ViewChannel'] });
+  await told(['changed', harbor.id, null]);
+  discord.act({ do: 'channel.delete', channelId: harbor.whales });
+  await told(['channel removed', harbor.id, harbor.whales]);
+  discord.act({ do: 'guild.unavailable', guildId: orchid.id });
+  discord.act({ do: 'guild.available', guildId: orchid.id });
+  discord.act({ do: 'guild.remove', guildId: harbor.id });
+  await until(() => changes.some(([what]) => what === 'guild removed'));
+  expect(changes.filter(([what]) => what === 'guild removed')).toEqual([['guild removed', harbor.id]]);
+});

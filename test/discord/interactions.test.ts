@@ -1,0 +1,155 @@
+import { SlashCommandBuilder } from 'discord.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Command } from '../../src/discord/interactions.ts';
+import { UserError } from '../../src/errors.ts';
+import { buttonsOf, type CommandWorld, isPrivate, seed, startWorld, textOf } from '../commands/world.ts';
+
+const { harbor } = seed;
+let behave: () => Promise<{ content: string }>;
+let offer: () => Promise<{ name: string; value: string }[]>;
+const probe: Command = {
+  data: new SlashCommandBuilder()
+    .setName('probe')
+    .setDescription('Does what the test wants')
+    .addStringOption((option) => option.setName('text').setDescription('Any').setAutocomplete(true)),
+  access: 'all',
+  execute: async () => ({
+    ...(await behave()),
+    components: [{ type: 1, components: [{ type: 2, style: 2, label: 'Again', custom_id: 'probe:again:1' }] }],
+  }),
+  autocomplete: () => offer(),
+  buttons: { again: { access: 'all', answer: 'update', press: () => behave() } },
+};
+const open: Command = {
+  ...probe,
+  data: new SlashCommandBuilder().setName('open').setDescription('Answers everybody'),
+  public: true,
+};
+
+let world: CommandWorld;
+beforeAll(async () => {
+  world = await startWorld({ commands: [probe, open] });
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  behave = async () => ({ content: 'Done.' });
+  offer = async () => [];
+  world.logged.length = 0;
+  world.discord.clearFaults();
+});
+const logged = (msg: string) => world.logged.filter((line) => line.msg === msg);
+
+describe('answers', () => {
+  it('are private, unless the command is for the channel', async () => {
+    expect(isPrivate(await world.use('probe'))).toBe(true);
+    expect(isPrivate(await world.use('open'))).toBe(false);
+  });
+
+  it('are acknowledged before the work begins', async () => {
+    const gate = Promise.withResolvers<{ content: string }>();
+    behave = () => gate.promise;
+    const used = await world.discord.use({
+      kind: 'command',
+      name: 'probe',
+      userId: seed.mia,
+      channelId: harbor.alerts,
+    });
+    expect(used.state).toMatchObject({ status: 'acknowledged', responseType: 5, loading: true });
+    gate.resolve({ content: 'Late.' });
+    expect(textOf(await used.final())).toBe('Late.');
+  });
+
+  it('mention nobody', async () => {
+    behave = async () => ({ content: `@everyone <@&${harbor.watchers}> <@${seed.mia}>` });
+    const { message } = (await world.use('open')).reply!;
+    expect(message).toMatchObject({ mention_everyone: false, mention_roles: [], mentions: [] });
+  });
+});
+
+describe('errors', () => {
+  it('shows a UserError as it is', async () => {
+    behave = () => Promise.reject(new UserError('Type a number like `5`.'));
+    expect(textOf(await world.use('probe'))).toBe('Type a number like `5`.');
+    expect(logged('command failed')).toEqual([]);
+  });
+
+  it('answers everything else with one sentence and an id that the log has too', async () => {
+    behave = () => Promise.reject(new Error('connect to 10.0.0.1 with hunter2'));
+    const answer = await world.use('probe');
+    expect(textOf(answer)).not.toMatch(/hunter2|10\.0/);
+    const id = /noted as `([0-9a-f]{8})`/.exec(textOf(answer))?.[1];
+    expect(logged('command failed')).toMatchObject([{ id, guild: harbor.id, interaction: 'probe' }]);
+  });
+
+  it('of a button leave the message as it is', async () => {
+    const shown = await world.use('probe');
+    behave = () => Promise.reject(new UserError('Not now.'));
+    const pressed = await world.press(shown, 'probe:again');
+    expect(pressed.reply!.message.content).toBe('Done.');
+    expect(buttonsOf(pressed)).toEqual(['probe:again:1']);
+    expect(pressed.followups.map(({ message }) => message.content)).toEqual(['Not now.']);
+    expect(pressed.followups[0]!.visibleTo).toBe(seed.ada);
+  });
+
+  it('of Discord itself end nothing: an expired token, a vanished answer', async () => {
+    const expired = { kind: 'error', status: 404, code: 10062, message: 'Unknown interaction' } as const;
+    world.discord.fault({ fault: expired, path: '/interactions/**', times: 1 });
+    let ran = false;
+    behave = async () => {
+      ran = true;
+      return { content: 'x' };
+    };
+    world.discord.begin({ kind: 'command', name: 'probe', userId: seed.ada, channelId: harbor.alerts });
+    while (logged('interaction could not be answered').length === 0) await new Promise((done) => setImmediate(done));
+    expect(ran).toBe(false);
+    const gone = { kind: 'error', status: 404, code: 10015, message: 'Unknown Webhook' } as const;
+    world.discord.fault({ fault: gone, path: '/webhooks/**', times: 1 });
+    world.discord.begin({ kind: 'command', name: 'probe', userId: seed.ada, channelId: harbor.alerts });
+    while (logged('interaction could not be answered').length < 2) await new Promise((done) => setImmediate(done));
+    behave = async () => ({ content: 'Still here.' });
+    expect(textOf(await world.use('probe'))).toBe('Still here.');
+  });
+
+  it('goes on when the acknowledgement was taken but its answer got lost', async () => {
+    world.discord.fault({ fault: { kind: 'lost' }, path: '/interactions/**', times: 1 });
+    expect(textOf(await world.use('probe'))).toBe('Done.');
+  });
+});
+
+describe('choices', () => {
+  it('are cut to what Discord takes', async () => {
+    offer = async () => [
+      { name: '', value: 'nameless' },
+      { name: 'empty', value: '' },
+      { name: 'long', value: 'x'.repeat(101) },
+      { name: '😀'.repeat(80), value: 'smile' },
+      ...Array.from({ length: 40 }, (_, n) => ({ name: `n${n}`, value: `v${n}` })),
+    ];
+    const choices = await world.choices('probe', 'text');
+    expect(choices).toHaveLength(25);
+    expect(choices[0]).toEqual({ name: 'nameless', value: 'nameless' });
+    expect(choices[1]!.name.length).toBeLessThanOrEqual(100);
+    expect(choices[1]!.name).toMatch(/^(😀)+…$/u);
+  });
+
+  it('are empty when they fail or hang', async () => {
+    offer = () => Promise.reject(new Error('broken'));
+    expect(await world.choices('probe', 'text')).toEqual([]);
+    offer = () => new Promise(() => {});
+    expect(await world.choices('probe', 'text')).toEqual([]);
+  });
+});
+
+describe('strangers', () => {
+  it('are told kindly that it works in servers only', async () => {
+    const { id } = world.discord.act({ do: 'dm.open', userId: seed.mia });
+    const used = await world.discord.use({
+      kind: 'command',
+      name: 'probe',
+      userId: seed.mia,
+      channelId: id!,
+      unchecked: true,
+    });
+    expect(textOf(await used.final())).toMatch(/only work inside a server/);
+  });
+});
