@@ -1,0 +1,88 @@
+/** The real bot in a process of its own, that can be killed and started again. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { BotState } from './page/protocol.ts';
+
+/** How long the bot may take to stop before it is killed. */
+const PATIENCE_MS = 5_000;
+const LINES_KEPT = 40;
+
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+
+/** The bot: see {@link superviseBot}. */
+export interface Bot {
+  readonly state: BotState;
+  /** The last lines of its log. */
+  readonly log: readonly string[];
+  start(): void;
+  /** SIGKILL; resolves once the process is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM, and SIGKILL if that takes too long; resolves once the process is gone. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Prepares the bot with this environment, and nothing else of the sandbox's own; `start` runs it.
+ *
+ * @param options.onChange called whenever the state changed.
+ */
+export function superviseBot(options: { environment: Record<string, string>; onChange: () => void }): Bot {
+  let state: BotState = { state: 'stopped', pid: null, starts: 0, since: Date.now(), note: null };
+  let child: ChildProcess | undefined;
+  let log: string[] = [];
+
+  const become = (change: Partial<BotState>): void => {
+    state = { ...state, since: Date.now(), ...change };
+    options.onChange();
+  };
+  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
+    const ending = child;
+    if (ending === undefined) return;
+    const gone = once(ending, 'exit');
+    if (signal === 'SIGTERM') become({ state: 'stopping' });
+    signalGroup(ending, signal);
+    const timer = setTimeout(() => signalGroup(ending, 'SIGKILL'), PATIENCE_MS);
+    await gone;
+    clearTimeout(timer);
+  };
+
+  return {
+    get state() {
+      return state;
+    },
+    get log() {
+      return log;
+    },
+    start() {
+      if (child !== undefined) return;
+      const started = spawn(process.execPath, ['--import', path('leash.ts'), path('../src/main.ts')], {
+        cwd: path('..'),
+        env: options.environment,
+        stdio: ['pipe', 'pipe', 'pipe'],
+        detached: true,
+      });
+      child = started;
+      for (const stream of [started.stdout, started.stderr])
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          log = [...log, ...text.split('\n').filter(Boolean)].slice(-LINES_KEPT);
+        });
+      started.stdin.on('error', () => undefined);
+      started.once('exit', (code, signal) => {
+        child = undefined;
+        become({ state: 'stopped', pid: null, note: signal ? `It was ended by ${signal}.` : `It ended with code ${code}.` });
+      });
+      become({ state: 'running', pid: started.pid ?? null, starts: state.starts + 1, note: null });
+    },
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+  };
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, signal);
+  } catch {
+    // Gone already.
+  }
+}

@@ -1,0 +1,64 @@
+/** `npm run sandbox`: starts everything, prints one address, and ends everything again. */
+import { listenForPage, type PageServer } from './page/server.ts';
+import { GivenUp, startSandbox } from './start.ts';
+
+const DEFAULT_PORT = 4321;
+/** Whatever hangs, the sandbox is gone by then. */
+const STOP_MS = 7_000;
+const PARENT_POLL_MS = 500;
+
+const closers: (() => Promise<unknown>)[] = [];
+let stopping: Promise<void> | undefined;
+
+function stop(code: number): Promise<void> {
+  stopping ??= (async () => {
+    setTimeout(() => process.exit(code), STOP_MS).unref();
+    // What is still being started hands in its own end, so new ones may come while these run.
+    for (let close = closers.pop(); close !== undefined; close = closers.pop())
+      await close().catch((error: unknown) => console.error(`While stopping: ${String(error)}`));
+  })();
+  return stopping;
+}
+
+function readPort(): number {
+  const text = process.env.SANDBOX_PORT?.trim() || String(DEFAULT_PORT);
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new Error(`SANDBOX_PORT is "${text}"; it must be a port number like ${DEFAULT_PORT}.`);
+}
+
+/** npm passes signals on, but not its own sudden death: then nobody would end this process. */
+function endWithParent(): void {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) void stop(1).then(() => process.exit(1));
+  }, PARENT_POLL_MS).unref();
+}
+
+async function main(): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      if (stopping === undefined && signal === 'SIGINT') console.log('\nStopping…');
+      void stop(0).then(() => process.exit(0));
+    });
+  if (process.env.npm_lifecycle_event === 'sandbox') endWithParent();
+  const began = Date.now();
+  const page: PageServer = await listenForPage(readPort());
+  closers.push(() => page.close());
+  const sandbox = await startSandbox({
+    get stopping() {
+      return stopping !== undefined;
+    },
+    onClose: (close) => closers.push(close),
+    say: (line) => console.log(`  ${line}`),
+  });
+  page.show(sandbox);
+  console.log(`\nEverything runs after ${((Date.now() - began) / 1000).toFixed(1)} s. Open this in a browser:\n`);
+  console.log(`  ${page.url}\n\nCtrl-C ends everything.`);
+}
+
+main().catch(async (error: unknown) => {
+  if (error instanceof GivenUp) return stop(0);
+  console.error(error instanceof Error ? error.message : String(error));
+  await stop(1);
+  process.exit(1);
+});

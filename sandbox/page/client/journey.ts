@@ -1,0 +1,115 @@
+/** The way of each event, drawn live: mined → delivered → stored → told. */
+import { html, nothing, type TemplateResult } from 'lit-html';
+import { repeat } from 'lit-html/directives/repeat.js';
+import type { Delivery, Journey } from '../protocol.ts';
+import { channelOf, known } from './model.ts';
+import { exactTime, later } from './time.ts';
+
+const SHOWN = 60;
+/** After this long without an event, nobody watches what moved. */
+const UNWATCHED_MS = 3_000;
+
+interface Step {
+  name: string;
+  state: 'done' | 'waiting' | 'trouble' | 'none';
+  detail: string;
+}
+
+/** The list, newest first. */
+export function journeysView(now: number): TemplateResult {
+  const journeys = [...(known?.journeys.values() ?? [])].slice(-SHOWN).reverse();
+  if (journeys.length === 0) return html`<p class="soft">Nothing was mined yet.</p>`;
+  return html`<ol class="journeys" aria-label="Events, newest first">
+    ${repeat(journeys, ({ txHash }) => txHash, (journey) => journeyView(journey, now))}
+  </ol>`;
+}
+
+/** How many events of the last 300 transactions are where. */
+export function tally(): { waiting: number; stored: number; told: number } {
+  const journeys = [...(known?.journeys.values() ?? [])];
+  const deliveries = journeys.flatMap((journey) => journey.deliveries);
+  return {
+    waiting: deliveries.filter(({ storedAt, exhausted }) => storedAt === null && !exhausted).length,
+    stored: deliveries.filter(({ storedAt }) => storedAt !== null).length,
+    told: journeys.filter(({ told }) => told.length > 0).length,
+  };
+}
+
+function journeyView(journey: Journey, now: number): TemplateResult {
+  const url = `${known?.world.explorerUrl}/tx/${journey.txHash}`;
+  return html`<li>
+    <p>${journey.summary ?? 'A transaction of somebody else'}</p>
+    <p class="soft">block ${journey.blockNumber} ·
+      <a href=${url} target="_blank" rel="noopener noreferrer">${journey.txHash.slice(0, 8)}…${journey.txHash.slice(-4)}</a></p>
+    <ol class="steps">
+      ${stepsOf(journey, now).map(
+        ({ name, state, detail }) => html`<li class=${state}>
+          <span class="dot" aria-hidden="true"></span><b>${name}</b><span class="hidden">${words[state]}</span><small>${detail}</small>
+        </li>`,
+      )}
+    </ol>
+    ${remarks(journey.deliveries, now)}
+  </li>`;
+}
+
+const words = { done: ' done', waiting: ' waiting', trouble: ' in trouble', none: ' not' };
+
+/** The four steps as they stand. */
+export function stepsOf(journey: Journey, now: number): Step[] {
+  const { deliveries, minedAt, told } = journey;
+  const since = (at: number): string => later(at - minedAt);
+  const mined: Step = { name: 'Mined', state: 'done', detail: exactTime(minedAt) };
+  if (deliveries.length === 0) {
+    const unwatched = now - minedAt > UNWATCHED_MS;
+    const state = unwatched ? 'none' : 'waiting';
+    const rest = ['Delivered', 'Stored', 'Told'].map((name): Step => ({ name, state, detail: '' }));
+    rest[0]!.detail = unwatched ? 'no watched address' : '';
+    return [mined, ...rest];
+  }
+  const stored = deliveries.filter(({ storedAt }) => storedAt !== null);
+  const all = stored.length === deliveries.length;
+  const count = deliveries.length > 1 ? `${stored.length}/${deliveries.length} ` : '';
+  const storedAt = Math.max(...stored.map((delivery) => delivery.storedAt!));
+  const toldAt = Math.min(...told.map(({ at }) => at));
+  const channels = [...new Set(told.map(({ channelId }) => `#${channelOf(channelId)?.name ?? 'gone'}`))];
+  return [
+    mined,
+    deliveredStep(deliveries, now),
+    { name: 'Stored', state: all ? 'done' : 'waiting', detail: all ? `${count}${since(storedAt)}` : count },
+    {
+      name: 'Told',
+      state: told.length > 0 ? 'done' : 'waiting',
+      detail: told.length > 0 ? `${channels.join(' ')} ${since(toldAt)}` : '',
+    },
+  ];
+}
+
+function deliveredStep(deliveries: readonly Delivery[], now: number): Step {
+  const name = 'Delivered';
+  const failed = deliveries.filter(({ storedAt, attempts }) => storedAt === null && attempts.some(({ answeredAt }) => answeredAt !== null));
+  const exhausted = failed.find((delivery) => delivery.exhausted);
+  if (exhausted) return { name, state: 'trouble', detail: 'given up' };
+  if (failed.length > 0) {
+    const next = Math.min(...failed.map(({ next }) => next?.at ?? now));
+    return { name, state: 'trouble', detail: `${answerOf(failed[0]!)}, again in ${Math.max(0, Math.ceil((next - now) / 1000))} s` };
+  }
+  if (deliveries.every(({ storedAt }) => storedAt !== null)) {
+    const tries = Math.max(...deliveries.map(({ attempts }) => attempts.findIndex(({ status }) => status === 200) + 1));
+    return { name, state: 'done', detail: tries > 1 ? `200, try ${tries}` : '200' };
+  }
+  return { name, state: 'waiting', detail: '' };
+}
+
+function answerOf({ attempts }: Delivery): string {
+  const last = attempts.findLast(({ answeredAt }) => answeredAt !== null);
+  return last?.status ? String(last.status) : 'no answer';
+}
+
+/** Repetitions, which the bot must not tell again. */
+function remarks(deliveries: readonly Delivery[], now: number): TemplateResult | typeof nothing {
+  const sent = deliveries.reduce((sum, { attempts }) => sum + Math.max(0, attempts.filter(({ status }) => status === 200).length - 1), 0);
+  const next = deliveries.flatMap(({ next }) => (next?.reason === 'repeat' ? [next.at] : []));
+  if (sent === 0 && next.length === 0) return nothing;
+  const coming = next.length > 0 ? `, again in ${Math.max(0, Math.ceil((Math.min(...next) - now) / 1000))} s` : '';
+  return html`<p class="soft">${sent > 0 ? `repeated ${sent}× by the service` : 'will be repeated by the service'}${coming}</p>`;
+}

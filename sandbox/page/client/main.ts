@@ -1,0 +1,106 @@
+/** The page: a Discord client over the sandbox's own Discord, and a panel for the world around it. */
+import { html, nothing, type TemplateResult } from 'lit-html';
+import { repeat } from 'lit-html/directives/repeat.js';
+import { composerView } from './composer.ts';
+import { formView, openForm } from './form.ts';
+import { entryView } from './message.ts';
+import { channelOf, connected, guildOf, known, timeline } from './model.ts';
+import { navigationView, restoreTheme } from './navigation.ts';
+import { currentChannelId, draw, listen, show, ui } from './screen.ts';
+import './select.ts';
+import { refreshTimes } from './text.ts';
+import { worldView } from './world.ts';
+
+const NEAR = 120;
+/** Whether the newest messages are on the screen, and stay there as more come. */
+let following = true;
+let shownChannel = '';
+
+function app(): TemplateResult {
+  if (!known) return html`<main class="starting" aria-busy="true"><p>${connected ? 'Loading…' : 'The sandbox is starting…'}</p></main>`;
+  const channelId = currentChannelId();
+  if (channelId !== shownChannel) {
+    shownChannel = channelId;
+    following = true;
+  }
+  queueMicrotask(afterDraw);
+  return html`<a class="skip" href="#composer">Skip to the message line</a>
+    <div class="app ${ui.worldOpen ? '' : 'wide'}">
+      ${navigationView()}
+      ${ui.drawer === 'none' ? nothing : html`<div class="shade" @click=${closeDrawer}></div>`}
+      ${channelView(channelId)}
+      ${worldView(Date.now())}
+    </div>
+    ${formView()}
+    <p class="toast ${ui.toastIsError ? 'bad' : ''} ${ui.toast ? '' : 'empty'}" role="status" aria-live="polite">${ui.toast}</p>`;
+}
+
+function channelView(channelId: string): TemplateResult {
+  const channel = channelOf(channelId);
+  const guild = guildOf(ui.guildId);
+  const entries = timeline(channelId, ui.userId).filter(({ id }) => !ui.dismissed.has(id));
+  return html`<main class="channel">
+    <header class="top">
+      <button class="icon menu" aria-label="Servers and channels" @click=${() => openDrawer('channels')}>☰</button>
+      <h1><span aria-hidden="true">#</span> ${channel?.name ?? 'no channel'}</h1>
+      ${channel?.topic ? html`<p>${channel.topic}</p>` : nothing}
+      ${connected ? nothing : html`<p class="lost" role="alert">The sandbox does not answer. Start it again: npm run sandbox</p>`}
+      <button class="icon world-button" aria-label=${ui.worldOpen ? 'Hide the world' : 'Show the world'} @click=${toggleWorld}>🌍</button>
+    </header>
+    <div class="messages" id="messages" role="log" aria-label="Messages in ${channel?.name ?? ''}" tabindex="0" @scroll=${onScroll}>
+      <div class="welcome"><h2>Welcome to #${channel?.name ?? ''}!</h2><p>This is the start of the channel.</p></div>
+      ${repeat(entries, ({ id }) => id, (entry, index) => entryView(entry, entries[index - 1], guild))}
+    </div>
+    ${following ? nothing : html`<button class="present" @click=${toPresent}>You’re viewing older messages · Jump to present</button>`}
+    ${composerView()}
+  </main>`;
+}
+
+function openDrawer(drawer: 'channels' | 'world'): void {
+  ui.drawer = drawer;
+  draw();
+}
+
+function closeDrawer(): void {
+  ui.drawer = 'none';
+  draw();
+}
+
+/** On narrow screens the world is a drawer, on wide ones a column. */
+function toggleWorld(): void {
+  if (matchMedia('(max-width: 1100px)').matches) ui.drawer = ui.drawer === 'world' ? 'none' : 'world';
+  else ui.worldOpen = !ui.worldOpen;
+  draw();
+}
+
+function onScroll(event: Event): void {
+  const { scrollTop, scrollHeight, clientHeight } = event.target as HTMLElement;
+  const now = scrollHeight - scrollTop - clientHeight < NEAR;
+  if (now === following) return;
+  following = now;
+  draw();
+}
+
+function toPresent(): void {
+  following = true;
+  draw();
+}
+
+function afterDraw(): void {
+  const list = document.getElementById('messages');
+  if (list && following) list.scrollTop = list.scrollHeight;
+  openForm();
+}
+
+addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && ui.drawer !== 'none' && !event.defaultPrevented) closeDrawer();
+});
+addEventListener('resize', () => draw());
+document.addEventListener('visibilitychange', () => draw());
+setInterval(() => {
+  refreshTimes();
+  draw();
+}, 1_000);
+restoreTheme();
+show(app);
+listen();

@@ -1,0 +1,203 @@
+/** Draws what stands in a channel: messages with embeds and files, and commands that failed. */
+import type { APIAttachment, APIEmbed, APIEmbedField } from 'discord.js';
+import { html, nothing, type TemplateResult } from 'lit-html';
+import { guard } from 'lit-html/directives/guard.js';
+import type { GuildState, InteractionState, MessageState } from '../../discord/control.ts';
+import { avatar } from './avatar.ts';
+import { components } from './components.ts';
+import { coloredRole, known, memberOf, nameOf } from './model.ts';
+import { draw, ui } from './screen.ts';
+import { inlineMarkdown, markdown } from './text.ts';
+import { dayName, longTime, messageTime, shortTime } from './time.ts';
+
+const EPHEMERAL = 1 << 6;
+const LOADING = 1 << 7;
+const COMPONENTS_V2 = 1 << 15;
+const GROUP_MS = 7 * 60_000;
+
+type Entry = MessageState | InteractionState;
+const isMessage = (entry: Entry): entry is MessageState => 'message' in entry;
+const timeOf = (entry: Entry): number => Date.parse(isMessage(entry) ? entry.message.timestamp : entry.at);
+
+/** One line of the channel; `before` is what stands above it. */
+export function entryView(entry: Entry, before: Entry | undefined, guild: GuildState | undefined): TemplateResult {
+  const at = timeOf(entry);
+  const newDay = before === undefined || new Date(timeOf(before)).toDateString() !== new Date(at).toDateString();
+  const divider = newDay ? html`<div class="day" role="separator"><span>${dayName(at)}</span></div>` : nothing;
+  if (!isMessage(entry)) return html`${divider}${failure(entry, guild)}`;
+  const grouped = !newDay && before !== undefined && continues(entry, before);
+  const pending = [...ui.pending].filter((key) => key.startsWith(entry.id)).join();
+  const parts = [entry, grouped, newDay, ui.userId, known?.edition, pending, midnight()];
+  return html`${guard(parts, () => html`${divider}${messageView(entry, grouped, guild)}`)}`;
+}
+
+const midnight = (): number => new Date().setHours(0, 0, 0, 0);
+
+function continues(entry: MessageState, before: Entry): boolean {
+  return (
+    isMessage(before) &&
+    before.message.author.id === entry.message.author.id &&
+    before.visibleTo === entry.visibleTo &&
+    !entry.message.interaction_metadata &&
+    !entry.message.message_reference &&
+    timeOf(entry) - timeOf(before) < GROUP_MS
+  );
+}
+
+function messageView(state: MessageState, grouped: boolean, guild: GuildState | undefined): TemplateResult {
+  const { message } = state;
+  const name = nameOf(message.author.id, guild);
+  const at = Date.parse(message.timestamp);
+  const flags = message.flags ?? 0;
+  const ephemeral = (flags & EPHEMERAL) !== 0;
+  const color = guild && coloredRole(guild, message.author.id)?.color;
+  const classes = ['message', grouped ? 'grouped' : '', ephemeral ? 'ephemeral' : '', mentionsMe(state, guild) ? 'pinged' : ''];
+  const head = html`<header>
+    <strong class="author" .style=${color ? `color:${hex(color)}` : ''}>${name}</strong>
+    ${message.author.bot ? html`<span class="tag">APP</span>` : nothing}
+    <time datetime=${message.timestamp} title=${longTime(at)}>${messageTime(at)}</time>
+  </header>`;
+  return html`<article class=${classes.join(' ')} data-message=${state.id} aria-label="${name}, ${messageTime(at)}">
+    ${grouped ? html`<time class="gutter" datetime=${message.timestamp}>${shortTime(at)}</time>` : above(state, guild)}
+    ${grouped ? nothing : avatar(message.author.id, name)}
+    <div class="body">
+      ${grouped ? nothing : head}
+      ${flags & LOADING ? html`<p class="thinking"><i></i><i></i><i></i> ${name} is thinking…</p>` : content(state, guild)}
+      ${ephemeral ? onlyYou(state) : nothing}
+    </div>
+  </article>`;
+}
+
+function content(state: MessageState, guild: GuildState | undefined): TemplateResult {
+  const { message } = state;
+  const v2 = ((message.flags ?? 0) & COMPONENTS_V2) !== 0;
+  const edited = message.edited_timestamp
+    ? html`<span class="edited" title=${longTime(Date.parse(message.edited_timestamp))}>(edited)</span>`
+    : nothing;
+  return html`
+    ${message.content ? html`<div class="content">${markdown(message.content, guild)}</div>` : nothing}
+    ${v2 ? nothing : message.embeds.map((embed) => embedView(embed, guild))}
+    ${message.attachments.filter((file) => !usedInEmbed(file, message.embeds)).map(fileView)}
+    ${components(state, guild)}
+    ${edited}`;
+}
+
+/** The line above a message: which command it answers, or which message. */
+function above(state: MessageState, guild: GuildState | undefined): TemplateResult | typeof nothing {
+  const { message } = state;
+  const by = message.interaction_metadata;
+  if (by && 'name' in by && typeof by.name === 'string') {
+    const name = nameOf(by.user.id, guild);
+    return html`<p class="above">${avatar(by.user.id, name, true)} <span>${name}</span> used <span class="mention">/${by.name}</span></p>`;
+  }
+  const source = message.message_reference?.message_id && known?.messages.get(message.message_reference.message_id);
+  if (!source) return nothing;
+  const text = source.message.content || source.message.embeds[0]?.title || 'Click to see attachment';
+  return html`<p class="above"><span>${nameOf(source.message.author.id, guild)}</span> <span class="quoted">${text.replaceAll(/[`*]/g, '')}</span></p>`;
+}
+
+function onlyYou(state: MessageState): TemplateResult {
+  const dismiss = (): void => {
+    ui.dismissed.add(state.id);
+    draw();
+  };
+  return html`<p class="only-you">Only you can see this · <button class="link" @click=${dismiss}>Dismiss message</button></p>`;
+}
+
+function mentionsMe({ message }: MessageState, guild: GuildState | undefined): boolean {
+  const roles = (guild && memberOf(guild, ui.userId)?.roleIds) ?? [];
+  return (
+    message.mention_everyone ||
+    message.mentions.some(({ id }) => id === ui.userId) ||
+    message.mention_roles.some((id) => roles.includes(id))
+  );
+}
+
+function failure(entry: InteractionState, guild: GuildState | undefined): TemplateResult {
+  const bot = known?.discord.botId ?? '0';
+  const name = nameOf(entry.userId, guild);
+  const used = entry.kind === 'command' ? `/${entry.name}` : entry.kind === 'modal' ? 'a form' : 'a button';
+  return html`<article class="message ephemeral" aria-label="The application did not respond">
+    <p class="above">${avatar(entry.userId, name, true)} <span>${name}</span> used <span class="mention">${used}</span></p>
+    ${avatar(bot, 'L')}
+    <div class="body">
+      <header><strong class="author">${nameOf(bot, guild)}</strong> <span class="tag">APP</span>
+        <time datetime=${entry.at}>${messageTime(Date.parse(entry.at))}</time></header>
+      <p class="failed">${entry.failure}</p>
+    </div>
+  </article>`;
+}
+
+const hex = (color: number): string => `#${color.toString(16).padStart(6, '0')}`;
+
+function embedView(embed: APIEmbed, guild: GuildState | undefined): TemplateResult {
+  const title = embed.title ? inlineMarkdown(embed.title, guild) : nothing;
+  const foot = [embed.footer?.text, embed.timestamp && messageTime(Date.parse(embed.timestamp))].filter(Boolean).join(' • ');
+  return html`<div class="embed" .style=${embed.color === undefined ? '' : `border-left-color:${hex(embed.color)}`}>
+    <div class="inner">
+      ${embed.author ? html`<p class="embed-author">${linkTo(embed.author.url, embed.author.name)}</p>` : nothing}
+      ${embed.title ? html`<p class="embed-title" role="heading" aria-level="3">${linkTo(embed.url, title)}</p>` : nothing}
+      ${embed.description ? html`<div class="embed-text">${markdown(embed.description, guild)}</div>` : nothing}
+      ${embed.fields?.length ? html`<div class="fields">${rowsOf(embed.fields).map((row) => fieldRow(row, guild))}</div>` : nothing}
+      ${picture(embed.image?.url, 'embed-image')}
+      ${foot ? html`<p class="embed-foot">${foot}</p>` : nothing}
+    </div>
+    ${picture(embed.thumbnail?.url, 'embed-thumbnail')}
+  </div>`;
+}
+
+function linkTo(url: string | undefined, inside: unknown): unknown {
+  if (!url || !/^https?:/.test(url)) return inside;
+  return html`<a href=${url} target="_blank" rel="noopener noreferrer">${inside}</a>`;
+}
+
+/** Inline fields stand side by side, three in a row; each other field has its own row. */
+function rowsOf(fields: readonly APIEmbedField[]): APIEmbedField[][] {
+  const rows: APIEmbedField[][] = [];
+  for (const field of fields) {
+    const last = rows.at(-1);
+    if (field.inline && last?.[0]?.inline && last.length < 3) last.push(field);
+    else rows.push([field]);
+  }
+  return rows;
+}
+
+function fieldRow(row: readonly APIEmbedField[], guild: GuildState | undefined): TemplateResult {
+  return html`<div class="field-row">
+    ${row.map(
+      ({ name, value }) => html`<div class="field">
+        <p class="field-name">${inlineMarkdown(name, guild)}</p>
+        ${markdown(value, guild)}
+      </div>`,
+    )}
+  </div>`;
+}
+
+/** The path of a file that the stand-in keeps; anything else is not loaded, so that no request leaves the machine. */
+function ownPath(url: string | undefined): string | null {
+  const root = known?.discord.url;
+  return url && root && url.startsWith(`${root}/`) ? url.slice(root.length) : null;
+}
+
+function picture(url: string | undefined, kind: string): TemplateResult | typeof nothing {
+  const path = ownPath(url);
+  return path === null ? nothing : html`<img class=${kind} src=${path} alt="Picture in the embed">`;
+}
+
+function usedInEmbed(file: APIAttachment, embeds: readonly APIEmbed[]): boolean {
+  return embeds.some((embed) => embed.image?.url === file.url || embed.thumbnail?.url === file.url);
+}
+
+function fileView(file: APIAttachment): TemplateResult {
+  const path = ownPath(file.url);
+  if (path && file.content_type?.startsWith('image/'))
+    return html`<img class="embed-image" src=${path} alt=${file.description ?? file.filename}>`;
+  return html`<p class="file">
+    <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 2h8l5 5v15H6Zm8 0v5h5" fill="none" stroke="currentColor" stroke-width="1.500"/></svg>
+    <a href=${path ?? '#'} download=${file.filename}>${file.filename}</a> <small>${sizeOf(file.size)}</small>
+  </p>`;
+}
+
+function sizeOf(bytes: number): string {
+  return bytes < 1024 ? `${bytes} bytes` : bytes < 1_048_576 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1_048_576).toFixed(1)} MB`;
+}

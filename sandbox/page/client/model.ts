@@ -1,0 +1,227 @@
+/** What the page knows: the server's state kept up to date, and what the person at the screen chose. */
+import type { APIApplicationCommandOption } from 'discord.js';
+import type {
+  ChannelState,
+  ControlEvent,
+  GuildState,
+  InteractionState,
+  MemberState,
+  MessageState,
+  RoleState,
+  State,
+  UserState,
+} from '../../discord/control.ts';
+import type { Journey, PageEvent, WorldState } from '../protocol.ts';
+
+const MESSAGES_KEPT = 300;
+const JOURNEYS_KEPT = 300;
+const ADMINISTRATOR = 1n << 3n;
+const MANAGE_GUILD = 1n << 5n;
+const USE_COMMANDS = 1n << 31n;
+
+/** A slash command as people type it: a command without subcommands, or one subcommand. */
+export interface Command {
+  /** Without the slash: `subscription add`. */
+  path: string;
+  description: string;
+  options: APIApplicationCommandOption[];
+}
+
+/** Everything that the server told. */
+export interface Known {
+  discord: State;
+  world: WorldState;
+  /** By transaction hash, oldest first. */
+  journeys: Map<string, Journey>;
+  messages: Map<string, MessageState>;
+  interactions: Map<string, InteractionState>;
+  /** Grows with every change of people, channels, roles or commands. */
+  edition: number;
+}
+
+/** undefined until the first answer of the server. */
+export let known: Known | undefined;
+/** False while the server does not answer. */
+export let connected = false;
+
+/** Notes whether the stream of news is open. */
+export function setConnected(now: boolean): void {
+  connected = now;
+}
+
+/** Takes in one piece of news. */
+export function learn(news: PageEvent): void {
+  switch (news.type) {
+    case 'hello':
+      known = {
+        discord: news.discord,
+        world: news.world,
+        journeys: new Map(news.journeys.map((journey) => [journey.txHash, journey])),
+        messages: new Map(news.discord.messages.map((message) => [message.id, message])),
+        interactions: new Map(news.discord.interactions.map((interaction) => [interaction.id, interaction])),
+        edition: (known?.edition ?? 0) + 1,
+      };
+      return;
+    case 'world':
+      if (known) known.world = news.world;
+      return;
+    case 'journeys':
+      if (known) for (const journey of news.journeys) known.journeys.set(journey.txHash, journey);
+      if (known) forgetOldest(known.journeys, JOURNEYS_KEPT);
+      return;
+    case 'discord':
+      if (known) learnDiscord(known, news.event);
+  }
+}
+
+function learnDiscord(all: Known, event: ControlEvent): void {
+  const { discord } = all;
+  switch (event.type) {
+    case 'message':
+      if (event.message.deleted) all.messages.delete(event.message.id);
+      else all.messages.set(event.message.id, event.message);
+      if (event.change === 'created') forgetOldMessages(all, event.message.channelId);
+      return;
+    case 'interaction':
+      all.interactions.set(event.interaction.id, event.interaction);
+      forgetOldest(all.interactions, 200);
+      return;
+    case 'guild':
+      discord.guilds = replaced(discord.guilds, event.guild, (guild) => guild.id);
+      break;
+    case 'users':
+      discord.users = event.users;
+      break;
+    case 'commands':
+      discord.commands = replaced(discord.commands, event.commands, (commands) => String(commands.guildId));
+      break;
+    case 'direct-message':
+      discord.directMessages = replaced(discord.directMessages, event.channel, (channel) => channel.id);
+      break;
+    case 'sessions':
+      discord.sessions = event.sessions;
+      return;
+    case 'faults':
+      discord.faults = event.faults;
+      return;
+    case 'typing':
+    case 'request':
+    case 'reset':
+      return;
+  }
+  all.edition += 1;
+}
+
+function replaced<T>(list: readonly T[], one: T, key: (one: T) => string): T[] {
+  const at = list.findIndex((other) => key(other) === key(one));
+  return at < 0 ? [...list, one] : list.with(at, one);
+}
+
+function forgetOldest(map: Map<string, unknown>, kept: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= kept) return;
+    map.delete(key);
+  }
+}
+
+function forgetOldMessages(all: Known, channelId: string): void {
+  const ids = [...all.messages.values()].filter((message) => message.channelId === channelId).map(({ id }) => id);
+  for (const id of ids.slice(0, Math.max(0, ids.length - MESSAGES_KEPT))) all.messages.delete(id);
+}
+
+export const guildOf = (id: string): GuildState | undefined => known?.discord.guilds.find((guild) => guild.id === id);
+
+export const userOf = (id: string): UserState | undefined => known?.discord.users.find((user) => user.id === id);
+
+export function channelOf(id: string): ChannelState | undefined {
+  const all = [...(known?.discord.guilds ?? []).flatMap((guild) => guild.channels), ...(known?.discord.directMessages ?? [])];
+  return all.find((channel) => channel.id === id);
+}
+
+export const memberOf = (guild: GuildState, userId: string): MemberState | undefined =>
+  guild.members.find((member) => member.userId === userId);
+
+/** How a person is called in a server. */
+export function nameOf(userId: string, guild?: GuildState): string {
+  return (guild && memberOf(guild, userId)?.nick) ?? userOf(userId)?.displayName ?? 'Somebody';
+}
+
+/** The highest role that has a colour. */
+export function coloredRole(guild: GuildState, userId: string): RoleState | undefined {
+  const ids = memberOf(guild, userId)?.roleIds ?? [];
+  return guild.roles.filter(({ id, color }) => color !== 0 && ids.includes(id)).sort((a, b) => b.position - a.position)[0];
+}
+
+/** What a person is in a server, in a word. */
+export function rankOf(guild: GuildState, userId: string): 'owner' | 'manager' | 'member' {
+  if (guild.ownerId === userId) return 'owner';
+  const permissions = BigInt(memberOf(guild, userId)?.permissions ?? 0);
+  return permissions & (MANAGE_GUILD | ADMINISTRATOR) ? 'manager' : 'member';
+}
+
+/** A server's channels that a person sees, in order, threads below their channel. */
+export function channelsFor(guild: GuildState, userId: string): ChannelState[] {
+  const seen = guild.channels.filter((channel) => channel.visibleTo.includes(userId) && channel.type !== 4);
+  const isThread = (channel: ChannelState): boolean => channel.type >= 10 && channel.type <= 12;
+  const order = (a: ChannelState, b: ChannelState): number => a.position - b.position || (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
+  return seen
+    .filter((channel) => !isThread(channel))
+    .sort(order)
+    .flatMap((channel) => [channel, ...seen.filter((one) => isThread(one) && one.parentId === channel.id).sort(order)]);
+}
+
+const before = (a: { id: string }, b: { id: string }): number => (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
+
+/** What a person sees in a channel, oldest first: messages, and commands that failed. */
+export function timeline(channelId: string, userId: string): (MessageState | InteractionState)[] {
+  const messages = [...(known?.messages.values() ?? [])].filter(
+    (message) => message.channelId === channelId && (message.visibleTo === null || message.visibleTo === userId),
+  );
+  const failures = [...(known?.interactions.values() ?? [])].filter(
+    (one) => one.channelId === channelId && one.userId === userId && one.status === 'failed' && one.kind !== 'autocomplete',
+  );
+  return [...messages, ...failures].sort(before);
+}
+
+/** The newest message that everybody sees in a channel. */
+export function newestIn(channelId: string): string {
+  let newest = 0n;
+  for (const message of known?.messages.values() ?? [])
+    if (message.channelId === channelId && message.visibleTo === null && BigInt(message.id) > newest)
+      newest = BigInt(message.id);
+  return newest.toString();
+}
+
+/** The commands that Discord would offer a person in a server, by name. */
+export function commandsFor(guild: GuildState, userId: string): Command[] {
+  if (!guild.present || !guild.available) return [];
+  const permissions = BigInt(memberOf(guild, userId)?.permissions ?? 0);
+  const everything = guild.ownerId === userId || (permissions & ADMINISTRATOR) !== 0n;
+  const found = (known?.discord.commands ?? [])
+    .filter(({ guildId }) => guildId === null || guildId === guild.id)
+    .flatMap(({ commands }) => commands)
+    .filter(({ type, default_member_permissions: needed }) => {
+      const bits = BigInt(needed ?? 0) | USE_COMMANDS;
+      return type === 1 && (everything || (needed !== '0' && (permissions & bits) === bits));
+    })
+    .flatMap((command) => leaves(command.name, command.description, command.options ?? []));
+  return found.sort((a, b) => a.path.localeCompare(b.path));
+}
+
+function leaves(path: string, description: string, options: APIApplicationCommandOption[]): Command[] {
+  const deeper = options.filter(({ type }) => type === 1 || type === 2);
+  if (deeper.length === 0) return [{ path, description, options }];
+  return deeper.flatMap((option) =>
+    leaves(`${path} ${option.name}`, option.description, ('options' in option ? option.options : undefined) ?? []),
+  );
+}
+
+/** The name of an address that this world knows: a wallet or a token. */
+export function addressName(address: string): string | null {
+  const same = (other: string): boolean => other.toLowerCase() === address.toLowerCase();
+  const wallet = Object.entries(known?.world.wallets ?? {}).find(([, one]) => same(one));
+  if (wallet) return wallet[0];
+  const token = Object.entries(known?.world.tokens ?? {}).find(([, one]) => same(one.address));
+  if (!token) return null;
+  return token[0] === 'hostile' ? 'hostile token' : token[0] === 'fake' ? 'fake HUSD' : `${token[1].name} token`;
+}

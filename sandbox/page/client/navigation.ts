@@ -1,0 +1,123 @@
+/** Servers, channels and who one is. */
+import { html, nothing, type TemplateResult } from 'lit-html';
+import type { ChannelState, GuildState } from '../../discord/control.ts';
+import { avatar, initials } from './avatar.ts';
+import { channelsFor, guildOf, known, memberOf, nameOf, newestIn, rankOf } from './model.ts';
+import { currentChannelId, draw, type Theme, ui } from './screen.ts';
+
+/** The left side: servers in the rail, the channels of one, and the person at the bottom. */
+export function navigationView(): TemplateResult {
+  const guild = guildOf(ui.guildId);
+  return html`<nav class="navigation ${ui.drawer === 'channels' ? 'open' : ''}" aria-label="Servers and channels">
+    <ul class="rail" aria-label="Servers">${known?.discord.guilds.map(serverView)}</ul>
+    <div class="channels">
+      <h2>${guild?.name}</h2>
+      <ul aria-label="Channels">${guild ? channelsFor(guild, ui.userId).map(channelView) : nothing}</ul>
+      ${guild ? personView(guild) : nothing}
+    </div>
+  </nav>`;
+}
+
+const unread = (channelId: string): boolean => BigInt(newestIn(channelId)) > BigInt(ui.read.get(channelId) ?? 0);
+
+function serverView(guild: GuildState): TemplateResult {
+  const selected = guild.id === ui.guildId;
+  const news = channelsFor(guild, ui.userId).some(({ id }) => unread(id));
+  const go = (): void => {
+    ui.guildId = guild.id;
+    if (!memberOf(guild, ui.userId)) ui.userId = guild.ownerId;
+    draw();
+  };
+  const away = !guild.present ? ', the bot is not in it' : !guild.available ? ', unavailable' : '';
+  return html`<li class="${selected ? 'selected' : ''} ${news ? 'unread' : ''}">
+    <button aria-current=${selected ? 'true' : nothing} aria-label="${guild.name}${news ? ', unread messages' : ''}${away}"
+      title=${guild.name} @click=${go}>${initials(guild.name)}</button>
+  </li>`;
+}
+
+function channelView(channel: ChannelState): TemplateResult {
+  const selected = channel.id === currentChannelId();
+  const news = !selected && unread(channel.id);
+  const go = (): void => {
+    ui.channels.set(ui.guildId, channel.id);
+    ui.drawer = 'none';
+    draw();
+  };
+  const thread = channel.type >= 10 && channel.type <= 12;
+  const classes = [selected ? 'selected' : '', news ? 'unread' : '', thread ? 'thread' : ''].join(' ');
+  return html`<li class=${classes}>
+    <button aria-current=${selected ? 'page' : nothing} @click=${go}>
+      <span class="sign" aria-hidden="true">${thread ? '↳' : channel.type === 5 ? '📣' : '#'}</span>${channel.name}
+      ${news ? html`<span class="hidden">, unread</span>` : nothing}
+      ${channel.botMaySend ? nothing : html`<span class="closed" title="The bot may not send here">🔒<span class="hidden">, the bot may not send here</span></span>`}
+    </button>
+  </li>`;
+}
+
+const rights = { owner: 'admin (owns this server)', manager: 'manager (Manage Server)', member: 'member' };
+
+function personView(guild: GuildState): TemplateResult {
+  const people = guild.members.filter(({ userId }) => userId !== known?.discord.botId).map(({ userId }) => userId);
+  const toggle = (): void => {
+    ui.peopleOpen = !ui.peopleOpen;
+    draw();
+  };
+  const become = (userId: string) => (): void => {
+    ui.userId = userId;
+    draw();
+  };
+  const close = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape' && event.key !== 'Enter') return;
+    ui.peopleOpen = false;
+    draw(() => document.getElementById('person')?.focus());
+  };
+  const list = html`<fieldset class="people" @keydown=${close}>
+    <legend>Be another person</legend>
+    ${people.map(
+      (userId) => html`<label>
+        <input type="radio" name="person" .checked=${userId === ui.userId} @change=${become(userId)}>
+        ${avatar(userId, nameOf(userId, guild), true)}
+        <span>${nameOf(userId, guild)} <small>${rights[rankOf(guild, userId)]}</small></span>
+      </label>`,
+    )}
+  </fieldset>`;
+  return html`<div class="person">
+    ${ui.peopleOpen ? list : nothing}
+    <button id="person" aria-expanded=${ui.peopleOpen} @click=${toggle}>
+      ${avatar(ui.userId, nameOf(ui.userId, guild), true)}
+      <span>${nameOf(ui.userId, guild)} <small>${rankOf(guild, ui.userId) === 'owner' ? 'admin' : rankOf(guild, ui.userId)}</small></span>
+      <span class="hidden">: be another person</span><span aria-hidden="true">⇅</span>
+    </button>
+    ${themeView()}
+  </div>`;
+}
+
+const themes: Record<Theme, [next: Theme, sign: string]> = {
+  system: ['dark', '◐'],
+  dark: ['light', '☾'],
+  light: ['system', '☀'],
+};
+
+function themeView(): TemplateResult {
+  const [next, sign] = themes[ui.theme];
+  const turn = (): void => {
+    ui.theme = next;
+    applyTheme();
+    draw();
+  };
+  return html`<button class="theme" title="Colours: ${ui.theme}" aria-label="Colours: ${ui.theme}. Change to ${next}" @click=${turn}>${sign}</button>`;
+}
+
+const THEME_KEY = 'ledgerbell-theme';
+
+/** Reads what was chosen last time. */
+export function restoreTheme(): void {
+  const stored = localStorage.getItem(THEME_KEY);
+  if (stored === 'dark' || stored === 'light') ui.theme = stored;
+  applyTheme();
+}
+
+function applyTheme(): void {
+  document.documentElement.dataset.theme = ui.theme;
+  localStorage.setItem(THEME_KEY, ui.theme);
+}

@@ -1,0 +1,132 @@
+/** `<bell-select>`: a menu of a message or form, as a button that opens a list. */
+import type { APISelectMenuComponent } from 'discord-api-types/v10';
+import { html, nothing, render } from 'lit-html';
+import type { GuildState, MessageState } from '../../discord/control.ts';
+import { type Choice, choicesOf, chosen, defaultsOf } from './components.ts';
+
+/** The menu and where it stands: on a message, or (without `state`) in a form. */
+export interface Owner {
+  menu: APISelectMenuComponent;
+  state: MessageState | null;
+  guild: GuildState | undefined;
+}
+
+let count = 0;
+
+export class BellSelect extends HTMLElement {
+  /** What is chosen now. */
+  values: string[] = [];
+  #owner: Owner | undefined;
+  #open = false;
+  #active = 0;
+  readonly #id = `menu-${++count}`;
+
+  set owner(owner: Owner) {
+    const changed =
+      this.#owner?.menu !== owner.menu &&
+      JSON.stringify(this.#owner?.menu) !== JSON.stringify(owner.menu);
+    this.#owner = owner;
+    if (changed) this.values = defaultsOf(owner.menu);
+    this.#draw();
+  }
+
+  connectedCallback(): void {
+    this.addEventListener('focusout', (event) => {
+      if (!this.contains(event.relatedTarget as Node | null)) this.#close(true);
+    });
+    this.addEventListener('keydown', (event) => this.#key(event));
+    this.#draw();
+  }
+
+  get #choices(): Choice[] {
+    return this.#owner ? choicesOf(this.#owner.menu, this.#owner.guild) : [];
+  }
+
+  get #most(): number {
+    return this.#owner?.menu.max_values ?? 1;
+  }
+
+  #toggle(): void {
+    if (this.#open) return this.#close(true);
+    this.#open = true;
+    this.#active = Math.max(0, this.#choices.findIndex(({ value }) => this.values.includes(value)));
+    this.#draw();
+  }
+
+  #close(send: boolean): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#draw();
+    if (send && this.#most > 1) this.#send();
+  }
+
+  #send(): void {
+    const { menu, state } = this.#owner!;
+    const enough = this.values.length >= (menu.min_values ?? 1);
+    if (state && enough && this.values.join() !== defaultsOf(menu).join()) chosen(state, menu, this.values);
+  }
+
+  #pick(value: string): void {
+    if (this.#most === 1) {
+      this.values = [value];
+      this.#close(false);
+      this.querySelector('button')?.focus();
+      this.#send();
+      return;
+    }
+    const without = this.values.filter((one) => one !== value);
+    if (without.length < this.values.length) this.values = without;
+    else if (this.values.length < this.#most) this.values = [...this.values, value];
+    this.#draw();
+  }
+
+  #key(event: KeyboardEvent): void {
+    const choices = this.#choices;
+    if (event.key === 'Escape' && this.#open) {
+      this.#close(false);
+    } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      if (!this.#open) this.#toggle();
+      else this.#active = (this.#active + (event.key === 'ArrowDown' ? 1 : choices.length - 1)) % choices.length;
+    } else if ((event.key === 'Enter' || event.key === ' ') && this.#open) {
+      const choice = choices[this.#active];
+      if (choice) this.#pick(choice.value);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.#draw();
+    this.querySelector('[role="option"].active')?.scrollIntoView({ block: 'nearest' });
+  }
+
+  #draw(): void {
+    if (!this.#owner || !this.isConnected) return;
+    const { menu } = this.#owner;
+    const choices = this.#choices;
+    const labels = choices.filter(({ value }) => this.values.includes(value)).map(({ label }) => label);
+    const placeholder = menu.placeholder ?? 'Make a selection';
+    const list = html`<div class="choices" role="listbox" id=${this.#id} aria-label=${placeholder}
+      aria-multiselectable=${this.#most > 1}>
+      ${choices.map(
+        ({ value, label, description }, index) => html`<div role="option" id="${this.#id}-${index}" tabindex="-1"
+          class=${index === this.#active ? 'active' : ''} aria-selected=${this.values.includes(value)}
+          @mousedown=${(event: Event) => event.preventDefault()}
+          @click=${() => this.#pick(value)}>
+          <span>${label}</span>${description ? html`<small>${description}</small>` : nothing}
+        </div>`,
+      )}
+      ${choices.length === 0 ? html`<div class="none">Nothing to choose from</div>` : nothing}
+    </div>`;
+    render(
+      html`<button type="button" class="select" role="combobox" aria-haspopup="listbox" aria-expanded=${this.#open}
+        aria-controls=${this.#open ? this.#id : nothing} aria-label="${placeholder}${labels.length > 0 ? `: ${labels.join(', ')}` : ''}"
+        aria-activedescendant=${this.#open ? `${this.#id}-${this.#active}` : nothing}
+        ?disabled=${menu.disabled ?? false} @click=${() => this.#toggle()}>
+        <span class=${labels.length > 0 ? '' : 'placeholder'}>${labels.length > 0 ? labels.join(', ') : placeholder}</span>
+        <span aria-hidden="true">⌄</span>
+      </button>
+      ${this.#open ? list : nothing}`,
+      this,
+    );
+  }
+}
+
+customElements.define('bell-select', BellSelect);

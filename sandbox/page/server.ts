@@ -1,0 +1,161 @@
+/** Serves the page, its stream of news and its wishes; passes `/_control` and files on to the Discord stand-in. */
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CannotDo } from '../acts.ts';
+import type { Sandbox } from '../start.ts';
+import { type Bundle, bundle } from './bundle.ts';
+import { act, type PageEvent } from './protocol.ts';
+
+const HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+const SIGN = 'x-ledgerbell-sandbox';
+const SECURITY_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-store',
+  [SIGN]: '1',
+};
+
+/** The server of the page; until `show` it says that the sandbox is starting. */
+export interface PageServer {
+  readonly url: string;
+  show(sandbox: Sandbox): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Listens on 127.0.0.1; 0 is any free port.
+ *
+ * @throws with a sentence when the port is in use: whether by another sandbox or by something else.
+ */
+export async function listenForPage(port: number): Promise<PageServer> {
+  const app = Fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 1000 } });
+  const shown: { sandbox: Sandbox | undefined } = { sandbox: undefined };
+  const bundled = bundle();
+  bundled.catch(() => undefined);
+  addGuard(app);
+  addPage(app, bundled);
+  addNews(app, shown);
+  addForwarding(app, shown);
+  try {
+    await app.listen({ host: '127.0.0.1', port });
+    await bundled;
+  } catch (error) {
+    await app.close();
+    throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? new Error(await whoUses(port)) : error;
+  }
+  const { port: actual } = app.server.address() as { port: number };
+  return {
+    url: `http://127.0.0.1:${actual}`,
+    show(sandbox) {
+      shown.sandbox = sandbox;
+    },
+    close: () => app.close(),
+  };
+}
+
+async function whoUses(port: number): Promise<string> {
+  const url = `http://127.0.0.1:${port}`;
+  const other = `choose another port: SANDBOX_PORT=${port + 1} npm run sandbox`;
+  const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
+  if (answer?.headers.has(SIGN))
+    return `A sandbox runs already at ${url}: open it, stop it with Ctrl-C where it was started, or ${other}`;
+  return `Port ${port} is in use by another program. Stop it, or ${other}`;
+}
+
+/** Only pages of this very server may use it: not another web site, and not by another name of this machine. */
+function addGuard(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { host, origin } = request.headers;
+    reply.headers(SECURITY_HEADERS);
+    if (!HOST.test(host ?? '') || (origin !== undefined && origin !== `http://${host}`))
+      return reply.code(403).send({ error: 'Only the sandbox’s own page may use this address.' });
+  });
+  app.setErrorHandler(async (error: Error & { statusCode?: number }, _request, reply) =>
+    reply.code(error instanceof CannotDo ? 400 : (error.statusCode ?? 500)).send({ error: error.message }),
+  );
+}
+
+function addPage(app: FastifyInstance, bundled: Promise<Bundle>): void {
+  const serve = (path: string, type: string, file: keyof Bundle): void => {
+    app.get(path, async (_request, reply) => reply.type(type).send((await bundled)[file]));
+  };
+  serve('/', 'text/html; charset=utf-8', 'html');
+  serve('/page.js', 'text/javascript; charset=utf-8', 'script');
+  serve('/page.css', 'text/css; charset=utf-8', 'style');
+  serve('/icon.svg', 'image/svg+xml', 'icon');
+}
+
+interface Shown {
+  sandbox: Sandbox | undefined;
+}
+
+const starting = { error: 'The sandbox is still starting. Try again in a few seconds.' };
+
+function addNews(app: FastifyInstance, shown: Shown): void {
+  app.get('/_sandbox/events', (request, reply) => {
+    if (shown.sandbox === undefined) return void reply.code(503).send(starting);
+    stream(shown.sandbox, request, reply);
+  });
+  app.post('/_sandbox/act', async (request, reply) => {
+    if (shown.sandbox === undefined) return reply.code(503).send(starting);
+    const wish = act.safeParse(request.body);
+    if (!wish.success) return reply.code(400).send({ error: z.prettifyError(wish.error) });
+    return { told: await shown.sandbox.act(wish.data) };
+  });
+}
+
+function stream(sandbox: Sandbox, request: FastifyRequest, reply: FastifyReply): void {
+  reply.hijack();
+  const { raw } = reply;
+  raw.writeHead(200, { ...SECURITY_HEADERS, 'content-type': 'text/event-stream' });
+  const write = (event: PageEvent): void => void raw.write(`data: ${JSON.stringify(event)}\n\n`);
+  write({ type: 'hello', discord: sandbox.discord.state, world: sandbox.world, journeys: sandbox.journeys });
+  const stops = [
+    sandbox.discord.on((event) => {
+      if (event.type === 'reset')
+        write({ type: 'hello', discord: sandbox.discord.state, world: sandbox.world, journeys: sandbox.journeys });
+      else if (event.type !== 'request') write({ type: 'discord', event });
+    }),
+    sandbox.on((news) => write('world' in news ? { type: 'world', ...news } : { type: 'journeys', ...news })),
+  ];
+  request.raw.on('close', () => {
+    for (const stop of stops) stop();
+  });
+}
+
+function addForwarding(app: FastifyInstance, shown: Shown): void {
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    for (const url of ['/_control/*', '/attachments/*', '/ephemeral-attachments/*'])
+      scope.route({
+        method: ['GET', 'POST', 'DELETE'],
+        url,
+        handler: (request, reply) => {
+          if (shown.sandbox === undefined) return void reply.code(503).send(starting);
+          forward(shown.sandbox.discord.url, request, reply);
+        },
+      });
+  });
+}
+
+function forward(root: string, request: FastifyRequest, reply: FastifyReply): void {
+  reply.hijack();
+  const { host: _host, origin: _origin, ...headers } = request.headers;
+  const pass = (answer: IncomingMessage): void => {
+    reply.raw.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(reply.raw);
+  };
+  const outgoing = httpRequest(new URL(request.url, root), { method: request.method, headers }, pass);
+  outgoing.on('error', () => {
+    if (!reply.raw.headersSent) reply.raw.writeHead(502, { 'content-type': 'application/json' });
+    reply.raw.end(JSON.stringify({ error: 'The Discord stand-in does not answer.' }));
+  });
+  reply.raw.on('close', () => outgoing.destroy());
+  request.raw.pipe(outgoing);
+}

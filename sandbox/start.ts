@@ -1,0 +1,288 @@
+/** The whole product in one place: chain, services, Discord stand-in and bot, wired as an operator would wire them. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Project } from '../services/notification/types.ts';
+import { type Services, startServices } from '../services/start.ts';
+import { perform, type Stage } from './acts.ts';
+import { type Bot, superviseBot } from './bot.ts';
+import { type Chain, startChain, startTraffic } from './chain/index.ts';
+import { type Discord, seed, startDiscord } from './discord/index.ts';
+import { Journeys } from './journeys.ts';
+import type { Act, Journey, WorldState } from './page/protocol.ts';
+import { createWebhook, type Webhook } from './webhook.ts';
+
+/** What the pretended coin is called. */
+const COIN = 'HARBOR';
+const TRAFFIC_MS = 3_000;
+const BLOCK_POLL_MS = 250;
+const SCOPE_POLL_MS = 2_000;
+const BOT_READY_MS = 30_000;
+
+/** A running sandbox. */
+export interface Sandbox {
+  readonly discord: Discord;
+  readonly chain: Chain;
+  readonly world: WorldState;
+  readonly journeys: Journey[];
+  /** Does what the page asks for, and says what was done. Throws {@link CannotDo}. */
+  act(act: Act): Promise<string>;
+  /** Calls the listener with what changed outside Discord; gives back how to stop that. */
+  on(listener: (news: { world: WorldState } | { journeys: Journey[] }) => void): () => void;
+}
+
+/** Hears of each part as it stands, and is given the way to end it; what was given last is ended first. */
+export interface Progress {
+  /** Whether the start should be given up. */
+  readonly stopping: boolean;
+  onClose(close: () => Promise<unknown>): void;
+  say(line: string): void;
+}
+
+/** Thrown when the start was given up because somebody asked to stop. */
+export class GivenUp extends Error {}
+
+/** Starts everything, and sets it up so that alerts come at once. Throws with a sentence when a part does not start. */
+export async function startSandbox(progress: Progress): Promise<Sandbox> {
+  const started = <T>(part: T, close: (part: T) => Promise<unknown>): T => {
+    progress.onClose(() => close(part));
+    if (progress.stopping) throw new GivenUp();
+    return part;
+  };
+  const folder = started(await mkdtemp(join(tmpdir(), 'ledgerbell-sandbox-')), (path) =>
+    rm(path, { recursive: true, force: true }),
+  );
+  const chain = started(await startChain(), (part) => part.close());
+  if (chain.notice !== null) progress.say(chain.notice);
+  progress.say(`chain      ${chain.kind} at ${chain.rpcUrl}`);
+  const project: Project = { id: 'sandbox', key: secret(), secret: secret() };
+  const services = started(await startOwnServices(chain, folder, project), (part) => part.close());
+  progress.say(`services   notification, explorer and discovery at ${services.url}`);
+  const discord = started(await startDiscord(), (part) => part.close());
+  progress.say(`discord    a stand-in at ${discord.url}`);
+
+  const [port, opsPort] = await freePorts(2);
+  const receiver = { port: port!, token: secret() };
+  const webhook = await createWebhook(
+    services.notificationUrl,
+    project,
+    `http://127.0.0.1:${receiver.port}/hooks/${receiver.token}`,
+  );
+  await webhook.add(firstScope(chain));
+  const sandbox = new RunningSandbox({ chain, discord, services, webhook });
+  started(sandbox, (part) => part.close());
+  const environment = botEnvironment({ discord, services, project, receiver, opsPort: opsPort!, folder });
+  const bot = started(superviseBot({ environment, onChange: () => sandbox.changed() }), (part) => part.stop());
+  sandbox.bot = bot;
+  await startBot(bot, discord);
+  progress.say(`bot        process ${bot.state.pid}, its receiver at http://127.0.0.1:${receiver.port}`);
+  await subscribe(discord, chain);
+  if (progress.stopping) throw new GivenUp();
+  await sandbox.setTraffic(true);
+  return sandbox;
+}
+
+const secret = (): string => randomBytes(24).toString('hex');
+
+function startOwnServices(chain: Chain, folder: string, project: Project): Promise<Services> {
+  const { hostile, fake, ...honest } = chain.tokens;
+  return startServices({
+    rpcUrl: chain.rpcUrl,
+    dir: join(folder, 'services'),
+    projects: [project],
+    nativeSymbol: COIN,
+    pollMs: BLOCK_POLL_MS,
+    cataloged: Object.values(honest).map(({ address }) => address),
+  });
+}
+
+/** The environment of interface.md, and nothing of this process's own that could change it. */
+function botEnvironment(parts: {
+  discord: Discord;
+  services: Services;
+  project: Project;
+  receiver: { port: number; token: string };
+  opsPort: number;
+  folder: string;
+}): Record<string, string> {
+  const { discord, services, project, receiver } = parts;
+  const passed = ['PATH', 'HOME', 'TMPDIR', 'TZ'].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...Object.fromEntries(passed),
+    DISCORD_TOKEN: discord.token,
+    DISCORD_API_URL: discord.apiUrl,
+    HOST: '127.0.0.1',
+    PORT: String(receiver.port),
+    PUBLIC_URL: `http://127.0.0.1:${receiver.port}`,
+    OPS_HOST: '127.0.0.1',
+    OPS_PORT: String(parts.opsPort),
+    DATABASE_URL: `sqlite:${join(parts.folder, 'ledgerbell.sqlite')}`,
+    SECRETS_KEY: randomBytes(32).toString('base64'),
+    RECEIVER_TOKEN: receiver.token,
+    RECEIVER_SOURCES: '127.0.0.1',
+    RECEIVER_SOURCE_CHECK: 'enforce',
+    NOTIFICATION_URL: services.notificationUrl,
+    NOTIFICATION_PROJECT_ID: project.id,
+    NOTIFICATION_API_KEY: project.key,
+    NOTIFICATION_API_SECRET: project.secret,
+    OPERATOR_GUILD_IDS: seed.harbor.id,
+    EXPLORER_API_URL: services.explorerApiUrl,
+    EXPLORER_URL: services.explorerUrl,
+    DISCOVERY_URL: services.discoveryUrl,
+  };
+}
+
+/** Ports that were free a moment ago, all different. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+/** Starts the bot and waits until it is in its servers and has registered its commands. */
+async function startBot(bot: Bot, discord: Discord): Promise<void> {
+  const ready = discord.until(
+    ({ state }) => state.sessions.some(({ connected }) => connected) && state.commands.some(({ commands }) => commands.length > 0),
+  );
+  const exited = new Promise<never>((_resolve, reject) => {
+    const timer = setInterval(() => {
+      const waited = Date.now() - bot.state.since;
+      if (bot.state.state === 'running' && waited < BOT_READY_MS) return;
+      clearInterval(timer);
+      const why = bot.state.note ?? `It did not log in within ${BOT_READY_MS / 1000} s.`;
+      reject(new Error(`The bot did not start. ${why} It said last:\n${bot.log.slice(-8).join('\n')}`));
+    }, 100);
+    void ready.then(() => clearInterval(timer));
+  });
+  bot.start();
+  await Promise.race([ready, exited]);
+}
+
+function firstScope({ wallets, tokens }: Chain): string[] {
+  return [wallets.Treasury, wallets.Payroll, wallets.Grants, tokens.bell.address];
+}
+
+/** Types the first subscriptions, as Ada, who owns both servers. */
+async function subscribe(discord: Discord, { wallets, tokens }: Chain): Promise<void> {
+  const { harbor, orchid } = seed;
+  const typed: [channelId: string, options: Record<string, string>][] = [
+    [harbor.alerts, { address: wallets.Treasury, label: 'Treasury' }],
+    [harbor.alerts, { address: wallets.Payroll, label: 'Payroll' }],
+    [harbor.whales, { address: tokens.bell.address, label: 'Bell token', kind: 'erc20', mention: harbor.watchers }],
+    [harbor.treasury, { address: wallets.Treasury, label: 'Treasury', direction: 'outgoing' }],
+    [orchid.alerts, { address: wallets.Grants, label: 'Grants' }],
+  ];
+  for (const [channelId, options] of typed) {
+    const used = await discord.use({ kind: 'command', name: 'subscription add', userId: seed.ada, channelId, options });
+    await used.final();
+  }
+}
+
+class RunningSandbox implements Sandbox {
+  readonly discord: Discord;
+  readonly chain: Chain;
+  bot: Bot | undefined;
+  readonly #services: Services;
+  readonly #webhook: Webhook;
+  readonly #listeners = new Set<Parameters<Sandbox['on']>[0]>();
+  readonly #journeys = new Journeys((journeys) => this.#tell({ journeys }));
+  readonly #stops: (() => void)[] = [];
+  #watched: string[] = [];
+  #stopTraffic: (() => Promise<void>) | undefined;
+
+  constructor(parts: { chain: Chain; discord: Discord; services: Services; webhook: Webhook }) {
+    this.chain = parts.chain;
+    this.discord = parts.discord;
+    this.#services = parts.services;
+    this.#webhook = parts.webhook;
+    const poll = setInterval(() => void this.#readScope(), SCOPE_POLL_MS);
+    this.#stops.push(
+      parts.chain.onMined((mined) => this.#journeys.mined(mined)),
+      this.#notification.onProgress((progress) => this.#journeys.progress(progress)),
+      parts.discord.on((event) => this.#journeys.discord(event, parts.discord.botId)),
+      () => clearInterval(poll),
+    );
+    void this.#readScope();
+  }
+
+  get journeys(): Journey[] {
+    return this.#journeys.list();
+  }
+
+  get world(): WorldState {
+    const { kind, notice, wallets, tokens } = this.chain;
+    return {
+      chain: { kind, notice },
+      wallets: { ...wallets },
+      tokens: { ...tokens },
+      watched: this.#watched,
+      notification: this.#notification.faults(),
+      bot: this.bot?.state ?? { state: 'stopped', pid: null, starts: 0, since: Date.now(), note: null },
+      traffic: this.#stopTraffic !== undefined,
+      explorerUrl: this.#services.explorerUrl,
+    };
+  }
+
+  async act(act: Act): Promise<string> {
+    const stage: Stage = {
+      chain: this.chain,
+      notification: this.#notification,
+      webhook: this.#webhook,
+      bot: this.bot!,
+      setTraffic: (on) => this.setTraffic(on),
+    };
+    try {
+      return await perform(stage, act);
+    } finally {
+      await this.#readScope();
+      this.changed();
+    }
+  }
+
+  on(listener: Parameters<Sandbox['on']>[0]): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  changed(): void {
+    this.#tell({ world: this.world });
+  }
+
+  async setTraffic(on: boolean): Promise<void> {
+    const stop = this.#stopTraffic;
+    if (on === (stop !== undefined)) return;
+    this.#stopTraffic = on ? startTraffic(this.chain, { everyMs: TRAFFIC_MS }) : undefined;
+    await stop?.();
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.#stops) stop();
+    this.#journeys.close();
+    this.#listeners.clear();
+    await this.setTraffic(false);
+  }
+
+  get #notification() {
+    return this.#services.notification!;
+  }
+
+  /** The bot and the page both change the webhook's scope, so it is asked for now and then. */
+  async #readScope(): Promise<void> {
+    const watched = await this.#webhook.addresses().catch(() => this.#watched);
+    if (watched.join() === this.#watched.join()) return;
+    this.#watched = watched;
+    this.changed();
+  }
+
+  #tell(news: { world: WorldState } | { journeys: Journey[] }): void {
+    for (const listener of this.#listeners) listener(news);
+  }
+}

@@ -1,0 +1,42 @@
+/** The operator's webhook at the notification service, managed over interface A like anybody would. */
+import type { Project } from '../services/notification/types.ts';
+
+/** The webhook that feeds the bot. */
+export interface Webhook {
+  readonly id: string;
+  /** The addresses in its scope. */
+  addresses(): Promise<string[]>;
+  add(addresses: readonly string[]): Promise<void>;
+  remove(addresses: readonly string[]): Promise<void>;
+}
+
+/**
+ * Creates a webhook for all kinds of events.
+ *
+ * @param root root of interface A, with its version segment.
+ * @throws with what the service answered when that is an error.
+ */
+export async function createWebhook(root: string, project: Project, webhookUrl: string): Promise<Webhook> {
+  const call = async <Answer>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> => {
+    const response = await fetch(`${root}${path}?apiKey=${encodeURIComponent(project.key)}`, {
+      method,
+      headers: { 'API-SECRET': project.secret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answer = (await response.json()) as Answer & { errorMessage?: string };
+    if (!response.ok) throw new Error(`The notification service answered ${response.status}: ${answer.errorMessage}`);
+    return answer;
+  };
+  const { webhookId: id } = await call<{ webhookId: string }>('POST', '/webhook', {
+    projectId: project.id,
+    webhookUrl,
+    eventType: 'ALL',
+  });
+  return {
+    id,
+    addresses: async () =>
+      (await call<{ address: string }[]>('GET', `/webhook/addresses/${id}`)).map(({ address }) => address),
+    add: async (addresses) => void (await call('POST', '/webhook/add-addresses', { webhookId: id, addresses })),
+    remove: async (addresses) => void (await call('POST', '/webhook/delete-addresses', { webhookId: id, addresses })),
+  };
+}
