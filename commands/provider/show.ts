@@ -90,12 +90,11 @@ export function linksOf({ rows }: Provider, number: number): APIButtonComponent[
     )) {
       const url = URL.canParse(target) ? new URL(target) : null;
       if (url?.protocol !== 'https:' || url.username || url.password || url.href.length > 512) continue;
-      found.set(url.href, `${number} · ${plainText(label) ?? 'Open'} · ${url.hostname}`);
+      // 80 characters fit; the host is what must be seen whole.
+      const host = url.hostname.slice(-50);
+      const name = (plainText(label) ?? 'Open').slice(0, 70 - host.length).replace(/[\ud800-\udbff]$/, '');
+      found.set(url.href, `${number} · ${name} · ${host}`);
     }
   }
-  return [...found]
-    .slice(0, 2)
-    .map(([url, label]) =>
-      linkButton(label.length > 80 ? `${[...label].slice(0, 70).join('')}…`.slice(0, 80) : label, url),
-    );
+  return [...found].slice(0, 2).map(([url, label]) => linkButton(label, url));
 }

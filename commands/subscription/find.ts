@@ -52,6 +52,6 @@ export async function visibleTo(
   { store }: CommandContext,
 ): Promise<Subscription[]> {
   const all = await store.subscriptions.list(interaction.guildId);
-  if (interaction.memberPermissions.has(PermissionFlagsBits.ManageGuild)) return all;
+  if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return all;
   return all.filter(({ channelId }) => !isHidden(interaction, channelId));
 }

@@ -1,4 +1,4 @@
-import { Client, DiscordjsErrorCodes, Events, GatewayIntentBits, Options } from 'discord.js';
+import { Client, DiscordjsErrorCodes, Events, GatewayDispatchEvents, GatewayIntentBits, Options } from 'discord.js';
 import type { Logger } from 'pino';
 import { type Command, type CommandContext, createDispatcher } from './interactions.ts';
 import { registerCommands } from './register.ts';
@@ -61,7 +61,7 @@ export function startGateway(options: GatewayOptions) {
     };
     current.on(Events.ClientReady, (ready) => {
       online();
-      log.info({ user: ready.user.id, guilds: ready.guilds.cache.size }, 'connected to Discord');
+      log.info({ guilds: ready.guilds.cache.size }, 'connected to Discord');
       void keepRegistering(ready);
     });
     current.on(Events.ShardResume, online);
@@ -135,6 +135,10 @@ function makeClient(options: GatewayOptions): Client {
       VoiceStateManager: 0,
     }),
   });
+  // The library reads the channel's object only; relays and stand-ins may send nothing but its id.
+  client.on(Events.Raw, ({ t, d }: { t: string; d: { channel?: object; channel_id?: string } }) => {
+    if (t === GatewayDispatchEvents.InteractionCreate && !d.channel && d.channel_id) d.channel = { id: d.channel_id };
+  });
   const dispatch = createDispatcher({ commands, context, log });
   client.on(Events.InteractionCreate, (interaction) => void dispatch(interaction));
   client.on(Events.Error, (error) => log.error({ reason: reasonOf(error) }, 'Discord client error'));
@@ -185,8 +189,8 @@ function isRefusal(error: unknown): boolean {
 /** Words for the log, without the request: its headers hold the token. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { code } = error as { code?: unknown };
-  return `${error.name}${code === undefined ? '' : ` ${String(code)}`}: ${error.message}`;
+  const { code } = error as { code?: string | number };
+  return `${error.name}${code === undefined ? '' : ` ${code}`}: ${error.message}`;
 }
 
 /** Doubling with jitter between half and whole. */

@@ -3,7 +3,6 @@ import {
   type APIActionRowComponent,
   type APIButtonComponent,
   type APIEmbed,
-  ApplicationIntegrationType,
   type AutocompleteInteraction,
   type ButtonInteraction,
   type ChatInputCommandInteraction,
@@ -221,7 +220,8 @@ async function mayManage(
   interaction: Replying | AutocompleteUse,
   { store }: Pick<CommandContext, 'store'>,
 ): Promise<boolean> {
-  if (interaction.memberPermissions.has(PermissionFlagsBits.ManageGuild)) return true;
+  // Always there at Discord itself.
+  if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return true;
   const { managerRole } = await store.servers.settings(interaction.guildId);
   if (managerRole === null || managerRole === interaction.guildId) return false;
   const { roles } = interaction.member;
@@ -235,9 +235,8 @@ function accessOf(command: Command, interaction: CommandUse | AutocompleteUse): 
 
 /** Discord names who installed the app; without this server among them the bot is not a member here. */
 function installedHere(interaction: ChatInputCommandInteraction): boolean {
-  const owners = interaction.authorizingIntegrationOwners ?? {};
-  const byUser = owners[ApplicationIntegrationType.UserInstall] !== undefined;
-  return !byUser || owners[ApplicationIntegrationType.GuildInstall] !== undefined;
+  const { guildId, userId } = interaction.authorizingIntegrationOwners;
+  return userId === null || guildId !== null;
 }
 
 /** Whether the message with the button answers this person's own command; unknown counts as own. */

@@ -1,4 +1,4 @@
-import { type REST, type RESTPostAPIChatInputApplicationCommandsJSONBody, Routes } from 'discord.js';
+import { type REST, Routes } from 'discord.js';
 import type { Command } from './interactions.ts';
 
 /**
@@ -43,8 +43,8 @@ const SAID = [
 ];
 
 /** Equal for definitions that mean the same. */
-function fingerprint(definitions: readonly (RESTPostAPIChatInputApplicationCommandsJSONBody | unknown)[]): string {
-  const texts = definitions.map((definition) => JSON.stringify(said({ type: 1, ...(definition as object) })));
+function fingerprint(definitions: readonly object[]): string {
+  const texts = definitions.map((definition) => JSON.stringify(said({ type: 1, ...definition })));
   return texts.sort().join('\n');
 }
 

@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { createWebhook, type Webhook } from '../../sandbox/webhook.ts';
+import { type Services, startServices } from '../../services/start.ts';
+import { checksumAddress } from '../../src/domain/address.ts';
+import { createDiscovery } from '../../src/upstream/discovery.ts';
+import { createExplorer } from '../../src/upstream/explorer.ts';
+import { createNotification } from '../../src/upstream/notification.ts';
+import { type CommandWorld, linksOf, RECEIVER_URL, startWorld, textOf } from './world.ts';
+
+/** The commands against the services that come with the bot, over a local chain. */
+const PROJECT = { id: 'harbor', key: 'public-key', secret: 'very-secret' };
+let chain: Chain;
+let services: Services;
+let webhook: Webhook;
+let world: CommandWorld;
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'ledgerbell-services-'));
+  chain = await startChain();
+  services = await startServices({
+    rpcUrl: chain.rpcUrl,
+    dir,
+    projects: [PROJECT],
+    cataloged: [chain.tokens.dollar.address],
+  });
+  webhook = await createWebhook(services.notificationUrl, PROJECT, RECEIVER_URL);
+  const now = Date.now;
+  const keys = { projectId: PROJECT.id, apiKey: PROJECT.key, apiSecret: PROJECT.secret };
+  const url = services.explorerApiUrl;
+  world = await startWorld({
+    context: {
+      explorer: createExplorer({ url, addressParam: 'contractaddress', apiKey: undefined, now }),
+      discovery: createDiscovery({ url: services.discoveryUrl, now }),
+      notification: createNotification({ url: services.notificationUrl, ...keys }),
+    },
+  });
+}, 60_000);
+afterAll(async () => {
+  await world?.close();
+  await services?.close();
+  await chain?.close();
+  await rm(dir, { recursive: true });
+});
+
+it('/token reads the chain', async () => {
+  const { address } = chain.tokens.dollar;
+  const text = textOf(await world.use('token', { address }));
+  expect(text).toContain(address);
+  expect(text).toMatch(/Type\n`ERC-20`\nDecimals\n6\nIn the catalogue\nyes\nTotal supply\n[\d,.]+ `/);
+  const wallet = await world.use('token', { address: chain.wallets.Treasury });
+  expect(textOf(wallet)).toContain('knows no token');
+});
+
+it('/provider finds, filters and pages', async () => {
+  const categories = textOf(await world.use('provider categories'));
+  expect(categories).toContain('12 categories');
+  const all = textOf(await world.use('provider search', { category: 'apis' }));
+  const [, name] = /\*\*1\.\*\* `([^`]+)`/.exec(all)!;
+  const one = await world.use('provider search', { category: 'apis', provider: name! });
+  expect(textOf(one)).toContain('1 provider · page 1 of 1');
+  for (const { url } of linksOf(one).slice(1)) expect(url).toMatch(/^https:/);
+  const directory = linksOf(one)[0]!.url;
+  expect((await fetch(directory)).status).toBe(200);
+});
+
+it('/webhook lists, and removes what it says', async () => {
+  const { Treasury, Payroll, Alice } = chain.wallets;
+  await webhook.add([Treasury, Payroll]);
+  expect(textOf(await world.use('webhook list'))).toMatch(new RegExp(`this bot ✅\\n.*${webhook.id}`));
+  const asked = await world.use('webhook remove', { webhook: webhook.id, addresses: `${Treasury} ${Alice}` });
+  expect(textOf(asked)).not.toContain('no webhook with this id');
+  const done = await world.press(asked, 'webhook:confirm');
+  expect(textOf(done)).toMatch(/Removed/);
+  const left = (await webhook.addresses()).map((one) => checksumAddress(one.toLowerCase() as `0x${string}`));
+  expect(left).toEqual([Payroll]);
+});

@@ -1,0 +1,141 @@
+import type { AddressInfo } from 'node:net';
+import fastify from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { commands } from '../../commands/index.ts';
+import { startGateway } from '../../src/discord/gateway.ts';
+import { A, type CommandWorld, startWorld } from '../commands/world.ts';
+
+const GUILD = '2100000000000000001';
+const CHANNEL = '2100000000000000002';
+const OTHER = '2100000000000000003';
+const ROLE = '2100000000000000004';
+
+/** A relay that sends as little as discord.js can log in with: no roles, no members, ids in place of objects. */
+async function startRelay() {
+  const app = fastify({ forceCloseConnections: true });
+  const answers: { url: string; body: Record<string, unknown> }[] = [];
+  const sockets: WebSocket[] = [];
+  let changed = () => {};
+  app.get('/api/v10/gateway/bot', () => ({
+    url: `ws://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
+    shards: 1,
+    session_start_limit: { total: 1000, remaining: 999, reset_after: 0, max_concurrency: 1 },
+  }));
+  app.all('/api/*', (request, reply) => {
+    answers.push({ url: request.url, body: (request.body ?? {}) as Record<string, unknown> });
+    changed();
+    return request.method === 'POST' ? reply.code(204).send() : reply.send({ id: '1', channel_id: CHANNEL });
+  });
+  const server = new WebSocketServer({ server: app.server });
+  server.on('connection', (socket) => {
+    sockets.push(socket);
+    const send = (op: number, d: unknown, t: string | null = null) =>
+      socket.send(JSON.stringify({ op, d, t, s: t ? 1 : null }));
+    send(10, { heartbeat_interval: 40_000 });
+    socket.on('message', (data) => {
+      const { op } = JSON.parse((data as Buffer).toString()) as { op: number };
+      if (op === 1) send(11, null);
+      if (op !== 2) return;
+      const user = { id: '2100000000000000009', username: 'Bell', discriminator: '0', avatar: null };
+      send(
+        0,
+        {
+          v: 10,
+          user,
+          guilds: [{ id: GUILD, unavailable: true }],
+          session_id: 's',
+          resume_gateway_url: '',
+          application: { id: user.id, flags: 0 },
+        },
+        'READY',
+      );
+      send(0, { id: GUILD, name: 'Small', channels: [{ id: CHANNEL, type: 0, name: 'here' }] }, 'GUILD_CREATE');
+    });
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return {
+    apiUrl: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/api`,
+    answers,
+    /** Sends a use of `/subscription …` and waits for the text of its answer. */
+    async use(name: string, options: object[], member: object, resolved: object = {}): Promise<string> {
+      const from = answers.length;
+      const id = String(2_200_000_000_000_000_000n + BigInt(from));
+      const [command, sub] = name.split(' ');
+      const data = { id: '5', name: command, type: 1, options: [{ name: sub, type: 1, options }], resolved };
+      const user = { id: '2100000000000000008', username: 'ada', discriminator: '0', avatar: null };
+      const d = {
+        id,
+        application_id: '1',
+        type: 2,
+        token: 't',
+        version: 1,
+        guild_id: GUILD,
+        channel_id: CHANNEL,
+        data,
+      };
+      const needed = { entitlements: [], authorizing_integration_owners: {} };
+      const payload = { ...d, ...needed, member: { user, joined_at: '2026-01-01T00:00:00Z', roles: [], ...member } };
+      sockets.at(-1)!.send(JSON.stringify({ op: 0, t: 'INTERACTION_CREATE', s: 2, d: payload }));
+      const answer = () => answers.slice(from).find(({ url }) => url.includes('/messages/'));
+      while (!answer()) await new Promise<void>((resolve) => (changed = resolve));
+      return JSON.stringify(answer()!.body);
+    },
+    close: async () => {
+      for (const socket of sockets) socket.terminate();
+      server.close();
+      await app.close();
+    },
+  };
+}
+
+let relay: Awaited<ReturnType<typeof startRelay>>;
+let world: CommandWorld;
+let gateway: ReturnType<typeof startGateway>;
+beforeAll(async () => {
+  relay = await startRelay();
+  world = await startWorld();
+  gateway = startGateway({
+    token: 'any.token.works',
+    apiUrl: relay.apiUrl,
+    commands,
+    context: world.context,
+    log: (await import('pino')).default({ level: 'silent' }),
+    onChannelChange: () => {},
+    onChannelRemoved: () => {},
+    onGuildRemoved: () => {},
+    random: Math.random,
+  });
+  while (gateway.state() !== 'ready') await new Promise((done) => setImmediate(done));
+});
+afterAll(async () => {
+  await gateway.close();
+  await relay.close();
+  await world.close();
+});
+
+const address = { name: 'address', type: 3, value: A };
+const manager = { permissions: '32' };
+
+describe('a relay that sends little', () => {
+  it('is taken at its word where nothing speaks against it', async () => {
+    expect(await relay.use('subscription add', [address], manager)).toContain(`<#${CHANNEL}>: every transfer`);
+    const there = { name: 'channel', type: 7, value: OTHER };
+    const resolved = { channels: { [OTHER]: { id: OTHER, type: 0, name: 'there' } } };
+    expect(await relay.use('subscription add', [address, there], manager, resolved)).toContain(`<#${OTHER}>: every`);
+    expect(await world.store.subscriptions.list(GUILD)).toHaveLength(2);
+  });
+
+  it('still gives nobody more than they have', async () => {
+    expect(await relay.use('subscription add', [address], {})).toContain('Manage Server');
+    expect(await relay.use('subscription add', [address], { permissions: '0' })).toContain('Manage Server');
+  });
+
+  it('can name a manager role', async () => {
+    const role = { name: 'manager', type: 8, value: ROLE };
+    const resolved = { roles: { [ROLE]: { id: ROLE, name: 'Managers', permissions: '0', position: 1 } } };
+    expect(await relay.use('setup server', [role], manager, resolved)).toContain(`<@&${ROLE}>`);
+    expect(await relay.use('subscription list', [], {})).toContain('2 subscriptions');
+    expect(await relay.use('setup check', [], { permissions: '0', roles: [ROLE] })).toContain('No event yet');
+  });
+});
