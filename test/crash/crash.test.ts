@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { crash } from './crash.ts';
+
+it('30 processes killed on the way: everything acknowledged is shown, nothing twice', async () => {
+  const { rounds, acknowledged, shown, lost, doubled, problems, points } = await crash(30);
+  expect({ rounds, shown, lost, doubled, problems }).toEqual({
+    rounds: 30,
+    shown: acknowledged,
+    lost: 0,
+    doubled: 0,
+    problems: [],
+  });
+  expect(acknowledged).toBeGreaterThan(100);
+  expect(points.size).toBeGreaterThan(10);
+}, 120_000);

@@ -1,0 +1,239 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { type Discord, type FaultRule, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import { openStore } from '../../src/store/client.ts';
+import { type Bot, startBot } from './bot.ts';
+import { FIRST_POINTS, POINTS } from './names.ts';
+import { type Sent, startSender, type Watched } from './sender.ts';
+
+/** What became of everything. `lost` and `doubled` must be 0. */
+export interface Verdict {
+  rounds: number;
+  /** Named points at which the process was ended, with how often. */
+  points: Map<string, number>;
+  acknowledged: number;
+  /** Acknowledged transfers that every channel concerned shows exactly once. */
+  shown: number;
+  lost: number;
+  doubled: number;
+  problems: string[];
+}
+
+const CHANNELS = [
+  seed.harbor.general,
+  seed.harbor.alerts,
+  seed.harbor.whales,
+  seed.harbor.announcements,
+  seed.harbor.treasury,
+  seed.orchid.alerts,
+];
+const WATCHED: Watched[] = CHANNELS.map((channelId, n) => ({ channelId, address: `0x${String(n + 1).repeat(40)}` }));
+/** A point that is not reached by then is given up, and the process is ended wherever it is. */
+const PATIENCE_MS = 900;
+/** The end waits as long as something still moves, and this long when nothing does. */
+const STILL_MS = 30_000;
+const MESSAGES = '/channels/:channel/messages';
+const FAULTS: FaultRule[] = [
+  { fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 },
+  { fault: { kind: 'cut' }, method: 'POST', path: MESSAGES, times: 1 },
+  { fault: { kind: 'reset' }, method: 'POST', path: MESSAGES, times: 1 },
+  { fault: { kind: 'error', status: 500 }, method: 'POST', path: MESSAGES, times: 2 },
+];
+
+/** Ends the bot with SIGKILL `rounds` times over one database, under load, and counts what the channels show. */
+export async function crash(rounds: number, onRound: (round: number) => void = () => undefined): Promise<Verdict> {
+  const directory = mkdtempSync(join(tmpdir(), 'crash-'));
+  const file = join(directory, 'bot.sqlite');
+  const discord = await startDiscord({ limits: 'none' });
+  const port = await freePort();
+  const environment = {
+    DISCORD_TOKEN: discord.token,
+    DISCORD_API_URL: discord.apiUrl,
+    PORT: String(port),
+    OPS_PORT: '0',
+    DATABASE_URL: `sqlite:${file}`,
+    RECEIVER_TOKEN: 'path-token-of-the-test',
+    RECEIVER_SOURCES: '127.0.0.1',
+    LOG_LEVEL: 'warn',
+    NODE_COMPILE_CACHE: join(directory, 'cache'),
+  };
+  const points = new Map<string, number>();
+  const start = (point: string | null) => startBot({ ...environment, LOG_LEVEL: 'info' }, point);
+  const endAt = (point: string) => endBot(start(`${point}@${times(point)}`), point, points);
+
+  for (const point of FIRST_POINTS) await endAt(point);
+  await subscribe(file);
+  // One polite end leaves the compiled program behind, which makes every later start quicker.
+  const polite = start(null);
+  if (!(await polite.started)) throw new Error(`The bot does not start.\n${polite.log()}`);
+  polite.kill('SIGTERM');
+  await polite.ended;
+
+  const shownLive = new Set<string>();
+  discord.on((event) => {
+    if (event.type !== 'message' || event.change !== 'created') return;
+    for (const { hash } of linesOf(event.message.message)) shownLive.add(`${event.message.channelId} ${hash}`);
+  });
+  const isShown = ({ hash, lines }: Sent) => lines.every((channelId) => shownLive.has(`${channelId} ${hash}`));
+  const open = new Set<Sent>();
+  let looked = 0;
+  const waiting = () => {
+    for (const event of [...sender.sent.values()].slice(looked)) open.add(event);
+    looked = sender.sent.size;
+    for (const event of open) if (isShown(event)) open.delete(event);
+    return open.size;
+  };
+  const sender = startSender(`http://127.0.0.1:${port}/hooks/path-token-of-the-test`, WATCHED, waiting);
+
+  const named = shuffled(POINTS);
+  for (let round = 1; round <= rounds; round++) {
+    const point = round % 6 === 0 ? null : named[round % named.length]!;
+    if (point?.startsWith('outbox.attempt') || Math.random() < 0.2) {
+      discord.fault(FAULTS[Math.floor(Math.random() * FAULTS.length)]!);
+    }
+    if (point) await endAt(point);
+    else await endSometime(start(null));
+    onRound(round);
+  }
+
+  discord.clearFaults();
+  const last = start(null);
+  await last.started;
+  sender.calm();
+  await settled(file, () => sender.unanswered() + waiting());
+  last.kill('SIGTERM');
+  await last.ended;
+  const verdict = judge(discord, [...sender.sent.values()], file);
+  await sender.close();
+  await discord.close();
+  rmSync(directory, { recursive: true });
+  return { rounds, points, ...verdict };
+}
+
+/** Frequent points are passed a few times first, so that there is work of every age around. */
+const times = (point: string) =>
+  /^(inbox|routing|outbox\.(claim|freeze|sent)|delivery|200|message)/.test(point)
+    ? 1 + Math.floor(Math.random() * 6)
+    : 1;
+
+async function endBot(bot: Bot, point: string, points: Map<string, number>): Promise<void> {
+  const early = await Promise.race([bot.ended.then(() => true), bot.started.then(() => false)]);
+  const reached = early || (await Promise.race([bot.ended.then(() => true), wait(PATIENCE_MS, false)]));
+  if (reached) points.set(point, (points.get(point) ?? 0) + 1);
+  else bot.kill('SIGKILL');
+  await mustBeKilled(bot);
+}
+
+async function endSometime(bot: Bot): Promise<void> {
+  if (Math.random() < 0.8) await bot.started;
+  await wait(Math.random() * PATIENCE_MS);
+  bot.kill('SIGKILL');
+  await mustBeKilled(bot);
+}
+
+async function mustBeKilled(bot: Bot): Promise<void> {
+  const { code, signal } = await bot.ended;
+  if (signal !== 'SIGKILL') throw new Error(`The bot ended by itself (${code ?? signal}).\n${bot.log()}`);
+}
+
+async function subscribe(file: string): Promise<void> {
+  const { store, close } = await openStore(file);
+  for (const { channelId, address } of WATCHED) {
+    await store.subscriptions.add(
+      {
+        guildId: channelId === seed.orchid.alerts ? seed.orchid.id : seed.harbor.id,
+        channelId,
+        address: address as AddressText,
+        label: null,
+        direction: 'any',
+        kind: 'any',
+        minimum: null,
+        token: null,
+        mention: null,
+        createdBy: seed.ada,
+        createdAt: 0,
+      },
+      100,
+    );
+  }
+  await close();
+}
+
+/** Resolves once nothing is left to do, or nothing has moved for long. */
+async function settled(file: string, left: () => number): Promise<void> {
+  const db = new Database(file, { readonly: true });
+  const stored = db.prepare<[], { n: number }>(
+    `SELECT (SELECT count(*) FROM inbox) + (SELECT count(*) FROM batches WHERE state = 'frozen') +
+            (SELECT count(*) FROM alerts WHERE state IN ('waiting', 'frozen')) AS n`,
+  );
+  let least = Number.POSITIVE_INFINITY;
+  let since = Date.now();
+  for (;;) {
+    const rest = left() + stored.get()!.n;
+    if (rest === 0 || Date.now() - since > STILL_MS) break;
+    if (rest < least) {
+      least = rest;
+      since = Date.now();
+    }
+    await wait(50);
+  }
+  db.close();
+}
+
+/** Every line of a message: its transaction and whether it counts more than one transfer. */
+function linesOf(message: { content: string; embeds: { title?: string }[] }): { hash: string; times: number }[] {
+  const texts = [message.content, ...message.embeds.map((embed) => JSON.stringify(embed))];
+  return texts.flatMap((text) => {
+    const hash = /0x[0-9a-f]{64}/.exec(text)?.[0];
+    return hash ? [{ hash, times: Number(/×(\d+)/.exec(text)?.[1] ?? 1) }] : [];
+  });
+}
+
+function judge(discord: Discord, sent: Sent[], file: string) {
+  const counts = new Map<string, number>();
+  for (const { channelId, message } of discord.history()) {
+    for (const { hash, times: n } of linesOf(message)) {
+      const key = `${channelId} ${hash}`;
+      counts.set(key, (counts.get(key) ?? 0) + n);
+    }
+  }
+  const problems: string[] = [];
+  let [acknowledged, shown, lost, doubled] = [0, 0, 0, 0];
+  for (const { hash, lines, acknowledged: taken } of sent) {
+    const told = lines.map((channelId) => counts.get(`${channelId} ${hash}`) ?? 0);
+    if (taken) acknowledged++;
+    if (taken && told.every((n) => n === 1)) shown++;
+    if (taken && told.some((n) => n === 0)) lost++;
+    if (told.some((n) => n > 1)) doubled++;
+    if (told.some((n) => n !== 1)) problems.push(`${hash} told ${told.join(', ')} times in ${lines.join(', ')}`);
+  }
+  const db = new Database(file, { readonly: true });
+  for (const table of ['inbox', 'quarantine', 'dead_letters']) {
+    const { n } = db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${table}`).get()!;
+    if (n > 0) problems.push(`${n} rows are left in ${table}`);
+  }
+  if (db.pragma('integrity_check', { simple: true }) !== 'ok') problems.push('the database file is damaged');
+  db.close();
+  return { acknowledged, shown, lost, doubled, problems };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((listening) => server.once('listening', listening));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+function shuffled<T>(list: readonly T[]): T[] {
+  return list
+    .map((item) => ({ item, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}

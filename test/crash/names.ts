@@ -1,0 +1,31 @@
+/** Calls to the database on an event's way that only read or write one row: there is no transaction to be within. */
+const SINGLE = ['inbox.next', 'routing.read', 'outbox.claim', 'outbox.attempt'];
+/** Those that are one transaction. */
+const WHOLE = ['inbox.append', 'routing.commit', 'outbox.freeze', 'outbox.sent'];
+
+/**
+ * Points on the way of an event at which a process can be ended. Those of a call to the database: `asked` and
+ * `answered` in the main thread, `begun` and `done` in the database's thread, `uncommitted` before the commit.
+ */
+export const POINTS: readonly string[] = [
+  ...SINGLE.flatMap((call) => ['asked', 'begun', 'done', 'answered'].map((when) => `${call} ${when}`)),
+  ...WHOLE.flatMap((call) => ['asked', 'begun', 'uncommitted', 'done', 'answered'].map((when) => `${call} ${when}`)),
+  'delivery arrived',
+  '200 unwritten',
+  '200 written',
+  '200 finished',
+  'message unsent',
+  'message headers sent',
+  'message sent',
+  'message answered',
+  'message answer read',
+  'edit unsent',
+  'edit answer read',
+  'lock taken',
+  'journal mode set',
+  'database ready',
+  'receiver listening',
+];
+
+/** Points that only the first start of all passes. */
+export const FIRST_POINTS: readonly string[] = ['lock taken', 'journal mode set', 'migration uncommitted', 'database ready'];

@@ -1,0 +1,126 @@
+import diagnostics from 'node:diagnostics_channel';
+import { Server, ServerResponse } from 'node:http';
+import { parentPort, Worker } from 'node:worker_threads';
+import Database from 'better-sqlite3';
+
+/**
+ * Preloaded into the bot (`node --import`) and into its database thread: ends the process with SIGKILL when it passes
+ * the point that CRASH_POINT names (`<point>@<n>`) for the n-th time. The program itself knows nothing of this.
+ */
+
+const [wanted, times = '1'] = (process.env.CRASH_POINT ?? '').split('@');
+let left = Number(times);
+
+function pass(point: string): void {
+  if (point === wanted && --left === 0) process.kill(process.pid, 'SIGKILL');
+}
+
+type Call = { id: number; group: string; method: string };
+const isCall = (message: unknown): message is Call =>
+  typeof message === 'object' && message !== null && 'group' in message && 'method' in message;
+
+function watchStore(): void {
+  const names = new Map<number, string>();
+  const { postMessage, emit } = Worker.prototype;
+  Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: []) {
+    if (isCall(message)) {
+      const name = `${message.group}.${message.method}`;
+      names.set(message.id, name);
+      pass(`${name} asked`);
+    }
+    postMessage.call(this, message, ...rest);
+  };
+  Worker.prototype.emit = function (this: Worker, event: string, ...args: unknown[]) {
+    const answer = args[0] as { id?: number; ready?: true } | undefined;
+    if (event === 'message' && answer?.id !== undefined) {
+      pass(`${names.get(answer.id)} answered`);
+      names.delete(answer.id);
+    }
+    if (event === 'message' && answer?.ready) pass('database ready');
+    return (emit as (...all: unknown[]) => boolean).call(this, event, ...args);
+  } as typeof emit;
+}
+
+function watchThread(port: NonNullable<typeof parentPort>): void {
+  let current = 'migration';
+  const on = port.on.bind(port);
+  const post = port.postMessage.bind(port);
+  port.on = ((event: 'message', listener: (message: unknown) => void) =>
+    on(event, (message: unknown) => {
+      if (isCall(message)) {
+        current = `${message.group}.${message.method}`;
+        pass(`${current} begun`);
+      }
+      listener(message);
+    })) as typeof port.on;
+  port.postMessage = (message: unknown) => {
+    if (typeof message === 'object' && message !== null && 'result' in message) pass(`${current} done`);
+    post(message);
+  };
+  const { transaction, pragma, exec } = Database.prototype;
+  Database.prototype.transaction = function (this: Database.Database, run: (...args: unknown[]) => unknown) {
+    return transaction.call(this, (...args: unknown[]) => {
+      const result = run(...args);
+      pass(`${current} uncommitted`);
+      return result;
+    });
+  } as typeof transaction;
+  Database.prototype.exec = function (this: Database.Database, sql: string) {
+    const result = exec.call(this, sql);
+    if (sql === 'BEGIN EXCLUSIVE') pass('lock taken');
+    return result;
+  };
+  Database.prototype.pragma = function (this: Database.Database, source: string, options?: Database.PragmaOptions) {
+    const result = pragma.call(this, source, options);
+    if (source.startsWith('journal_mode')) pass('journal mode set');
+    return result;
+  };
+}
+
+function watchReceiver(): void {
+  const isDelivery = (url: string | undefined) => url?.startsWith('/hooks/') === true;
+  diagnostics.subscribe('http.server.request.start', (message) => {
+    if (isDelivery((message as { request: { url?: string } }).request.url)) pass('delivery arrived');
+  });
+  const { end } = ServerResponse.prototype;
+  ServerResponse.prototype.end = function (this: ServerResponse, ...args: unknown[]) {
+    const counts = this.statusCode === 200 && isDelivery(this.req.url);
+    if (counts) {
+      pass('200 unwritten');
+      this.once('finish', () => pass('200 finished'));
+    }
+    const result = (end as (...all: unknown[]) => ServerResponse).apply(this, args);
+    if (counts) pass('200 written');
+    return result;
+  } as typeof end;
+  const { emit } = Server.prototype;
+  Server.prototype.emit = function (this: Server, event: string, ...args: unknown[]) {
+    const result = (emit as (...all: unknown[]) => boolean).call(this, event, ...args);
+    if (event === 'listening') pass('receiver listening');
+    return result;
+  } as typeof emit;
+}
+
+function watchSending(): void {
+  const at = (channel: string, point: string) =>
+    diagnostics.subscribe(channel, (message) => {
+      const { request } = message as { request: { method: string; path: string } };
+      if (!request.path.includes('/messages')) return;
+      if (request.method === 'POST') pass(`message ${point}`);
+      if (request.method === 'PATCH') pass(`edit ${point}`);
+    });
+  at('undici:request:create', 'unsent');
+  at('undici:client:sendHeaders', 'headers sent');
+  at('undici:request:bodySent', 'sent');
+  at('undici:request:headers', 'answered');
+  at('undici:request:trailers', 'answer read');
+}
+
+if (wanted) {
+  if (parentPort) watchThread(parentPort);
+  else {
+    watchStore();
+    watchReceiver();
+    watchSending();
+  }
+}

@@ -1,0 +1,120 @@
+import { Agent, request } from 'undici';
+
+/** Waits between the tries of one delivery: the real schedule's shape, in milliseconds instead of minutes. */
+const RETRIES = [100, 200, 300, 500];
+/** The earliest repeat of a delivery whose 200 got lost on the way to the sender. */
+const LOST_ANSWER_MS = 15_000;
+
+/** One transfer as the chain knows it; `lines` names the channels that must show it. */
+export interface Sent {
+  hash: string;
+  lines: string[];
+  acknowledged: boolean;
+}
+
+/** Who watches what: an address a channel. */
+export interface Watched {
+  channelId: string;
+  address: string;
+}
+
+const STRANGER = `0x${'5'.repeat(40)}`;
+const TOKEN = `0x${'7'.repeat(40)}`;
+
+/**
+ * Posts transfers at a rate and follows the retry schedule until each body is answered 200: single bodies, twins,
+ * bodies of another block, and repeats of what was answered.
+ */
+export function startSender(url: string, watched: Watched[], waiting: () => number) {
+  const agent = new Agent({ connections: 16, headersTimeout: 3_000, bodyTimeout: 3_000 });
+  const sent = new Map<string, Sent>();
+  const timers = new Set<NodeJS.Timeout>();
+  let serial = 0;
+  let unanswered = 0;
+  let closed = false;
+  const later = (ms: number, action: () => void) => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      action();
+    }, ms);
+    timers.add(timer);
+  };
+
+  async function answeredOk(body: string): Promise<boolean> {
+    try {
+      const answer = await request(url, { method: 'POST', body, dispatcher: agent });
+      await answer.body.dump();
+      return answer.statusCode === 200;
+    } catch {
+      return false;
+    }
+  }
+
+  async function deliver(body: string, attempt: number, done: () => void): Promise<void> {
+    if (closed) return;
+    if (await answeredOk(body)) done();
+    else later(RETRIES[Math.min(attempt, RETRIES.length - 1)]!, () => void deliver(body, attempt + 1, done));
+  }
+
+  function post(event: Sent, body: object): void {
+    const text = JSON.stringify(body);
+    unanswered++;
+    void deliver(text, 0, () => {
+      unanswered--;
+      event.acknowledged = true;
+      if (Math.random() < 0.1) later(LOST_ANSWER_MS, () => void deliver(text, 0, () => undefined));
+    });
+  }
+
+  function transfer(): void {
+    const pick = () => watched[Math.floor(Math.random() * watched.length)]!;
+    const to = pick();
+    const from = Math.random() < 0.3 ? pick() : null;
+    const event: Sent = {
+      hash: `0x${(++serial).toString(16).padStart(64, 'e')}`,
+      lines: [...new Set([to.channelId, ...(from ? [from.channelId] : [])])],
+      acknowledged: false,
+    };
+    sent.set(event.hash, event);
+    const body = {
+      from: from?.address ?? STRANGER,
+      to: to.address,
+      txHash: event.hash,
+      blockNumber: serial,
+      blockHash: `0x${'b'.repeat(64)}`,
+      tokenType: 'ERC-20',
+      tokenAddress: TOKEN,
+      tokenSymbol: 'USDC',
+      tokenDecimals: '6',
+      value: String(serial * 1_000_000),
+      addressType: 'Wallet',
+      projectId: 'p',
+    };
+    post(event, { ...body, direction: 'incoming' });
+    if (from) post(event, { ...body, direction: 'outgoing' });
+    if (Math.random() < 0.3) post(event, { ...body, direction: 'incoming', addressType: 'Token' });
+    if (Math.random() < 0.2) {
+      const moved = { ...body, direction: 'incoming', blockHash: `0x${'c'.repeat(64)}`, blockNumber: serial + 1 };
+      later(Math.random() * 800, () => post(event, moved));
+    }
+  }
+
+  // So few at a time that no channel's backlog becomes a digest.
+  const pulse = setInterval(() => {
+    if (waiting() < 50) transfer();
+  }, 20);
+
+  return {
+    sent,
+    /** Bodies without a 200 yet. */
+    unanswered: () => unanswered,
+    /** No new transfers; what was begun is still repeated until it is answered. */
+    calm: () => clearInterval(pulse),
+    async close(): Promise<void> {
+      closed = true;
+      clearInterval(pulse);
+      for (const timer of timers) clearTimeout(timer);
+      await agent.destroy();
+    },
+  };
+}
