@@ -28,6 +28,8 @@ async function main(): Promise<void> {
       },
     );
   };
+  // discord.js reads the gateway in code of its own; a malformed packet must not end the process that receives alerts.
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unexpected error'));
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 }
