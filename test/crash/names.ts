@@ -28,4 +28,9 @@ export const POINTS: readonly string[] = [
 ];
 
 /** Points that only the first start of all passes. */
-export const FIRST_POINTS: readonly string[] = ['lock taken', 'journal mode set', 'migration uncommitted', 'database ready'];
+export const FIRST_POINTS: readonly string[] = [
+  'lock taken',
+  'journal mode set',
+  'migration uncommitted',
+  'database ready',
+];

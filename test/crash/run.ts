@@ -10,7 +10,8 @@ if (!Number.isInteger(rounds) || rounds < 1) {
 }
 const begun = Date.now();
 const verdict = await crash(rounds, (round) => {
-  if (round % 10 === 0) process.stdout.write(`${round} of ${rounds} rounds, ${Math.round((Date.now() - begun) / 1_000)} s\n`);
+  if (round % 10 === 0)
+    process.stdout.write(`${round} of ${rounds} rounds, ${Math.round((Date.now() - begun) / 1_000)} s\n`);
 });
 for (const [point, times] of [...verdict.points].sort()) process.stdout.write(`killed at ${point}: ${times}\n`);
 for (const problem of verdict.problems.slice(0, 20)) process.stdout.write(`${problem}\n`);

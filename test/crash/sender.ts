@@ -71,7 +71,7 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
     const to = pick();
     const from = Math.random() < 0.3 ? pick() : null;
     const event: Sent = {
-      hash: `0x${(++serial).toString(16).padStart(64, 'e')}`,
+      hash: `0x${(++serial).toString(16).padStart(64, '0')}`,
       lines: [...new Set([to.channelId, ...(from ? [from.channelId] : [])])],
       acknowledged: false,
     };
