@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+import { inboxTable } from '../../src/store/inbox.ts';
+import { migrations } from '../../src/store/migrations.ts';
+
+let directory: string;
+let file: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'database-'));
+  file = join(directory, 'test.sqlite');
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const body = Buffer.from('{}');
+
+describe('the database file', () => {
+  it('waits for the disk with every commit: synchronous=FULL in WAL mode, after a write and a reopening too', () => {
+    for (let opening = 1; opening <= 2; opening++) {
+      const { db, close } = openDatabase(file);
+      inboxTable(db).append([{ scope: 0, receivedAt: 1, body }]);
+      expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
+      expect(db.pragma('synchronous', { simple: true })).toBe(2);
+      expect(inboxTable(db).stats().waiting).toBe(opening);
+      close();
+    }
+  });
+
+  it('is held by one opener; a second one is told which file, and what to do', () => {
+    const { close } = openDatabase(file);
+    expect(() => openDatabase(file)).toThrow(
+      `Another process is using ${file}. One Ledgerbell runs per database file: stop the other one, or give this one ` +
+        'a file of its own with DATABASE_URL.',
+    );
+    close();
+    openDatabase(file).close();
+  });
+
+  it('is free again as soon as a process that held it was killed', async () => {
+    const script = `
+      const { openDatabase } = await import(${JSON.stringify(resolve('src/store/database.ts'))});
+      openDatabase(${JSON.stringify(file)});
+      console.log('open');
+      setInterval(() => {}, 1_000);`;
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(holder.stdout, 'data');
+    expect(() => openDatabase(file)).toThrow('Another process is using');
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    openDatabase(file).close();
+  });
+
+  it('of a newer version is refused untouched', () => {
+    const newer = new Database(file);
+    newer.pragma(`user_version = ${migrations.length + 1}`);
+    newer.close();
+    expect(() => openDatabase(file)).toThrow(
+      `written by a newer Ledgerbell (schema ${migrations.length + 1}; this one knows ${migrations.length})`,
+    );
+    const after = new Database(file, { readonly: true });
+    expect(after.pragma('user_version', { simple: true })).toBe(migrations.length + 1);
+    expect(after.prepare('SELECT * FROM sqlite_master').all()).toEqual([]);
+    after.close();
+    // The refusal does not keep the lock.
+    rmSync(file);
+    openDatabase(file).close();
+  });
+
+  it('holds all of the schema or none of it', () => {
+    openDatabase(file).close();
+    const { db, close } = openDatabase(file);
+    expect(db.pragma('user_version', { simple: true })).toBe(migrations.length);
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+    close();
+    // A database that was up to date needs no copy of itself.
+    expect(readdirSync(directory).filter((name) => name.includes('before-schema'))).toEqual([]);
+  });
+});
