@@ -135,6 +135,7 @@ function botEnvironment(parts: {
     EXPLORER_API_URL: services.explorerApiUrl,
     EXPLORER_URL: services.explorerUrl,
     DISCOVERY_URL: services.discoveryUrl,
+    NATIVE_SYMBOL: COIN,
   };
 }
 
@@ -173,6 +174,8 @@ function firstScope({ wallets, tokens }: Chain): string[] {
 /** Types the first subscriptions, as Ada, who owns both servers. */
 async function subscribe(discord: Discord, { wallets, tokens }: Chain): Promise<void> {
   const { harbor, orchid } = seed;
+  discord.act({ do: 'role.update', roleId: harbor.watchers, mentionable: true });
+  discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [harbor.watchers] });
   const typed: [channelId: string, options: Record<string, string>][] = [
     [harbor.alerts, { address: wallets.Treasury, label: 'Treasury' }],
     [harbor.alerts, { address: wallets.Payroll, label: 'Payroll' }],

@@ -25,3 +25,21 @@ export function initials(name: string): string {
     .join('')
     .slice(0, 3);
 }
+
+const shapes = {
+  menu: 'M4 6h16M4 12h16M4 18h16',
+  world: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18',
+  lock: 'M6 11h12v9H6ZM8.500 11V8a3.500 3.500 0 0 1 7 0v3',
+  hash: 'M5 9h15M4 15h15M10 4 8 20M16 4l-2 16',
+  thread: 'M6 4v8a4 4 0 0 0 4 4h8M15 13l3 3-3 3',
+  news: 'M4 10v4h3l8 4V6l-8 4ZM18.500 9.500a4 4 0 0 1 0 5M8 15v4h2.500v-3',
+  change: 'M8 4v16M8 4 5 7M8 4l3 3M16 20V4M16 20l-3-3M16 20l3-3',
+  system: 'M12 4a8 8 0 1 0 0 16ZM12 4a8 8 0 0 1 0 16',
+  dark: 'M20 14A8 8 0 1 1 10 4a6.500 6.500 0 0 0 10 10Z',
+  light: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8ZM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.500 1.500M17.500 17.500 19 19M5 19l1.500-1.500M17.500 6.500 19 5',
+};
+
+/** A small line drawing; decorative. */
+export function icon(name: keyof typeof shapes): TemplateResult {
+  return html`<svg class="drawn" viewBox="0 0 24 24" aria-hidden="true"><path d=${shapes[name]}></path></svg>`;
+}

@@ -5,7 +5,7 @@ import { live } from 'lit-html/directives/live.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { FileInput, GuildState, OptionInput } from '../../discord/control.ts';
 import { type Command, channelOf, channelsFor, commandsFor, guildOf, nameOf } from './model.ts';
-import { attempt, change, currentChannelId, draw, follow, interact, ui } from './screen.ts';
+import { attempt, change, currentChannelId, draw, drawAtOnce, follow, interact, ui } from './screen.ts';
 
 const AUTOCOMPLETE_MS = 150;
 const SHOWN_MAX = 25;
@@ -159,14 +159,14 @@ function readOptions({ options }: Command, rest: string): Map<string, string> {
 
 function addField(option: APIApplicationCommandOption): void {
   fields = [...fields, { option, text: '', picked: undefined }];
-  draw(() => document.getElementById(`option-${option.name}`)?.focus());
+  drawAtOnce(() => document.getElementById(`option-${option.name}`)?.focus());
 }
 
 /** Goes to the first empty option, or to the send button. */
 function focusNext(): void {
   const empty = fields.find((field) => field.text === '' && !field.picked) ?? fields.at(-1);
   const id = empty ? `option-${empty.option.name}` : undefined;
-  draw(() => {
+  drawAtOnce(() => {
     if (id) document.getElementById(id)?.focus();
     else document.querySelector<HTMLElement>('.composer .send')?.focus();
   });
@@ -178,7 +178,7 @@ function leave(): void {
   text = '';
   error = '';
   closeList();
-  draw(() => document.getElementById('composer')?.focus());
+  drawAtOnce(() => document.getElementById('composer')?.focus());
 }
 
 function closeList(): void {
@@ -350,7 +350,7 @@ function dropField(input: HTMLInputElement): void {
   if (at > 0 && !fields[at]!.option.required) {
     fields = fields.toSpliced(at, 1);
     const previous = fields[at - 1]!;
-    draw(() => document.getElementById(`option-${previous.option.name}`)?.focus());
+    drawAtOnce(() => document.getElementById(`option-${previous.option.name}`)?.focus());
   } else if (at === 0) {
     const typed = `/${command!.path}`;
     leave();

@@ -1,6 +1,7 @@
 /** The page: a Discord client over the sandbox's own Discord, and a panel for the world around it. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
+import { icon } from './avatar.ts';
 import { composerView } from './composer.ts';
 import { formView, openForm } from './form.ts';
 import { entryView } from './message.ts';
@@ -39,13 +40,13 @@ function channelView(channelId: string): TemplateResult {
   const channel = channelOf(channelId);
   const guild = guildOf(ui.guildId);
   const entries = timeline(channelId, ui.userId).filter(({ id }) => !ui.dismissed.has(id));
-  return html`<main class="channel">
+  return html`<main class="channel" ?inert=${ui.drawer !== 'none'}>
     <header class="top">
-      <button class="icon menu" aria-label="Servers and channels" @click=${() => openDrawer('channels')}>☰</button>
+      <button class="icon menu" id="open-channels" aria-label="Servers and channels" aria-expanded=${ui.drawer === 'channels'} @click=${() => openDrawer('channels')}>${icon('menu')}</button>
       <h1><span aria-hidden="true">#</span> ${channel?.name ?? 'no channel'}</h1>
       ${channel?.topic ? html`<p>${channel.topic}</p>` : nothing}
       ${connected ? nothing : html`<p class="lost" role="alert">The sandbox does not answer. Start it again: npm run sandbox</p>`}
-      <button class="icon world-button" aria-label=${ui.worldOpen ? 'Hide the world' : 'Show the world'} @click=${toggleWorld}>🌍</button>
+      <button class="icon" id="open-world" aria-label="World" title="World" aria-expanded=${narrow() ? ui.drawer === 'world' : ui.worldOpen} @click=${toggleWorld}>${icon('world')}</button>
     </header>
     <div class="messages" id="messages" role="log" aria-label="Messages in ${channel?.name ?? ''}" tabindex="0" @scroll=${onScroll}>
       <div class="welcome"><h2>Welcome to #${channel?.name ?? ''}!</h2><p>This is the start of the channel.</p></div>
@@ -58,18 +59,22 @@ function channelView(channelId: string): TemplateResult {
 
 function openDrawer(drawer: 'channels' | 'world'): void {
   ui.drawer = drawer;
-  draw();
+  const first = drawer === 'world' ? '[role="tab"][tabindex="0"]' : '.rail button';
+  draw(() => document.querySelector<HTMLElement>(first)?.focus());
 }
 
 function closeDrawer(): void {
+  const opener = `open-${ui.drawer}`;
   ui.drawer = 'none';
-  draw();
+  draw(() => document.getElementById(opener)?.focus());
 }
+
+const narrow = (): boolean => matchMedia('(max-width: 1100px)').matches;
 
 /** On narrow screens the world is a drawer, on wide ones a column. */
 function toggleWorld(): void {
-  if (matchMedia('(max-width: 1100px)').matches) ui.drawer = ui.drawer === 'world' ? 'none' : 'world';
-  else ui.worldOpen = !ui.worldOpen;
+  if (narrow()) return openDrawer('world');
+  ui.worldOpen = !ui.worldOpen;
   draw();
 }
 

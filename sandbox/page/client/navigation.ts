@@ -1,7 +1,7 @@
 /** Servers, channels and who one is. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { ChannelState, GuildState } from '../../discord/control.ts';
-import { avatar, initials } from './avatar.ts';
+import { avatar, icon, initials } from './avatar.ts';
 import { channelsFor, guildOf, known, memberOf, nameOf, newestIn, rankOf } from './model.ts';
 import { currentChannelId, draw, type Theme, ui } from './screen.ts';
 
@@ -47,20 +47,20 @@ function channelView(channel: ChannelState): TemplateResult {
   const classes = [selected ? 'selected' : '', news ? 'unread' : '', thread ? 'thread' : ''].join(' ');
   return html`<li class=${classes}>
     <button aria-current=${selected ? 'page' : nothing} @click=${go}>
-      <span class="sign" aria-hidden="true">${thread ? '↳' : channel.type === 5 ? '📣' : '#'}</span>${channel.name}
+      <span class="sign">${icon(thread ? 'thread' : channel.type === 5 ? 'news' : 'hash')}</span>${channel.name}
       ${news ? html`<span class="hidden">, unread</span>` : nothing}
-      ${channel.botMaySend ? nothing : html`<span class="closed" title="The bot may not send here">🔒<span class="hidden">, the bot may not send here</span></span>`}
+      ${channel.botMaySend ? nothing : html`<span class="closed" title="The bot may not send here">${icon('lock')}<span class="hidden">, the bot may not send here</span></span>`}
     </button>
   </li>`;
 }
 
-const rights = { owner: 'admin (owns this server)', manager: 'manager (Manage Server)', member: 'member' };
+const rights = { owner: 'admin, owns this server', manager: 'manager, Manage Server', member: 'member' };
 
 function personView(guild: GuildState): TemplateResult {
   const people = guild.members.filter(({ userId }) => userId !== known?.discord.botId).map(({ userId }) => userId);
   const toggle = (): void => {
     ui.peopleOpen = !ui.peopleOpen;
-    draw();
+    draw(() => document.querySelector<HTMLElement>('.people input:checked')?.focus());
   };
   const become = (userId: string) => (): void => {
     ui.userId = userId;
@@ -71,7 +71,9 @@ function personView(guild: GuildState): TemplateResult {
     ui.peopleOpen = false;
     draw(() => document.getElementById('person')?.focus());
   };
-  const list = html`<fieldset class="people" @keydown=${close}>
+  // A press inside the list must not take the focus out of it.
+  const hold = (event: Event): void => event.preventDefault();
+  const list = html`<fieldset class="people" @mousedown=${hold} @keydown=${close}>
     <legend>Be another person</legend>
     ${people.map(
       (userId) => html`<label>
@@ -81,31 +83,33 @@ function personView(guild: GuildState): TemplateResult {
       </label>`,
     )}
   </fieldset>`;
-  return html`<div class="person">
+  const leave = (event: FocusEvent): void => {
+    const inside = (event.currentTarget as HTMLElement).contains(event.relatedTarget as Node | null);
+    if (inside || !ui.peopleOpen) return;
+    ui.peopleOpen = false;
+    draw();
+  };
+  return html`<div class="person" @focusout=${leave}>
     ${ui.peopleOpen ? list : nothing}
     <button id="person" aria-expanded=${ui.peopleOpen} @click=${toggle}>
       ${avatar(ui.userId, nameOf(ui.userId, guild), true)}
       <span>${nameOf(ui.userId, guild)} <small>${rankOf(guild, ui.userId) === 'owner' ? 'admin' : rankOf(guild, ui.userId)}</small></span>
-      <span class="hidden">: be another person</span><span aria-hidden="true">⇅</span>
+      <span class="hidden">: be another person</span>${icon('change')}
     </button>
     ${themeView()}
   </div>`;
 }
 
-const themes: Record<Theme, [next: Theme, sign: string]> = {
-  system: ['dark', '◐'],
-  dark: ['light', '☾'],
-  light: ['system', '☀'],
-};
+const themes: Record<Theme, Theme> = { system: 'dark', dark: 'light', light: 'system' };
 
 function themeView(): TemplateResult {
-  const [next, sign] = themes[ui.theme];
+  const next = themes[ui.theme];
   const turn = (): void => {
     ui.theme = next;
     applyTheme();
     draw();
   };
-  return html`<button class="theme" title="Colours: ${ui.theme}" aria-label="Colours: ${ui.theme}. Change to ${next}" @click=${turn}>${sign}</button>`;
+  return html`<button class="theme" title="Colours: ${ui.theme}" aria-label="Colours: ${ui.theme}. Change to ${next}" @click=${turn}>${icon(ui.theme)}</button>`;
 }
 
 const THEME_KEY = 'ledgerbell-theme';

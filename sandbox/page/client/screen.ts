@@ -61,6 +61,12 @@ export function draw(then?: () => void): void {
   else requestAnimationFrame(drawNow);
 }
 
+/** Draws at once, for whoever types on without a pause: the next key must find the new field. */
+export function drawAtOnce(then: () => void): void {
+  afterwards.push(then);
+  drawNow();
+}
+
 function drawNow(): void {
   scheduled = false;
   if (!view) return;

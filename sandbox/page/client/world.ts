@@ -4,7 +4,7 @@ import type { FaultRule, FaultState } from '../../discord/control.ts';
 import type { Act } from '../protocol.ts';
 import { journeysView, tally } from './journey.ts';
 import { addressName, channelOf, guildOf, type Known, known } from './model.ts';
-import { addFault, change, clearFault, currentChannelId, draw, perform, type Tab, ui } from './screen.ts';
+import { addFault, attempt, change, clearFault, currentChannelId, draw, perform, say, type Tab, ui } from './screen.ts';
 
 const tabs: Record<Tab, string> = { events: 'Events', send: 'Send', watch: 'Watch', break: 'Break' };
 const MINUTE = 60_000;
@@ -68,7 +68,7 @@ function statusView({ world, discord }: Known): TemplateResult {
 
 function tallyView(): TemplateResult {
   const { waiting, stored, told } = tally();
-  return html`<p class="tally"><b>${stored}</b> stored · <b>${told}</b> told ·
+  return html`<p class="tally"><b>${stored}</b> events stored · <b>${told}</b> transactions told ·
     <b class=${waiting > 0 ? 'busy' : ''}>${waiting}</b> on the way</p>`;
 }
 
@@ -79,7 +79,7 @@ function button(label: string, onClick: () => void, kind = 'secondary', disabled
 }
 
 /** What is set in the form of the tab "Send". */
-const draft = { kind: 'erc20', from: 'Alice', to: 'Treasury', customFrom: '', customTo: '', amount: '', token: 'dollar', problem: '' };
+const draft = { kind: 'erc20', from: 'Alice', to: 'Treasury', customFrom: '', customTo: '', amount: '', token: 'dollar' };
 
 function sendView({ world }: Known): TemplateResult {
   const tokens = draft.kind === 'erc20' ? ['dollar', 'bell'] : draft.kind === 'erc721' ? ['keys', 'names'] : [];
@@ -88,26 +88,31 @@ function sendView({ world }: Known): TemplateResult {
     if (name === 'kind') draft.token = draft.kind === 'erc721' ? 'keys' : 'dollar';
     draw();
   };
+  const options = (choices: [value: string, label: string][], chosen: string): TemplateResult[] =>
+    choices.map(([value, label]) => html`<option value=${value} ?selected=${value === chosen}>${label}</option>`);
+  const party = (label: string, name: 'from' | 'to', custom: 'customFrom' | 'customTo'): TemplateResult => {
+    const wallets = Object.keys(world.wallets).map((wallet): [string, string] => [wallet, wallet]);
+    const choices = options([...wallets, ['other', 'another address…']], draft[name]);
+    const other = html`<input id="send-${custom}" required pattern="0x[0-9a-fA-F]{40}" placeholder="0x…" title="0x and 40 hex digits"
+      autocomplete="off" .value=${draft[custom]} @input=${set(custom)}>`;
+    return html`${labelled(label, `send-${name}`, html`<select id="send-${name}" @change=${set(name)}>${choices}</select>`)}
+      ${draft[name] === 'other' ? labelled(`${label}, address`, `send-${custom}`, other) : nothing}`;
+  };
+  const tokenChoices = tokens.map((token): [string, string] => [token, world.tokens[token as 'dollar'].name]);
   return html`<form class="send-form" @submit=${onSend}>
-      <label>Kind
-        <select @change=${set('kind')}>
-          ${Object.entries(kinds).map(([kind, label]) => html`<option value=${kind} ?selected=${draft.kind === kind}>${label}</option>`)}
-        </select>
-      </label>
-      ${partyField('From', 'from', 'customFrom', world.wallets, set)}
-      ${partyField('To', 'to', 'customTo', world.wallets, set)}
-      ${
-        tokens.length > 0
-          ? html`<label>Token
-            <select @change=${set('token')}>
-              ${tokens.map((token) => html`<option value=${token} ?selected=${draft.token === token}>${world.tokens[token as 'dollar'].name}</option>`)}
-            </select></label>`
-          : nothing
-      }
+      ${labelled('Kind', 'send-kind', html`<select id="send-kind" @change=${set('kind')}>${options(Object.entries(kinds), draft.kind)}</select>`)}
+      ${party('From', 'from', 'customFrom')}
+      ${party('To', 'to', 'customTo')}
+      ${tokens.length > 0 ? labelled('Token', 'send-token', html`<select id="send-token" @change=${set('token')}>${options(tokenChoices, draft.token)}</select>`) : nothing}
       ${
         draft.kind === 'erc721'
           ? nothing
-          : html`<label>Amount <input inputmode="decimal" placeholder="a small one" pattern="[0-9]+([.][0-9]+)?" .value=${draft.amount} @input=${set('amount')}></label>`
+          : labelled(
+              'Amount',
+              'send-amount',
+              html`<input id="send-amount" inputmode="decimal" placeholder="a small one" pattern="[0-9]+([.][0-9]+)?" autocomplete="off"
+                .value=${draft.amount} @input=${set('amount')}>`,
+            )
       }
       <button class="button primary" type="submit">Send</button>
     </form>
@@ -136,16 +141,8 @@ const kinds = {
   erc1155: 'ERC-1155 items',
 };
 
-type Setter = (name: keyof typeof draft) => (event: Event) => void;
-
-function partyField(label: string, name: 'from' | 'to', custom: 'customFrom' | 'customTo', wallets: Record<string, string>, set: Setter): TemplateResult {
-  const other = draft[name] === 'other';
-  return html`<label>${label}
-      <select @change=${set(name)}>
-        ${Object.keys(wallets).map((wallet) => html`<option value=${wallet} ?selected=${draft[name] === wallet}>${wallet}</option>`)}
-        <option value="other" ?selected=${other}>another address…</option>
-      </select></label>
-    ${other ? html`<label>${label}, address <input required pattern="0x[0-9a-fA-F]{40}" placeholder="0x…" title="0x and 40 hex digits" .value=${draft[custom]} @input=${set(custom)}></label>` : nothing}`;
+function labelled(label: string, id: string, control: TemplateResult): TemplateResult {
+  return html`<div class="pair"><label for=${id}>${label}</label>${control}</div>`;
 }
 
 function onSend(event: SubmitEvent): void {
@@ -173,27 +170,41 @@ function watchView({ world }: Known): TemplateResult {
       subscription tells the bot in which channel they are told; both are needed.</p>
     <ul class="scope" aria-label="Watched addresses">
       ${world.watched.map(
-        (address) => html`<li><span><b>${addressName(address) ?? 'An address'}</b> <code>${address}</code></span>
+        (address) => html`<li>${addressView(address)}
           ${button('Unwatch', act({ do: 'unwatch', address }))}</li>`,
       )}
     </ul>
     ${world.watched.length === 0 ? html`<p class="soft">Nothing is watched.</p>` : nothing}
     <form class="send-form" @submit=${onAdd}>
-      <label>Watch another address
-        <input required list="addresses" pattern="0x[0-9a-fA-F]{40}" placeholder="0x…" title="0x and 40 hex digits"
+      ${labelled(
+        'Watch another address',
+        'watch-address',
+        html`<input id="watch-address" required list="addresses" pattern="0x[0-9a-fA-F]{40}" placeholder="0x…" title="0x and 40 hex digits"
           autocomplete="off" .value=${candidate} @input=${(event: Event) => {
             candidate = (event.target as HTMLInputElement).value.trim();
-          }}></label>
+          }}>`,
+      )}
       <datalist id="addresses">${others.map((address) => html`<option value=${address} label=${addressName(address) ?? ''}></option>`)}</datalist>
       <button class="button primary" type="submit">Watch</button>
     </form>
     <h3>Wallets and tokens here</h3>
     <ul class="scope" aria-label="Addresses that are not watched">
       ${others.map(
-        (address) => html`<li><span><b>${addressName(address)}</b> <code>${address}</code></span>
+        (address) => html`<li>${addressView(address)}
           ${button('Watch', act({ do: 'watch', address }))}</li>`,
       )}
     </ul>`;
+}
+
+function addressView(address: string): TemplateResult {
+  const name = addressName(address) ?? 'An address';
+  const copy = (): void =>
+    void attempt(async () => {
+      await navigator.clipboard.writeText(address);
+      say(`${name}’s address was copied.`);
+    });
+  return html`<span><b>${name}</b>
+    <button class="copy" title="Copy the address" aria-label="Copy ${name}, ${address}" @click=${copy}><code>${address}</code></button></span>`;
 }
 
 const messages = { method: 'POST', path: '/channels/:channel/messages' };

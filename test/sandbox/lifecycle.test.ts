@@ -1,0 +1,125 @@
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { seed } from '../../sandbox/discord/index.ts';
+import { addressOf, familyOf, follow, living, run } from './run.ts';
+
+const { alerts, whales, treasury } = seed.harbor;
+
+describe('npm run sandbox', () => {
+  it('shows an alert within 15 s', { timeout: 15_000 }, async () => {
+    const news = await follow(await addressOf(run('0')));
+    await news.until(() => news.embeds(alerts).some(({ title }) => /^📥 Incoming · /.test(title ?? '')));
+  });
+
+  it('shows alerts of every kind, in and out, and bursts', { timeout: 60_000 }, async () => {
+    const news = await follow(await addressOf(run('0')));
+    const shows = (what: RegExp) => () => news.embeds(alerts).some((embed) => what.test(JSON.stringify(embed)));
+    for (const what of [
+      /Incoming · [\d.]+ `HUSD`/,
+      /(Incoming|Internal move) · [\d.]+ `HARBOR`/,
+      /Moved by a contract/,
+      /`Harbor Keys` #\d+/,
+      /`Harbor Supplies` #\d+/,
+      /(Outgoing|Internal move) · [\d.]+ `BELL`/,
+    ])
+      await news.until(shows(what));
+    await news.until(() => news.embeds(whales).some(({ title }) => title?.includes('`BELL`')));
+    await news.until(() => news.embeds(treasury).some(({ title }) => title?.startsWith('📤 Outgoing')));
+    await news.until(() => news.messages(alerts).some(({ message }) => message.embeds.length >= 3));
+  });
+
+  it('is ended by Ctrl-C within 8 s and leaves nothing behind', { timeout: 30_000 }, async () => {
+    const sandbox = run('0');
+    const news = await follow(await addressOf(sandbox));
+    await news.until(() => news.embeds(alerts).length > 2);
+    const family = familyOf(sandbox.child.pid!);
+    expect(family).toContain(news.world().bot.pid);
+    expect(readdirSync(sandbox.temporary)).not.toEqual([]);
+    const limit = AbortSignal.timeout(8_000);
+    sandbox.child.kill('SIGINT');
+    expect(await sandbox.ended).toBe(0);
+    expect(limit.aborted).toBe(false);
+    expect(living(family)).toEqual([]);
+    expect(readdirSync(sandbox.temporary)).toEqual([]);
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('is ended by %s while it starts', { timeout: 20_000 }, async (signal) => {
+    const sandbox = run('0');
+    await sandbox.printed(/services/);
+    const family = familyOf(sandbox.child.pid!);
+    sandbox.child.kill(signal);
+    expect(await sandbox.ended).toBe(0);
+    expect(living(family)).toEqual([]);
+    expect(readdirSync(sandbox.temporary)).toEqual([]);
+  });
+
+  it('takes its processes with it when it is killed', { timeout: 30_000 }, async () => {
+    const sandbox = run('0');
+    await addressOf(sandbox);
+    const family = familyOf(sandbox.child.pid!);
+    expect(family.length).toBeGreaterThan(1);
+    sandbox.child.kill('SIGKILL');
+    await sandbox.ended;
+    await vi.waitFor(() => expect(living(family)).toEqual([]), { timeout: 10_000 });
+  });
+});
+
+describe('a port in use', () => {
+  it('is told apart: by another sandbox', { timeout: 20_000 }, async () => {
+    const url = await addressOf(run('0'));
+    const second = run(new URL(url).port);
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toContain(`A sandbox runs already at ${url}`);
+    expect(second.output()).toMatch(/SANDBOX_PORT=\d+ npm run sandbox/);
+    expect(readdirSync(second.temporary)).toEqual([]);
+  });
+
+  it('is told apart: by another program', async () => {
+    const server = createServer((_request, response) => response.end('hello'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const sandbox = run(String(port));
+    expect(await sandbox.ended).toBe(1);
+    expect(sandbox.output()).toContain(`Port ${port} is in use by another program.`);
+  });
+
+  it('must be a port', async () => {
+    const sandbox = run('eighty');
+    expect(await sandbox.ended).toBe(1);
+    expect(sandbox.output()).toContain('SANDBOX_PORT is "eighty"; it must be a port number like 4321.');
+  });
+});
+
+describe('the page’s address', () => {
+  it('serves only its own page, and says what it may load', { timeout: 20_000 }, async () => {
+    const url = await addressOf(run('0'));
+    const page = await fetch(url);
+    expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self'/);
+    const foreign = await fetch(`${url}/_sandbox/act`, {
+      method: 'POST',
+      headers: { origin: 'https://evil.example', 'content-type': 'application/json' },
+      body: JSON.stringify({ do: 'bot', what: 'kill' }),
+    });
+    expect(foreign.status).toBe(403);
+  });
+
+  it('refuses what cannot be done with a sentence', { timeout: 20_000 }, async () => {
+    const url = await addressOf(run('0'));
+    const wish = async (body: unknown) => {
+      const answer = await fetch(`${url}/_sandbox/act`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return [answer.status, ((await answer.json()) as { error: string }).error];
+    };
+    const transfer = { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Nobody' };
+    expect(await wish(transfer)).toEqual([400, expect.stringContaining('There is no wallet "Nobody"')]);
+    expect(await wish({ ...transfer, to: 'Bob', amount: '1.1234567' })).toEqual([400, expect.stringContaining('6 decimals')]);
+    expect(await wish({ do: 'bot', what: 'start' })).toEqual([400, 'The bot is running already.']);
+    expect(await wish({ do: 'dance' })).toEqual([400, expect.any(String)]);
+  });
+});

@@ -1,0 +1,135 @@
+/** Runs the real sandbox as a process and follows what it tells its page. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { APIEmbed } from 'discord.js';
+import { onTestFinished } from 'vitest';
+import type { MessageState } from '../../sandbox/discord/control.ts';
+import type { PageEvent, WorldState } from '../../sandbox/page/protocol.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** A started process of the sandbox; it ends with the test. */
+export interface Run {
+  child: ChildProcess;
+  /** An empty folder at first: what the sandbox takes for the machine's temporary folder. */
+  temporary: string;
+  /** What it printed so far, errors too. */
+  output(): string;
+  /** Resolves with what it printed once that matches. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Resolves with the exit code, or null when a signal ended it. */
+  ended: Promise<number | null>;
+}
+
+/** Starts `sandbox/main.ts`; port 0 is a free one. */
+export function run(port: string): Run {
+  const temporary = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
+  const child = spawn(process.execPath, ['sandbox/main.ts'], {
+    cwd: root,
+    env: { ...process.env, SANDBOX_PORT: port, TMPDIR: temporary },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      child.emit('printed');
+    });
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  onTestFinished(async () => {
+    child.kill('SIGINT');
+    await ended;
+    rmSync(temporary, { recursive: true, force: true });
+  });
+  const printed = (pattern: RegExp): Promise<RegExpExecArray> =>
+    new Promise((found, fail) => {
+      const look = (): void => {
+        const match = pattern.exec(text);
+        if (match) found(match);
+      };
+      child.on('printed', look);
+      void ended.then(() => fail(new Error(`The sandbox ended and printed:\n${text}`)));
+      look();
+    });
+  return { child, temporary, output: () => text, printed, ended };
+}
+
+/** The address that a starting sandbox prints. */
+export async function addressOf(started: Run): Promise<string> {
+  return (await started.printed(/browser:\s+(http:\/\/127\.0\.0\.1:\d+)\n/))[1]!;
+}
+
+/** A process and everything that it started, directly or not. */
+export function familyOf(pid: number): number[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
+  const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number) as [number, number]);
+  const family = [pid];
+  for (const one of family) family.push(...pairs.filter(([, parent]) => parent === one).map(([child]) => child));
+  return family;
+}
+
+/** Those of the processes that still run. */
+export function living(pids: readonly number[]): number[] {
+  const states = execFileSync('ps', ['-eo', 'pid=,stat='], { encoding: 'utf8' }).trim().split('\n');
+  const running = states.map((line) => line.trim().split(/\s+/)).filter(([, state]) => !state!.startsWith('Z'));
+  return running.map(([pid]) => Number(pid)).filter((pid) => pids.includes(pid));
+}
+
+/** What a page is told, kept up to date. */
+export interface News {
+  world(): WorldState;
+  /** The embeds of a channel's messages, oldest first. */
+  embeds(channelId: string): APIEmbed[];
+  messages(channelId: string): MessageState[];
+  /** Resolves as soon as the condition holds; it is asked now and after each piece of news. */
+  until(condition: () => boolean): Promise<void>;
+}
+
+/** Listens like a page does, until the test ends. */
+export async function follow(url: string): Promise<News> {
+  const messages = new Map<string, MessageState>();
+  const checks = new Set<() => void>();
+  let world: WorldState | undefined;
+  const learn = (news: PageEvent): void => {
+    if (news.type === 'hello') for (const message of news.discord.messages) messages.set(message.id, message);
+    if (news.type === 'hello' || news.type === 'world') world = news.world;
+    if (news.type === 'discord' && news.event.type === 'message') messages.set(news.event.message.id, news.event.message);
+    for (const check of checks) check();
+  };
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const response = await fetch(`${url}/_sandbox/events`, { signal: stop.signal });
+  void read(response.body!, learn).catch(() => undefined);
+  const until = (condition: () => boolean): Promise<void> =>
+    new Promise((done) => {
+      const check = (): void => {
+        if (!condition()) return;
+        checks.delete(check);
+        done();
+      };
+      checks.add(check);
+      check();
+    });
+  await until(() => world !== undefined);
+  const inChannel = (channelId: string): MessageState[] =>
+    [...messages.values()].filter((message) => message.channelId === channelId && !message.deleted);
+  return {
+    world: () => world!,
+    messages: inChannel,
+    embeds: (channelId) => inChannel(channelId).flatMap(({ message }) => message.embeds),
+    until,
+  };
+}
+
+async function read(body: ReadableStream<Uint8Array>, learn: (news: PageEvent) => void): Promise<void> {
+  let rest = '';
+  for await (const chunk of body.pipeThrough(new TextDecoderStream() as never) as unknown as AsyncIterable<string>) {
+    const parts = (rest + chunk).split('\n\n');
+    rest = parts.pop()!;
+    for (const part of parts) learn(JSON.parse(part.replace(/^data: /, '')) as PageEvent);
+  }
+}

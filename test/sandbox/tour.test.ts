@@ -1,0 +1,226 @@
+import type { Browser, Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { findChromium, launchChromium } from '../../sandbox/browser.ts';
+import { seed } from '../../sandbox/discord/index.ts';
+import { addressOf, follow, type News, run } from './run.ts';
+
+const chromium = findChromium();
+const SKIPPED = 'No Chromium was found (/usr/bin/chromium), so nobody looks at the page: apt-get install chromium';
+if (chromium === null && !process.env.CI) console.warn(SKIPPED);
+
+const { alerts } = seed.harbor;
+
+interface Visit {
+  page: Page;
+  news: News;
+  url: string;
+  /** Console errors, exceptions and requests to anywhere else. */
+  faults: string[];
+}
+
+/** A newcomer opens the page of a fresh sandbox. */
+async function visit(options: Parameters<Browser['newContext']>[0] = {}): Promise<Visit> {
+  const url = await addressOf(run('0'));
+  const browser = await launchChromium(chromium!);
+  onTestFinished(() => browser.close());
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('console', (line) => {
+    if (line.type() === 'error' || line.type() === 'warning') faults.push(`console: ${line.text()}`);
+  });
+  page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`)) faults.push(`foreign request: ${request.url()}`);
+  });
+  const news = await follow(url);
+  await page.goto(url);
+  return { page, news, url, faults };
+}
+
+/** Types keys as a person does: into whatever has the focus. */
+async function type(page: Page, text: string): Promise<void> {
+  await page.getByRole('combobox', { name: /^Message #/ }).focus();
+  await page.keyboard.type(text);
+}
+
+const lastReply = (page: Page, command: string) =>
+  page.locator('article.message', { has: page.locator('.above', { hasText: `used /${command}` }) }).last();
+
+it.runIf(chromium === null && process.env.CI)('has a browser in CI', () => {
+  throw new Error(SKIPPED);
+});
+
+describe.skipIf(chromium === null)('a newcomer in a browser', () => {
+  it('makes the whole tour', { timeout: 150_000 }, async () => {
+    const { page, news, faults } = await visit();
+    const { wallets, tokens } = news.world();
+    const alert = (text: string) => page.locator('article.message .embed', { hasText: text });
+    const tab = (name: string) => page.getByRole('tab', { name });
+    const world = page.getByRole('tabpanel');
+
+    // An alert comes by itself.
+    await page.getByText(/Incoming · /).first().waitFor();
+
+    // Subscribing: the list opens on a slash, the options follow, Enter sends.
+    await type(page, '/');
+    await page.getByRole('option', { name: '/subscription add' }).waitFor();
+    await page.keyboard.type('subscription add ');
+    await page.keyboard.type(wallets.Whale!);
+    await page.getByRole('button', { name: '+ label' }).click();
+    await page.keyboard.type('The whale');
+    await page.keyboard.press('Enter');
+    await lastReply(page, 'subscription add').getByText('Watching The whale').waitFor();
+    await lastReply(page, 'subscription add').getByText('Only you can see this').waitFor();
+
+    // Its webhook must know the address too; then a transfer becomes an alert.
+    await tab('Watch').click();
+    await world.getByRole('listitem').filter({ hasText: wallets.Whale! }).getByRole('button', { name: 'Watch' }).click();
+    await page.getByText(`The webhook now watches ${wallets.Whale}.`).waitFor();
+    await tab('Send').click();
+    await world.getByLabel('From').selectOption('Bob');
+    await world.getByLabel('To', { exact: true }).selectOption('Whale');
+    await world.getByLabel('Amount').fill('1234.5');
+    await world.getByRole('button', { name: 'Send', exact: true }).click();
+    await alert('Incoming · 1,234.5 HUSD').getByText('The whale', { exact: true }).waitFor();
+    await tab('Events').click();
+    const journey = world.getByRole('listitem').filter({ hasText: 'Bob sends 1234.5 HUSD to Whale' });
+    await journey.getByText(/#alerts/).waitFor();
+
+    // A token, looked up.
+    await type(page, `/token ${tokens.dollar.address}`);
+    await page.keyboard.press('Enter');
+    await lastReply(page, 'token').getByText('Harbor Dollar').first().waitFor();
+
+    // Providers, by pages; the category comes from the bot's own suggestions.
+    await type(page, '/provider search wal');
+    await page.getByRole('option', { name: /wallets/i }).click();
+    await page.keyboard.press('Enter');
+    const providers = lastReply(page, 'provider search');
+    const first = await providers.locator('.embed').innerText();
+    await providers.getByRole('button', { name: /Next/ }).click();
+    await providers.getByText('(edited)').waitFor();
+    expect(await providers.locator('.embed').innerText()).not.toBe(first);
+
+    // Taking the address out of the webhook again: a preview, then a button.
+    await type(page, '/webhook remove ');
+    await page.getByRole('option', { name: /points here/ }).click();
+    await page.keyboard.type(wallets.Whale!);
+    await page.keyboard.press('Enter');
+    await lastReply(page, 'webhook remove').getByRole('button', { name: 'Remove' }).click();
+    await news.until(() => !news.world().watched.includes(wallets.Whale!));
+
+    // The bot is killed; what is sent meanwhile waits, and comes once.
+    await tab('Break').click();
+    await world.getByRole('button', { name: 'Kill it (SIGKILL)' }).click();
+    await page.getByText('Bot is down').waitFor();
+    await tab('Send').click();
+    await world.getByLabel('To', { exact: true }).selectOption('Treasury');
+    await world.getByLabel('Amount').fill('7777.25');
+    await world.getByRole('button', { name: 'Send', exact: true }).click();
+    await tab('Events').click();
+    const lost = world.getByRole('listitem').filter({ hasText: 'Bob sends 7777.25 HUSD to Treasury' });
+    await lost.getByText(/no answer, again in \d+ s/).waitFor();
+    await tab('Break').click();
+    await world.getByRole('button', { name: 'Start it' }).click();
+    await alert('Incoming · 7,777.25 HUSD').waitFor({ timeout: 60_000 });
+    expect(news.embeds(alerts).filter(({ title }) => title?.includes('7,777.25'))).toHaveLength(1);
+
+    expect(faults).toEqual([]);
+  });
+
+  it('shows each person what is theirs', { timeout: 60_000 }, async () => {
+    const { page, faults } = await visit();
+    await page.getByText('Watching Treasury').first().waitFor();
+    await page.getByRole('button', { name: /be another person/ }).click();
+    await page.getByRole('radio', { name: /Mia/ }).check();
+    await page.getByText('Only you can see this').first().waitFor({ state: 'detached' });
+    expect(await page.getByRole('navigation').getByRole('button', { name: 'treasury' }).count()).toBe(0);
+    await type(page, '/setup check ');
+    await page.keyboard.press('Enter');
+    const reply = lastReply(page, 'setup check');
+    await reply.getByText(/Manage Server/).first().waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('does everything from the keyboard, and shows errors as the bot gives them', { timeout: 60_000 }, async () => {
+    const { page, faults } = await visit();
+    await type(page, '/subscription add 0x12');
+    await page.keyboard.press('Enter');
+    await lastReply(page, 'subscription add').getByText(/40/).first().waitFor();
+    await type(page, '/help');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+    await lastReply(page, 'help').waitFor();
+    await page.getByRole('button', { name: /be another person/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('button', { name: /Mia.*be another person/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('tab', { name: 'Events' }).focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByRole('tab', { name: 'Break', selected: true }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('shows hostile text as text', { timeout: 60_000 }, async () => {
+    const { page, news, url, faults } = await visit();
+    const content = '<img src=x onerror=alert(1)> **bold** [x](javascript:alert(1)) [here](https://example.com/) <t:0:R>';
+    await fetch(`${url}/_control/world`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ do: 'message.send', channelId: alerts, userId: seed.mia, content }),
+    });
+    const message = page.locator('article.message', { hasText: 'onerror' });
+    await message.waitFor();
+    expect(await message.locator('img').count()).toBe(0);
+    expect(await message.locator('strong', { hasText: 'bold' }).count()).toBe(1);
+    expect(await message.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href')))).toEqual([
+      'https://example.com/',
+    ]);
+    expect(await message.innerText()).toContain('[x](javascript:alert(1))');
+    await fetch(`${url}/_sandbox/act`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ do: 'hostile', from: 'Bob', to: 'Treasury' }),
+    });
+    const { address } = news.world().tokens.hostile;
+    await news.until(() => news.embeds(alerts).some((embed) => JSON.stringify(embed).includes(address)));
+    await page.locator('.embed', { hasText: address }).waitFor();
+    expect(await page.locator('a[href*="claim.example"], a[href*="evil.example"]').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  it('fits a phone, with drawers for the rest', { timeout: 60_000 }, async () => {
+    const { page, faults } = await visit({ viewport: { width: 390, height: 844 }, hasTouch: true, colorScheme: 'light' });
+    await page.getByText(/Incoming · /).first().waitFor();
+    const wide = () => page.evaluate('document.documentElement.scrollWidth > innerWidth');
+    expect(await wide()).toBe(false);
+    await page.getByRole('button', { name: 'Servers and channels' }).click();
+    await page.getByRole('navigation').getByRole('button', { name: 'whales' }).click();
+    await page.getByRole('heading', { name: 'whales', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'World' }).click();
+    await page.getByRole('tab', { name: 'Break' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('tab', { name: 'Break' }).waitFor({ state: 'hidden' });
+    expect(await wide()).toBe(false);
+    const background = () => page.locator('.channel').evaluate('(element) => getComputedStyle(element).backgroundColor');
+    expect(await background()).toBe('rgb(255, 255, 255)');
+    await page.getByRole('button', { name: 'Servers and channels' }).click();
+    await page.getByRole('button', { name: /Change to dark/ }).click();
+    await page.waitForFunction('document.documentElement.dataset.theme === "dark"');
+    expect(await background()).toBe('rgb(49, 51, 56)');
+    expect(faults).toEqual([]);
+  });
+
+  it('gives everything that can be used a name', { timeout: 60_000 }, async () => {
+    const { page } = await visit();
+    await page.getByText(/Incoming · /).first().waitFor();
+    for (const tab of ['Events', 'Send', 'Watch', 'Break']) {
+      await page.getByRole('tab', { name: tab }).click();
+      const tree = await page.locator('body').ariaSnapshot();
+      const nameless = tree.split('\n').filter((line) => /- (button|link|textbox|combobox|checkbox|radio|tab|img)(?: \[.*\])?:?$/.test(line));
+      expect(nameless).toEqual([]);
+    }
+  });
+});
