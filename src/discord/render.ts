@@ -189,17 +189,10 @@ function details(transfer: Transfer, settings: RenderSettings): APIEmbedField[] 
   const full = hash(transfer);
   const linkedAbove = link(settings, 'tx', full, TX_HASH) !== null;
   const shown = linkedAbove ? `${full.slice(0, 10)}…${full.slice(-8)}` : full;
-  fields.push({ name: 'Transaction', value: `\`${shown}\``, inline: linkedAbove });
-  if (transfer.blockNumber !== null) {
-    fields.push({ name: 'Block', value: formatAmount(String(transfer.blockNumber), null), inline: true });
-  }
-  if (transfer.gasFee !== null) {
-    fields.push({
-      name: 'Fee',
-      value: `${formatAmount(transfer.gasFee, 18)} ${coin(transfer, settings)}`,
-      inline: true,
-    });
-  }
+  const facts: string[] = [];
+  if (transfer.blockNumber !== null) facts.push(`Block ${formatAmount(String(transfer.blockNumber), null)}`);
+  if (transfer.gasFee !== null) facts.push(`Fee ${formatAmount(transfer.gasFee, 18)} ${coin(transfer, settings)}`);
+  fields.push({ name: 'Transaction', value: [`\`${shown}\``, facts.join(' · ')].filter(Boolean).join('\n') });
   return fields;
 }
 
