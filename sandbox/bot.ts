@@ -26,10 +26,16 @@ export interface Bot {
  * Prepares the bot with this environment, and nothing else of the sandbox's own; `start` runs it.
  *
  * @param options.onChange called whenever the state changed.
+ * @param options.onCrash called when it ended without being asked to.
  */
-export function superviseBot(options: { environment: Record<string, string>; onChange: () => void }): Bot {
+export function superviseBot(options: {
+  environment: Record<string, string>;
+  onChange: () => void;
+  onCrash: (bot: Bot) => void;
+}): Bot {
   let state: BotState = { state: 'stopped', pid: null, starts: 0, since: Date.now(), note: null };
   let child: ChildProcess | undefined;
+  let asked = false;
   let log: string[] = [];
 
   const become = (change: Partial<BotState>): void => {
@@ -39,6 +45,7 @@ export function superviseBot(options: { environment: Record<string, string>; onC
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     const ending = child;
     if (ending === undefined) return;
+    asked = true;
     const gone = once(ending, 'exit');
     if (signal === 'SIGTERM') become({ state: 'stopping' });
     signalGroup(ending, signal);
@@ -47,7 +54,7 @@ export function superviseBot(options: { environment: Record<string, string>; onC
     clearTimeout(timer);
   };
 
-  return {
+  const bot: Bot = {
     get state() {
       return state;
     },
@@ -63,6 +70,7 @@ export function superviseBot(options: { environment: Record<string, string>; onC
         detached: true,
       });
       child = started;
+      asked = false;
       for (const stream of [started.stdout, started.stderr])
         stream.setEncoding('utf8').on('data', (text: string) => {
           log = [...log, ...text.split('\n').filter(Boolean)].slice(-LINES_KEPT);
@@ -71,12 +79,14 @@ export function superviseBot(options: { environment: Record<string, string>; onC
       started.once('exit', (code, signal) => {
         child = undefined;
         become({ state: 'stopped', pid: null, note: signal ? `It was ended by ${signal}.` : `It ended with code ${code}.` });
+        if (!asked) options.onCrash(bot);
       });
       become({ state: 'running', pid: started.pid ?? null, starts: state.starts + 1, note: null });
     },
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
   };
+  return bot;
 }
 
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {

@@ -75,7 +75,9 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
   const sandbox = new RunningSandbox({ chain, discord, services, webhook });
   started(sandbox, (part) => part.close());
   const environment = botEnvironment({ discord, services, project, receiver, opsPort: opsPort!, folder });
-  const bot = started(superviseBot({ environment, onChange: () => sandbox.changed() }), (part) => part.stop());
+  const onCrash = ({ state, log }: Bot): void =>
+    progress.say(`The bot ended by itself. ${state.note} It said last:\n${log.slice(-8).join('\n')}`);
+  const bot = started(superviseBot({ environment, onChange: () => sandbox.changed(), onCrash }), (part) => part.stop());
   sandbox.bot = bot;
   await startBot(bot, discord);
   progress.say(`bot        process ${bot.state.pid}, its receiver at http://127.0.0.1:${receiver.port}`);
@@ -159,7 +161,7 @@ async function startBot(bot: Bot, discord: Discord): Promise<void> {
       if (bot.state.state === 'running' && waited < BOT_READY_MS) return;
       clearInterval(timer);
       const why = bot.state.note ?? `It did not log in within ${BOT_READY_MS / 1000} s.`;
-      reject(new Error(`The bot did not start. ${why} It said last:\n${bot.log.slice(-8).join('\n')}`));
+      reject(new Error(`The bot did not start. ${why}`));
     }, 100);
     void ready.then(() => clearInterval(timer));
   });

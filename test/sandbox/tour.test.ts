@@ -204,7 +204,7 @@ describe.skipIf(chromium === null)('a newcomer in a browser', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('tab', { name: 'Break' }).waitFor({ state: 'hidden' });
     expect(await wide()).toBe(false);
-    const background = () => page.locator('.channel').evaluate('(element) => getComputedStyle(element).backgroundColor');
+    const background = () => page.evaluate('getComputedStyle(document.querySelector(".channel")).backgroundColor');
     expect(await background()).toBe('rgb(255, 255, 255)');
     await page.getByRole('button', { name: 'Servers and channels' }).click();
     await page.getByRole('button', { name: /Change to dark/ }).click();

@@ -378,6 +378,7 @@ async function sendText(): Promise<void> {
     return draw();
   }
   text = '';
+  ui.following = true;
   await change({ do: 'message.send', channelId: currentChannelId(), userId: ui.userId, content }, '');
   draw();
 }
@@ -394,6 +395,7 @@ async function sendCommand(chosen: Command): Promise<void> {
     if (value !== undefined && !(value instanceof Error)) options[field.option.name] = value;
   }
   busy = true;
+  ui.following = true;
   const who = { userId: ui.userId, channelId: currentChannelId() };
   leave();
   await attempt(async () => follow(await interact({ kind: 'command', ...who, name: chosen.path, options })));

@@ -13,8 +13,6 @@ import { refreshTimes } from './text.ts';
 import { worldView } from './world.ts';
 
 const NEAR = 120;
-/** Whether the newest messages are on the screen, and stay there as more come. */
-let following = true;
 let shownChannel = '';
 
 function app(): TemplateResult {
@@ -22,7 +20,7 @@ function app(): TemplateResult {
   const channelId = currentChannelId();
   if (channelId !== shownChannel) {
     shownChannel = channelId;
-    following = true;
+    ui.following = true;
   }
   queueMicrotask(afterDraw);
   return html`<a class="skip" href="#composer">Skip to the message line</a>
@@ -52,7 +50,7 @@ function channelView(channelId: string): TemplateResult {
       <div class="welcome"><h2>Welcome to #${channel?.name ?? ''}!</h2><p>This is the start of the channel.</p></div>
       ${repeat(entries, ({ id }) => id, (entry, index) => entryView(entry, entries[index - 1], guild))}
     </div>
-    ${following ? nothing : html`<button class="present" @click=${toPresent}>You’re viewing older messages · Jump to present</button>`}
+    ${ui.following ? nothing : html`<button class="present" @click=${toPresent}>You’re viewing older messages · Jump to present</button>`}
     ${composerView()}
   </main>`;
 }
@@ -81,19 +79,19 @@ function toggleWorld(): void {
 function onScroll(event: Event): void {
   const { scrollTop, scrollHeight, clientHeight } = event.target as HTMLElement;
   const now = scrollHeight - scrollTop - clientHeight < NEAR;
-  if (now === following) return;
-  following = now;
+  if (now === ui.following) return;
+  ui.following = now;
   draw();
 }
 
 function toPresent(): void {
-  following = true;
+  ui.following = true;
   draw();
 }
 
 function afterDraw(): void {
   const list = document.getElementById('messages');
-  if (list && following) list.scrollTop = list.scrollHeight;
+  if (list && ui.following) list.scrollTop = list.scrollHeight;
   openForm();
 }
 

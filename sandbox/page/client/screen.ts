@@ -21,6 +21,8 @@ export const ui = {
   theme: 'system' as Theme,
   tab: 'events' as Tab,
   peopleOpen: false,
+  /** Whether the newest messages are on the screen, and stay there as more come. */
+  following: true,
   /** Ephemeral messages that were dismissed. */
   dismissed: new Set<string>(),
   /** Buttons and menus whose interaction is under way: `messageId customId`. */
@@ -99,7 +101,7 @@ export function listen(): void {
   });
 }
 
-/** Chooses where to begin: the owner's first server, and the channel with the newest message. */
+/** Chooses where to begin: as the owner of the first server, in its channel of alerts. */
 function settle(): void {
   if (!known) return;
   const first = known.discord.guilds.find(({ id }) => id === ui.guildId) ?? known.discord.guilds[0];
@@ -107,10 +109,10 @@ function settle(): void {
   if (ui.guildId !== first.id) {
     ui.guildId = first.id;
     ui.userId = first.ownerId;
-    const busiest = [...channelsFor(first, ui.userId)].sort((a, b) => Number(BigInt(newestIn(b.id)) - BigInt(newestIn(a.id))));
-    const alerts = channelsFor(first, ui.userId).find(({ name }) => name === 'alerts');
-    const start = alerts ?? busiest[0];
-    if (start) ui.channels.set(first.id, start.id);
+    for (const guild of known.discord.guilds) {
+      const alerts = channelsFor(guild, ui.userId).find(({ name }) => name === 'alerts');
+      if (alerts) ui.channels.set(guild.id, alerts.id);
+    }
     for (const guild of known.discord.guilds) for (const { id } of guild.channels) ui.read.set(id, newestIn(id));
   }
 }

@@ -69,7 +69,7 @@ function statusView({ world, discord }: Known): TemplateResult {
 function tallyView(): TemplateResult {
   const { waiting, stored, told } = tally();
   return html`<p class="tally"><b>${stored}</b> events stored · <b>${told}</b> transactions told ·
-    <b class=${waiting > 0 ? 'busy' : ''}>${waiting}</b> on the way</p>`;
+    <b class=${waiting > 0 ? 'busy' : ''}>${waiting}</b> waiting</p>`;
 }
 
 const act = (wish: Act) => (): void => void perform(wish);

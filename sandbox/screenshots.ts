@@ -1,0 +1,147 @@
+/** `npm run screenshots`: draws the README's pictures from a running sandbox into docs/pictures/. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { findChromium, launchChromium } from './browser.ts';
+
+const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
+const desktop = { width: 1280, height: 800 };
+const phone = { width: 390, height: 780 };
+
+interface Look {
+  colors?: 'dark' | 'light';
+  size?: { width: number; height: number };
+}
+
+/** A page of its own in the browser. */
+async function open(browser: Browser, url: string, { colors = 'dark', size = desktop }: Look): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: size,
+    colorScheme: colors,
+    deviceScaleFactor: size === phone ? 2 : 1,
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.locator('.embed').first().waitFor();
+  return page;
+}
+
+const save = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: `${folder}${name}.png` });
+
+/** Types a command and waits for the bot's answer. */
+async function use(page: Page, command: string): Promise<void> {
+  const before = await page.locator('.above').count();
+  await page.locator('#composer').fill(`/${command} `);
+  await page.locator('.command').waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.above').nth(before).waitFor();
+  await page.locator('.thinking').waitFor({ state: 'detached' });
+}
+
+async function act(url: string, wish: object): Promise<void> {
+  const response = await fetch(`${url}/_sandbox/act`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(wish),
+  });
+  if (!response.ok) throw new Error(await response.text());
+}
+
+const goTo = (page: Page, channel: string): Promise<void> =>
+  page.locator('.channels li button', { hasText: channel }).first().click();
+
+/** Sends what the pictures show, in their order, with nothing else between. */
+async function stage(url: string): Promise<void> {
+  await act(url, { do: 'traffic', on: false });
+  const between = { from: 'Alice', to: 'Treasury' };
+  await act(url, { do: 'transfer', kind: 'internal', from: 'Grants', to: 'Treasury', amount: '0.4' });
+  await act(url, { do: 'transfer', kind: 'native', from: 'Whale', to: 'Treasury', amount: '12.5' });
+  await act(url, { do: 'transfer', kind: 'erc721', from: 'Treasury', to: 'Market' });
+  await act(url, { do: 'transfer', kind: 'erc1155', ...between, amount: '3' });
+  await act(url, { do: 'transfer', kind: 'erc20', from: 'Treasury', to: 'Payroll', amount: '1250' });
+  await act(url, { do: 'transfer', kind: 'erc20', ...between, amount: '18400.75' });
+}
+
+/** A hundred transfers while Discord asks for patience: too many lines to tell one by one. */
+async function backlog(url: string): Promise<void> {
+  const fault = { kind: 'rate-limit', retryAfterMs: 8_000 };
+  await fetch(`${url}/_control/faults`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ fault, method: 'POST', path: '/channels/:channel/messages', times: 1 }),
+  });
+  await act(url, { do: 'burst', count: 100 });
+}
+
+async function draw(browser: Browser, url: string): Promise<void> {
+  await stage(url);
+  const page = await open(browser, url, {});
+  await page.locator('.embed', { hasText: '18,400.75' }).waitFor();
+  await save(page, 'alerts');
+  await page.setViewportSize({ width: 1280, height: 2300 });
+  await page.locator('.channel').screenshot({ path: `${folder}alerts-every-kind.png` });
+  await page.setViewportSize(desktop);
+  const light = await open(browser, url, { colors: 'light' });
+  await light.locator('.embed', { hasText: '18,400.75' }).waitFor();
+  await light.locator('#tab-send').click();
+  await save(light, 'alerts-light');
+  const small = await open(browser, url, { size: phone });
+  await small.locator('.embed', { hasText: '18,400.75' }).waitFor();
+  await save(small, 'alerts-phone');
+
+  await goTo(page, 'general');
+  await page.locator('#composer').fill('/');
+  await page.locator('.suggestions').waitFor();
+  await save(page, 'commands');
+  await use(page, 'provider search category:wallets');
+  await page.setViewportSize({ width: 1280, height: 1060 });
+  await save(page, 'providers');
+  await page.setViewportSize(desktop);
+  await use(page, 'setup check');
+  await save(page, 'setup-check');
+  await goTo(page, 'alerts');
+  await backlog(url);
+  await page.locator('.embed', { hasText: 'Digest' }).waitFor({ timeout: 60_000 });
+  await save(page, 'digest');
+  await act(url, { do: 'bot', what: 'kill' });
+  await act(url, { do: 'transfer', kind: 'native', from: 'Grants', to: 'Treasury', amount: '2' });
+  await page.locator('.trouble').first().waitFor();
+  await save(page, 'nothing-lost');
+}
+
+/** Starts a sandbox of its own and resolves with its address and the way to end it. */
+async function start(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const main = fileURLToPath(new URL('main.ts', import.meta.url));
+  const child = spawn(process.execPath, [main], {
+    env: { ...process.env, SANDBOX_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  };
+  let said = '';
+  for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    said += chunk as string;
+    const url = /browser:\s+(http:\S+)/.exec(said)?.[1];
+    if (url !== undefined) return { url, stop };
+  }
+  throw new Error(`The sandbox did not start. It said:\n${said}`);
+}
+
+const chromium = findChromium();
+if (chromium === null) throw new Error('The pictures need Chromium: apt-get install chromium fonts-noto-color-emoji');
+mkdirSync(folder, { recursive: true });
+const sandbox = await start();
+const browser = await launchChromium(chromium);
+try {
+  await draw(browser, sandbox.url);
+  console.log(`The pictures are in ${folder}`);
+} finally {
+  await browser.close();
+  await sandbox.stop();
+}
