@@ -218,6 +218,9 @@ function judge(discord: Discord, sent: Sent[], file: string) {
     const { n } = db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${table}`).get()!;
     if (n > 0) problems.push(`${n} rows are left in ${table}`);
   }
+  const stuck = `SELECT b.channel_id AS channel, b.kind, b.attempts, b.unsure, b.frozen_at, b.first_sent_at, b.reference,
+                        c.state, c.due_at FROM batches b JOIN channels c USING (channel_id) WHERE b.state = 'frozen'`;
+  for (const row of db.prepare(stuck).all()) problems.push(`still frozen: ${JSON.stringify(row)}`);
   if (db.pragma('integrity_check', { simple: true }) !== 'ok') problems.push('the database file is damaged');
   db.close();
   return { acknowledged, shown, lost, doubled, problems };

@@ -14,7 +14,7 @@ const verdict = await crash(rounds, (round) => {
     process.stdout.write(`${round} of ${rounds} rounds, ${Math.round((Date.now() - begun) / 1_000)} s\n`);
 });
 for (const [point, times] of [...verdict.points].sort()) process.stdout.write(`killed at ${point}: ${times}\n`);
-for (const problem of verdict.problems.slice(0, 20)) process.stdout.write(`${problem}\n`);
+for (const problem of verdict.problems.slice(-20)) process.stdout.write(`${problem}\n`);
 const { acknowledged, shown, lost, doubled, points, problems } = verdict;
 process.stdout.write(
   `${rounds} rounds, ${points.size} of ${POINTS.length + 1} named points · ` +

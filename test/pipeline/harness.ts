@@ -28,6 +28,8 @@ export interface Pipeline {
   receive(event: object | string, answered?: number | null): Promise<void>;
   /** Resolves once everything stored has been routed. */
   routed(): Promise<void>;
+  /** Resolves once everything stored has been routed and no request is under way. */
+  idle(): Promise<void>;
   /** Turns the clock second by second until the condition holds; at most `seconds`. */
   turnUntil(condition: () => boolean | Promise<boolean>, seconds?: number): Promise<void>;
   /** Every line that a channel shows. */
@@ -110,6 +112,10 @@ export async function startPipeline(options: DiscordOptions = {}): Promise<Pipel
     },
     async routed() {
       while ((await running.store.inbox.stats()).waiting > 0) await turn();
+    },
+    async idle() {
+      while ((await running.store.inbox.stats()).waiting > 0) await turn();
+      await running.deliverer.idle();
     },
     async turnUntil(condition, seconds = 3_600) {
       for (let second = 0; second <= seconds; second++) {

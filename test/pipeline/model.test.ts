@@ -1,0 +1,170 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Fault } from '../../sandbox/discord/index.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, WHALES } from './harness.ts';
+
+/*
+ * The model is the chain: a transaction holds transfers, each so many times; a channel shows one line for each transfer
+ * that one of its addresses has part in, ×N where the transaction holds N equal ones. Whatever the sender does
+ * (webhooks, twins, retries, rescans, another block) and whatever Discord does must not change that.
+ */
+
+let pipeline: Pipeline;
+beforeAll(async () => {
+  pipeline = await startPipeline();
+});
+afterAll(() => pipeline.close());
+
+const CHANNELS = [ALERTS, WHALES, GENERAL];
+const MESSAGES = '/channels/:channel/messages';
+const SECOND = 1_000;
+
+/** What every webhook that knows of a transfer sends: the fields in which their bodies differ. */
+const WATCHERS = [
+  { projectId: 'p', direction: 'incoming', addressType: 'Wallet' },
+  { projectId: 'p', direction: 'outgoing', addressType: 'Wallet' },
+  { projectId: 'p', direction: null, addressType: 'Token' },
+  { projectId: 'another', direction: 'incoming', addressType: 'Wallet' },
+  { projectId: 'another', direction: 'outgoing', addressType: 'Wallet', gasFee: null, tokenName: 'Renamed' },
+];
+
+const FAULTS: Fault[] = [
+  { kind: 'lost' },
+  { kind: 'cut' },
+  { kind: 'reset' },
+  { kind: 'error', status: 500 },
+  { kind: 'rate-limit', retryAfterMs: 3_000 },
+];
+
+/** How the 200 of a transfer's bodies fared: read, lost on its way, or never written for the last of them. */
+const answers = fc.constantFrom('read', 'read', 'lost', 'unwritten');
+
+const transfers = fc.array(
+  fc.record({
+    parties: fc.tuple(fc.nat(2), fc.nat(2), fc.nat(2)),
+    copies: fc.constantFrom(1, 1, 1, 2, 3),
+    watchers: fc.uniqueArray(
+      fc.record({ watcher: fc.nat(WATCHERS.length - 1), delay: fc.nat(60), gap: fc.nat(2), answer: answers }),
+      { minLength: 1, maxLength: 4, selector: ({ watcher }) => watcher },
+    ),
+    /** Everything again, much later: ten-minute steps, up to a day. */
+    rescans: fc.uniqueArray(fc.record({ step: fc.integer({ min: 1, max: 144 }), moved: fc.boolean() }), {
+      maxLength: 2,
+      selector: ({ step }) => step,
+    }),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+const scenario = fc.record({
+  transfers,
+  /** Channel and which of the run's addresses it watches. */
+  subscriptions: fc.uniqueArray(fc.tuple(fc.nat(2), fc.nat(2)), { maxLength: 5, selector: String }),
+  fault: fc.option(fc.record({ which: fc.nat(FAULTS.length - 1), times: fc.integer({ min: 1, max: 3 }) })),
+  restartAt: fc.option(fc.nat(12)),
+});
+type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
+
+let runs = 0;
+/** Addresses and a transaction that no other run has. */
+function fresh() {
+  const run = (++runs).toString(16);
+  const addresses = [1, 2, 3].map((n) => `0x${`${n}${run.padStart(8, '0')}`.padStart(40, 'a')}` as AddressText);
+  return { addresses, txHash: `0x${`f${run.padStart(8, '0')}`.padStart(64, '0')}` };
+}
+
+interface Post {
+  at: number;
+  body: object;
+  answered: number | null;
+}
+
+/** Every post of the sender, in the order of time. */
+function postsOf({ transfers }: Scenario, addresses: AddressText[], txHash: string): Post[] {
+  const posts: Post[] = [];
+  transfers.forEach(({ parties, copies, watchers, rescans }, index) => {
+    const [from, to, tokenAddress] = parties.map((n) => addresses[n]!);
+    const base = payment({ txHash, from, to, tokenAddress, value: String((index + 1) * 1_000_000) });
+    for (const { watcher, delay, gap, answer } of watchers) {
+      const body = { ...base, ...WATCHERS[watcher] };
+      const first = delay * SECOND;
+      for (let copy = 0; copy < copies; copy++) {
+        const at = first + copy * gap * SECOND;
+        const unwritten = answer === 'unwritten' && copy === copies - 1;
+        posts.push({ at, body, answered: unwritten ? null : 20 });
+        if (answer === 'lost' || unwritten) posts.push({ at: at + 15 * SECOND, body, answered: 20 });
+      }
+      for (const { step, moved } of rescans) {
+        const again = moved ? { ...body, blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777 } : body;
+        for (let copy = 0; copy < copies; copy++) {
+          posts.push({ at: (step * 600 + delay) * SECOND + copy * gap * SECOND, body: again, answered: 20 });
+        }
+      }
+    }
+  });
+  return posts.sort((a, b) => a.at - b.at);
+}
+
+/** The lines that each channel must show, as `<amount> ×<copies>`. */
+function expected({ transfers, subscriptions }: Scenario): Record<string, string[]> {
+  return Object.fromEntries(
+    CHANNELS.map((channelId, channel) => {
+      const watched = new Set(subscriptions.flatMap(([c, address]) => (c === channel ? [address] : [])));
+      const lines = transfers.flatMap(({ parties, copies }, index) =>
+        parties.some((party) => watched.has(party)) ? [`${index + 1} ×${copies}`] : [],
+      );
+      return [channelId, lines];
+    }),
+  );
+}
+
+function shown(txHash: string): Record<string, string[]> {
+  return Object.fromEntries(
+    CHANNELS.map((channelId) => {
+      const own = pipeline.lines(channelId).filter(({ text }) => text.includes(txHash));
+      const lines = own.map(({ title }) => `${/· ([\d,]+)/.exec(title)?.[1]} ×${/×(\d+)/.exec(title)?.[1] ?? 1}`);
+      return [channelId, lines.sort()];
+    }),
+  );
+}
+
+const settled = async () => {
+  const { waiting, frozen } = await pipeline.store.outbox.stats();
+  return waiting + frozen + (await pipeline.store.inbox.stats()).waiting === 0;
+};
+
+it('whatever the sender repeats and Discord loses, each channel shows the chain', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async (given) => {
+      const { addresses, txHash } = fresh();
+      const watching: number[] = [];
+      for (const [channel, address] of given.subscriptions) {
+        watching.push(await pipeline.watch(addresses[address]!, CHANNELS[channel]!));
+      }
+      if (given.fault) {
+        const { which, times } = given.fault;
+        pipeline.discord.fault({ fault: FAULTS[which]!, method: 'POST', path: MESSAGES, times });
+      }
+      let begun = pipeline.clock.now();
+      for (const [index, { at, body, answered }] of postsOf(given, addresses, txHash).entries()) {
+        if (index === given.restartAt) {
+          await pipeline.routed();
+          const before = pipeline.clock.now();
+          await pipeline.restart();
+          // The sender's schedule goes by its own clock: what the restart took comes on top.
+          begun += pipeline.clock.now() - before;
+        }
+        const late = begun + at - pipeline.clock.now();
+        // Requests are real: none may last longer on the turned clock than its time-out.
+        if (late > 30 * SECOND) await pipeline.idle();
+        if (late > 0) pipeline.clock.advance(late);
+        await pipeline.receive(body, answered);
+      }
+      await pipeline.turnUntil(settled);
+      pipeline.discord.clearFaults();
+      for (const id of watching) await pipeline.store.subscriptions.remove(HARBOR, id);
+      expect(shown(txHash)).toEqual(expected(given));
+    }),
+    { numRuns: 60, endOnFailure: true },
+  );
+});
