@@ -10,6 +10,10 @@ import type { RenderSettings } from './render.ts';
 const CSV_FROM = 500;
 const TOTALS_SHOWN = 15;
 const LATEST_SHOWN = 8;
+/** Characters of a sum that is still told. */
+const LONGEST_SUM = 120;
+/** Discord's limit for the text of one field. */
+const FIELD_MOST = 1_024;
 
 /** A digest as one message; `csv` is the attached file's text, if there is one. */
 export interface Digest {
@@ -49,10 +53,7 @@ export function renderDigest(alerts: ClaimedAlert[], reference: string, settings
     fields: [
       {
         name: 'The latest',
-        value: alerts
-          .slice(-LATEST_SHOWN)
-          .map((alert) => latestLine(alert, settings))
-          .join('\n'),
+        value: latestLines(alerts, settings),
       },
     ],
     footer: { text: `ref ${reference}-1` },
@@ -84,13 +85,22 @@ function totalsOf(alerts: ClaimedAlert[], settings: RenderSettings): Map<string,
 const ARROWS: Record<Side, string> = { incoming: '📥', outgoing: '📤', moved: '🔁' };
 
 function totalLine({ transfers, amount, decimals, name, side }: Total): string {
-  const sum = amount > 0n ? `${formatAmount(amount.toString(), decimals)} ` : '';
+  const exact = amount > 0n ? `${formatAmount(amount.toString(), decimals)} ` : '';
+  // A token may claim 255 decimals; one of them must not crowd out the others.
+  const sum = exact.length <= LONGEST_SUM ? exact : '';
   return `${ARROWS[side]} ${sum}${name} in ${formatAmount(String(transfers), null)} ${transfers === 1 ? 'transfer' : 'transfers'}`;
 }
 
 function nameOf(transfer: Transfer, { nativeSymbol }: RenderSettings): string {
   if (transfer.kind === 'native') return inCode(nativeSymbol ?? transfer.tokenType, 'native coin');
   return inCode(transfer.tokenSymbol ?? transfer.tokenName, 'unnamed token');
+}
+
+/** The latest alerts' lines, oldest first: as many as a field of a message holds. */
+function latestLines(alerts: ClaimedAlert[], settings: RenderSettings): string {
+  const lines = alerts.slice(-LATEST_SHOWN).map((alert) => latestLine(alert, settings));
+  while (lines.join('\n').length > FIELD_MOST) lines.shift();
+  return lines.join('\n');
 }
 
 function latestLine({ transfer, count }: ClaimedAlert, settings: RenderSettings): string {

@@ -29,6 +29,7 @@ const TX_HASH = /^0x[0-9a-f]{64}$/;
 /** Discord's limits for one message. */
 const MAX_EMBEDS = 10;
 const MAX_CHARACTERS = 6_000;
+const MAX_TITLE = 256;
 
 /**
  * Renders as many alerts (in order, at least one) as fit into one message; `reference` goes into every footer.
@@ -81,11 +82,16 @@ function alertEmbed(alert: ClaimedAlert, reference: string, settings: RenderSett
   const { words, color } = STORIES[storyOf(alert)];
   const times = alert.count > 1 ? ` ×${alert.count}` : '';
   const url = link(settings, 'tx', hash(transfer), TX_HASH);
+  const what = whatMoved(transfer, settings);
+  const title = `${words} · ${what}${times}`;
+  // A token may claim 255 decimals, and every digit of its amounts is told.
+  const fits = title.length <= MAX_TITLE;
   return {
-    title: `${words} · ${whatMoved(transfer, settings)}${times}`,
+    title: fits ? title : `${words} · the amount is below${times}`,
     ...(url ? { url } : {}),
     color,
     description: [
+      ...(fits ? [] : [what]),
       party('From', transfer.from, alert, settings),
       party('To', transfer.to, alert, settings),
       ...remarks(alert),
