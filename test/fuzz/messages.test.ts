@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { request } from 'undici';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { renderDigest } from '../../src/discord/digest.ts';
+import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import { parseEvent } from '../../src/domain/event.ts';
+import type { Perspective } from '../../src/domain/subscription.ts';
+import type { ClaimedAlert } from '../../src/store/outbox.ts';
+import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY, USDC } from '../pipeline/harness.ts';
+import { bodies, events } from './bodies.ts';
+import { NAUGHTY } from './naughty.ts';
+
+const WATCHED: AddressText[] = [TREASURY, ALICE, USDC];
+
+let discord: Discord;
+let pipeline: Pipeline;
+beforeAll(async () => {
+  discord = await startDiscord({ limits: 'none' });
+  pipeline = await startPipeline();
+  for (const address of WATCHED) await pipeline.watch(address, ALERTS);
+});
+afterAll(async () => {
+  await discord.close();
+  await pipeline.close();
+});
+
+const matches = fc.array(
+  fc.record({
+    subscription: fc.nat(),
+    perspective: fc.constantFrom<Perspective>('incoming', 'outgoing', 'self', 'token'),
+    address: fc.constantFrom(...WATCHED),
+    label: fc.option(fc.constantFrom(...NAUGHTY)),
+    mention: fc.option(fc.constantFrom(seed.harbor.manager, seed.harbor.watchers)),
+  }),
+  { minLength: 1, maxLength: 30 },
+);
+const alerts = fc
+  .array(fc.record({ event: events, matches, count: fc.constantFrom(1, 2, 1_000), reorganised: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 12,
+  })
+  .map((list): ClaimedAlert[] =>
+    list.flatMap(({ event, ...rest }, id) => {
+      const parsed = parseEvent(Buffer.from(JSON.stringify({ ...payment(), ...event })));
+      if (!parsed.ok) return [];
+      const { transfer } = parsed.event;
+      return [{ id, guildId: seed.harbor.id, channelId: ALERTS, createdAt: 1_750_000_000_000, transfer, ...rest }];
+    }),
+  )
+  .filter((list) => list.length > 0);
+
+async function taken(payload: object): Promise<void> {
+  const answer = await request(`${discord.apiUrl}/v10/channels/${seed.harbor.alerts}/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bot ${discord.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(payload),
+  });
+  expect([answer.statusCode, answer.statusCode === 200 ? '' : await answer.body.text()]).toEqual([200, '']);
+  await answer.body.dump();
+}
+
+it('whatever the chain calls itself, Discord takes the message, and nobody is mentioned but the chosen roles', async () => {
+  await fc.assert(
+    fc.asyncProperty(alerts, fc.constantFrom('https://explorer.example', undefined), async (list, explorerUrl) => {
+      const settings = { explorerUrl, nativeSymbol: undefined };
+      const { payload, used } = renderAlerts(list, 'ABCDEFGHIJ', settings);
+      expect(used).toBeGreaterThan(0);
+      expect(payload.allowed_mentions?.parse).toEqual([]);
+      await taken(payload);
+      await taken(renderPlain(list[0]!, 'ABCDEFGHIJ'));
+      await taken(renderDigest(list, 'ABCDEFGHIJ', settings).payload);
+      const everything = Array.from({ length: 60 }, () => list).flat();
+      await taken(renderDigest(everything, 'ABCDEFGHIJ', settings).payload);
+    }),
+    { numRuns: 250 },
+  );
+});
+
+it.each(NAUGHTY.map((name, index) => [index, name]))(
+  'hostile name %i is shown harmlessly or not at all',
+  async (_index, name) => {
+    const parsed = parseEvent(Buffer.from(JSON.stringify(payment({ tokenName: name, tokenSymbol: name }))));
+    if (!parsed.ok) throw new Error(parsed.reason);
+    const match = {
+      subscription: 1,
+      perspective: 'incoming' as const,
+      address: TREASURY,
+      label: String(name),
+      mention: null,
+    };
+    const { transfer } = parsed.event;
+    const alert = {
+      id: 1,
+      guildId: '1',
+      channelId: '2',
+      createdAt: 0,
+      transfer,
+      count: 1,
+      reorganised: false,
+      matches: [match],
+    };
+    const { payload } = renderAlerts([alert], 'ABCDEFGHIJ', { explorerUrl: undefined, nativeSymbol: undefined });
+    const text = JSON.stringify(payload.embeds);
+    expect(text).not.toMatch(/@everyone|@here|evil|discord\.gg|\u202e|\u200b/i);
+    // Markup that is left stands in code or in a footer or title's plain text, where Discord gives it no meaning.
+    const marked = [payload.embeds![0]!.description, ...payload.embeds![0]!.fields!.map(({ value }) => value)];
+    expect(marked.join('\n').replace(/`[^`]*`/g, '')).not.toMatch(/<[@#/:t]|\]\(|javascript:/i);
+    await taken(payload);
+  },
+);
+
+it('no body stops the router: each is told, counted or set aside', async () => {
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(bodies, { minLength: 1, maxLength: 8 }), async (list) => {
+      for (const body of list) {
+        if (!parseEvent(body).ok) refused++;
+        await pipeline.store.inbox.append([{ scope: 0, receivedAt: pipeline.clock.now(), body }]);
+      }
+      await pipeline.receive(payment());
+      await pipeline.routed();
+      expect((await pipeline.store.inbox.stats()).quarantined).toBe(refused);
+    }),
+    { numRuns: 80 },
+  );
+});

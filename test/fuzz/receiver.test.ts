@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import pino from 'pino';
+import { request } from 'undici';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { parseEvent } from '../../src/domain/event.ts';
+import { createIntake } from '../../src/receiver/intake.ts';
+import { createReceiver } from '../../src/receiver/server.ts';
+import { openStore } from '../../src/store/client.ts';
+import { bodies } from './bodies.ts';
+import { NAUGHTY } from './naughty.ts';
+
+const TOKEN = 'a-path-token-of-this-test';
+let url: URL;
+let stored: () => Promise<number>;
+let last: () => Promise<Uint8Array | undefined>;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'fuzz-'));
+  const { store, close: closeStore } = await openStore(join(directory, 'test.sqlite'));
+  const app = createReceiver({
+    config: readConfig({ DISCORD_TOKEN: 'x', RECEIVER_SOURCES: '127.0.0.1' }),
+    intake: createIntake({ store, now: Date.now, onStored: () => undefined }),
+    tokens: () => [{ token: TOKEN, scope: 0 }],
+    now: Date.now,
+    log: pino({ level: 'silent' }),
+    onRefused: () => undefined,
+    onReceived: () => undefined,
+  });
+  url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  stored = async () => (await store.inbox.stats()).waiting;
+  last = async () => (await store.inbox.next(100_000)).at(-1)?.body;
+  close = async () => {
+    app.server.closeAllConnections();
+    await app.close();
+    await closeStore();
+    rmSync(directory, { recursive: true });
+  };
+});
+afterAll(() => close());
+
+async function post(path: string, body: Buffer, headers: Record<string, string> = {}, method = 'POST') {
+  const answer = await request(url.origin, { path, method: method as 'POST', body, headers });
+  return { status: answer.statusCode, text: await answer.body.text() };
+}
+
+/** Header names that decide about the message's framing belong to the client. */
+const FRAMING =
+  /^(content-length|transfer-encoding|connection|keep-alive|host|upgrade|expect|te|trailer|http2-settings)$/i;
+const headers = fc.dictionary(
+  fc.oneof(
+    fc.constantFrom(
+      'content-type',
+      'content-encoding',
+      'accept',
+      'cookie',
+      'x-forwarded-for',
+      'forwarded',
+      'origin',
+      'range',
+    ),
+    fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/).filter((name) => !FRAMING.test(name)),
+  ),
+  fc.oneof(
+    fc.constantFrom('application/json', 'gzip', 'text/xml; charset=utf-16', ';;;', '', '203.0.113.9, ::1', 'bytes=0-1'),
+    fc.stringMatching(/^[\x21-\x7e]{0,60}$/),
+  ),
+  { maxKeys: 6 },
+);
+
+it('every body and every header at the right path: 200, stored to the byte', async () => {
+  await fc.assert(
+    fc.asyncProperty(bodies, headers, fc.constantFrom('POST', 'PUT', 'PATCH'), async (body, head, method) => {
+      expect(await post(`/hooks/${TOKEN}`, body, head, method)).toEqual({ status: 200, text: '{"ok":true}' });
+      expect(Buffer.from((await last())!).equals(body)).toBe(true);
+      const parsed = parseEvent(body);
+      if (!parsed.ok) expect(parsed.reason).toMatch(/^The (body|event) /);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+const paths = fc.oneof(
+  fc.webPath(),
+  fc.webPath().map((path) => `/hooks${path}`),
+  fc.constantFrom(
+    '/',
+    '//',
+    `//hooks/${TOKEN}`,
+    `/hooks//${TOKEN}`,
+    `/hooks/${TOKEN}/`,
+    `/hooks/${TOKEN}/x`,
+    `/HOOKS/${TOKEN}`,
+    `/hooks/${TOKEN.toUpperCase()}`,
+    `/hooks/${TOKEN}%00`,
+    '/hooks/%',
+    '/hooks/%c0%ae%c0%ae',
+    '/hooks/%E0%A4%A',
+    '/hooks/..%2f..',
+    `/hooks/${'x'.repeat(5_000)}`,
+    '/hooks/*',
+    '/hooks/:token',
+    '/hooks/__proto__',
+  ),
+);
+
+it('every other path: 404, nothing stored, nothing echoed', async () => {
+  const before = await stored();
+  await fc.assert(
+    fc.asyncProperty(paths, fc.constantFrom('POST', 'PUT', 'PATCH', 'GET', 'DELETE'), async (path, method) => {
+      const body = method === 'GET' ? Buffer.alloc(0) : Buffer.from('{}');
+      expect(await post(path, body, {}, method)).toEqual({ status: 404, text: '{"ok":false}' });
+    }),
+    { numRuns: 300 },
+  );
+  expect(await stored()).toBe(before);
+});
+
+/** Sends bytes and resolves with all that comes back once the receiver ends the connection or has answered. */
+function raw(bytes: Buffer): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = '';
+    const socket = connect(Number(url.port), url.hostname, () => socket.end(bytes));
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1');
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(answer));
+  });
+}
+
+it('bytes that are no HTTP: never a 5xx but for bodies that end half-way, and the next delivery is served', async () => {
+  const line = fc.constantFrom(
+    `POST /hooks/${TOKEN} HTTP/1.1\r\nHost: x\r\n`,
+    `POST /hooks/${TOKEN} HTTP/1.0\r\n`,
+    `POST /hooks/${TOKEN} HTTP/9.9\r\nHost: x\r\n`,
+    'PRI * HTTP/2.0\r\n',
+    'POST\r\n',
+    '',
+  );
+  const rest = fc.oneof(
+    fc.constantFrom(
+      'Content-Length: -1\r\n\r\n',
+      'Content-Length: 99999999999999999999\r\n\r\n',
+      'Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+      'Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      'Transfer-Encoding: chunked\r\n\r\nzz\r\n',
+      'Expect: nonsense\r\nContent-Length: 2\r\n\r\n{}',
+      `X: ${'y'.repeat(40_000)}\r\n\r\n`,
+      'X\u0000Y: 1\r\n\r\n',
+    ),
+    fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
+    fc.constantFrom(...NAUGHTY),
+  );
+  await fc.assert(
+    fc.asyncProperty(line, rest, async (start, more) => {
+      expect(await raw(Buffer.from(start + more, 'latin1'))).not.toMatch(/^HTTP\/1\.1 5(?!03)/);
+      expect((await post(`/hooks/${TOKEN}`, Buffer.from('{}'))).status).toBe(200);
+    }),
+    { numRuns: 150 },
+  );
+});
