@@ -18,7 +18,7 @@ export interface Watched {
   address: string;
 }
 
-const STRANGER = `0x${'5'.repeat(40)}`;
+const STRANGER = `0x${'d'.repeat(40)}`;
 const TOKEN = `0x${'7'.repeat(40)}`;
 
 /**
