@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import pino from 'pino';
-import { request } from 'undici';
+import { Pool } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { parseEvent } from '../../src/domain/event.ts';
@@ -16,6 +16,7 @@ import { NAUGHTY } from './naughty.ts';
 
 const TOKEN = 'a-path-token-of-this-test';
 let url: URL;
+let client: Pool;
 let stored: () => Promise<number>;
 let last: () => Promise<Uint8Array | undefined>;
 let close: () => Promise<void>;
@@ -33,9 +34,11 @@ beforeAll(async () => {
     onReceived: () => undefined,
   });
   url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  client = new Pool(url.origin);
   stored = async () => (await store.inbox.stats()).waiting;
   last = async () => (await store.inbox.next(100_000)).at(-1)?.body;
   close = async () => {
+    await client.close();
     app.server.closeAllConnections();
     await app.close();
     await closeStore();
@@ -45,7 +48,8 @@ beforeAll(async () => {
 afterAll(() => close());
 
 async function post(path: string, body: Buffer, headers: Record<string, string> = {}, method = 'POST') {
-  const answer = await request(url.origin, { path, method: method as 'POST', body, headers });
+  // The path goes out as it is: no library tidies it.
+  const answer = await client.request({ path, method: method as 'POST', body, headers });
   return { status: answer.statusCode, text: await answer.body.text() };
 }
 
@@ -86,7 +90,7 @@ it('every body and every header at the right path: 200, stored to the byte', asy
 });
 
 const paths = fc.oneof(
-  fc.webPath(),
+  fc.webPath().map((path) => path || '/'),
   fc.webPath().map((path) => `/hooks${path}`),
   fc.constantFrom(
     '/',
