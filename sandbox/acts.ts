@@ -89,7 +89,8 @@ function transferOf(chain: Chain, act: Of<'transfer'>): TransferRequest {
       return { kind, ...pair(act), ...amount(act.amount, 18) };
     case 'erc20': {
       const token = act.token ?? 'dollar';
-      if (token === 'keys' || token === 'names' || token === 'supplies') throw new CannotDo(`${token} is no ERC-20 token.`);
+      if (token === 'keys' || token === 'names' || token === 'supplies')
+        throw new CannotDo(`${token} is no ERC-20 token.`);
       return { kind, ...pair(act), token, ...amount(act.amount, chain.tokens[token].decimals) };
     }
     case 'erc721':

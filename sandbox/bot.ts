@@ -78,7 +78,11 @@ export function superviseBot(options: {
       started.stdin.on('error', () => undefined);
       started.once('exit', (code, signal) => {
         child = undefined;
-        become({ state: 'stopped', pid: null, note: signal ? `It was ended by ${signal}.` : `It ended with code ${code}.` });
+        become({
+          state: 'stopped',
+          pid: null,
+          note: signal ? `It was ended by ${signal}.` : `It ended with code ${code}.`,
+        });
         if (!asked) options.onCrash(bot);
       });
       become({ state: 'running', pid: started.pid ?? null, starts: state.starts + 1, note: null });

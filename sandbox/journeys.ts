@@ -5,6 +5,7 @@ import type { ControlEvent, MessageState } from './discord/control.ts';
 import type { Delivery, Journey } from './page/protocol.ts';
 
 const KEPT = 300;
+const SECOND = 1_000;
 /** News is gathered this long, in milliseconds, so that a burst is a few announcements and not hundreds. */
 const GATHER_MS = 100;
 const HASH = /0x[0-9a-f]{64}/g;
@@ -48,6 +49,7 @@ export class Journeys {
     if (event.type !== 'message') return;
     const { message } = event;
     if (message.message.author.id !== botId || message.message.interaction_metadata) return;
+    this.#digest(message);
     for (const [hash, lines] of linesPerHash(message)) {
       const journey = this.#all.get(hash);
       if (journey === undefined) continue;
@@ -61,6 +63,21 @@ export class Journeys {
 
   close(): void {
     clearTimeout(this.#timer);
+  }
+
+  /** A digest names its time and few hashes: it tells of all that was stored in that time and told nowhere yet. */
+  #digest({ id: messageId, channelId, message }: MessageState): void {
+    const digest = message.embeds.find(({ title }) => title?.includes('Digest · '));
+    const times = [...(digest?.description ?? '').matchAll(/<t:(\d+)/g)].map(([, seconds]) => Number(seconds) * 1000);
+    const [first, last] = times;
+    if (first === undefined || last === undefined) return;
+    const inside = ({ storedAt }: Delivery): boolean =>
+      storedAt !== null && storedAt >= first - SECOND && storedAt < last + 2 * SECOND;
+    for (const journey of this.#all.values()) {
+      if (journey.told.length > 0 || !journey.deliveries.some(inside)) continue;
+      journey.told.push({ messageId, channelId, at: Date.parse(message.timestamp), lines: 0 });
+      this.#news(journey);
+    }
   }
 
   #of(hash: string, blockNumber: number, at: number): Journey {
@@ -92,7 +109,10 @@ function advance(delivery: Delivery, progress: DeliveryProgress): void {
       return;
     case 'attempted':
       delivery.next = null;
-      delivery.attempts = [...delivery.attempts, { at: progress.at, answeredAt: null, status: null, error: null }].slice(-10);
+      delivery.attempts = [
+        ...delivery.attempts,
+        { at: progress.at, answeredAt: null, status: null, error: null },
+      ].slice(-10);
       return;
     case 'answered':
       if (attempt === undefined) return;

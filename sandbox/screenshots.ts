@@ -103,13 +103,15 @@ async function draw(browser: Browser, url: string): Promise<void> {
   await use(page, 'setup check');
   await save(page, 'setup-check');
   await goTo(page, 'alerts');
-  await backlog(url);
-  await page.locator('.embed', { hasText: 'Digest' }).waitFor({ timeout: 60_000 });
-  await save(page, 'digest');
   await act(url, { do: 'bot', what: 'kill' });
   await act(url, { do: 'transfer', kind: 'native', from: 'Grants', to: 'Treasury', amount: '2' });
   await page.locator('.trouble').first().waitFor();
   await save(page, 'nothing-lost');
+  await act(url, { do: 'bot', what: 'start' });
+  await page.locator('.status', { hasText: 'Bot runs' }).waitFor();
+  await backlog(url);
+  await page.locator('.embed', { hasText: 'Digest' }).waitFor({ timeout: 60_000 });
+  await save(page, 'digest');
 }
 
 /** Starts a sandbox of its own and resolves with its address and the way to end it. */

@@ -110,7 +110,7 @@ export interface Delivery {
   exhausted: boolean;
 }
 
-/** A message that tells of a transaction, with how many of its lines do. */
+/** A message that tells of a transaction, with how many of its lines do; a digest that counts it has 0. */
 export interface Told {
   messageId: string;
   channelId: string;

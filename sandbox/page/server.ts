@@ -1,9 +1,9 @@
 /** Serves the page, its stream of news and its wishes; passes `/_control` and files on to the Discord stand-in. */
-import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CannotDo } from '../acts.ts';
-import type { Sandbox } from '../start.ts';
+import type { Sandbox } from '../running.ts';
 import { type Bundle, bundle } from './bundle.ts';
 import { act, type PageEvent } from './protocol.ts';
 

@@ -45,15 +45,19 @@ describe('npm run sandbox', () => {
     expect(readdirSync(sandbox.temporary)).toEqual([]);
   });
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('is ended by %s while it starts', { timeout: 20_000 }, async (signal) => {
-    const sandbox = run('0');
-    await sandbox.printed(/services/);
-    const family = familyOf(sandbox.child.pid!);
-    sandbox.child.kill(signal);
-    expect(await sandbox.ended).toBe(0);
-    expect(living(family)).toEqual([]);
-    expect(readdirSync(sandbox.temporary)).toEqual([]);
-  });
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'is ended by %s while it starts',
+    { timeout: 20_000 },
+    async (signal) => {
+      const sandbox = run('0');
+      await sandbox.printed(/services/);
+      const family = familyOf(sandbox.child.pid!);
+      sandbox.child.kill(signal);
+      expect(await sandbox.ended).toBe(0);
+      expect(living(family)).toEqual([]);
+      expect(readdirSync(sandbox.temporary)).toEqual([]);
+    },
+  );
 
   it('takes its processes with it when it is killed', { timeout: 30_000 }, async () => {
     const sandbox = run('0');
@@ -118,7 +122,10 @@ describe('the page’s address', () => {
     };
     const transfer = { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Nobody' };
     expect(await wish(transfer)).toEqual([400, expect.stringContaining('There is no wallet "Nobody"')]);
-    expect(await wish({ ...transfer, to: 'Bob', amount: '1.1234567' })).toEqual([400, expect.stringContaining('6 decimals')]);
+    expect(await wish({ ...transfer, to: 'Bob', amount: '1.1234567' })).toEqual([
+      400,
+      expect.stringContaining('6 decimals'),
+    ]);
     expect(await wish({ do: 'bot', what: 'start' })).toEqual([400, 'The bot is running already.']);
     expect(await wish({ do: 'dance' })).toEqual([400, expect.any(String)]);
   });

@@ -97,7 +97,8 @@ export async function follow(url: string): Promise<News> {
   const learn = (news: PageEvent): void => {
     if (news.type === 'hello') for (const message of news.discord.messages) messages.set(message.id, message);
     if (news.type === 'hello' || news.type === 'world') world = news.world;
-    if (news.type === 'discord' && news.event.type === 'message') messages.set(news.event.message.id, news.event.message);
+    if (news.type === 'discord' && news.event.type === 'message')
+      messages.set(news.event.message.id, news.event.message);
     for (const check of checks) check();
   };
   const stop = new AbortController();

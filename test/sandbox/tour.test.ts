@@ -60,7 +60,10 @@ describe.skipIf(chromium === null)('a newcomer in a browser', () => {
     const world = page.getByRole('tabpanel');
 
     // An alert comes by itself.
-    await page.getByText(/Incoming · /).first().waitFor();
+    await page
+      .getByText(/Incoming · /)
+      .first()
+      .waitFor();
 
     // Subscribing: the list opens on a slash, the options follow, Enter sends.
     await type(page, '/');
@@ -75,7 +78,11 @@ describe.skipIf(chromium === null)('a newcomer in a browser', () => {
 
     // Its webhook must know the address too; then a transfer becomes an alert.
     await tab('Watch').click();
-    await world.getByRole('listitem').filter({ hasText: wallets.Whale! }).getByRole('button', { name: 'Watch' }).click();
+    await world
+      .getByRole('listitem')
+      .filter({ hasText: wallets.Whale! })
+      .getByRole('button', { name: 'Watch' })
+      .click();
     await page.getByText(`The webhook now watches ${wallets.Whale}.`).waitFor();
     await tab('Send').click();
     await world.getByLabel('From').selectOption('Bob');
@@ -139,7 +146,10 @@ describe.skipIf(chromium === null)('a newcomer in a browser', () => {
     await type(page, '/setup check ');
     await page.keyboard.press('Enter');
     const reply = lastReply(page, 'setup check');
-    await reply.getByText(/Manage Server/).first().waitFor();
+    await reply
+      .getByText(/Manage Server/)
+      .first()
+      .waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -165,7 +175,8 @@ describe.skipIf(chromium === null)('a newcomer in a browser', () => {
 
   it('shows hostile text as text', { timeout: 60_000 }, async () => {
     const { page, news, url, faults } = await visit();
-    const content = '<img src=x onerror=alert(1)> **bold** [x](javascript:alert(1)) [here](https://example.com/) <t:0:R>';
+    const content =
+      '<img src=x onerror=alert(1)> **bold** [x](javascript:alert(1)) [here](https://example.com/) <t:0:R>';
     await fetch(`${url}/_control/world`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -192,8 +203,15 @@ describe.skipIf(chromium === null)('a newcomer in a browser', () => {
   });
 
   it('fits a phone, with drawers for the rest', { timeout: 60_000 }, async () => {
-    const { page, faults } = await visit({ viewport: { width: 390, height: 844 }, hasTouch: true, colorScheme: 'light' });
-    await page.getByText(/Incoming · /).first().waitFor();
+    const { page, faults } = await visit({
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      colorScheme: 'light',
+    });
+    await page
+      .getByText(/Incoming · /)
+      .first()
+      .waitFor();
     const wide = () => page.evaluate('document.documentElement.scrollWidth > innerWidth');
     expect(await wide()).toBe(false);
     await page.getByRole('button', { name: 'Servers and channels' }).click();
@@ -215,11 +233,16 @@ describe.skipIf(chromium === null)('a newcomer in a browser', () => {
 
   it('gives everything that can be used a name', { timeout: 60_000 }, async () => {
     const { page } = await visit();
-    await page.getByText(/Incoming · /).first().waitFor();
+    await page
+      .getByText(/Incoming · /)
+      .first()
+      .waitFor();
     for (const tab of ['Events', 'Send', 'Watch', 'Break']) {
       await page.getByRole('tab', { name: tab }).click();
       const tree = await page.locator('body').ariaSnapshot();
-      const nameless = tree.split('\n').filter((line) => /- (button|link|textbox|combobox|checkbox|radio|tab|img)(?: \[.*\])?:?$/.test(line));
+      const nameless = tree
+        .split('\n')
+        .filter((line) => /- (button|link|textbox|combobox|checkbox|radio|tab|img)(?: \[.*\])?:?$/.test(line));
       expect(nameless).toEqual([]);
     }
   });

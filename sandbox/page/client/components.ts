@@ -21,7 +21,9 @@ export interface Choice {
 /** Everything below a message's text. */
 export function components(state: MessageState, guild: GuildState | undefined): TemplateResult | typeof nothing {
   const list = state.message.components ?? [];
-  return list.length === 0 ? nothing : html`<div class="components">${list.map((one) => drawOne(one, state, guild))}</div>`;
+  return list.length === 0
+    ? nothing
+    : html`<div class="components">${list.map((one) => drawOne(one, state, guild))}</div>`;
 }
 
 function drawOne(one: APIMessageComponent, state: MessageState, guild: GuildState | undefined): unknown {
@@ -74,8 +76,10 @@ function button(one: APIButtonComponent, state: MessageState): TemplateResult {
 
 /** What a menu offers: its own options, or people, roles and channels of the server. */
 export function choicesOf(menu: APISelectMenuComponent, guild: GuildState | undefined): Choice[] {
-  const people = (): Choice[] => (guild?.members ?? []).map(({ userId }) => ({ value: userId, label: nameOf(userId, guild) }));
-  const roles = (): Choice[] => (guild?.roles ?? []).map(({ id, name }) => ({ value: id, label: `@${name.replace(/^@/, '')}` }));
+  const people = (): Choice[] =>
+    (guild?.members ?? []).map(({ userId }) => ({ value: userId, label: nameOf(userId, guild) }));
+  const roles = (): Choice[] =>
+    (guild?.roles ?? []).map(({ id, name }) => ({ value: id, label: `@${name.replace(/^@/, '')}` }));
   switch (menu.type) {
     case Component.StringSelect:
       return menu.options.map(({ value, label, description }) => ({ value, label, description }));

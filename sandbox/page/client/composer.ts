@@ -4,7 +4,8 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { FileInput, GuildState, OptionInput } from '../../discord/control.ts';
-import { type Command, channelOf, channelsFor, commandsFor, guildOf, nameOf } from './model.ts';
+import { type Command, channelOf, commandsFor, guildOf } from './model.ts';
+import { type Field, findTyped, offers, optionValue, readOptions } from './options.ts';
 import { attempt, change, currentChannelId, draw, drawAtOnce, follow, interact, ui } from './screen.ts';
 
 const AUTOCOMPLETE_MS = 150;
@@ -15,13 +16,6 @@ interface Item {
   label: string;
   detail: string;
   pick: () => void;
-}
-
-/** An option on the line. `picked` is what stands behind the text, if it was chosen from a list. */
-interface Field {
-  option: APIApplicationCommandOption;
-  text: string;
-  picked: { text: string; value: OptionInput } | undefined;
 }
 
 let text = '';
@@ -41,7 +35,10 @@ export function composerView(): TemplateResult {
   if (!channel || !guild) return html`<div class="composer"></div>`;
   const list = html`<div class="suggestions" id="suggestions" role="listbox" aria-label="Suggestions">
     ${items.map(
-      ({ label, detail, pick }, index) => html`<div role="option" id="suggestion-${index}" aria-selected=${index === active}
+      (
+        { label, detail, pick },
+        index,
+      ) => html`<div role="option" id="suggestion-${index}" aria-selected=${index === active}
         class=${index === active ? 'active' : ''}
         @mousedown=${(event: Event) => event.preventDefault()} @click=${pick}>
         <span>${label}</span><small>${detail}</small>
@@ -80,9 +77,14 @@ function commandLine(chosen: Command, guild: GuildState): TemplateResult {
   const missing = chosen.options.filter(({ name }) => !fields.some(({ option }) => option.name === name));
   return html`<div class="command" role="group" aria-label="Command /${chosen.path}">
     <span class="path">/${chosen.path}</span>
-    ${repeat(fields, ({ option }) => option.name, (field) => fieldView(field, guild))}
+    ${repeat(
+      fields,
+      ({ option }) => option.name,
+      (field) => fieldView(field, guild),
+    )}
     ${missing.map(
-      (option) => html`<button type="button" class="add" title=${option.description} @click=${() => addField(option)}>+ ${option.name}</button>`,
+      (option) =>
+        html`<button type="button" class="add" title=${option.description} @click=${() => addField(option)}>+ ${option.name}</button>`,
     )}
     <button type="button" class="leave" aria-label="Leave the command" @click=${leave}>✕</button>
   </div>`;
@@ -115,7 +117,10 @@ function onText(value: string): void {
   if (guild && value.startsWith('/')) {
     const commands = commandsFor(guild, ui.userId);
     const typed = findTyped(commands, value.slice(1));
-    if (typed) return choose(typed.command, typed.rest);
+    if (typed) {
+      choose(typed.command, typed.rest);
+      return;
+    }
     const wanted = value.slice(1).toLowerCase().trimStart();
     const fitting = commands.filter(({ path }) => path.includes(wanted));
     items = fitting
@@ -125,13 +130,6 @@ function onText(value: string): void {
     active = items.length > 0 ? 0 : -1;
   }
   draw();
-}
-
-/** A command that was typed or pasted whole, with a space after it. */
-function findTyped(commands: readonly Command[], typed: string): { command: Command; rest: string } | undefined {
-  const fitting = commands.filter(({ path }) => typed.startsWith(`${path} `));
-  const command = fitting.sort((a, b) => b.path.length - a.path.length)[0];
-  return command && { command, rest: typed.slice(command.path.length + 1) };
 }
 
 /** Puts a command on the line; `rest` is what was typed after it: `address:0x… label:Treasury`. */
@@ -144,17 +142,6 @@ function choose(chosen: Command, rest: string): void {
     .filter((option) => option.required || written.has(option.name))
     .map((option) => ({ option, text: written.get(option.name) ?? '', picked: undefined }));
   focusNext();
-}
-
-function readOptions({ options }: Command, rest: string): Map<string, string> {
-  const written = new Map<string, string>();
-  if (rest.trim() === '') return written;
-  const names = options.map(({ name }) => name).join('|');
-  const parts = names === '' ? [rest] : rest.split(new RegExp(`(?:^|\\s)(${names}):\\s*`));
-  const first = options[0];
-  if (parts[0]?.trim() && first) written.set(first.name, parts[0].trim());
-  for (let at = 1; at < parts.length; at += 2) written.set(parts[at]!, (parts[at + 1] ?? '').trim());
-  return written;
 }
 
 function addField(option: APIApplicationCommandOption): void {
@@ -204,7 +191,12 @@ function onPaste(field: Field, guild: GuildState, event: ClipboardEvent): void {
   if (!pasted.includes('\n')) return;
   event.preventDefault();
   const input = event.target as HTMLInputElement;
-  input.setRangeText(pasted.replaceAll(/\s*\n\s*/g, ' ').trim(), input.selectionStart ?? 0, input.selectionEnd ?? 0, 'end');
+  input.setRangeText(
+    pasted.replaceAll(/\s*\n\s*/g, ' ').trim(),
+    input.selectionStart ?? 0,
+    input.selectionEnd ?? 0,
+    'end',
+  );
   onField(field, guild, input.value);
 }
 
@@ -216,7 +208,8 @@ function suggest(field: Field, guild: GuildState): void {
   if ('autocomplete' in option && option.autocomplete) {
     items = [];
     timer = setTimeout(() => void complete(field, asked), AUTOCOMPLETE_MS);
-    return draw();
+    draw();
+    return;
   }
   const wanted = field.text.toLowerCase();
   const fits = field.picked ? () => true : (label: string) => label.toLowerCase().includes(wanted);
@@ -226,44 +219,19 @@ function suggest(field: Field, guild: GuildState): void {
     detail,
     pick: () => pick(field, label, value),
   }));
-  active = items.length > 0 && field.text !== '' ? 0 : -1;
+  // Enter takes the first fitting choice, but sends what is complete already.
+  const exact = offered.some(([label]) => label.toLowerCase() === wanted);
+  active = items.length > 0 && field.text !== '' && !exact ? 0 : -1;
   draw();
-}
-
-function offers(option: APIApplicationCommandOption, guild: GuildState): [label: string, value: OptionInput, detail: string][] {
-  const people = (): [string, string, string][] =>
-    guild.members.map(({ userId }) => [`@${nameOf(userId, guild)}`, userId, 'member']);
-  const roles = (): [string, string, string][] =>
-    guild.roles.map(({ id, name }) => [`@${name.replace(/^@/, '')}`, id, 'role']);
-  switch (option.type) {
-    case Option.Boolean:
-      return [
-        ['True', true, ''],
-        ['False', false, ''],
-      ];
-    case Option.Channel: {
-      const types = option.channel_types ?? [];
-      return channelsFor(guild, ui.userId)
-        .filter(({ type }) => types.length === 0 || types.includes(type as never))
-        .map(({ id, name }) => [`#${name}`, id, '']);
-    }
-    case Option.User:
-      return people();
-    case Option.Role:
-      return roles();
-    case Option.Mentionable:
-      return [...people(), ...roles()];
-    default:
-      return 'choices' in option ? (option.choices ?? []).map(({ name, value }) => [name, value, '']) : [];
-  }
 }
 
 /** Asks the bot, as Discord does while one types. */
 async function complete(field: Field, ask: number): Promise<void> {
-  if (!command) return;
+  const guild = guildOf(ui.guildId);
+  if (!command || !guild) return;
   const others = Object.fromEntries(
     fields.flatMap((one) => {
-      const value = one === field ? undefined : valueOf(one);
+      const value = one === field ? undefined : optionValue(one, guild);
       return value === undefined || value instanceof Error ? [] : [[one.option.name, value] as const];
     }),
   );
@@ -308,22 +276,6 @@ async function onFile(field: Field, event: Event): Promise<void> {
   field.text = file.name;
   field.picked = { text: file.name, value };
   draw();
-}
-
-/** What the option is sent as; undefined if it is left out, an error if it cannot be. */
-function valueOf({ option, text: typed, picked }: Field): OptionInput | undefined | Error {
-  if (picked) return picked.value;
-  const written = typed.trim();
-  if (written === '') return undefined;
-  const guild = guildOf(ui.guildId);
-  const offered = guild ? offers(option, guild) : [];
-  const meant = offered.find(([label, value]) => [label, String(value), label.slice(1)].some((one) => one.toLowerCase() === written.toLowerCase()));
-  if (meant) return meant[1];
-  if (option.type === Option.String && offered.length === 0) return written;
-  if (option.type === Option.Integer || option.type === Option.Number) {
-    return Number.isFinite(Number(written)) ? Number(written) : new Error(`${option.name} takes a number.`);
-  }
-  return new Error(`Choose "${option.name}" from the list.`);
 }
 
 function onKey(event: KeyboardEvent): void {
@@ -384,10 +336,17 @@ async function sendText(): Promise<void> {
 }
 
 async function sendCommand(chosen: Command): Promise<void> {
+  const guild = guildOf(ui.guildId);
+  if (!guild) return;
   const options: Record<string, OptionInput> = {};
   for (const field of fields) {
-    const value = valueOf(field);
-    const fault = value instanceof Error ? value.message : value === undefined && field.option.required ? `${field.option.name} is needed: ${field.option.description}.` : '';
+    const value = optionValue(field, guild);
+    const fault =
+      value instanceof Error
+        ? value.message
+        : value === undefined && field.option.required
+          ? `${field.option.name} is needed: ${field.option.description}.`
+          : '';
     if (fault) {
       error = fault;
       return draw(() => document.getElementById(`option-${field.option.name}`)?.focus());

@@ -65,7 +65,10 @@ function fieldView(field: Field, label: string, description: string | undefined)
   const secret = /secret|key|token|password/i.test(field.custom_id);
   const shared = { label, description, id, required };
   if (field.type !== TEXT_INPUT)
-    return labelled(shared, html`<bell-select data-field=${field.custom_id} .owner=${{ menu: field, state: null, guild: guildOf(ui.guildId) }}></bell-select>`);
+    return labelled(
+      shared,
+      html`<bell-select data-field=${field.custom_id} .owner=${{ menu: field, state: null, guild: guildOf(ui.guildId) }}></bell-select>`,
+    );
   const most = field.max_length ?? 4000;
   if (field.style === PARAGRAPH)
     return labelled(
@@ -82,7 +85,12 @@ function fieldView(field: Field, label: string, description: string | undefined)
 }
 
 function labelled(
-  { label, description, id, required }: { label: string; description: string | undefined; id: string; required: boolean },
+  {
+    label,
+    description,
+    id,
+    required,
+  }: { label: string; description: string | undefined; id: string; required: boolean },
   input: TemplateResult,
 ): TemplateResult {
   return html`<div class="form-field">
@@ -105,7 +113,8 @@ async function submit(event: SubmitEvent): Promise<void> {
   if (!opened) return;
   const values: Record<string, string | string[]> = {};
   for (const [name, value] of new FormData(element)) values[name] = String(value);
-  for (const menu of element.querySelectorAll<BellSelect>('bell-select')) values[menu.dataset.field ?? ''] = menu.values;
+  for (const menu of element.querySelectorAll<BellSelect>('bell-select'))
+    values[menu.dataset.field ?? ''] = menu.values;
   try {
     const who = { userId: ui.userId, channelId: currentChannelId() };
     const state = await interact({ kind: 'modal', ...who, interactionId: opened.id, values });

@@ -20,7 +20,11 @@ export function journeysView(now: number): TemplateResult {
   const journeys = [...(known?.journeys.values() ?? [])].slice(-SHOWN).reverse();
   if (journeys.length === 0) return html`<p class="soft">Nothing was mined yet.</p>`;
   return html`<ol class="journeys" aria-label="Events, newest first">
-    ${repeat(journeys, ({ txHash }) => txHash, (journey) => journeyView(journey, now))}
+    ${repeat(
+      journeys,
+      ({ txHash }) => txHash,
+      (journey) => journeyView(journey, now),
+    )}
   </ol>`;
 }
 
@@ -71,7 +75,11 @@ export function stepsOf(journey: Journey, now: number): Step[] {
   const count = deliveries.length > 1 ? `${stored.length}/${deliveries.length} ` : '';
   const storedAt = Math.max(...stored.map((delivery) => delivery.storedAt!));
   const toldAt = Math.min(...told.map(({ at }) => at));
-  const channels = [...new Set(told.map(({ channelId }) => `#${channelOf(channelId)?.name ?? 'gone'}`))];
+  const channels = [
+    ...new Set(
+      told.map(({ channelId, lines }) => `#${channelOf(channelId)?.name ?? 'gone'}${lines === 0 ? ', a digest' : ''}`),
+    ),
+  ];
   return [
     mined,
     deliveredStep(deliveries, now),
@@ -86,12 +94,18 @@ export function stepsOf(journey: Journey, now: number): Step[] {
 
 function deliveredStep(deliveries: readonly Delivery[], now: number): Step {
   const name = 'Delivered';
-  const failed = deliveries.filter(({ storedAt, attempts }) => storedAt === null && attempts.some(({ answeredAt }) => answeredAt !== null));
+  const failed = deliveries.filter(
+    ({ storedAt, attempts }) => storedAt === null && attempts.some(({ answeredAt }) => answeredAt !== null),
+  );
   const exhausted = failed.find((delivery) => delivery.exhausted);
   if (exhausted) return { name, state: 'trouble', detail: 'given up' };
   if (failed.length > 0) {
     const next = Math.min(...failed.map(({ next }) => next?.at ?? now));
-    return { name, state: 'trouble', detail: `${answerOf(failed[0]!)}, again in ${Math.max(0, Math.ceil((next - now) / 1000))} s` };
+    return {
+      name,
+      state: 'trouble',
+      detail: `${answerOf(failed[0]!)}, again in ${Math.max(0, Math.ceil((next - now) / 1000))} s`,
+    };
   }
   if (deliveries.every(({ storedAt }) => storedAt !== null)) {
     const tries = Math.max(...deliveries.map(({ attempts }) => attempts.findIndex(({ status }) => status === 200) + 1));
@@ -107,7 +121,10 @@ function answerOf({ attempts }: Delivery): string {
 
 /** Repetitions, which the bot must not tell again. */
 function remarks(deliveries: readonly Delivery[], now: number): TemplateResult | typeof nothing {
-  const sent = deliveries.reduce((sum, { attempts }) => sum + Math.max(0, attempts.filter(({ status }) => status === 200).length - 1), 0);
+  const sent = deliveries.reduce(
+    (sum, { attempts }) => sum + Math.max(0, attempts.filter(({ status }) => status === 200).length - 1),
+    0,
+  );
   const next = deliveries.flatMap(({ next }) => (next?.reason === 'repeat' ? [next.at] : []));
   if (sent === 0 && next.length === 0) return nothing;
   const coming = next.length > 0 ? `, again in ${Math.max(0, Math.ceil((Math.min(...next) - now) / 1000))} s` : '';

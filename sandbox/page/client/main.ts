@@ -16,7 +16,8 @@ const NEAR = 120;
 let shownChannel = '';
 
 function app(): TemplateResult {
-  if (!known) return html`<main class="starting" aria-busy="true"><p>${connected ? 'Loading…' : 'The sandbox is starting…'}</p></main>`;
+  if (!known)
+    return html`<main class="starting" aria-busy="true"><p>${connected ? 'Loading…' : 'The sandbox is starting…'}</p></main>`;
   const channelId = currentChannelId();
   if (channelId !== shownChannel) {
     shownChannel = channelId;
@@ -48,7 +49,11 @@ function channelView(channelId: string): TemplateResult {
     </header>
     <div class="messages" id="messages" role="log" aria-label="Messages in ${channel?.name ?? ''}" tabindex="0" @scroll=${onScroll}>
       <div class="welcome"><h2>Welcome to #${channel?.name ?? ''}!</h2><p>This is the start of the channel.</p></div>
-      ${repeat(entries, ({ id }) => id, (entry, index) => entryView(entry, entries[index - 1], guild))}
+      ${repeat(
+        entries,
+        ({ id }) => id,
+        (entry, index) => entryView(entry, entries[index - 1], guild),
+      )}
     </div>
     ${ui.following ? nothing : html`<button class="present" @click=${toPresent}>You’re viewing older messages · Jump to present</button>`}
     ${composerView()}
@@ -71,8 +76,8 @@ const narrow = (): boolean => matchMedia('(max-width: 1100px)').matches;
 
 /** On narrow screens the world is a drawer, on wide ones a column. */
 function toggleWorld(): void {
-  if (narrow()) return openDrawer('world');
-  ui.worldOpen = !ui.worldOpen;
+  if (narrow()) openDrawer('world');
+  else ui.worldOpen = !ui.worldOpen;
   draw();
 }
 

@@ -28,7 +28,10 @@ function link(href: string, children: Inline[]): Inline | null {
 /** In the order in which Discord tries them. */
 const rules: Rule[] = [
   [/\\([^0-9A-Za-z\s])/y, (match) => ({ type: 'text', text: match[1]! })],
-  [/(`+)([\s\S]*?[^`])\1(?!`)/y, (match) => ({ type: 'code', text: match[2]!.trim() === '' ? match[2]! : match[2]!.trim() })],
+  [
+    /(`+)([\s\S]*?[^`])\1(?!`)/y,
+    (match) => ({ type: 'code', text: match[2]!.trim() === '' ? match[2]! : match[2]!.trim() }),
+  ],
   [
     /\[((?:[^[\]\\]|\\.)+)\]\(\s*<?(https?:\/\/[^\s)>]+)>?(?:\s+"[^"]*")?\s*\)/y,
     (match) => link(match[2]!, readInline(match[1]!, false)),
@@ -119,13 +122,18 @@ function readLines(source: string): Block[] {
     const subtext = /^-# +(.+)$/.exec(line);
     if (subtext || heading || quoted.length > 0 || items.length > 0) flush();
     if (subtext) blocks.push({ type: 'subtext', children: readInline(subtext[1]!) });
-    else if (heading) blocks.push({ type: 'heading', level: heading[1]!.length as 1 | 2 | 3, children: readInline(heading[2]!) });
+    else if (heading)
+      blocks.push({ type: 'heading', level: heading[1]!.length as 1 | 2 | 3, children: readInline(heading[2]!) });
     else if (quoted.length > 0) {
       blocks.push({ type: 'quote', children: readLines(quoted.map((one) => one.slice(2)).join('\n')) });
       at += quoted.length - 1;
     } else if (items.length > 0) {
       const ordered = /^\s*\d/.test(items[0]!);
-      blocks.push({ type: 'list', ordered, items: items.map((one) => readInline(one.replace(/^\s*(?:[-*]|\d+\.) /, ''))) });
+      blocks.push({
+        type: 'list',
+        ordered,
+        items: items.map((one) => readInline(one.replace(/^\s*(?:[-*]|\d+\.) /, ''))),
+      });
       at += items.length - 1;
     } else lines.push(line);
   }

@@ -51,7 +51,12 @@ function messageView(state: MessageState, grouped: boolean, guild: GuildState | 
   const flags = message.flags ?? 0;
   const ephemeral = (flags & EPHEMERAL) !== 0;
   const color = guild && coloredRole(guild, message.author.id)?.color;
-  const classes = ['message', grouped ? 'grouped' : '', ephemeral ? 'ephemeral' : '', mentionsMe(state, guild) ? 'pinged' : ''];
+  const classes = [
+    'message',
+    grouped ? 'grouped' : '',
+    ephemeral ? 'ephemeral' : '',
+    mentionsMe(state, guild) ? 'pinged' : '',
+  ];
   const head = html`<header>
     <strong class="author" .style=${color ? `color:${hex(color)}` : ''}>${name}</strong>
     ${message.author.bot ? html`<span class="tag">APP</span>` : nothing}
@@ -132,7 +137,9 @@ const hex = (color: number): string => `#${color.toString(16).padStart(6, '0')}`
 
 function embedView(embed: APIEmbed, guild: GuildState | undefined): TemplateResult {
   const title = embed.title ? inlineMarkdown(embed.title, guild) : nothing;
-  const foot = [embed.footer?.text, embed.timestamp && messageTime(Date.parse(embed.timestamp))].filter(Boolean).join(' • ');
+  const foot = [embed.footer?.text, embed.timestamp && messageTime(Date.parse(embed.timestamp))]
+    .filter(Boolean)
+    .join(' • ');
   return html`<div class="embed" .style=${embed.color === undefined ? '' : `border-left-color:${hex(embed.color)}`}>
     <div class="inner">
       ${embed.author ? html`<p class="embed-author">${linkTo(embed.author.url, embed.author.name)}</p>` : nothing}
@@ -199,5 +206,9 @@ function fileView(file: APIAttachment): TemplateResult {
 }
 
 function sizeOf(bytes: number): string {
-  return bytes < 1024 ? `${bytes} bytes` : bytes < 1_048_576 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1_048_576).toFixed(1)} MB`;
+  return bytes < 1024
+    ? `${bytes} bytes`
+    : bytes < 1_048_576
+      ? `${(bytes / 1024).toFixed(1)} KB`
+      : `${(bytes / 1_048_576).toFixed(1)} MB`;
 }

@@ -134,7 +134,10 @@ export const guildOf = (id: string): GuildState | undefined => known?.discord.gu
 export const userOf = (id: string): UserState | undefined => known?.discord.users.find((user) => user.id === id);
 
 export function channelOf(id: string): ChannelState | undefined {
-  const all = [...(known?.discord.guilds ?? []).flatMap((guild) => guild.channels), ...(known?.discord.directMessages ?? [])];
+  const all = [
+    ...(known?.discord.guilds ?? []).flatMap((guild) => guild.channels),
+    ...(known?.discord.directMessages ?? []),
+  ];
   return all.find((channel) => channel.id === id);
 }
 
@@ -149,7 +152,9 @@ export function nameOf(userId: string, guild?: GuildState): string {
 /** The highest role that has a colour. */
 export function coloredRole(guild: GuildState, userId: string): RoleState | undefined {
   const ids = memberOf(guild, userId)?.roleIds ?? [];
-  return guild.roles.filter(({ id, color }) => color !== 0 && ids.includes(id)).sort((a, b) => b.position - a.position)[0];
+  return guild.roles
+    .filter(({ id, color }) => color !== 0 && ids.includes(id))
+    .sort((a, b) => b.position - a.position)[0];
 }
 
 /** What a person is in a server, in a word. */
@@ -163,7 +168,8 @@ export function rankOf(guild: GuildState, userId: string): 'owner' | 'manager' |
 export function channelsFor(guild: GuildState, userId: string): ChannelState[] {
   const seen = guild.channels.filter((channel) => channel.visibleTo.includes(userId) && channel.type !== 4);
   const isThread = (channel: ChannelState): boolean => channel.type >= 10 && channel.type <= 12;
-  const order = (a: ChannelState, b: ChannelState): number => a.position - b.position || (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
+  const order = (a: ChannelState, b: ChannelState): number =>
+    a.position - b.position || (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
   return seen
     .filter((channel) => !isThread(channel))
     .sort(order)
@@ -178,7 +184,8 @@ export function timeline(channelId: string, userId: string): (MessageState | Int
     (message) => message.channelId === channelId && (message.visibleTo === null || message.visibleTo === userId),
   );
   const failures = [...(known?.interactions.values() ?? [])].filter(
-    (one) => one.channelId === channelId && one.userId === userId && one.status === 'failed' && one.kind !== 'autocomplete',
+    (one) =>
+      one.channelId === channelId && one.userId === userId && one.status === 'failed' && one.kind !== 'autocomplete',
   );
   return [...messages, ...failures].sort(before);
 }

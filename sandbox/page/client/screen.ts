@@ -192,7 +192,9 @@ export async function useComponent(messageId: string, customId: string, values?:
   ui.pending.add(key);
   draw();
   const who = { userId: ui.userId, channelId: currentChannelId(), messageId, customId };
-  await attempt(async () => follow(await interact(values ? { kind: 'select', ...who, values } : { kind: 'button', ...who })));
+  await attempt(async () =>
+    follow(await interact(values ? { kind: 'select', ...who, values } : { kind: 'button', ...who })),
+  );
   ui.pending.delete(key);
   draw();
 }

@@ -23,8 +23,7 @@ export class BellSelect extends HTMLElement {
 
   set owner(owner: Owner) {
     const changed =
-      this.#owner?.menu !== owner.menu &&
-      JSON.stringify(this.#owner?.menu) !== JSON.stringify(owner.menu);
+      this.#owner?.menu !== owner.menu && JSON.stringify(this.#owner?.menu) !== JSON.stringify(owner.menu);
     this.#owner = owner;
     if (changed) this.values = defaultsOf(owner.menu);
     this.#draw();
@@ -47,9 +46,15 @@ export class BellSelect extends HTMLElement {
   }
 
   #toggle(): void {
-    if (this.#open) return this.#close(true);
+    if (this.#open) {
+      this.#close(true);
+      return;
+    }
     this.#open = true;
-    this.#active = Math.max(0, this.#choices.findIndex(({ value }) => this.values.includes(value)));
+    this.#active = Math.max(
+      0,
+      this.#choices.findIndex(({ value }) => this.values.includes(value)),
+    );
     this.#draw();
   }
 

@@ -1,0 +1,83 @@
+/** The options of slash commands: how they are typed, what is offered for them, and what they are sent as. */
+import { type APIApplicationCommandOption, ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
+import type { GuildState, OptionInput } from '../../discord/control.ts';
+import { type Command, channelsFor, nameOf } from './model.ts';
+import { ui } from './screen.ts';
+
+/** An option on the line. `picked` is what stands behind the text, if it was chosen from a list. */
+export interface Field {
+  option: APIApplicationCommandOption;
+  text: string;
+  picked: { text: string; value: OptionInput } | undefined;
+}
+
+/** A command that was typed or pasted whole, with a space after it. */
+export function findTyped(commands: readonly Command[], typed: string): { command: Command; rest: string } | undefined {
+  const fitting = commands.filter(({ path }) => typed.startsWith(`${path} `));
+  const command = fitting.sort((a, b) => b.path.length - a.path.length)[0];
+  return command && { command, rest: typed.slice(command.path.length + 1) };
+}
+
+/** The values by option of what was typed after a command: `address:0x… label:Treasury`. */
+export function readOptions({ options }: Command, rest: string): Map<string, string> {
+  const written = new Map<string, string>();
+  if (rest.trim() === '') return written;
+  const names = options.map(({ name }) => name).join('|');
+  const parts = names === '' ? [rest] : rest.split(new RegExp(`(?:^|\\s)(${names}):\\s*`));
+  const first = options[0];
+  if (parts[0]?.trim() && first) written.set(first.name, parts[0].trim());
+  for (let at = 1; at < parts.length; at += 2) written.set(parts[at]!, (parts[at + 1] ?? '').trim());
+  return written;
+}
+
+/** What Discord itself offers for an option: choices, channels, people, roles. */
+export function offers(
+  option: APIApplicationCommandOption,
+  guild: GuildState,
+): [label: string, value: OptionInput, detail: string][] {
+  const people = (): [string, string, string][] =>
+    guild.members.map(({ userId }) => [`@${nameOf(userId, guild)}`, userId, 'member']);
+  const roles = (): [string, string, string][] =>
+    guild.roles.map(({ id, name }) => [`@${name.replace(/^@/, '')}`, id, 'role']);
+  switch (option.type) {
+    case Option.Boolean:
+      return [
+        ['True', true, ''],
+        ['False', false, ''],
+      ];
+    case Option.Channel: {
+      const types = option.channel_types ?? [];
+      return channelsFor(guild, ui.userId)
+        .filter(({ type }) => types.length === 0 || types.includes(type as never))
+        .map(({ id, name }) => [`#${name}`, id, '']);
+    }
+    case Option.User:
+      return people();
+    case Option.Role:
+      return roles();
+    case Option.Mentionable:
+      return [...people(), ...roles()];
+    default:
+      return 'choices' in option ? (option.choices ?? []).map(({ name, value }) => [name, value, '']) : [];
+  }
+}
+
+/** What the option is sent as; undefined if it is left out, an error if it cannot be. */
+export function optionValue(
+  { option, text: typed, picked }: Field,
+  guild: GuildState,
+): OptionInput | undefined | Error {
+  if (picked) return picked.value;
+  const written = typed.trim();
+  if (written === '') return undefined;
+  const offered = offers(option, guild);
+  const meant = offered.find(([label, value]) =>
+    [label, String(value), label.slice(1)].some((one) => one.toLowerCase() === written.toLowerCase()),
+  );
+  if (meant) return meant[1];
+  if (option.type === Option.String && offered.length === 0) return written;
+  if (option.type === Option.Integer || option.type === Option.Number) {
+    return Number.isFinite(Number(written)) ? Number(written) : new Error(`${option.name} takes a number.`);
+  }
+  return new Error(`Choose "${option.name}" from the list.`);
+}

@@ -1,0 +1,269 @@
+/** The page against a bot of its own that uses everything a bot can show: forms, menus, files, edits, new layouts. */
+import {
+  ActionRowBuilder,
+  ButtonBuilder,
+  ButtonStyle,
+  type ChatInputCommandInteraction,
+  type Client,
+  ContainerBuilder,
+  Events,
+  type Interaction,
+  MessageFlags,
+  ModalBuilder,
+  SeparatorBuilder,
+  StringSelectMenuBuilder,
+  TextDisplayBuilder,
+  TextInputBuilder,
+  TextInputStyle,
+} from 'discord.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { findChromium, launchChromium } from '../../sandbox/browser.ts';
+import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { listenForPage } from '../../sandbox/page/server.ts';
+import type { Sandbox } from '../../sandbox/running.ts';
+import { logIn } from '../discord-stand-in/bot.ts';
+
+const chromium = findChromium();
+const { alerts } = seed.harbor;
+const address = '0x0000000000000000000000000000000000000001';
+const token = { address, type: 'ERC-20', name: 'A token', symbol: 'TKN', decimals: 6 } as const;
+
+/** A world in which nothing moves. */
+const still: Sandbox['world'] = {
+  chain: { kind: 'scripted', notice: 'There is no anvil for this platform.' },
+  wallets: { Treasury: address },
+  tokens: { dollar: token, bell: token, hostile: token, fake: token, keys: token, names: token, supplies: token },
+  watched: [],
+  notification: { repeat: 0, repeatAfterMs: 0, delayMs: 0, reorder: false, paused: false },
+  bot: { state: 'running', pid: 1, starts: 1, since: 0, note: null },
+  traffic: false,
+  explorerUrl: 'http://127.0.0.1:1/explorer',
+};
+
+const string = 3;
+const attachment = 11;
+const commands = [
+  { name: 'form', description: 'Opens a form' },
+  { name: 'menu', description: 'Shows menus' },
+  { name: 'layout', description: 'Uses the new layout' },
+  { name: 'count', description: 'Counts up' },
+  {
+    name: 'import',
+    description: 'Takes a file',
+    options: [{ type: attachment, name: 'file', description: 'A file', required: true }],
+  },
+  { name: 'sleep', description: 'Never answers' },
+  {
+    name: 'echo',
+    description: 'Says it again',
+    options: [
+      { type: string, name: 'text', description: 'What to say', required: true },
+      {
+        type: string,
+        name: 'size',
+        description: 'How loud',
+        choices: [
+          { name: 'Quiet', value: 'q' },
+          { name: 'Loud', value: 'l' },
+        ],
+      },
+    ],
+  },
+];
+
+async function answer(interaction: Interaction): Promise<void> {
+  if (interaction.isModalSubmit()) {
+    await interaction.reply(`Welcome, ${interaction.fields.getTextInputValue('name')}.`);
+  } else if (interaction.isStringSelectMenu()) {
+    await interaction.update({ content: `Chosen: ${interaction.values.join(' and ')}`, components: [] });
+  } else if (interaction.isButton()) {
+    const next = Number(interaction.customId) + 1;
+    await interaction.update({ content: `It is ${next}`, components: [button(next)] });
+  } else if (interaction.isChatInputCommand()) {
+    await answers[interaction.commandName]!(interaction);
+  }
+}
+
+const button = (count: number) =>
+  new ActionRowBuilder<ButtonBuilder>().addComponents(
+    new ButtonBuilder().setCustomId(String(count)).setLabel('More').setStyle(ButtonStyle.Primary),
+  );
+
+const answers: Record<string, (interaction: ChatInputCommandInteraction) => Promise<unknown>> = {
+  form: (interaction) => {
+    const name = new TextInputBuilder()
+      .setCustomId('name')
+      .setLabel('Name')
+      .setStyle(TextInputStyle.Short)
+      .setMinLength(2);
+    const row = new ActionRowBuilder<TextInputBuilder>().addComponents(name);
+    return interaction.showModal(new ModalBuilder().setCustomId('form').setTitle('Who are you?').addComponents(row));
+  },
+  menu: (interaction) => {
+    const options = ['Red', 'Green', 'Blue'].map((label) => ({
+      label,
+      value: label.toLowerCase(),
+      description: `The colour ${label}`,
+    }));
+    const menu = new StringSelectMenuBuilder()
+      .setCustomId('colours')
+      .setPlaceholder('Colours')
+      .setMaxValues(2)
+      .addOptions(options);
+    const row = new ActionRowBuilder<StringSelectMenuBuilder>().addComponents(menu);
+    return interaction.reply({ content: 'Choose', components: [row], flags: MessageFlags.Ephemeral });
+  },
+  layout: (interaction) => {
+    const container = new ContainerBuilder()
+      .setAccentColor(0xff0000)
+      .addTextDisplayComponents(new TextDisplayBuilder().setContent('## A **bold** layout'))
+      .addSeparatorComponents(new SeparatorBuilder());
+    return interaction.reply({ flags: MessageFlags.IsComponentsV2, components: [container] });
+  },
+  count: (interaction) => interaction.reply({ content: 'It is 0', components: [button(0)] }),
+  import: async (interaction) => {
+    const file = interaction.options.getAttachment('file', true);
+    const text = await (await fetch(file.url)).text();
+    await interaction.reply({
+      content: `${file.name}: ${text}`,
+      files: [{ attachment: Buffer.from(text), name: 'copy.csv' }],
+    });
+  },
+  sleep: async () => undefined,
+  echo: (interaction) =>
+    interaction.reply(
+      `${interaction.options.getString('text')} (${interaction.options.getString('size') ?? 'as it is'})`,
+    ),
+};
+
+interface Visit {
+  page: Page;
+  discord: Discord;
+  client: Client<true>;
+  faults: string[];
+}
+
+async function visit(): Promise<Visit> {
+  const discord = await startDiscord({ port: 0 });
+  onTestFinished(() => discord.close());
+  const server = await listenForPage(0);
+  onTestFinished(() => server.close());
+  const client = await logIn(discord);
+  client.on(Events.InteractionCreate, (interaction) => void answer(interaction));
+  await client.application.commands.set(commands as never);
+  server.show({
+    discord,
+    world: still,
+    journeys: [],
+    chain: undefined as never,
+    act: async () => '',
+    on: () => () => undefined,
+  });
+  const browser = await launchChromium(chromium!);
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  const faults: string[] = [];
+  page.on('console', (line) => line.type() === 'error' && faults.push(line.text()));
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.setDefaultTimeout(10_000);
+  await page.goto(server.url);
+  await page.getByRole('combobox', { name: 'Message #alerts' }).waitFor();
+  return { page, discord, client, faults };
+}
+
+async function use(page: Page, command: string): Promise<void> {
+  await page.getByRole('combobox', { name: 'Message #alerts' }).focus();
+  await page.keyboard.type(`/${command} `);
+  await page.keyboard.press('Enter');
+}
+
+const message = (page: Page, text: string | RegExp) => page.locator('article.message', { hasText: text });
+
+describe.skipIf(chromium === null)('what a bot can show', () => {
+  it('opens forms, checks them and sends them', async () => {
+    const { page, faults } = await visit();
+    await use(page, 'form');
+    const form = page.getByRole('dialog', { name: 'Who are you?' });
+    await form.waitFor();
+    await page.keyboard.type('A');
+    await page.keyboard.press('Enter');
+    expect(await form.isVisible()).toBe(true);
+    await page.keyboard.type('da');
+    await page.keyboard.press('Enter');
+    await message(page, 'Welcome, Ada.').waitFor();
+    expect(await form.count()).toBe(0);
+    await use(page, 'form');
+    await form.waitFor();
+    await page.keyboard.press('Escape');
+    await form.waitFor({ state: 'detached' });
+    expect(faults).toEqual([]);
+  });
+
+  it('chooses several things in a menu, by the keyboard', async () => {
+    const { page, faults } = await visit();
+    await use(page, 'menu');
+    const menu = page.getByRole('combobox', { name: 'Colours' });
+    await menu.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('option', { name: /Red/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await message(page, 'Chosen: red and blue').waitFor();
+    await page.getByRole('button', { name: 'Dismiss message' }).click();
+    await message(page, 'Chosen: red and blue').waitFor({ state: 'detached' });
+    expect(faults).toEqual([]);
+  });
+
+  it('presses buttons, and shows what was edited and deleted', async () => {
+    const { page, client, faults } = await visit();
+    await use(page, 'count');
+    for (const count of [1, 2, 3]) {
+      await page.getByRole('button', { name: 'More' }).click();
+      await message(page, `It is ${count}`).waitFor();
+    }
+    await message(page, 'It is 3').getByText('(edited)').waitFor();
+    const channel = await client.channels.fetch(alerts);
+    if (!channel?.isSendable()) throw new Error('The bot cannot send here.');
+    const sent = await channel.send('Soon gone');
+    await message(page, 'Soon gone').waitFor();
+    await sent.delete();
+    await message(page, 'Soon gone').waitFor({ state: 'detached' });
+    expect(faults).toEqual([]);
+  });
+
+  it('gives files to commands and shows files and layouts', async () => {
+    const { page, faults } = await visit();
+    await page.getByRole('combobox', { name: 'Message #alerts' }).focus();
+    await page.keyboard.type('/import ');
+    await page
+      .locator('#option-file')
+      .setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b') });
+    await page.getByRole('button', { name: 'Send', exact: true }).first().click();
+    await message(page, 'list.csv: a,b').getByRole('link', { name: 'copy.csv' }).waitFor();
+    await use(page, 'layout');
+    await message(page, 'A bold layout').getByRole('heading').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('says what is missing, offers choices, and tells when the bot does not answer', async () => {
+    const { page, faults } = await visit();
+    await use(page, 'echo');
+    await page.getByRole('alert').filter({ hasText: 'text is needed' }).waitFor();
+    await page.locator('#option-text').focus();
+    await page.keyboard.type('Hello');
+    await page.getByRole('button', { name: '+ size' }).click();
+    await page.getByRole('option', { name: 'Loud' }).click();
+    await page.keyboard.press('Enter');
+    await message(page, 'Hello (l)').waitFor();
+    await page.getByRole('combobox', { name: 'Message #alerts' }).fill('/echo text:one two size:Quiet');
+    await page.keyboard.press('Enter');
+    await message(page, 'one two (q)').waitFor();
+    await use(page, 'sleep');
+    await message(page, 'The application did not respond').waitFor();
+    expect(faults).toEqual([]);
+  });
+});
