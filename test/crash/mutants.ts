@@ -117,6 +117,8 @@ function passes(tests: string[]): boolean {
   const { status } = spawnSync(process.execPath, [join(directory, 'node_modules/vitest/vitest.mjs'), 'run', ...tests], {
     cwd: directory,
     stdio: 'ignore',
+    timeout: 180_000,
+    killSignal: 'SIGKILL',
   });
   return status === 0;
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,11 +11,15 @@ import { migrations } from '../../src/store/migrations.ts';
 
 let directory: string;
 let file: string;
+let holder: ChildProcess | undefined;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'database-'));
   file = join(directory, 'test.sqlite');
 });
-afterEach(() => rmSync(directory, { recursive: true }));
+afterEach(() => {
+  holder?.kill('SIGKILL');
+  rmSync(directory, { recursive: true });
+});
 
 const body = Buffer.from('{}');
 
@@ -47,10 +51,10 @@ describe('the database file', () => {
       openDatabase(${JSON.stringify(file)});
       console.log('open');
       setInterval(() => {}, 1_000);`;
-    const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    await once(holder.stdout, 'data');
+    await once(holder.stdout!, 'data');
     expect(() => openDatabase(file)).toThrow('Another process is using');
     holder.kill('SIGKILL');
     await once(holder, 'exit');
