@@ -24,7 +24,6 @@ let fields: Field[] = [];
 let items: Item[] = [];
 let active = -1;
 let error = '';
-let busy = false;
 let asked = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -50,7 +49,7 @@ export function composerView(): TemplateResult {
     ${error ? html`<p class="error" role="alert">${error}</p>` : nothing}
     <div class="line">
       ${command ? commandLine(command, guild) : textLine(channel.name)}
-      <button class="send" type="submit" aria-label="Send" ?disabled=${busy}>
+      <button class="send" type="submit" aria-label="Send">
         <svg viewBox="0 0 24 24" aria-hidden="true"><path fill="currentColor" d="M3 20V4l19 8Zm2-3 11.800-5L5 7v3.500l6 1.500-6 1.500Z"/></svg>
       </button>
     </div>
@@ -312,7 +311,7 @@ function dropField(input: HTMLInputElement): void {
 
 function onSubmit(event: SubmitEvent): void {
   event.preventDefault();
-  if (!busy) void (command ? sendCommand(command) : sendText());
+  void (command ? sendCommand(command) : sendText());
 }
 
 async function sendText(): Promise<void> {
@@ -353,11 +352,9 @@ async function sendCommand(chosen: Command): Promise<void> {
     }
     if (value !== undefined && !(value instanceof Error)) options[field.option.name] = value;
   }
-  busy = true;
   ui.following = true;
   const who = { userId: ui.userId, channelId: currentChannelId() };
   leave();
   await attempt(async () => follow(await interact({ kind: 'command', ...who, name: chosen.path, options })));
-  busy = false;
   draw();
 }
