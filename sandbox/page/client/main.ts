@@ -7,7 +7,7 @@ import { formView, openForm } from './form.ts';
 import { entryView } from './message.ts';
 import { channelOf, connected, guildOf, known, timeline } from './model.ts';
 import { navigationView, restoreTheme } from './navigation.ts';
-import { currentChannelId, draw, listen, show, ui } from './screen.ts';
+import { currentChannelId, draw, drawAtOnce, listen, show, ui } from './screen.ts';
 import './select.ts';
 import { refreshTimes } from './text.ts';
 import { worldView } from './world.ts';
@@ -63,21 +63,24 @@ function channelView(channelId: string): TemplateResult {
 function openDrawer(drawer: 'channels' | 'world'): void {
   ui.drawer = drawer;
   const first = drawer === 'world' ? '[role="tab"][tabindex="0"]' : '.rail button';
-  draw(() => document.querySelector<HTMLElement>(first)?.focus());
+  drawAtOnce(() => document.querySelector<HTMLElement>(first)?.focus());
 }
 
 function closeDrawer(): void {
   const opener = `open-${ui.drawer}`;
   ui.drawer = 'none';
-  draw(() => document.getElementById(opener)?.focus());
+  drawAtOnce(() => document.getElementById(opener)?.focus());
 }
 
 const narrow = (): boolean => matchMedia('(max-width: 1100px)').matches;
 
 /** On narrow screens the world is a drawer, on wide ones a column. */
 function toggleWorld(): void {
-  if (narrow()) openDrawer('world');
-  else ui.worldOpen = !ui.worldOpen;
+  if (narrow()) {
+    openDrawer('world');
+    return;
+  }
+  ui.worldOpen = !ui.worldOpen;
   draw();
 }
 

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import type { ChannelState, GuildState } from '../../discord/control.ts';
 import { avatar, icon, initials } from './avatar.ts';
 import { channelsFor, guildOf, known, memberOf, nameOf, newestIn, rankOf } from './model.ts';
-import { currentChannelId, draw, type Theme, ui } from './screen.ts';
+import { currentChannelId, draw, drawAtOnce, type Theme, ui } from './screen.ts';
 
 /** The left side: servers in the rail, the channels of one, and the person at the bottom. */
 export function navigationView(): TemplateResult {
@@ -60,7 +60,7 @@ function personView(guild: GuildState): TemplateResult {
   const people = guild.members.filter(({ userId }) => userId !== known?.discord.botId).map(({ userId }) => userId);
   const toggle = (): void => {
     ui.peopleOpen = !ui.peopleOpen;
-    draw(() => document.querySelector<HTMLElement>('.people input:checked')?.focus());
+    drawAtOnce(() => document.querySelector<HTMLElement>('.people input:checked')?.focus());
   };
   const become = (userId: string) => (): void => {
     ui.userId = userId;

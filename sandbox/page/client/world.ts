@@ -4,7 +4,7 @@ import { act, button, check } from './controls.ts';
 import { journeysView, tally } from './journey.ts';
 import { breakView } from './misfortunes.ts';
 import { addressName, type Known, known } from './model.ts';
-import { attempt, draw, perform, say, type Tab, ui } from './screen.ts';
+import { attempt, draw, drawAtOnce, perform, say, type Tab, ui } from './screen.ts';
 
 const tabs: Record<Tab, string> = { events: 'Events', send: 'Send', watch: 'Watch', break: 'Break' };
 
@@ -27,7 +27,7 @@ export function worldView(now: number): TemplateResult {
 
 function openTab(tab: Tab): void {
   ui.tab = tab;
-  draw(() => document.getElementById(`tab-${tab}`)?.focus());
+  drawAtOnce(() => document.getElementById(`tab-${tab}`)?.focus());
 }
 
 function onTabKey(event: KeyboardEvent): void {
