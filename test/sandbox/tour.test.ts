@@ -52,90 +52,6 @@ it.runIf(chromium === null && process.env.CI)('has a browser in CI', () => {
 });
 
 describe.skipIf(chromium === null)('a newcomer in a browser', () => {
-  it('makes the whole tour', { timeout: 150_000 }, async () => {
-    const { page, news, faults } = await visit();
-    const { wallets, tokens } = news.world();
-    const alert = (text: string) => page.locator('article.message .embed', { hasText: text });
-    const tab = (name: string) => page.getByRole('tab', { name });
-    const world = page.getByRole('tabpanel');
-
-    // An alert comes by itself.
-    await page
-      .getByText(/Incoming · /)
-      .first()
-      .waitFor();
-
-    // Subscribing: the list opens on a slash, the options follow, Enter sends.
-    await type(page, '/');
-    await page.getByRole('option', { name: '/subscription add' }).waitFor();
-    await page.keyboard.type('subscription add ');
-    await page.keyboard.type(wallets.Whale!);
-    await page.getByRole('button', { name: '+ label' }).click();
-    await page.keyboard.type('The whale');
-    await page.keyboard.press('Enter');
-    await lastReply(page, 'subscription add').getByText('Watching The whale').waitFor();
-    await lastReply(page, 'subscription add').getByText('Only you can see this').waitFor();
-
-    // Its webhook must know the address too; then a transfer becomes an alert.
-    await tab('Watch').click();
-    await world
-      .getByRole('listitem')
-      .filter({ hasText: wallets.Whale! })
-      .getByRole('button', { name: 'Watch' })
-      .click();
-    await page.getByText(`The webhook now watches ${wallets.Whale}.`).waitFor();
-    await tab('Send').click();
-    await world.getByLabel('From').selectOption('Bob');
-    await world.getByLabel('To', { exact: true }).selectOption('Whale');
-    await world.getByLabel('Amount').fill('1234.5');
-    await world.getByRole('button', { name: 'Send', exact: true }).click();
-    await alert('Incoming · 1,234.5 HUSD').getByText('The whale', { exact: true }).waitFor();
-    await tab('Events').click();
-    const journey = world.getByRole('listitem').filter({ hasText: 'Bob sends 1234.5 HUSD to Whale' });
-    await journey.getByText(/#alerts/).waitFor();
-
-    // A token, looked up.
-    await type(page, `/token ${tokens.dollar.address}`);
-    await page.keyboard.press('Enter');
-    await lastReply(page, 'token').getByText('Harbor Dollar').first().waitFor();
-
-    // Providers, by pages; the category comes from the bot's own suggestions.
-    await type(page, '/provider search wal');
-    await page.getByRole('option', { name: /wallets/i }).click();
-    await page.keyboard.press('Enter');
-    const providers = lastReply(page, 'provider search');
-    const first = await providers.locator('.embed').innerText();
-    await providers.getByRole('button', { name: /Next/ }).click();
-    await providers.getByText('(edited)').waitFor();
-    expect(await providers.locator('.embed').innerText()).not.toBe(first);
-
-    // Taking the address out of the webhook again: a preview, then a button.
-    await type(page, '/webhook remove ');
-    await page.getByRole('option', { name: /points here/ }).click();
-    await page.keyboard.type(wallets.Whale!);
-    await page.keyboard.press('Enter');
-    await lastReply(page, 'webhook remove').getByRole('button', { name: 'Remove' }).click();
-    await news.until(() => !news.world().watched.includes(wallets.Whale!));
-
-    // The bot is killed; what is sent meanwhile waits, and comes once.
-    await tab('Break').click();
-    await world.getByRole('button', { name: 'Kill it (SIGKILL)' }).click();
-    await page.getByText('Bot is down').waitFor();
-    await tab('Send').click();
-    await world.getByLabel('To', { exact: true }).selectOption('Treasury');
-    await world.getByLabel('Amount').fill('7777.25');
-    await world.getByRole('button', { name: 'Send', exact: true }).click();
-    await tab('Events').click();
-    const lost = world.getByRole('listitem').filter({ hasText: 'Bob sends 7777.25 HUSD to Treasury' });
-    await lost.getByText(/no answer, again in \d+ s/).waitFor();
-    await tab('Break').click();
-    await world.getByRole('button', { name: 'Start it' }).click();
-    await alert('Incoming · 7,777.25 HUSD').waitFor({ timeout: 60_000 });
-    expect(news.embeds(alerts).filter(({ title }) => title?.includes('7,777.25'))).toHaveLength(1);
-
-    expect(faults).toEqual([]);
-  });
-
   it('shows each person what is theirs', { timeout: 60_000 }, async () => {
     const { page, faults } = await visit();
     await page.getByText('Watching Treasury').first().waitFor();
@@ -245,5 +161,89 @@ describe.skipIf(chromium === null)('a newcomer in a browser', () => {
         .filter((line) => /- (button|link|textbox|combobox|checkbox|radio|tab|img)(?: \[.*\])?:?$/.test(line));
       expect(nameless).toEqual([]);
     }
+  });
+
+  it('makes the whole tour', { timeout: 150_000 }, async () => {
+    const { page, news, faults } = await visit();
+    const { wallets, tokens } = news.world();
+    const alert = (text: string) => page.locator('article.message .embed', { hasText: text });
+    const tab = (name: string) => page.getByRole('tab', { name });
+    const world = page.getByRole('tabpanel');
+
+    // An alert comes by itself.
+    await page
+      .getByText(/Incoming · /)
+      .first()
+      .waitFor();
+
+    // Subscribing: the list opens on a slash, the options follow, Enter sends.
+    await type(page, '/');
+    await page.getByRole('option', { name: '/subscription add' }).waitFor();
+    await page.keyboard.type('subscription add ');
+    await page.keyboard.type(wallets.Whale!);
+    await page.getByRole('button', { name: '+ label' }).click();
+    await page.keyboard.type('The whale');
+    await page.keyboard.press('Enter');
+    await lastReply(page, 'subscription add').getByText('Watching The whale').waitFor();
+    await lastReply(page, 'subscription add').getByText('Only you can see this').waitFor();
+
+    // Its webhook must know the address too; then a transfer becomes an alert.
+    await tab('Watch').click();
+    await world
+      .getByRole('listitem')
+      .filter({ hasText: wallets.Whale! })
+      .getByRole('button', { name: 'Watch' })
+      .click();
+    await page.getByText(`The webhook now watches ${wallets.Whale}.`).waitFor();
+    await tab('Send').click();
+    await world.getByLabel('From').selectOption('Bob');
+    await world.getByLabel('To', { exact: true }).selectOption('Whale');
+    await world.getByLabel('Amount').fill('1234.5');
+    await world.getByRole('button', { name: 'Send', exact: true }).click();
+    await alert('Incoming · 1,234.5 HUSD').getByText('The whale', { exact: true }).waitFor();
+    await tab('Events').click();
+    const journey = world.getByRole('listitem').filter({ hasText: 'Bob sends 1234.5 HUSD to Whale' });
+    await journey.getByText(/#alerts/).waitFor();
+
+    // A token, looked up.
+    await type(page, `/token ${tokens.dollar.address}`);
+    await page.keyboard.press('Enter');
+    await lastReply(page, 'token').getByText('Harbor Dollar').first().waitFor();
+
+    // Providers, by pages; the category comes from the bot's own suggestions.
+    await type(page, '/provider search wal');
+    await page.getByRole('option', { name: /wallets/i }).click();
+    await page.keyboard.press('Enter');
+    const providers = lastReply(page, 'provider search');
+    const first = await providers.locator('.embed').innerText();
+    await providers.getByRole('button', { name: /Next/ }).click();
+    await providers.getByText('(edited)').waitFor();
+    expect(await providers.locator('.embed').innerText()).not.toBe(first);
+
+    // Taking the address out of the webhook again: a preview, then a button.
+    await type(page, '/webhook remove ');
+    await page.getByRole('option', { name: /points here/ }).click();
+    await page.keyboard.type(wallets.Whale!);
+    await page.keyboard.press('Enter');
+    await lastReply(page, 'webhook remove').getByRole('button', { name: 'Remove' }).click();
+    await news.until(() => !news.world().watched.includes(wallets.Whale!));
+
+    // The bot is killed; what is sent meanwhile waits, and comes once.
+    await tab('Break').click();
+    await world.getByRole('button', { name: 'Kill it (SIGKILL)' }).click();
+    await page.getByText('Bot is down').waitFor();
+    await tab('Send').click();
+    await world.getByLabel('To', { exact: true }).selectOption('Treasury');
+    await world.getByLabel('Amount').fill('7777.25');
+    await world.getByRole('button', { name: 'Send', exact: true }).click();
+    await tab('Events').click();
+    const lost = world.getByRole('listitem').filter({ hasText: 'Bob sends 7777.25 HUSD to Treasury' });
+    await lost.getByText(/no answer, again in \d+ s/).waitFor();
+    await tab('Break').click();
+    await world.getByRole('button', { name: 'Start it' }).click();
+    await alert('Incoming · 7,777.25 HUSD').waitFor({ timeout: 60_000 });
+    expect(news.embeds(alerts).filter(({ title }) => title?.includes('7,777.25'))).toHaveLength(1);
+
+    expect(faults).toEqual([]);
   });
 });
