@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 
 /** A start that cannot be made with this environment; the message names every fault and no secret's value. */
@@ -140,6 +141,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       'To try everything without any account: npm run sandbox',
     ].join('\n'),
   );
+}
+
+/** The path of the database, for the tools that need nothing else; throws a {@link ConfigError} when it is wrong. */
+export function readDatabaseFile(environment: Record<string, string | undefined>): string {
+  const parsed = schema.pick({ DATABASE_URL: true }).safeParse(environment);
+  if (parsed.success) return resolve(parsed.data.DATABASE_URL.slice('sqlite:'.length));
+  throw new ConfigError(parsed.error.issues.map(({ message }) => `DATABASE_URL: ${message}`).join('\n'));
 }
 
 const PROJECT_KEYS = ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_API_KEY', 'NOTIFICATION_API_SECRET'] as const;

@@ -15,6 +15,10 @@ const MAY_IMPORT: Record<string, string[]> = {
   'src/discord': ['src/domain', 'src/errors'],
   'src/upstream': ['src/domain', 'src/errors'],
   'src/store': ['src/domain', 'src/errors'],
+  // The operator's tools: each is a process edge of its own.
+  'src/backup': ['src/store', 'src/config', 'src/errors'],
+  'src/restore': ['src/store', 'src/config', 'src/errors'],
+  'src/deadletters': ['src/store', 'src/config', 'src/errors'],
   commands: ['src/domain', 'src/errors'],
   services: ['src/domain'],
   sandbox: ['src/domain', 'services'],

@@ -1,10 +1,12 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { migrations } from './migrations.ts';
 
 /** How long a writer waits for another one before it gives up with SQLITE_BUSY. */
 const BUSY_MS = 250;
+/** The same for a tool beside a running bot. */
+const BESIDE_BUSY_MS = 10_000;
 
 /** An open database file with the lock that keeps every other process out. */
 export interface OpenDatabase {
@@ -40,8 +42,27 @@ export function openDatabase(file: string): OpenDatabase {
   }
 }
 
+/**
+ * Opens the file of a bot that may be running, as a second writer; throws an Error with a message for the operator when
+ * there is none or its schema is another one.
+ */
+export function openBeside(file: string): Database.Database {
+  if (!existsSync(file)) throw new Error(`There is no database at ${file}. Name it with DATABASE_URL.`);
+  const db = new Database(file, { fileMustExist: true, timeout: BESIDE_BUSY_MS });
+  const version = db.pragma('user_version', { simple: true });
+  if (version !== migrations.length) {
+    db.close();
+    throw new Error(
+      `${file} has schema ${version}; this program knows ${migrations.length}. Start the Ledgerbell of this version once.`,
+    );
+  }
+  db.pragma('synchronous = FULL');
+  db.pragma('foreign_keys = ON');
+  return db;
+}
+
 /** An exclusive transaction on a file beside the database: the system releases it however the process ends. */
-function takeLock(file: string): Database.Database {
+export function takeLock(file: string): Database.Database {
   const lock = new Database(`${file}.lock`, { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
@@ -65,7 +86,12 @@ function migrate(db: Database.Database, file: string): void {
   }
   if (version > 0 && version < migrations.length) {
     const backup = `${file}.before-schema-${migrations.length}`;
-    if (!existsSync(backup)) db.prepare('VACUUM INTO ?').run(backup);
+    if (!existsSync(backup)) {
+      // A process that ends on the way must not leave half a copy under the name of a whole one.
+      rmSync(`${backup}.partial`, { force: true });
+      db.prepare('VACUUM INTO ?').run(`${backup}.partial`);
+      renameSync(`${backup}.partial`, backup);
+    }
   }
   for (let next = version; next < migrations.length; next++) {
     db.transaction(() => {

@@ -1,0 +1,18 @@
+import { resolve } from 'node:path';
+import { readDatabaseFile } from './config.ts';
+import { UserError } from './errors.ts';
+import { restore } from './store/backup.ts';
+
+/** `npm run restore -- <file>`: puts a backup in the database's place while the bot is stopped. */
+
+try {
+  const [backup] = process.argv.slice(2);
+  if (!backup) throw new UserError('Name the backup: npm run restore -- data/backups/2026-01-31T12-00-00-000Z.sqlite');
+  const file = readDatabaseFile(process.env);
+  const { kept } = await restore(file, resolve(backup), Date.now());
+  process.stdout.write(`Restored ${resolve(backup)} to ${file}.\n`);
+  if (kept !== null) process.stdout.write(`What was there is kept as ${kept}; delete it once all is well.\n`);
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,131 @@
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { UserError } from '../errors.ts';
+import { takeLock } from './database.ts';
+import { migrations } from './migrations.ts';
+
+/** How long a copy waits for a lock that another process holds for a moment. */
+const BUSY_MS = 5_000;
+/** All pages in one step: one snapshot, however much is written meanwhile, and no writer waits for it. */
+const ALL_PAGES = 0x7fffffff;
+
+/** A verified copy of a database. */
+export interface Backup {
+  file: string;
+  bytes: number;
+}
+
+/** The folder beside a database where its backups go. */
+export const backupFolder = (file: string): string => join(dirname(file), 'backups');
+
+/** A time as it stands in file names: `2026-01-31T12-00-00-000Z`. */
+export const stamp = (now: number): string => new Date(now).toISOString().replace(/[:.]/g, '-');
+
+/**
+ * Copies a database as it stands now, also while a bot writes to it, and verifies the copy. `target` appears only once
+ * it is whole and on disk. Throws a {@link UserError} when there is nothing to copy, `target` exists, or the copy is
+ * not sound.
+ */
+export async function backUp(file: string, target: string): Promise<Backup> {
+  if (!existsSync(file)) throw new UserError(`There is no database at ${file}. Name it with DATABASE_URL.`);
+  if (existsSync(target)) throw new UserError(`${target} exists already. Name another file, or move that one away.`);
+  mkdirSync(dirname(target), { recursive: true });
+  const partial = `${target}.partial`;
+  rmSync(partial, { force: true });
+  try {
+    await copy(file, partial);
+    verify(partial, file);
+    fsync(partial);
+    renameSync(partial, target);
+    fsync(dirname(target));
+  } finally {
+    rmSync(partial, { force: true });
+  }
+  return { file: target, bytes: statSync(target).size };
+}
+
+/**
+ * Puts a backup in the place of a database that no process uses; what stood there is kept beside it. Gives the name of
+ * the kept file, or null when there was none. Throws a {@link UserError} when a bot runs or the backup is not sound;
+ * the database is untouched then.
+ */
+export async function restore(file: string, backup: string, now: number): Promise<{ kept: string | null }> {
+  if (!existsSync(backup))
+    throw new UserError(`There is no backup at ${backup}. Backups are in ${backupFolder(file)}.`);
+  mkdirSync(dirname(file), { recursive: true });
+  const lock = lockFor(file);
+  try {
+    const fresh = `${file}.restored`;
+    rmSync(fresh, { force: true });
+    await backUp(backup, fresh);
+    const kept = existsSync(file) ? `${file}.before-restore-${stamp(now)}` : null;
+    if (kept !== null) keep(file, kept);
+    renameSync(fresh, file);
+    fsync(dirname(file));
+    return { kept };
+  } finally {
+    lock.close();
+  }
+}
+
+function lockFor(file: string): Database.Database {
+  try {
+    return takeLock(file);
+  } catch {
+    throw new UserError(`Ledgerbell is running on ${file}. Stop it first, then restore; nothing was changed.`);
+  }
+}
+
+/** Gives the database a second name; its own stays until the restored file takes it. */
+function keep(file: string, kept: string): void {
+  // Of a database that was not closed in peace, the newest commits are in the log beside it.
+  for (const end of ['-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, kept + end);
+  linkSync(file, kept);
+}
+
+async function copy(file: string, target: string): Promise<void> {
+  try {
+    const source = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
+    try {
+      await source.backup(target, { progress: () => ALL_PAGES });
+    } finally {
+      source.close();
+    }
+  } catch (error) {
+    throw new UserError(`${file} cannot be copied: ${(error as Error).message}.`);
+  }
+}
+
+/** Opens a copy and reads all of it; leaves one file without a log beside it. */
+function verify(copied: string, source: string): void {
+  const fault = faultOf(copied);
+  if (fault !== null) throw new UserError(`${source} is no sound database of Ledgerbell: ${fault}.`);
+}
+
+function faultOf(copied: string): string | null {
+  try {
+    const db = new Database(copied, { timeout: BUSY_MS });
+    try {
+      db.pragma('journal_mode = DELETE');
+      const check = db.pragma('integrity_check(1)', { simple: true });
+      if (check !== 'ok') return String(check);
+      const version = Number(db.pragma('user_version', { simple: true }));
+      if (version > migrations.length) {
+        return `a newer Ledgerbell wrote it (schema ${version}; this one knows ${migrations.length})`;
+      }
+      const made = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'inbox'").get();
+      return version === 0 || !made ? 'it holds no tables of Ledgerbell' : null;
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function fsync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}

@@ -1,0 +1,196 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { backUp, backupFolder, restore } from '../../src/store/backup.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { inboxTable } from '../../src/store/inbox.ts';
+import { migrations } from '../../src/store/migrations.ts';
+
+const NOW = Date.UTC(2026, 0, 31, 12);
+
+let directory: string;
+let file: string;
+let copy: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'backup-'));
+  file = join(directory, 'bot.sqlite');
+  copy = join(directory, 'elsewhere', 'copy.sqlite');
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function store(...bodies: string[]): void {
+  const { db, close } = openDatabase(file);
+  inboxTable(db).append(bodies.map((body) => ({ scope: 0, receivedAt: 1, body: Buffer.from(body) })));
+  close();
+}
+
+function bodies(path: string): string[] {
+  const db = new Database(path, { readonly: true });
+  const rows = db.prepare<[], { body: Buffer }>('SELECT body FROM inbox ORDER BY id').all();
+  db.close();
+  return rows.map(({ body }) => body.toString());
+}
+
+/** Another process that holds the database as the bot does and commits without a pause; each line it prints is a body. */
+async function startWriter() {
+  const script = `
+    const { openDatabase } = await import(${JSON.stringify(resolve('src/store/database.ts'))});
+    const { inboxTable } = await import(${JSON.stringify(resolve('src/store/inbox.ts'))});
+    const open = openDatabase(${JSON.stringify(file)});
+    // Both ends of the database stay reachable, or its lock would go with the garbage.
+    process.on('exit', open.close);
+    const table = inboxTable(open.db);
+    let n = 0;
+    const write = () => {
+      table.append([{ scope: 0, receivedAt: 1, body: Buffer.from('body ' + ++n) }]);
+      process.stdout.write('body ' + n + '\\n', () => setImmediate(write));
+    };
+    write();`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const committed = () => said.split('\n').slice(0, -1);
+  const reaches = async (count: number) => {
+    while (committed().length < count) await once(child.stdout, 'data');
+  };
+  return {
+    committed,
+    reaches,
+    async kill() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+const run = async (script: string, ...args: string[]) => {
+  const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${file}` };
+  const done = await promisify(execFile)(process.execPath, [`src/${script}.ts`, ...args], { env }).catch(
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+  return { code: 'code' in done ? done.code : 0, stdout: done.stdout, stderr: done.stderr };
+};
+
+describe('a backup', () => {
+  it('the drill: made beside a bot that writes, restored after its end, it has all that was committed before', async () => {
+    const writer = await startWriter();
+    await writer.reaches(200);
+    const before = writer.committed();
+    const made = await run('backup', copy);
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    expect(made.stdout).toContain(copy);
+    const after = writer.committed().length;
+    // The writer was not held up for good, and what it does from now on is not in the backup.
+    await writer.reaches(after + 200);
+
+    const early = await run('restore', copy);
+    expect(early).toMatchObject({ code: 1, stdout: '' });
+    expect(early.stderr).toBe(`Ledgerbell is running on ${file}. Stop it first, then restore; nothing was changed.\n`);
+    await writer.kill();
+    const lost = writer.committed().at(-1)!;
+
+    expect(await run('restore', copy)).toMatchObject({ code: 0, stderr: '' });
+    const { db, close } = openDatabase(file);
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+    close();
+    const restored = bodies(file);
+    expect(restored.slice(0, before.length)).toEqual(before);
+    expect(restored).not.toContain(lost);
+    // The database that was replaced has every commit, those of its log too.
+    const kept = readdirSync(directory).find((name) => /before-restore-[\dTZ-]+$/.test(name))!;
+    expect(bodies(join(directory, kept))).toContain(lost);
+  });
+
+  it('is one whole file, and nothing half-made stays beside it', async () => {
+    store('a');
+    await backUp(file, copy);
+    expect(readdirSync(join(directory, 'elsewhere'))).toEqual(['copy.sqlite']);
+    expect(bodies(copy)).toEqual(['a']);
+  });
+
+  it('without a name goes beside the database, named by the time', async () => {
+    store('a');
+    expect((await run('backup')).code).toBe(0);
+    const [name, ...more] = readdirSync(backupFolder(file));
+    expect(more).toEqual([]);
+    expect(name).toMatch(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.sqlite$/);
+    expect(bodies(join(backupFolder(file), name!))).toEqual(['a']);
+  });
+
+  it('never replaces a file', async () => {
+    store('a');
+    await backUp(file, copy);
+    store('b');
+    await expect(backUp(file, copy)).rejects.toThrow(`${copy} exists already.`);
+    expect(bodies(copy)).toEqual(['a']);
+  });
+
+  it('of nothing says so, and makes no file', async () => {
+    const { code, stderr } = await run('backup', copy);
+    expect(code).toBe(1);
+    expect(stderr).toBe(`There is no database at ${file}. Name it with DATABASE_URL.\n`);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('of a damaged database is refused', async () => {
+    store(...Array.from({ length: 500 }, (_, n) => `${n} `.repeat(500)));
+    const bytes = readFileSync(file);
+    bytes.fill(0xff, 40_960, 200_000);
+    writeFileSync(file, bytes);
+    await expect(backUp(file, copy)).rejects.toThrow(`${file} is no sound database of Ledgerbell`);
+    expect(existsSync(copy)).toBe(false);
+  });
+});
+
+describe('a restore', () => {
+  it.each([
+    ['is no database', (path: string) => writeFileSync(path, 'not a database '.repeat(1_000))],
+    ['is empty', (path: string) => writeFileSync(path, '')],
+    [
+      'comes from a newer version',
+      (path: string) => {
+        copyFileSync(file, path);
+        const db = new Database(path);
+        db.pragma(`user_version = ${migrations.length + 1}`);
+        db.close();
+      },
+    ],
+  ])('of a file that %s changes nothing', async (_what, make) => {
+    store('a');
+    const bad = join(directory, 'bad.sqlite');
+    make(bad);
+    await expect(restore(file, bad, NOW)).rejects.toThrow(bad);
+    expect(bodies(file)).toEqual(['a']);
+    expect(readdirSync(directory).filter((name) => name.includes('restore'))).toEqual([]);
+    // The refusal does not keep the lock.
+    store('b');
+  });
+
+  it('of a file that is not there says where backups are', async () => {
+    await expect(restore(file, copy, NOW)).rejects.toThrow(`There is no backup at ${copy}.`);
+  });
+
+  it('makes the database on a new machine', async () => {
+    store('a');
+    await backUp(file, copy);
+    for (const name of readdirSync(directory)) if (name.startsWith('bot.')) rmSync(join(directory, name));
+    expect(await restore(file, copy, NOW)).toEqual({ kept: null });
+    expect(bodies(file)).toEqual(['a']);
+  });
+
+  it('without a name says how to give one', async () => {
+    const { code, stderr } = await run('restore');
+    expect(code).toBe(1);
+    expect(stderr).toContain('npm run restore -- ');
+  });
+});
