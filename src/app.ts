@@ -12,7 +12,7 @@ import type { CommandContext } from './discord/interactions.ts';
 import { type RenderSettings, renderAlerts, renderPlain } from './discord/render.ts';
 import { sampleMessage } from './discord/sample.ts';
 import { createSender } from './discord/sender.ts';
-import { systemClock } from './domain/clock.ts';
+import { type Clock, systemClock } from './domain/clock.ts';
 import { createMetrics, type Figures } from './metrics.ts';
 import { startDeliverer } from './pipeline/deliver.ts';
 import { startRouter } from './pipeline/route.ts';
@@ -20,6 +20,7 @@ import { createIntake, type Intake } from './receiver/intake.ts';
 import { createOps, type Readiness } from './receiver/ops.ts';
 import { createReceiver } from './receiver/server.ts';
 import { openStore } from './store/client.ts';
+import { startDailyBackups } from './store/daily.ts';
 import type { Store } from './store/tables.ts';
 import { createDiscovery } from './upstream/discovery.ts';
 import { createExplorer } from './upstream/explorer.ts';
@@ -27,7 +28,8 @@ import { createNotification } from './upstream/notification.ts';
 
 /** Whose events the operator's path token receives. */
 const OPERATOR_SCOPE = 0;
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const MEMORY_MS = 30 * 24 * HOUR;
 /** From here on new deliveries are refused, so that nobody fills the disk with what cannot be understood. */
 const QUARANTINE_ROWS = 10_000;
@@ -43,9 +45,12 @@ export interface App {
 }
 
 /** Puts every part together and starts it; the only file that knows them all. */
-export async function startApp(config: Config, { log }: { log: Logger }): Promise<App> {
-  const { store, close: closeStore } = await openStore(resolve(config.DATABASE_URL.slice('sqlite:'.length)));
-  const clock = systemClock;
+export async function startApp(
+  config: Config,
+  { log, clock = systemClock }: { log: Logger; clock?: Clock },
+): Promise<App> {
+  const file = resolve(config.DATABASE_URL.slice('sqlite:'.length));
+  const { store, close: closeStore } = await openStore(file);
   const now = clock.now;
   const settings: RenderSettings = { explorerUrl: config.EXPLORER_URL, nativeSymbol: config.NATIVE_SYMBOL };
   const token = config.RECEIVER_TOKEN ?? (await storedToken(store, now()));
@@ -73,7 +78,11 @@ export async function startApp(config: Config, { log }: { log: Logger }): Promis
       if (channels.length > 0) deliverer.nudge(channels);
     },
   });
-  const metrics = createMetrics(() => figures(store, deliverer.state(), intake.state().commits, now()));
+  const backups = startDailyBackups({ file, clock, log });
+  const metrics = createMetrics(async () => ({
+    ...(await figures(store, deliverer.state(), intake.state().commits, now())),
+    lastBackup: backups.last(),
+  }));
   const receiver = createReceiver({
     config,
     intake,
@@ -94,6 +103,7 @@ export async function startApp(config: Config, { log }: { log: Logger }): Promis
   try {
     receiverUrl = await listen(receiver, config.HOST, config.PORT, 'PORT');
   } catch (error) {
+    await backups.close();
     await closeStore();
     throw error;
   }
@@ -150,15 +160,25 @@ export async function startApp(config: Config, { log }: { log: Logger }): Promis
     stopPruning = clock.after(HOUR, () => void prune());
   };
 
+  // An operator's tool puts back what was set aside, as a writer of its own: nobody else would tell of it.
+  let stopLooking = () => {};
+  const look = () => {
+    router.nudge();
+    void deliverer.look();
+    void watchQuarantine(store, intake, log);
+    stopLooking = clock.after(MINUTE, look);
+  };
+
   const close = async () => {
     stopPruning();
+    stopLooking();
     intake.stopAdmitting();
     const patience = clock.after(2_000, () => receiver.server.closeAllConnections());
     receiver.server.closeIdleConnections();
     await receiver.close();
     patience();
     await router.close();
-    await Promise.all([deliverer.close(), gateway.close(), ops.close()]);
+    await Promise.all([deliverer.close(), gateway.close(), ops.close(), backups.close()]);
     await closeStore();
   };
 
@@ -170,6 +190,7 @@ export async function startApp(config: Config, { log }: { log: Logger }): Promis
     throw error;
   }
   router.nudge();
+  stopLooking = clock.after(MINUTE, look);
   void prune();
   log.info({ receiver: receiverUrl, ops: opsUrl, publicUrl, version: packageJson.version }, 'started');
   return { receiver: receiverUrl, ops: opsUrl, close };
@@ -234,7 +255,12 @@ async function watchQuarantine(store: Store, intake: Intake, log: Logger): Promi
 
 type Sending = { authorised: boolean; breaker: boolean; invalidRequests: number };
 
-async function figures(store: Store, sending: Sending, commits: number, now: number): Promise<Figures> {
+async function figures(
+  store: Store,
+  sending: Sending,
+  commits: number,
+  now: number,
+): Promise<Omit<Figures, 'lastBackup'>> {
   const [inbox, outbox] = [await store.inbox.stats(), await store.outbox.stats()];
   const age = (oldest: number | null) => (oldest === null ? 0 : (now - oldest) / 1_000);
   return {

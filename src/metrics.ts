@@ -7,6 +7,8 @@ export interface Figures {
   channels: { parked: number; paused: number };
   sending: { invalidRequests: number; breaker: boolean };
   commits: number;
+  /** When the newest backup was made, in milliseconds; null when there is none. */
+  lastBackup: number | null;
 }
 
 /** The counters that the parts raise, and the registry that `/metrics` shows; `read` gives the gauges' figures. */
@@ -33,6 +35,7 @@ export function createMetrics(read: () => Promise<Figures>) {
   );
   const breaker = gauge('breaker_open', '1 while sending is held back for everything');
   const commits = gauge('inbox_commits', 'Commits of the receiver since the start');
+  const backup = gauge('last_backup_timestamp_seconds', 'When the newest backup was made; 0 when there is none');
 
   return {
     received: counter('received_total', 'Deliveries answered with 200'),
@@ -55,6 +58,7 @@ export function createMetrics(read: () => Promise<Figures>) {
         invalid.set(figures.sending.invalidRequests);
         breaker.set(figures.sending.breaker ? 1 : 0);
         commits.set(figures.commits);
+        backup.set((figures.lastBackup ?? 0) / 1_000);
         return registry.metrics();
       },
     },

@@ -304,6 +304,7 @@ export function startDeliverer(options: DelivererOptions) {
   }
 
   async function load(): Promise<void> {
+    if (closing) return;
     try {
       for (const head of await store.outbox.heads()) add(head.channelId, head.guildId, head.dueAt);
       pump();
@@ -318,6 +319,8 @@ export function startDeliverer(options: DelivererOptions) {
   return {
     /** Settles once what an earlier process left is known. */
     loaded,
+    /** Looks for what waits without having been nudged for. */
+    look: load,
     /** These channels have something new. */
     nudge(channelIds: string[]): void {
       for (const id of channelIds) add(id, null, 0);

@@ -5,6 +5,8 @@ import { migrations } from './migrations.ts';
 
 /** How long a writer waits for another one before it gives up with SQLITE_BUSY. */
 const BUSY_MS = 250;
+/** The same for a tool beside a running bot. */
+const BESIDE_BUSY_MS = 10_000;
 
 /** An open database file with the lock that keeps every other process out. */
 export interface OpenDatabase {
@@ -38,6 +40,25 @@ export function openDatabase(file: string): OpenDatabase {
     lock.close();
     throw error;
   }
+}
+
+/**
+ * Opens the file of a bot that may be running, as a second writer; throws an Error with a message for the operator when
+ * there is none or its schema is another one.
+ */
+export function openBeside(file: string): Database.Database {
+  if (!existsSync(file)) throw new Error(`There is no database at ${file}. Name it with DATABASE_URL.`);
+  const db = new Database(file, { fileMustExist: true, timeout: BESIDE_BUSY_MS });
+  const version = db.pragma('user_version', { simple: true });
+  if (version !== migrations.length) {
+    db.close();
+    throw new Error(
+      `${file} has schema ${version}; this program knows ${migrations.length}. Start the Ledgerbell of this version once.`,
+    );
+  }
+  db.pragma('synchronous = FULL');
+  db.pragma('foreign_keys = ON');
+  return db;
 }
 
 /** An exclusive transaction on a file beside the database: the system releases it however the process ends. */

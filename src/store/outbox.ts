@@ -79,12 +79,17 @@ export interface DeadLetter {
   reason: string;
   payload: string;
   at: number;
+  /** JSON of the transfer, as the ledger has it. */
+  transfer: string | null;
 }
 
 const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
   frozen_at AS frozenAt, first_sent_at AS firstSentAt, message_id AS messageId`;
 const ALERT_COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
   t.data, t.count, t.reorganised`;
+
+const LETTERS = `SELECT d.id, d.alert_id AS alertId, d.channel_id AS channelId, d.reason, d.payload, d.at, t.data AS transfer
+  FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
 
 /** Alerts, the messages made of them, and what is known about their channels. */
 export function outboxTable(db: Database) {
@@ -148,14 +153,11 @@ export function outboxTable(db: Database) {
     `UPDATE channels SET state = @state, due_at = @dueAt, attempts = @attempts, since = @since, reason = @reason
      WHERE channel_id = @channelId`,
   );
-  const letters = db.prepare<[number], DeadLetter>(
-    `SELECT id, alert_id AS alertId, channel_id AS channelId, reason, payload, at FROM dead_letters ORDER BY id LIMIT ?`,
-  );
-  const letter = db.prepare<[number], DeadLetter>(
-    `SELECT id, alert_id AS alertId, channel_id AS channelId, reason, payload, at FROM dead_letters WHERE id = ?`,
-  );
+  const letters = db.prepare<[number], DeadLetter>(`${LETTERS} ORDER BY d.id LIMIT ?`);
+  const letter = db.prepare<[number], DeadLetter>(`${LETTERS} WHERE d.id = ?`);
   const unbury = db.prepare<[number]>('DELETE FROM dead_letters WHERE id = ?');
   const revive = db.prepare<[number]>("UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE id = ?");
+  const tryAtOnce = db.prepare<[string]>('UPDATE channels SET due_at = 0 WHERE channel_id = ?');
   const stats = db.prepare<[], { waiting: number; oldest: number | null }>(
     "SELECT count(*) AS waiting, min(created_at) AS oldest FROM alerts WHERE state = 'waiting'",
   );
@@ -202,9 +204,9 @@ export function outboxTable(db: Database) {
   });
   const replay = db.transaction((id: number) => {
     const found = letter.get(id);
-    if (!found) return false;
+    if (!found || revive.run(found.alertId).changes === 0) return false;
     unbury.run(id);
-    revive.run(found.alertId);
+    tryAtOnce.run(found.channelId);
     return true;
   });
 
@@ -254,7 +256,7 @@ export function outboxTable(db: Database) {
     troubled: (guildId: string) => troubled.all(guildId),
     deadLetters: (limit: number) => letters.all(limit),
     deadLetter: (id: number) => letter.get(id) ?? null,
-    /** Puts a dead letter's alert back among those that wait. */
+    /** Puts a dead letter's alert back among those that wait; false when there is none with this number. */
     replay: (id: number): boolean => replay.immediate(id),
     stats() {
       const { waiting: count, oldest } = stats.get()!;

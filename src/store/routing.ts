@@ -94,10 +94,11 @@ export function routingTable(db: Database) {
   );
   const drop = db.prepare<[number]>('DELETE FROM inbox WHERE id = ?');
 
+  // What a dead letter tells of stays, however old: it can still be replayed.
   const pruneAlerts = db.prepare<[number, number]>(
     `DELETE FROM alerts WHERE id IN (
        SELECT a.id FROM transfers t JOIN alerts a ON a.transfer_id = t.id
-       WHERE t.seen_at < ? AND a.state IN ('sent', 'dead') LIMIT ?)`,
+       WHERE t.seen_at < ? AND a.state IN ('sent', 'dead') AND a.id NOT IN (SELECT alert_id FROM dead_letters) LIMIT ?)`,
   );
   const pruneTransfers = db.prepare<[number, number]>(
     `DELETE FROM transfers WHERE id IN (

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { Logger } from 'pino';
+import type { Clock } from '../domain/clock.ts';
+import { backupFolder, stamp } from './backup.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** A bot that starts has better things to do first. */
+const FIRST_LOOK_MS = 10 * MINUTE;
+/** Daily backups that are kept; those with other names are the operator's and stay. */
+const KEPT = 7;
+const PROGRAM = resolve(import.meta.dirname, '../backup.ts');
+
+/**
+ * Backs the database up once a day and keeps seven. A process of its own does it, so that copying and verifying hold up
+ * neither the receiver nor the database's thread.
+ */
+export function startDailyBackups({ file, clock, log }: { file: string; clock: Clock; log: Logger }) {
+  const folder = backupFolder(file);
+  const stopped = new AbortController();
+  let running: Promise<void> | null = null;
+
+  const names = (prefix: string) => {
+    try {
+      return readdirSync(folder).filter((name) => name.startsWith(prefix) && name.endsWith('.sqlite'));
+    } catch {
+      return [];
+    }
+  };
+  const newest = (prefix: string): number | null => {
+    const times = names(prefix).map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0);
+    return times.length === 0 ? null : Math.max(...times);
+  };
+
+  async function backUp(): Promise<void> {
+    const target = join(folder, `daily-${stamp(clock.now())}.sqlite`);
+    try {
+      const env = { DATABASE_URL: `sqlite:${file}` };
+      await promisify(execFile)(process.execPath, [PROGRAM, target], { env, signal: stopped.signal });
+      for (const old of names('daily-').sort().slice(0, -KEPT)) rmSync(join(folder, old), { force: true });
+      log.info({ target }, 'backed up');
+    } catch (error) {
+      if (!stopped.signal.aborted) log.error({ err: error }, 'the daily backup failed; the next try is in an hour');
+    }
+  }
+
+  const look = () => {
+    cancel = clock.after(HOUR, look);
+    if (running || clock.now() - (newest('daily-') ?? 0) < DAY) return;
+    running = backUp().finally(() => {
+      running = null;
+    });
+  };
+  let cancel = clock.after(FIRST_LOOK_MS, look);
+
+  return {
+    /** When the newest backup in the database's folder was made; null when there is none. */
+    last: () => newest(''),
+    /** Settles once no backup is under way. */
+    async idle(): Promise<void> {
+      await running;
+    },
+    async close(): Promise<void> {
+      cancel();
+      stopped.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pino from 'pino';
+import { request } from 'undici';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { type App, startApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import { openBeside } from '../../src/store/database.ts';
+import { subscriptionsTable } from '../../src/store/subscriptions.ts';
+import { ALICE, payment, TREASURY } from '../pipeline/harness.ts';
+
+const CHANNEL = seed.harbor.alerts;
+const MINUTE = 60_000;
+
+let directory: string;
+let file: string;
+let discord: Discord;
+let app: App;
+/** Lets the minute pass for which the bot waits between two looks. */
+let minute: () => void;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'deadletters-'));
+  file = join(directory, 'bot.sqlite');
+  discord = await startDiscord({ limits: 'none' });
+  const looks: (() => void)[] = [];
+  const clock: Clock = {
+    now: systemClock.now,
+    after(ms, run) {
+      if (ms !== MINUTE) return systemClock.after(ms, run);
+      looks.push(run);
+      return () => undefined;
+    },
+  };
+  minute = () => {
+    for (const look of looks.splice(0)) look();
+  };
+  const config = readConfig({
+    DISCORD_TOKEN: discord.token,
+    DISCORD_API_URL: discord.apiUrl,
+    PORT: '0',
+    OPS_PORT: '0',
+    DATABASE_URL: `sqlite:${file}`,
+    RECEIVER_TOKEN: 'path-token-of-the-test',
+    RECEIVER_SOURCE_CHECK: 'off',
+  });
+  app = await startApp(config, { log: pino({ level: 'silent' }), clock });
+  beside((db) =>
+    subscriptionsTable(db).add(
+      {
+        guildId: seed.harbor.id,
+        channelId: CHANNEL,
+        address: TREASURY,
+        label: null,
+        direction: 'any',
+        kind: 'any',
+        minimum: null,
+        token: null,
+        mention: null,
+        createdBy: seed.ada,
+        createdAt: 1,
+      },
+      10,
+    ),
+  );
+});
+afterEach(async () => {
+  await app.close();
+  await discord.close();
+  rmSync(directory, { recursive: true });
+});
+
+function beside<T>(run: (db: ReturnType<typeof openBeside>) => T): T {
+  const db = openBeside(file);
+  try {
+    return run(db);
+  } finally {
+    db.close();
+  }
+}
+
+const count = (table: string) =>
+  beside((db) => db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${table}`).get()!.n);
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function post(body: string | Buffer): Promise<number> {
+  const answer = await request(`${app.receiver}/hooks/path-token-of-the-test`, { method: 'POST', body });
+  await answer.body.dump();
+  return answer.statusCode;
+}
+
+async function deadletters(...args: string[]) {
+  const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${file}` };
+  const done = await promisify(execFile)(process.execPath, ['src/deadletters.ts', ...args], { env }).catch(
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+  return { code: 'code' in done ? done.code : 0, stdout: done.stdout, stderr: done.stderr };
+}
+
+/** Discord refuses every message until the fault is lifted; one line becomes a dead letter. */
+async function makeDeadLetter(): Promise<void> {
+  discord.fault({
+    fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' },
+    method: 'POST',
+    channelId: CHANNEL,
+  });
+  expect(await post(JSON.stringify(payment({ from: ALICE })))).toBe(200);
+  await until(() => count('dead_letters') === 1);
+  discord.clearFaults();
+}
+
+describe('beside a running bot', () => {
+  it('a dead letter is listed, shown and replayed; its line appears', async () => {
+    await makeDeadLetter();
+    const listed = await deadletters('list');
+    expect(listed.stdout).toMatch(
+      new RegExp(`^Dead letters .*: 1\nd1 {2}\\d{4}-\\d\\d-\\S+ {2}channel ${CHANNEL} {2}\\S.*\nQuarantine .*: 0\n$`),
+    );
+    const shown = await deadletters('show', 'd1');
+    expect(shown.stdout).toContain(`channel  ${CHANNEL}`);
+    expect(shown.stdout).toContain(TREASURY);
+    expect(discord.messages(CHANNEL)).toEqual([]);
+
+    expect(await deadletters('replay', 'd1')).toMatchObject({ code: 0, stderr: '' });
+    minute();
+    await discord.until(() => discord.messages(CHANNEL).length === 1);
+    expect(count('dead_letters')).toBe(0);
+    expect((await deadletters('replay', 'd1')).stderr).toBe('There is no d1. See: npm run deadletters -- list\n');
+  });
+
+  it('a quarantined delivery is shown without harm, and read anew when replayed', async () => {
+    const hostile = Buffer.from([...Buffer.from('{"a":"\u001b[2J\r\n\u202e'), 0xff, 0x00]);
+    expect(await post(hostile)).toBe(200);
+    expect(await post('\u001b]0;title\u0007 {é')).toBe(200);
+    await until(() => count('quarantine') === 2);
+
+    const listed = await deadletters('list');
+    expect(listed.stdout).toContain('Quarantine (deliveries that could not be understood): 2\nq1  ');
+    const [broken, text] = [await deadletters('show', 'q1'), await deadletters('show', 'q2')];
+    expect(broken.stdout).toContain('{"a":"\\x1b[2J\\x0d\n\\xe2\\x80\\xae\\xff\\x00');
+    expect(text.stdout).toContain('\\u{1b}]0;title\\u{7} {é');
+    for (const { stdout } of [listed, broken, text]) expect(stdout).not.toMatch(/[^\n\P{Cc}]/u);
+
+    // What a later version understands: the same row with the body that it should have had.
+    const body = Buffer.from(JSON.stringify(payment({ from: ALICE })));
+    beside((db) => db.prepare('UPDATE quarantine SET body = ? WHERE id = 2').run(body));
+    expect((await deadletters('replay', 'q2')).code).toBe(0);
+    minute();
+    await discord.until(() => discord.messages(CHANNEL).length === 1);
+    // What still cannot be understood comes back.
+    expect((await deadletters('replay', 'all')).stdout).toContain('0 dead letters and 1 deliveries');
+    await until(() => count('inbox') === 1);
+    minute();
+    await until(() => count('quarantine') === 1);
+    expect(count('inbox')).toBe(0);
+  });
+
+  it('a quarantine that was full and is emptied lets deliveries in again', async () => {
+    beside((db) =>
+      db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+               INSERT INTO quarantine (scope, received_at, reason, body) SELECT 0, 1, 'r', 'x' FROM n`),
+    );
+    minute();
+    while ((await post('x')) !== 503);
+    beside((db) => db.exec('DELETE FROM quarantine'));
+    minute();
+    while ((await post('x')) !== 200);
+  });
+});
+
+describe('what is asked wrongly', () => {
+  it.each([[[]], [['show']], [['replay']], [['everything']]])('%j: says how to ask', async (args) => {
+    const { code, stderr } = await deadletters(...args);
+    expect(code).toBe(1);
+    expect(stderr).toContain('npm run deadletters -- replay <id>');
+  });
+
+  it.each(['12', 'x1', 'd', 'd-1', 'd1;', '\u001b[2J'])('%j is no id', async (id) => {
+    const { code, stderr } = await deadletters('show', id);
+    expect(code).toBe(1);
+    expect(stderr).toContain('is no id; one looks like d12 or q3');
+    expect(stderr).not.toContain('\u001b');
+  });
+
+  it('a number that nothing has', async () => {
+    expect((await deadletters('show', 'q9')).stderr).toBe('There is no q9. See: npm run deadletters -- list\n');
+  });
+});

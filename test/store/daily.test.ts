@@ -1,0 +1,63 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ManualClock } from '../../sandbox/discord/index.ts';
+import { backupFolder } from '../../src/store/backup.ts';
+import { startDailyBackups } from '../../src/store/daily.ts';
+import { openDatabase } from '../../src/store/database.ts';
+
+const HOUR = 3_600_000;
+let directory: string;
+let file: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'daily-'));
+  file = join(directory, 'bot.sqlite');
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+it('a running bot is backed up once a day; seven daily backups are kept, and every other file', async () => {
+  const open = openDatabase(file);
+  const clock = new ManualClock(Date.now());
+  const backups = startDailyBackups({ file, clock, log: pino({ level: 'silent' }) });
+  const daily = () => readdirSync(backupFolder(file)).filter((name) => name.startsWith('daily-'));
+  expect(backups.last()).toBeNull();
+
+  clock.advance(HOUR);
+  await backups.idle();
+  expect(daily()).toHaveLength(1);
+  expect(backups.last()).toBeGreaterThan(0);
+  writeFileSync(join(backupFolder(file), 'mine.sqlite'), 'kept');
+
+  clock.advance(HOUR);
+  await backups.idle();
+  expect(daily()).toHaveLength(1);
+
+  // The files bear the real time, which stands still beside this clock: from here on every look finds the last one old.
+  clock.advance(24 * HOUR);
+  const [first] = daily();
+  for (let day = 0; day < 8; day++) {
+    await backups.idle();
+    clock.advance(HOUR);
+  }
+  await backups.close();
+  expect(daily()).toHaveLength(7);
+  expect(daily()).not.toContain(first);
+  expect(readdirSync(backupFolder(file))).toContain('mine.sqlite');
+  open.close();
+});
+
+it('a backup that fails is tried again', async () => {
+  const clock = new ManualClock(Date.now());
+  const backups = startDailyBackups({ file, clock, log: pino({ level: 'silent' }) });
+  clock.advance(HOUR);
+  await backups.idle();
+  expect(backups.last()).toBeNull();
+  const open = openDatabase(file);
+  clock.advance(HOUR);
+  await backups.idle();
+  expect(backups.last()).not.toBeNull();
+  await backups.close();
+  open.close();
+});
