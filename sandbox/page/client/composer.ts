@@ -348,7 +348,7 @@ async function sendCommand(chosen: Command): Promise<void> {
           : '';
     if (fault) {
       error = fault;
-      return draw(() => document.getElementById(`option-${field.option.name}`)?.focus());
+      return drawAtOnce(() => document.getElementById(`option-${field.option.name}`)?.focus());
     }
     if (value !== undefined && !(value instanceof Error)) options[field.option.name] = value;
   }

@@ -74,12 +74,10 @@ export function stepsOf(journey: Journey, now: number): Step[] {
   const all = stored.length === deliveries.length;
   const count = deliveries.length > 1 ? `${stored.length}/${deliveries.length} ` : '';
   const storedAt = Math.max(...stored.map((delivery) => delivery.storedAt!));
-  const toldAt = Math.min(...told.map(({ at }) => at));
-  const channels = [
-    ...new Set(
-      told.map(({ channelId, lines }) => `#${channelOf(channelId)?.name ?? 'gone'}${lines === 0 ? ', a digest' : ''}`),
-    ),
-  ];
+  const channels = told.map(
+    ({ channelId, lines, at }) =>
+      `#${channelOf(channelId)?.name ?? 'gone'}${lines === 0 ? ', a digest' : ''} ${since(at)}`,
+  );
   return [
     mined,
     deliveredStep(deliveries, now),
@@ -87,7 +85,7 @@ export function stepsOf(journey: Journey, now: number): Step[] {
     {
       name: 'Told',
       state: told.length > 0 ? 'done' : 'waiting',
-      detail: told.length > 0 ? `${channels.join(' ')} ${since(toldAt)}` : '',
+      detail: [...new Set(channels)].join(' '),
     },
   ];
 }

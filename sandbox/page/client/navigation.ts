@@ -69,7 +69,7 @@ function personView(guild: GuildState): TemplateResult {
   const close = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape' && event.key !== 'Enter') return;
     ui.peopleOpen = false;
-    draw(() => document.getElementById('person')?.focus());
+    drawAtOnce(() => document.getElementById('person')?.focus());
   };
   // A press inside the list must not take the focus out of it.
   const hold = (event: Event): void => event.preventDefault();
