@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import Database from 'better-sqlite3';
+import { type Dispatcher, request } from 'undici';
+import { onTestFinished } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const FAULTS = resolve(import.meta.dirname, 'faults.ts');
+const POINTS = resolve(import.meta.dirname, '../crash/points.ts');
+const TOKEN = 'path-token-of-the-test';
+
+/** A file for a database that goes with the test. */
+export function temporaryFile(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'lifecycle-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  return join(directory, 'bot.sqlite');
+}
+
+/** What the bot prints, one JSON object a line. */
+interface Line {
+  msg: string;
+  receiver: string;
+  ops: string;
+  ms: number;
+}
+
+/** The bot as a process of its own; it ends with the test. */
+export interface Bot {
+  receiver: string;
+  ops: string;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves with the exit code and everything that was written on the standard error. */
+  ended: Promise<{ code: number | null; signal: string | null; stderr: string }>;
+  /** The next line of the log with this message. */
+  said(message: string): Promise<Line>;
+  post(body: string, options?: { dispatcher?: Dispatcher }): Promise<number>;
+  /** A connection to the receiver, open. */
+  connect(): Promise<Socket>;
+}
+
+function launch(file: string, environment: Record<string, string>) {
+  const bot: ChildProcess = spawn(process.execPath, ['--import', FAULTS, '--import', POINTS, 'src/main.ts'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env.PATH,
+      DISCORD_TOKEN: 'no-token',
+      // Nobody answers there.
+      DISCORD_API_URL: 'http://127.0.0.1:9/api',
+      PORT: '0',
+      OPS_PORT: '0',
+      DATABASE_URL: `sqlite:${file}`,
+      RECEIVER_TOKEN: TOKEN,
+      RECEIVER_SOURCE_CHECK: 'off',
+      ...environment,
+    },
+  });
+  let stderr = '';
+  bot.stderr!.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const ended = once(bot, 'close').then(([code, signal]) => ({ code, signal, stderr }));
+  onTestFinished(async () => {
+    bot.kill('SIGKILL');
+    await ended;
+  });
+  return { bot, ended, lines: createInterface({ input: bot.stdout! }) };
+}
+
+/** Starts a bot that is expected to end by itself. */
+export const startInVain = (file: string, environment: Record<string, string> = {}): Bot['ended'] =>
+  launch(file, environment).ended;
+
+/** Starts the bot and waits until it says that it started. */
+export async function startBot(file: string, environment: Record<string, string> = {}): Promise<Bot> {
+  const { bot, ended, lines } = launch(file, environment);
+  const said = (message: string) =>
+    new Promise<Line>((settle) => {
+      const read = (text: string) => {
+        const line = JSON.parse(text) as Line;
+        if (line.msg !== message) return;
+        lines.off('line', read);
+        settle(line);
+      };
+      lines.on('line', read);
+    });
+  const started = await Promise.race([said('started'), ended]);
+  if ('stderr' in started) throw new Error(`The bot ended with code ${started.code}: ${started.stderr}`);
+  const { receiver, ops } = started;
+  return {
+    receiver,
+    ops,
+    ended,
+    said,
+    kill: (signal) => void bot.kill(signal),
+    async post(body, options = {}) {
+      const answer = await request(`${receiver}/hooks/${TOKEN}`, {
+        method: 'POST',
+        body,
+        // The sender's own patience.
+        headersTimeout: 3_000,
+        bodyTimeout: 3_000,
+        ...options,
+      });
+      await answer.body.dump();
+      return answer.statusCode;
+    },
+    async connect() {
+      const { hostname, port } = new URL(receiver);
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => undefined);
+      onTestFinished(() => void socket.destroy());
+      await once(socket, 'connect');
+      return socket;
+    },
+  };
+}
+
+/** The beginning of a request with a body that never comes to its end. */
+export const HALF = `POST /hooks/${TOKEN} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf`;
+
+/** Every body that is on disk, routed or not. None of these tests' bodies can be understood: they end in quarantine. */
+export function bodiesIn(file: string): string[] {
+  const db = new Database(file, { readonly: true });
+  const rows = db.prepare<[], { body: Buffer }>('SELECT body FROM inbox UNION ALL SELECT body FROM quarantine').all();
+  db.close();
+  return rows.map(({ body }) => body.toString());
+}
+
+/** Waits for a condition that no event tells of. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { isMainThread } from 'node:worker_threads';
+import Database from 'better-sqlite3';
+import { migrations } from '../../src/store/migrations.ts';
+
+/**
+ * Preloaded into the bot (`node --import`) and into its database thread, to bring about what tests cannot from outside.
+ * PAGE_LIMIT: a file with the number of pages that the database may have, read again and again. NEXT_SCHEMA: SQL of one
+ * more migration. SIGUSR2 prints the longest delay of the event loop since the last time, in milliseconds.
+ */
+
+const { PAGE_LIMIT, NEXT_SCHEMA } = process.env;
+
+if (NEXT_SCHEMA) migrations.push(NEXT_SCHEMA);
+
+if (isMainThread) {
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  process.on('SIGUSR2', () => {
+    process.stdout.write(`${JSON.stringify({ msg: 'loop delay', ms: delay.max / 1e6 })}\n`);
+    delay.reset();
+  });
+} else if (PAGE_LIMIT) {
+  const { pragma } = Database.prototype;
+  Database.prototype.pragma = function (this: Database.Database, source: string, options?: Database.PragmaOptions) {
+    if (source === 'foreign_keys = ON') {
+      setInterval(() => {
+        if (existsSync(PAGE_LIMIT)) pragma.call(this, `max_page_count = ${Number(readFileSync(PAGE_LIMIT, 'utf8'))}`);
+      }, 10).unref();
+    }
+    return pragma.call(this, source, options);
+  } as typeof pragma;
+}

@@ -1,0 +1,120 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { Agent, request } from 'undici';
+import { expect, it, onTestFinished } from 'vitest';
+import { type Bot, bodiesIn, HALF, startBot, temporaryFile, until } from './bot.ts';
+
+const healthy = async (bot: Bot) => (await request(`${bot.ops}/healthz`)).statusCode === 200;
+
+it('a full disk: 503, and 200 again without a restart once there is space; nothing answered 200 is lost', async () => {
+  const file = temporaryFile();
+  const limit = `${file}.limit`;
+  const bot = await startBot(file, { PAGE_LIMIT: limit, LOG_LEVEL: 'info' });
+  const answered: string[] = [];
+  let serial = 0;
+  const post = async () => {
+    const body = `${++serial} ${'x'.repeat(50_000)}`;
+    const status = await bot.post(body);
+    if (status === 200) answered.push(body);
+    return status;
+  };
+  expect(await post()).toBe(200);
+  // SQLite takes the size that it has for the smallest limit.
+  writeFileSync(limit, '1');
+  await until(async () => (await post()) === 503);
+  expect(await post()).toBe(503);
+  expect(await healthy(bot)).toBe(true);
+  writeFileSync(limit, '1000000');
+  await until(async () => (await post()) === 200);
+  await until(() => bodiesIn(file).length === answered.length);
+  expect(new Set(bodiesIn(file))).toEqual(new Set(answered));
+});
+
+/** Another process that holds the write lock until it is told to give it back. */
+async function holdLock(file: string): Promise<() => Promise<void>> {
+  const script = `
+    import Database from 'better-sqlite3';
+    const db = new Database(${JSON.stringify(file)}, { timeout: 10_000 });
+    db.exec('BEGIN IMMEDIATE');
+    process.stdout.write('held\\n');
+    process.stdin.once('data', () => { db.exec('COMMIT'); process.exit(0); });`;
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void holder.kill('SIGKILL'));
+  await once(createInterface({ input: holder.stdout }), 'line');
+  return async () => {
+    holder.stdin.write('go\n');
+    await once(holder, 'exit');
+  };
+}
+
+it('another process that holds the file for seconds: 503 in time, and the event loop is never blocked', async () => {
+  const file = temporaryFile();
+  const bot = await startBot(file);
+  expect(await bot.post('before')).toBe(200);
+  const loopDelay = async () => {
+    const told = bot.said('loop delay');
+    bot.kill('SIGUSR2');
+    return (await told).ms;
+  };
+  await loopDelay();
+  const release = await holdLock(file);
+  // Each of these waits for the lock in vain, a quarter of a second long: three seconds altogether.
+  for (let n = 0; n < 12; n++) {
+    const [status, healthz] = await Promise.all([bot.post(`during ${n}`), healthy(bot)]);
+    expect([status, healthz]).toEqual([503, true]);
+  }
+  expect(await loopDelay()).toBeLessThan(300);
+  await release();
+  expect(await bot.post('after')).toBe(200);
+  await until(() => bodiesIn(file).length === 2);
+  expect(bodiesIn(file).sort()).toEqual(['after', 'before']);
+});
+
+it('10,000 idle connections do not keep a delivery waiting', async () => {
+  const bot = await startBot(temporaryFile());
+  // Each process may open so many files; where that is less, so are the connections.
+  const files = Number(execFileSync('sh', ['-c', 'ulimit -Hn']).toString()) || 20_000;
+  const count = Math.min(10_000, files - 500);
+  let open = 0;
+  let closed = 0;
+  for (let left = count; left > 0; left -= 250) {
+    const sockets = await Promise.all(Array.from({ length: Math.min(250, left) }, () => bot.connect()));
+    open += sockets.length;
+    for (const socket of sockets) socket.once('close', () => closed++);
+  }
+  const agent = new Agent();
+  onTestFinished(() => agent.destroy());
+  for (let n = 0; n < 20; n++) expect(await bot.post(`delivery ${n}`, { dispatcher: agent })).toBe(200);
+  expect([open, closed]).toEqual([count, 0]);
+  bot.kill('SIGTERM');
+  expect((await bot.ended).code).toBe(0);
+});
+
+it('bodies that stop half-way: each is answered 503 in time, and what comes then is stored', async () => {
+  const file = temporaryFile();
+  const bot = await startBot(file);
+  const answers = Array.from({ length: 100 }, async () => {
+    const socket = await bot.connect();
+    socket.write(HALF);
+    const [data] = (await once(socket, 'data')) as [Buffer];
+    return data.toString().split('\r\n')[0];
+  });
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 503 Service Unavailable']));
+  expect(await bot.post('whole')).toBe(200);
+  await until(() => bodiesIn(file).length === 1);
+  expect(bodiesIn(file)).toEqual(['whole']);
+});
+
+it('bytes that are no HTTP, and requests broken off at any point, end only their own connection', async () => {
+  const file = temporaryFile();
+  const bot = await startBot(file);
+  for (const bytes of ['\u0000\u0001\u0002\r\n\r\n', 'GET', HALF.slice(0, 20), HALF]) {
+    const socket = await bot.connect();
+    socket.write(bytes);
+    socket.destroy();
+  }
+  expect(await bot.post('whole')).toBe(200);
+  expect(bodiesIn(file)).toEqual(['whole']);
+});
