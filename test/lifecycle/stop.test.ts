@@ -1,0 +1,67 @@
+import { request } from 'undici';
+import { expect, it } from 'vitest';
+import { bodiesIn, HALF, startBot, temporaryFile } from './bot.ts';
+
+const STOPPED = Symbol('no connection');
+
+it('SIGTERM under load: ends with 0 within 8 s; every delivery is stored, refused with 503, or gets no connection', async () => {
+  const file = temporaryFile();
+  const bot = await startBot(file);
+  // Connections that would stay for ever: idle ones, and ones with half a body.
+  for (let n = 0; n < 40; n++) {
+    const socket = await bot.connect();
+    if (n % 2 === 0) socket.write(HALF);
+  }
+  const answered: string[] = [];
+  const statuses = new Set<number>();
+  const enough = Promise.withResolvers<void>();
+  const worker = async (name: number) => {
+    for (let n = 0; ; n++) {
+      const body = `delivery ${name}/${n}`;
+      const status = await bot.post(body).catch(() => STOPPED);
+      if (status === STOPPED) return;
+      statuses.add(status as number);
+      if (status === 200) answered.push(body);
+      if (answered.length === 500) enough.resolve();
+    }
+  };
+  const workers = Array.from({ length: 16 }, (_, name) => worker(name));
+  await enough.promise;
+  const began = performance.now();
+  bot.kill('SIGTERM');
+  const { code } = await bot.ended;
+  expect(code).toBe(0);
+  expect(performance.now() - began).toBeLessThan(8_000);
+  await Promise.all(workers);
+  expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  const kept = new Set(bodiesIn(file));
+  expect(answered.filter((body) => !kept.has(body))).toEqual([]);
+});
+
+it('a delivery that is on its way at SIGTERM is stored and answered', async () => {
+  const file = temporaryFile();
+  const bot = await startBot(file);
+  const socket = await bot.connect();
+  const stopping = bot.said('stopping');
+  socket.write(HALF);
+  // Once another one is answered, the head of this one has been read.
+  expect(await bot.post('other')).toBe(200);
+  bot.kill('SIGTERM');
+  await stopping;
+  socket.write('x'.repeat(96));
+  let answer = '';
+  for await (const chunk of socket) answer += String(chunk);
+  const stored = bodiesIn(file).includes(`half${'x'.repeat(96)}`);
+  expect([answer.split('\r\n')[0], stored]).toEqual(['HTTP/1.1 200 OK', true]);
+  expect((await bot.ended).code).toBe(0);
+  await expect(request(bot.receiver)).rejects.toThrow('ECONNREFUSED');
+});
+
+it('a second SIGTERM changes nothing; SIGINT stops as well', async () => {
+  const bot = await startBot(temporaryFile());
+  const stopping = bot.said('stopping');
+  bot.kill('SIGINT');
+  await stopping;
+  bot.kill('SIGTERM');
+  expect((await bot.ended).code).toBe(0);
+});
