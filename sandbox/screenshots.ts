@@ -111,6 +111,7 @@ async function draw(browser: Browser, url: string): Promise<void> {
   await page.locator('.status', { hasText: 'Bot runs' }).waitFor();
   await backlog(url);
   await page.locator('.embed', { hasText: 'Digest' }).waitFor({ timeout: 60_000 });
+  await page.locator('.journeys', { hasText: 'a digest' }).waitFor();
   await save(page, 'digest');
 }
 

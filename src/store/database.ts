@@ -49,7 +49,7 @@ export function openDatabase(file: string): OpenDatabase {
 export function openBeside(file: string): Database.Database {
   if (!existsSync(file)) throw new Error(`There is no database at ${file}. Name it with DATABASE_URL.`);
   const db = new Database(file, { fileMustExist: true, timeout: BESIDE_BUSY_MS });
-  const version = db.pragma('user_version', { simple: true });
+  const version = Number(db.pragma('user_version', { simple: true }));
   if (version !== migrations.length) {
     db.close();
     throw new Error(

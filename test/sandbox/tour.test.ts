@@ -47,9 +47,10 @@ async function type(page: Page, text: string): Promise<void> {
 const lastReply = (page: Page, command: string) =>
   page.locator('article.message', { has: page.locator('.above', { hasText: `used /${command}` }) }).last();
 
-it.runIf(chromium === null && process.env.CI)('has a browser in CI', () => {
-  throw new Error(SKIPPED);
-});
+if (chromium === null && process.env.CI)
+  it('has a browser in CI', () => {
+    throw new Error(SKIPPED);
+  });
 
 describe.skipIf(chromium === null)('a newcomer in a browser', () => {
   it('shows each person what is theirs', { timeout: 60_000 }, async () => {

@@ -61,6 +61,6 @@ export function styledTime(at: number, style: string): string {
 
 /** `+0.4 s`, `+2 min`. */
 export function later(ms: number): string {
-  if (ms < 60_000) return `+${(Math.max(0, ms) / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
-  return `+${Math.round(ms / 60_000)} min`;
+  if (ms < 60_000) return `+${(Math.max(0, ms) / 1000).toFixed(ms < 10_000 ? 1 : 0)}\u00a0s`;
+  return `+${Math.round(ms / 60_000)}\u00a0min`;
 }
