@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { METHODS } from 'node:http';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -93,8 +94,10 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
     done();
   }
 
+  // Every method that exists is routed, so that what may not be used is told from what is not there.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.route({
-    method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'],
+    method: app.supportedMethods,
     url: '/hooks/:token',
     onRequest: admit,
     async handler(request, reply) {
@@ -107,7 +110,8 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
     },
   });
 
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ ok: false }));
+  // Before the body is read, which a handler for what is not found would wait for.
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? reply.code(404).send({ ok: false }) : undefined));
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     if (reply.sent) return reply;
     if (error.statusCode === 413) return refuse(reply.header('connection', 'close'), 413, 'too-large');

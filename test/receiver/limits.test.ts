@@ -1,0 +1,151 @@
+import { METHODS } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../../src/store/tables.ts';
+import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN, until } from './harness.ts';
+
+const HOOK = `/hooks/${TOKEN}`;
+const MIB = 1024 * 1024;
+
+describe('methods', () => {
+  const others = METHODS.filter((method) => !['POST', 'PUT', 'PATCH', 'CONNECT'].includes(method));
+
+  it('of every other name: 405 at the right path, 404 at any other', async () => {
+    const receiver = await startReceiver();
+    for (const method of others) {
+      const lines: string[] = [];
+      for (const path of [HOOK, '/hooks/some-other-token', '/']) {
+        const socket = await receiver.open();
+        socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+        lines.push(await firstLine(socket));
+      }
+      const notFound = 'HTTP/1.1 404 Not Found';
+      expect([method, ...lines]).toEqual([method, 'HTTP/1.1 405 Method Not Allowed', notFound, notFound]);
+    }
+    expect(await receiver.stored()).toEqual([]);
+  });
+});
+
+describe('size', () => {
+  it('announced as more than 1 MiB: 413 before any of it was sent', async () => {
+    const receiver = await startReceiver();
+    const socket = await receiver.open();
+    socket.write(head(MIB + 1));
+    expect(await firstLine(socket)).toContain('413');
+    expect(receiver.refused).toEqual(['too-large']);
+  });
+
+  it('not announced: 413 once it passes 1 MiB, and nothing is stored', async () => {
+    const receiver = await startReceiver();
+    const socket = await receiver.open();
+    socket.write(`POST ${HOOK} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    const answer = firstLine(socket);
+    socket.write(`${(MIB + 1).toString(16)}\r\n${'x'.repeat(MIB + 1)}`);
+    expect(await answer).toContain('413');
+    expect(await receiver.stored()).toEqual([]);
+  });
+
+  it('a chunked body of 1 MiB is stored whole', async () => {
+    const receiver = await startReceiver();
+    const socket = await receiver.open();
+    const chunk = `${(MIB / 16).toString(16)}\r\n${'x'.repeat(MIB / 16)}\r\n`;
+    const answer = firstLine(socket);
+    socket.write(`POST ${HOOK} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(16)}0\r\n\r\n`);
+    expect(await answer).toContain('200');
+    expect(await receiver.stored()).toEqual([[0, 'x'.repeat(MIB)]]);
+  });
+});
+
+describe('overload', () => {
+  it('64 requests that wait: the next one is refused at once, and taken again as soon as they are gone', async () => {
+    let time = 0;
+    const receiver = await startReceiver({ now: () => time });
+    const sockets = [];
+    for (let n = 0; n < 64; n++) {
+      const socket = await receiver.open();
+      socket.write(`${head(4)}x`);
+      sockets.push(socket);
+    }
+    await until(() => receiver.intake.state().open === 64);
+    // A burst that has just come is no overload.
+    expect((await receiver.post(HOOK, 'burst')).status).toBe(200);
+    time = 101;
+    expect((await receiver.post(HOOK, 'refused')).status).toBe(503);
+    expect(receiver.refused).toEqual(['unavailable']);
+    // One that ends makes room for one more.
+    const answer = firstLine(sockets[0]!);
+    sockets[0]!.write('yyy');
+    expect(await answer).toContain('200');
+    expect((await receiver.post(HOOK, 'taken')).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await until(() => receiver.intake.state().open === 0);
+    expect((await receiver.post(HOOK, 'after')).status).toBe(200);
+    const bodies = (await receiver.stored()).map(([, body]) => body);
+    expect(bodies).toEqual(['burst', 'xyyy', 'taken', 'after']);
+  });
+});
+
+describe('a commit that takes longer than 2 s', () => {
+  it('503 in time; what is stored after all is owed, so that the retry pays it', async () => {
+    const release = Promise.withResolvers<void>();
+    const slow = (store: Store): Store => ({
+      ...store,
+      inbox: {
+        ...store.inbox,
+        append: async (rows) => {
+          await release.promise;
+          return store.inbox.append(rows);
+        },
+      },
+    });
+    const receiver = await startReceiver({ between: slow });
+    const began = performance.now();
+    const { status } = await receiver.post(HOOK, 'late');
+    expect(status).toBe(503);
+    // The sender itself gives up after three.
+    expect(performance.now() - began).toBeLessThan(3_000);
+    release.resolve();
+    await until(async () => (await receiver.stored()).length === 1);
+    expect(receiver.intake.outcome((await receiver.store.inbox.next(1))[0]!.id)).toBeNull();
+  });
+});
+
+describe('path tokens', () => {
+  it('are all compared in full, whichever one is given: no answer comes sooner for a near miss', async () => {
+    let read = 0;
+    const counted = (token: string, scope: number) => ({
+      scope,
+      get token() {
+        read++;
+        return token;
+      },
+    });
+    const tokens = [counted(TOKEN, 0), counted(OTHER_TOKEN, 3), counted('a-third-token-of-this-test', 4)];
+    const receiver = await startReceiver({ tokens: () => tokens });
+    for (const given of [TOKEN, OTHER_TOKEN, 'a-third-token-of-this-test', 'a', `${TOKEN.slice(0, -1)}x`]) {
+      read = 0;
+      await receiver.post(`/hooks/${given}`, 'x');
+      expect([given, read]).toEqual([given, tokens.length]);
+    }
+    expect((await receiver.stored()).map(([scope]) => scope)).toEqual([0, 3, 4]);
+  });
+
+  it('appear in no line of the log, whatever goes wrong', async () => {
+    const receiver = await startReceiver({
+      environment: { RECEIVER_SOURCE_CHECK: 'report', RECEIVER_SOURCES: '203.0.113.7' },
+    });
+    await receiver.post(`${HOOK}?apiKey=a-key-in-a-query`, 'x');
+    await receiver.post(`${HOOK}/more`, 'x');
+    await receiver.post(HOOK, 'x'.repeat(MIB + 1)).catch(() => undefined);
+    for (const method of ['DELETE', 'GET']) await receiver.post(HOOK, '', { method }).catch(() => undefined);
+    for (const bytes of [`${head(100)}half`, `${head(3)}four`, `POST ${HOOK} HTTP/9.9\r\n\r\n`]) {
+      const socket = await receiver.open();
+      socket.resume();
+      socket.end(bytes);
+      await new Promise((resolve) => socket.once('close', resolve));
+    }
+    receiver.intake.stopAdmitting();
+    await receiver.post(HOOK, 'x');
+    expect(receiver.refused.length).toBeGreaterThan(3);
+    expect(receiver.logged.join('')).not.toMatch(new RegExp(`${TOKEN}|a-key-in-a-query`));
+  });
+});
