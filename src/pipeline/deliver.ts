@@ -236,17 +236,17 @@ export function startDeliverer(options: DelivererOptions) {
       case 'forbidden':
         pace.answered('invalid');
         await notTaken();
+        // A process that started after the bot was removed has only the channel's state to tell it.
         return setAside(
           channel,
           head,
-          removedGuilds.has(channel.guildId ?? '') ? 'paused' : 'parked',
+          head?.state === 'paused' || removedGuilds.has(channel.guildId ?? '') ? 'paused' : 'parked',
           outcome.code,
-          batch.id,
         );
       case 'gone':
         pace.answered('fine');
         await notTaken();
-        return setAside(channel, head, 'paused', outcome.code, batch.id);
+        return setAside(channel, head, 'paused', outcome.code);
       case 'refused':
         pace.answered('fine');
         return refused(channel, batch, outcome.reason);
@@ -280,17 +280,14 @@ export function startDeliverer(options: DelivererOptions) {
     head: ChannelHead | null,
     state: 'parked' | 'paused',
     code: number,
-    batchId: number,
   ): Promise<void> {
     const now = clock.now();
     const known = head?.state === state ? head : null;
     const since = known?.since ?? now;
     const attempts = known?.attempts ?? 0;
     const reason = state === 'parked' ? `missing permissions (${code})` : `channel or server is gone (${code})`;
-    if (now - since > KEPT[state]) {
-      await store.outbox.dead(batchId, `${reason} for too long`, now);
-      await store.outbox.deadWaiting(channel.id, `${reason} for too long`, now);
-    }
+    const before = now - KEPT[state];
+    if (since < before) await store.outbox.expire(channel.id, before, `${reason} for too long`, now);
     channel.dueAt = now + PARKED_RETRIES[Math.min(attempts, PARKED_RETRIES.length - 1)]!;
     await mark(channel, state, { dueAt: channel.dueAt, attempts: attempts + 1, since, reason });
   }

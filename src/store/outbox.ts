@@ -142,12 +142,16 @@ export function outboxTable(db: Database) {
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
      SELECT a.id, a.channel_id, b.payload, ?, ? FROM alerts a JOIN batches b ON b.id = a.batch_id WHERE a.batch_id = ?`,
   );
-  const buryWaiting = db.prepare<[string, number, string]>(
+  const buryWaiting = db.prepare<[string, number, string, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-     SELECT id, channel_id, '', ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting'`,
+     SELECT id, channel_id, '', ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND created_at < ?`,
   );
-  const killWaiting = db.prepare<[string]>(
-    "UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting'",
+  const killWaiting = db.prepare<[string, number]>(
+    "UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND created_at < ?",
+  );
+  const oldFrozen = db.prepare<[string, number], { id: number }>(
+    `SELECT id FROM batches b WHERE channel_id = ? AND state = 'frozen'
+       AND coalesce((SELECT min(created_at) FROM alerts WHERE batch_id = b.id), frozen_at) < ?`,
   );
   const setChannel = db.prepare<Omit<ChannelHead, 'guildId'> & { reason: string | null }>(
     `UPDATE channels SET state = @state, due_at = @dueAt, attempts = @attempts, since = @since, reason = @reason
@@ -198,9 +202,10 @@ export function outboxTable(db: Database) {
     alertsOf.run('dead', batchId);
     markDead.run(batchId);
   });
-  const deadWaiting = db.transaction((channelId: string, reason: string, now: number) => {
-    buryWaiting.run(reason, now, channelId);
-    killWaiting.run(channelId);
+  const expire = db.transaction((channelId: string, before: number, reason: string, now: number) => {
+    for (const { id } of oldFrozen.all(channelId, before)) dead(id, reason, now);
+    buryWaiting.run(reason, now, channelId, before);
+    killWaiting.run(channelId, before);
   });
   const replay = db.transaction((id: number) => {
     const found = letter.get(id);
@@ -248,9 +253,9 @@ export function outboxTable(db: Database) {
     thaw: (batchId: number): void => thaw.immediate(batchId),
     /** The message's alerts become dead letters. */
     dead: (batchId: number, reason: string, now: number): void => dead.immediate(batchId, reason, now),
-    /** Everything that waits for a channel becomes dead letters. */
-    deadWaiting: (channelId: string, reason: string, now: number): void =>
-      deadWaiting.immediate(channelId, reason, now),
+    /** What waits for a channel since before a time becomes dead letters. */
+    expire: (channelId: string, before: number, reason: string, now: number): void =>
+      expire.immediate(channelId, before, reason, now),
     setChannel: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }): void => void setChannel.run(head),
     /** A guild's channels that cannot be written to. */
     troubled: (guildId: string) => troubled.all(guildId),

@@ -5,7 +5,7 @@ import pino from 'pino';
 import { type Discord, type DiscordOptions, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { renderDigest } from '../../src/discord/digest.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
-import { createSender } from '../../src/discord/sender.ts';
+import { createSender, type Sender } from '../../src/discord/sender.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { startDeliverer } from '../../src/pipeline/deliver.ts';
 import { startRouter } from '../../src/pipeline/route.ts';
@@ -18,11 +18,16 @@ export const ALICE: AddressText = '0x2222222222222222222222222222222222222222';
 export const USDC: AddressText = '0x3333333333333333333333333333333333333333';
 export const { alerts: ALERTS, whales: WHALES, general: GENERAL, id: HARBOR } = seed.harbor;
 
+type Deliverer = ReturnType<typeof startDeliverer>;
+
 /** The store, the router and the deliverer over a stand-in, on one clock that tests turn. */
 export interface Pipeline {
   clock: ManualClock;
   discord: Discord;
   readonly store: Store;
+  readonly deliverer: Deliverer;
+  /** The database's file. */
+  file: string;
   watch(address: AddressText, channelId: string, more?: Partial<NewSubscription>): Promise<number>;
   /** Stores a body as if it had been answered `answered` ms after it came (null: never). */
   receive(event: object | string, answered?: number | null): Promise<void>;
@@ -32,25 +37,32 @@ export interface Pipeline {
   idle(): Promise<void>;
   /** Turns the clock second by second until the condition holds; at most `seconds`. */
   turnUntil(condition: () => boolean | Promise<boolean>, seconds?: number): Promise<void>;
+  /** Turns the clock in steps; what is due is done after each. */
+  pass(ms: number, step?: number): Promise<void>;
   /** Every line that a channel shows. */
   lines(channelId: string): { title: string; text: string }[];
   restart(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function startPipeline(options: DiscordOptions = {}): Promise<Pipeline> {
+/** `sender` stands between the deliverer and Discord. */
+export async function startPipeline({
+  sender = (real) => real,
+  ...options
+}: DiscordOptions & { sender?: (real: Sender) => Sender } = {}): Promise<Pipeline> {
   const directory = mkdtempSync(join(tmpdir(), 'pipeline-'));
+  const file = join(directory, 'test.sqlite');
   const clock = new ManualClock();
   const discord = await startDiscord({ clock, limits: 'none', ...options });
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   const outcomes = new Map<number, number | null>();
 
   const start = async () => {
-    const opened = await openStore(join(directory, 'test.sqlite'));
+    const opened = await openStore(file);
     const settings = { explorerUrl: 'https://explorer.example', nativeSymbol: undefined };
     const deliverer = startDeliverer({
       store: opened.store,
-      sender: createSender({ token: discord.token, apiUrl: discord.apiUrl, timeoutMs: 300 }),
+      sender: sender(createSender({ token: discord.token, apiUrl: discord.apiUrl, timeoutMs: 300 })),
       clock,
       log,
       random: () => 1,
@@ -77,12 +89,21 @@ export async function startPipeline(options: DiscordOptions = {}): Promise<Pipel
     await running.close();
   };
 
+  const idle = async () => {
+    while ((await running.store.inbox.stats()).waiting > 0) await turn();
+    await running.deliverer.idle();
+  };
+
   return {
     clock,
     discord,
     get store() {
       return running.store;
     },
+    get deliverer() {
+      return running.deliverer;
+    },
+    file,
     async watch(address, channelId, more = {}) {
       const added = await running.store.subscriptions.add(
         {
@@ -113,20 +134,23 @@ export async function startPipeline(options: DiscordOptions = {}): Promise<Pipel
     async routed() {
       while ((await running.store.inbox.stats()).waiting > 0) await turn();
     },
-    async idle() {
-      while ((await running.store.inbox.stats()).waiting > 0) await turn();
-      await running.deliverer.idle();
-    },
+    idle,
     async turnUntil(condition, seconds = 3_600) {
       for (let second = 0; second <= seconds; second++) {
         if (await condition()) return;
         // Requests are real: they are answered before the clock goes on.
-        while ((await running.store.inbox.stats()).waiting > 0) await turn();
-        await running.deliverer.idle();
+        await idle();
         if (await condition()) return;
         clock.advance(1_000);
       }
       throw new Error('The condition never held.');
+    },
+    async pass(ms, step = 1_000) {
+      for (let left = ms; left > 0; left -= step) {
+        await idle();
+        clock.advance(Math.min(step, left));
+      }
+      await idle();
     },
     lines(channelId) {
       return discord
