@@ -44,6 +44,8 @@ interface Channel {
   guildId: string | null;
   dueAt: number;
   busy: boolean;
+  /** Parked or paused, as far as is known. */
+  aside: boolean;
   /** Nudged while busy. */
   again: boolean;
   /** Alerts to take next; smaller while a refused line is being searched for. */
@@ -62,10 +64,10 @@ export function startDeliverer(options: DelivererOptions) {
   let cancelTimer: (() => void) | null = null;
   let closing = false;
 
-  function add(id: string, guildId: string | null, dueAt: number): void {
+  function add(id: string, guildId: string | null, dueAt: number, aside = false): void {
     const known = channels.get(id);
     if (known) known.again = true;
-    else channels.set(id, { id, guildId, dueAt, busy: false, again: false, limit: BATCH, plain: false });
+    else channels.set(id, { id, guildId, dueAt, busy: false, aside, again: false, limit: BATCH, plain: false });
   }
 
   function pump(): void {
@@ -123,6 +125,7 @@ export function startDeliverer(options: DelivererOptions) {
       // First met by a nudge: what is known about the channel counts.
       channel.guildId = head.guildId;
       channel.dueAt = head.dueAt;
+      channel.aside = head.state !== 'ready';
       if (head.dueAt > clock.now()) return pace.giveBack();
     }
     const { batch, outcome, searched } = claim.batch
@@ -214,6 +217,7 @@ export function startDeliverer(options: DelivererOptions) {
         if (head && head.state !== 'ready')
           await mark(channel, 'ready', { dueAt: 0, attempts: 0, since: null, reason: null });
         channel.dueAt = 0;
+        channel.aside = false;
         channel.plain = false;
         channel.limit = Math.min(BATCH, channel.limit * 2);
         return;
@@ -288,6 +292,7 @@ export function startDeliverer(options: DelivererOptions) {
     const reason = state === 'parked' ? `missing permissions (${code})` : `channel or server is gone (${code})`;
     const before = now - KEPT[state];
     if (since < before) await store.outbox.expire(channel.id, before, `${reason} for too long`, now);
+    channel.aside = true;
     channel.dueAt = now + PARKED_RETRIES[Math.min(attempts, PARKED_RETRIES.length - 1)]!;
     await mark(channel, state, { dueAt: channel.dueAt, attempts: attempts + 1, since, reason });
   }
@@ -303,7 +308,8 @@ export function startDeliverer(options: DelivererOptions) {
   async function load(): Promise<void> {
     if (closing) return;
     try {
-      for (const head of await store.outbox.heads()) add(head.channelId, head.guildId, head.dueAt);
+      for (const { channelId, guildId, dueAt, state } of await store.outbox.heads())
+        add(channelId, guildId, dueAt, state !== 'ready');
       pump();
     } catch (error) {
       if (closing) return;
@@ -323,10 +329,10 @@ export function startDeliverer(options: DelivererOptions) {
       for (const id of channelIds) add(id, null, 0);
       pump();
     },
-    /** Permissions or channels of a guild changed: what was set aside there is tried at once. */
+    /** Permissions or channels of a guild changed: what was set aside there, and nothing else, is tried at once. */
     guildChanged(guildId: string): void {
       removedGuilds.delete(guildId);
-      for (const channel of channels.values()) if (channel.guildId === guildId) channel.dueAt = 0;
+      for (const channel of channels.values()) if (channel.aside && channel.guildId === guildId) channel.dueAt = 0;
       pump();
     },
     /** The bot was removed from a guild. */

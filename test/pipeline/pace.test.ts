@@ -1,0 +1,175 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Fault } from '../../sandbox/discord/index.ts';
+import type { Outcome, Sender } from '../../src/discord/sender.ts';
+import { backoff } from '../../src/pipeline/pace.ts';
+import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const MESSAGES = '/channels/:channel/messages';
+const CHANNELS = [ALERTS, WHALES, GENERAL];
+
+let pipeline: Pipeline;
+const start = async (sender?: (real: Sender) => Sender) => {
+  pipeline = await startPipeline(sender ? { sender } : {});
+  onTestFinished(() => pipeline.close());
+};
+
+const shown = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
+const send = (units: number) => pipeline.receive(payment({ value: String(units * 1_000_000) }));
+const posts = () => pipeline.discord.requests().filter(({ method }) => method === 'POST');
+const watchAll = async () => {
+  for (const channel of CHANNELS) await pipeline.watch(TREASURY, channel);
+};
+
+describe('the breaker', () => {
+  const faults: [string, Fault][] = [
+    ['a page of Cloudflare', { kind: 'cloudflare', status: 403 }],
+    ['429 without a word on how long', { kind: 'rate-limit', retryAfterMs: 1, headers: false }],
+    ['403 with an unknown code', { kind: 'error', status: 403, code: 99_999 }],
+  ];
+  it.each(faults)(
+    '%s: everything waits, one request tries after 1, 2, 4, 8, 15 and 15 minutes',
+    async (_name, fault) => {
+      await start();
+      await pipeline.watch(TREASURY, ALERTS);
+      const active = pipeline.discord.fault({ fault, path: MESSAGES });
+      await send(1);
+      await pipeline.idle();
+      expect(pipeline.deliverer.state().breaker).toBe(true);
+      // The others have something to send as well, and are held back.
+      for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
+      await send(2);
+      await pipeline.pass(46 * MINUTE);
+      const times = posts().map(({ at }) => Date.parse(at));
+      const gaps = times.slice(1).map((time, n) => Math.round((time - times[n]!) / MINUTE));
+      expect(gaps).toEqual([1, 2, 4, 8, 15, 15]);
+      // It says nothing about any channel.
+      expect(await pipeline.store.outbox.troubled(HARBOR)).toEqual([]);
+      expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(3);
+
+      active.clear();
+      await pipeline.turnUntil(() => CHANNELS.flatMap(shown).length === 4);
+      expect(CHANNELS.map(shown)).toEqual([['1', '2'], ['2'], ['2']]);
+      expect(pipeline.deliverer.state().breaker).toBe(false);
+      // The next one begins with a minute again.
+      const again = pipeline.discord.fault({ fault, path: MESSAGES, times: 1 });
+      const before = pipeline.clock.now();
+      await send(3);
+      await pipeline.idle();
+      expect(again.hits).toBe(1);
+      await pipeline.turnUntil(() => CHANNELS.flatMap(shown).length === 7);
+      expect(Math.round((pipeline.clock.now() - before) / MINUTE)).toBe(1);
+    },
+  );
+});
+
+describe('a token that Discord refuses', () => {
+  it('stops sending, one request tries now and then, receiving goes on; the right token ends it', async () => {
+    await start();
+    await watchAll();
+    const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 401, code: 0 } });
+    await send(1);
+    await pipeline.idle();
+    expect(pipeline.deliverer.state().authorised).toBe(false);
+    const first = posts().length;
+    expect(first).toBeLessThanOrEqual(CHANNELS.length);
+    await send(2);
+    await pipeline.pass(30 * MINUTE);
+    const tried = posts().length - first;
+    expect([tried >= 2, tried <= 10]).toEqual([true, true]);
+    expect((await pipeline.store.inbox.stats()).waiting).toBe(0);
+    expect(await pipeline.store.outbox.stats()).toMatchObject({ deadLetters: 0, parked: 0, paused: 0 });
+    fault.clear();
+    await pipeline.turnUntil(() => CHANNELS.every((channel) => shown(channel).length === 2));
+    expect(CHANNELS.map(shown)).toEqual(CHANNELS.map(() => ['1', '2']));
+    expect(pipeline.deliverer.state().authorised).toBe(true);
+  });
+});
+
+describe('refused requests', () => {
+  it('500 of them in ten minutes: nothing more is sent until the first of them is that old', async () => {
+    await start();
+    for (let n = 0; n < 600; n++) {
+      const { id } = pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `c${n}` });
+      await pipeline.watch(TREASURY, id!);
+    }
+    const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 403, code: 50013 }, path: MESSAGES });
+    const began = pipeline.clock.now();
+    await send(1);
+    await pipeline.pass(9 * MINUTE);
+    // What was under way with the 500th was under way.
+    expect(posts().length).toBeGreaterThanOrEqual(500);
+    expect(posts().length).toBeLessThanOrEqual(540);
+    expect(pipeline.deliverer.state().invalidRequests).toBe(posts().length);
+    const before = posts().length;
+    fault.clear();
+    await pipeline.turnUntil(() => posts().length > before, 120);
+    expect(pipeline.clock.now() - began).toBeGreaterThanOrEqual(10 * MINUTE);
+    await pipeline.turnUntil(async () => (await pipeline.store.outbox.stats()).parked === 0, 1_800);
+    expect(await pipeline.store.outbox.stats()).toMatchObject({ waiting: 0, frozen: 0, deadLetters: 0 });
+  });
+});
+
+describe('waiting before the next try', () => {
+  it('has full jitter between nothing and 1 s that doubles up to a minute', () => {
+    const waits = (random: number) => [1, 2, 3, 6, 7, 8, 1_000].map((attempt) => backoff(attempt, () => random));
+    expect(waits(1)).toEqual([1, 2, 4, 32, 60, 60, 60].map((seconds) => seconds * SECOND));
+    expect(waits(0.5)).toEqual([0.5, 1, 2, 16, 30, 30, 30].map((seconds) => seconds * SECOND));
+    expect(waits(0)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+  });
+
+  /** Discord that answers the first requests as it is told; `asked` holds the channels in order. */
+  function scripted(...outcomes: Outcome[]) {
+    const asked: string[] = [];
+    const sender = (real: Sender): Sender => ({
+      ...real,
+      create: (channelId, payload, nonce, csv) => {
+        asked.push(channelId);
+        const outcome = outcomes.shift();
+        return outcome ? Promise.resolve(outcome) : real.create(channelId, payload, nonce, csv);
+      },
+    });
+    return { asked, sender };
+  }
+  const limited = (global: boolean): Outcome => ({
+    status: 'rate-limited',
+    global,
+    local: false,
+    retryAfterMs: 90 * SECOND,
+  });
+
+  it('is as long as Retry-After says for a channel, whatever else happens there; the others go on', async () => {
+    const { asked, sender } = scripted(limited(false));
+    await start(sender);
+    await pipeline.watch(TREASURY, ALERTS);
+    await send(1);
+    await pipeline.idle();
+    for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
+    for (let n = 2; n <= 9; n++) {
+      await send(n);
+      pipeline.deliverer.guildChanged(HARBOR);
+      await pipeline.pass(10 * SECOND);
+    }
+    expect(asked.filter((channel) => channel === ALERTS)).toHaveLength(1);
+    expect(shown(WHALES)).toHaveLength(8);
+    await pipeline.pass(9 * SECOND);
+    expect(asked.filter((channel) => channel === ALERTS)).toHaveLength(1);
+    await pipeline.pass(SECOND);
+    expect(shown(ALERTS)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
+  });
+
+  it('is as long as Retry-After says for everything', async () => {
+    const { asked, sender } = scripted(limited(true));
+    await start(sender);
+    await pipeline.watch(TREASURY, ALERTS);
+    await send(1);
+    await pipeline.idle();
+    for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
+    await send(2);
+    await pipeline.pass(89 * SECOND);
+    expect(asked).toEqual([ALERTS]);
+    await pipeline.pass(2 * SECOND);
+    expect(CHANNELS.map(shown)).toEqual([['1', '2'], ['2'], ['2']]);
+  });
+});
