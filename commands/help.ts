@@ -1,4 +1,4 @@
-import type { Command } from '../src/discord/interactions.ts';
+import type { Command } from '../src/discord/command.ts';
 import { define } from './parts/define.ts';
 import { note } from './parts/reply.ts';
 

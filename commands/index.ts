@@ -1,4 +1,4 @@
-import type { Command } from '../src/discord/interactions.ts';
+import type { Command } from '../src/discord/command.ts';
 import { help } from './help.ts';
 import { provider } from './provider.ts';
 import { setup } from './setup.ts';

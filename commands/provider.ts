@@ -1,4 +1,4 @@
-import type { ButtonUse, Command, CommandContext, CommandUse, Reply } from '../src/discord/interactions.ts';
+import type { ButtonUse, Command, CommandContext, CommandUse, Reply } from '../src/discord/command.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';

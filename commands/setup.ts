@@ -1,4 +1,4 @@
-import type { Command } from '../src/discord/interactions.ts';
+import type { Command } from '../src/discord/command.ts';
 import { TARGET_TYPES } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { check } from './setup/check.ts';

@@ -1,4 +1,4 @@
-import type { Command } from '../src/discord/interactions.ts';
+import type { Command } from '../src/discord/command.ts';
 import { inCode } from '../src/domain/text.ts';
 import { define } from './parts/define.ts';
 import { ago, count, note } from './parts/reply.ts';

@@ -1,5 +1,5 @@
 import type { SlashCommandSubcommandBuilder } from 'discord.js';
-import type { Command } from '../src/discord/interactions.ts';
+import type { Command } from '../src/discord/command.ts';
 import { TARGET_TYPES } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { add } from './subscription/add.ts';

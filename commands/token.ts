@@ -1,5 +1,5 @@
 import { ButtonStyle } from 'discord.js';
-import type { Command, CommandSettings, Reply } from '../src/discord/interactions.ts';
+import type { Command, CommandSettings, Reply } from '../src/discord/command.ts';
 import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
 import { formatAmount } from '../src/domain/amount.ts';
 import { inCode } from '../src/domain/text.ts';

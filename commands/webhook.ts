@@ -1,4 +1,4 @@
-import type { Command, CommandContext, Reply } from '../src/discord/interactions.ts';
+import type { Command, CommandContext, Reply } from '../src/discord/command.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Webhook } from '../src/upstream/notification.ts';

@@ -6,9 +6,9 @@ import { request } from 'undici';
 import { commands } from '../commands/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Config } from './config.ts';
+import type { Parts } from './discord/command.ts';
 import { renderDigest } from './discord/digest.ts';
 import { type GatewayState, startGateway } from './discord/gateway.ts';
-import type { CommandContext } from './discord/interactions.ts';
 import { type RenderSettings, renderAlerts, renderPlain } from './discord/render.ts';
 import { sampleMessage } from './discord/sample.ts';
 import { createSender } from './discord/sender.ts';
@@ -108,7 +108,7 @@ export async function startApp(
     throw error;
   }
   const publicUrl = config.PUBLIC_URL ?? receiverUrl;
-  const context: CommandContext = {
+  const parts: Parts = {
     store,
     explorer: config.EXPLORER_API_URL
       ? createExplorer({
@@ -138,7 +138,7 @@ export async function startApp(
     token: config.DISCORD_TOKEN,
     apiUrl: config.DISCORD_API_URL,
     commands,
-    context,
+    parts,
     log,
     onChannelChange: (guildId) => deliverer.guildChanged(guildId),
     onChannelRemoved: () => {},
@@ -225,7 +225,7 @@ async function listen(
   return `http://${shown}:${(server.server.address() as AddressInfo).port}`;
 }
 
-function operatorProject(config: Config): CommandContext['notification'] {
+function operatorProject(config: Config): Parts['notification'] {
   const { NOTIFICATION_URL: url, NOTIFICATION_PROJECT_ID: projectId } = config;
   const { NOTIFICATION_API_KEY: apiKey, NOTIFICATION_API_SECRET: apiSecret } = config;
   return url && projectId && apiKey && apiSecret ? createNotification({ url, projectId, apiKey, apiSecret }) : null;

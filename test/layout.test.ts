@@ -12,14 +12,15 @@ const MAY_IMPORT: Record<string, string[]> = {
   // What crosses between these comes as arguments; types are the exception, as they vanish at run time.
   'src/receiver': ['src/domain', 'src/errors'],
   'src/pipeline': ['src/domain', 'src/errors'],
-  'src/discord': ['src/domain', 'src/errors'],
+  'src/languages': [],
+  'src/discord': ['src/domain', 'src/errors', 'src/languages'],
   'src/upstream': ['src/domain', 'src/errors'],
   'src/store': ['src/domain', 'src/errors'],
   // The operator's tools: each is a process edge of its own.
   'src/backup': ['src/store', 'src/config', 'src/errors'],
   'src/restore': ['src/store', 'src/config', 'src/errors'],
   'src/deadletters': ['src/store', 'src/config', 'src/errors'],
-  commands: ['src/domain', 'src/errors'],
+  commands: ['src/domain', 'src/errors', 'src/languages'],
   services: ['src/domain'],
   sandbox: ['src/domain', 'services'],
 };

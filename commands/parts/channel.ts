@@ -7,7 +7,7 @@ import {
   PermissionFlagsBits,
   type PermissionsBitField,
 } from 'discord.js';
-import type { ButtonUse, CommandUse } from '../../src/discord/interactions.ts';
+import type { ButtonUse, CommandUse } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 
 /** Where alerts can go. */

@@ -7,7 +7,7 @@ import {
   TimestampStyles,
   time,
 } from 'discord.js';
-import type { CommandSettings, Reply } from '../../src/discord/interactions.ts';
+import type { CommandSettings, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 

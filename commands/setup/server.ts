@@ -1,4 +1,4 @@
-import type { Choice, CommandContext, CommandUse, Reply } from '../../src/discord/interactions.ts';
+import type { Choice, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ServerSettings } from '../../src/store/servers.ts';
 import { checkTarget } from '../parts/channel.ts';

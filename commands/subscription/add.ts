@@ -1,5 +1,5 @@
 import { ButtonStyle } from 'discord.js';
-import type { ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/interactions.ts';
+import type { ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress, parseWatchable } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';

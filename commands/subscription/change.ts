@@ -1,4 +1,4 @@
-import type { CommandContext, CommandUse, Reply } from '../../src/discord/interactions.ts';
+import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';

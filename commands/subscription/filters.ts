@@ -1,5 +1,5 @@
 import type { SlashCommandSubcommandBuilder } from 'discord.js';
-import type { CommandSettings, CommandUse } from '../../src/discord/interactions.ts';
+import type { CommandSettings, CommandUse } from '../../src/discord/command.ts';
 import { parseAddress } from '../../src/domain/address.ts';
 import { isAmount } from '../../src/domain/amount.ts';
 import type { DirectionFilter, KindFilter, Subscription } from '../../src/domain/subscription.ts';

@@ -1,5 +1,5 @@
 import { PermissionFlagsBits } from 'discord.js';
-import type { AutocompleteUse, ButtonUse, Choice, CommandContext, CommandUse } from '../../src/discord/interactions.ts';
+import type { AutocompleteUse, ButtonUse, Choice, CommandContext, CommandUse } from '../../src/discord/command.ts';
 import { toAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';

@@ -1,4 +1,4 @@
-import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/interactions.ts';
+import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { ago, count, fullAddress, note, pager, row } from '../parts/reply.ts';

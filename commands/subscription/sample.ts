@@ -1,5 +1,5 @@
 import { DiscordAPIError, RESTJSONErrorCodes, Routes } from 'discord.js';
-import type { CommandContext, CommandUse, Reply } from '../../src/discord/interactions.ts';
+import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { note } from '../parts/reply.ts';

@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../src/discord/interactions.ts';
+import type { CommandContext } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Notification } from '../../src/upstream/notification.ts';
 import { off } from '../parts/failure.ts';

@@ -1,5 +1,5 @@
 import { ButtonStyle } from 'discord.js';
-import type { Button, CommandContext, CommandUse, Reply } from '../../src/discord/interactions.ts';
+import type { Button, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';

@@ -1,6 +1,7 @@
 import { Client, DiscordjsErrorCodes, Events, GatewayDispatchEvents, GatewayIntentBits, Options } from 'discord.js';
 import type { Logger } from 'pino';
-import { type Command, type CommandContext, createDispatcher } from './interactions.ts';
+import type { Command, MessageCommand, Parts } from './command.ts';
+import { createDispatcher } from './interactions.ts';
 import { registerCommands } from './register.ts';
 
 /** `unauthorized`: Discord refuses the token. `away`: Discord cannot be reached; it is tried again either way. */
@@ -11,8 +12,8 @@ export interface GatewayOptions {
   token: string;
   /** REST root without version. */
   apiUrl: string;
-  commands: readonly Command[];
-  context: CommandContext;
+  commands: readonly (Command | MessageCommand)[];
+  parts: Parts;
   log: Logger;
   /** Permissions may have changed: in one channel, or (null) anywhere in the guild. */
   onChannelChange(guildId: string, channelId: string | null): void;
@@ -104,7 +105,7 @@ export function startGateway(options: GatewayOptions) {
 
 /** A client that keeps guilds, channels, roles and itself in memory, and nothing else. */
 function makeClient(options: GatewayOptions): Client {
-  const { log, commands, context } = options;
+  const { log, commands, parts } = options;
   const client = new Client({
     intents: [GatewayIntentBits.Guilds],
     rest: { api: options.apiUrl },
@@ -139,7 +140,7 @@ function makeClient(options: GatewayOptions): Client {
   client.on(Events.Raw, ({ t, d }: { t: string; d: { channel?: object; channel_id?: string } }) => {
     if (t === GatewayDispatchEvents.InteractionCreate && !d.channel && d.channel_id) d.channel = { id: d.channel_id };
   });
-  const dispatch = createDispatcher({ commands, context, log });
+  const dispatch = createDispatcher({ commands, parts, log });
   client.on(Events.InteractionCreate, (interaction) => void dispatch(interaction));
   client.on(Events.Error, (error) => log.error({ reason: reasonOf(error) }, 'Discord client error'));
   client.on(Events.ShardError, (error) => log.warn({ reason: reasonOf(error) }, 'Discord connection error'));

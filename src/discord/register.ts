@@ -1,5 +1,5 @@
 import { type REST, Routes } from 'discord.js';
-import type { Command } from './interactions.ts';
+import type { Command, MessageCommand } from './command.ts';
 
 /**
  * Registers the commands for every server in one request, unless Discord already has exactly these. Throws when Discord
@@ -8,7 +8,7 @@ import type { Command } from './interactions.ts';
 export async function registerCommands(
   rest: REST,
   applicationId: string,
-  commands: readonly Pick<Command, 'data'>[],
+  commands: readonly Pick<Command | MessageCommand, 'data'>[],
 ): Promise<'unchanged' | 'registered'> {
   const wanted = commands.map(({ data }) => data.toJSON());
   const route = Routes.applicationCommands(applicationId);

@@ -5,6 +5,42 @@ export type DirectionFilter = 'any' | 'incoming' | 'outgoing';
 /** Which kinds of transfer are told; `nft` covers ERC-721 and ERC-1155. */
 export type KindFilter = 'any' | 'native' | 'erc20' | 'nft';
 
+/** A token's contract, or the native coin. */
+export type Asset = AddressText | 'native';
+
+/** What narrows a subscription beyond direction, kind, minimum and token. */
+export interface Filters {
+  /** Native transfers that a contract made inside a transaction. */
+  internal: boolean;
+  /** Transfers of nothing. */
+  zero: boolean;
+  /** Transfers from an address to itself. */
+  self: boolean;
+  /** Only tokens that the explorer's catalogue has. */
+  cataloged: boolean;
+  /** Decimal text by asset, in its units; goes before the subscription's own minimum. */
+  minimums: Partial<Record<Asset, string>>;
+  /** Only these; empty = all. */
+  tokens: Asset[];
+  deniedTokens: Asset[];
+  /** Only transfers from or to these; empty = all. */
+  counterparties: AddressText[];
+  deniedCounterparties: AddressText[];
+}
+
+/** Everything is told but what is mostly noise: transfers of nothing, and to oneself. */
+export const DEFAULT_FILTERS: Filters = {
+  internal: true,
+  zero: false,
+  self: false,
+  cataloged: false,
+  minimums: {},
+  tokens: [],
+  deniedTokens: [],
+  counterparties: [],
+  deniedCounterparties: [],
+};
+
 /** One address that one channel watches. */
 export interface Subscription {
   id: number;
@@ -27,6 +63,24 @@ export interface Subscription {
   createdAt: number;
   /** When the last matching event was routed; null = "no event yet". */
   lastEventAt: number | null;
+  filters: Filters;
+  /** Told together at the end of the hour or day instead of line by line. */
+  digest: 'hourly' | 'daily' | null;
+  /** `22:00-07:00` in the server's time zone: what comes then is told together afterwards. */
+  quiet: string | null;
+  /** Decimal text in the token's units: smaller amounts do not mention. */
+  mentionMinimum: string | null;
+  /** Minutes between two mentions. */
+  mentionCooldown: number;
+  mentionedAt: number | null;
+  /** Unusual silence is told in the channel. */
+  watchSilence: boolean;
+  /** How many events came. */
+  events: number;
+  /** The average time between events, in milliseconds; the latest count most. */
+  gapMs: number | null;
+  /** When the present silence was pointed out. */
+  silenceToldAt: number | null;
 }
 
 /** How a transfer looks from a watched address. `self` is a transfer from an address to itself. */

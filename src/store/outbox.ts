@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
+import type { Mark } from '../domain/mark.ts';
 import type { Perspective } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 
@@ -20,7 +21,18 @@ export interface ClaimedAlert {
     address: AddressText;
     label: string | null;
     mention: string | null;
+    mentionMinimum: string | null;
+    mentionCooldown: number;
+    mentionedAt: number | null;
   }[];
+  marks: Mark[];
+  /** The server's own names of the transfer's addresses. */
+  labels: Partial<Record<AddressText, string>>;
+  /** As the server's admins chose them. */
+  language: string | null;
+  timezone: string | null;
+  /** Why it was not told at once. */
+  hold: 'hourly' | 'daily' | 'quiet' | null;
 }
 
 /** One message, as it was frozen. An `edit` renders the message `messageId` anew; its payload is empty. */
@@ -64,6 +76,10 @@ interface AlertRow {
   data: string;
   count: number;
   reorganised: 0 | 1;
+  marks: string;
+  hold: ClaimedAlert['hold'];
+  language: string | null;
+  timezone: string | null;
 }
 
 /** What is fixed before the first byte is sent. */
@@ -86,10 +102,14 @@ export interface DeadLetter {
 const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
   frozen_at AS frozenAt, first_sent_at AS firstSentAt, message_id AS messageId`;
 const ALERT_COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
-  t.data, t.count, t.reorganised`;
+  t.data, t.count, t.reorganised, a.marks, a.hold,
+  (SELECT language FROM guilds WHERE guild_id = a.guild_id) AS language,
+  (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone`;
 
 const LETTERS = `SELECT d.id, d.alert_id AS alertId, d.channel_id AS channelId, d.reason, d.payload, d.at, t.data AS transfer
   FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
+
+const UNNAMED = { label: null, mention: null, mentionMinimum: null, mentionCooldown: 0, mentionedAt: null };
 
 /** Alerts, the messages made of them, and what is known about their channels. */
 export function outboxTable(db: Database) {
@@ -119,8 +139,12 @@ export function outboxTable(db: Database) {
   const ofBatch = db.prepare<[number], AlertRow>(
     `SELECT ${ALERT_COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id WHERE a.batch_id = ? ORDER BY a.id`,
   );
-  const subscription = db.prepare<[number], { label: string | null; mention: string | null; address: AddressText }>(
-    'SELECT label, mention, address FROM subscriptions WHERE id = ?',
+  const subscription = db.prepare<[number], Omit<ClaimedAlert['matches'][number], 'subscription' | 'perspective'>>(
+    `SELECT label, mention, address, mention_minimum AS mentionMinimum, mention_cooldown AS mentionCooldown,
+       mentioned_at AS mentionedAt FROM subscriptions WHERE id = ?`,
+  );
+  const labelOf = db.prepare<[string, string], { name: string }>(
+    'SELECT name FROM labels WHERE guild_id = ? AND address = ?',
   );
   const insertBatch = db.prepare(
     `INSERT INTO batches (channel_id, kind, nonce, reference, payload, attachment, state, attempts, unsure, frozen_at, first_sent_at)
@@ -174,14 +198,27 @@ export function outboxTable(db: Database) {
     "SELECT channel_id AS channelId, state, reason FROM channels WHERE guild_id = ? AND state <> 'ready'",
   );
 
-  function claimed({ matches, data, reorganised, ...row }: AlertRow): ClaimedAlert {
+  function claimed({ matches, data, reorganised, marks, ...row }: AlertRow): ClaimedAlert {
     const transfer = JSON.parse(data) as Transfer;
+    const labels = Object.fromEntries(
+      [transfer.from, transfer.to, transfer.token].flatMap((address) => {
+        const label = address && labelOf.get(row.guildId, address);
+        return label ? [[address, label.name]] : [];
+      }),
+    );
     const named = (JSON.parse(matches) as { subscription: number; perspective: Perspective }[]).map((match) => ({
       ...match,
       // A subscription that was removed meanwhile leaves the address that it stood for.
-      ...(subscription.get(match.subscription) ?? { label: null, mention: null, address: addressOf(match, transfer) }),
+      ...(subscription.get(match.subscription) ?? { ...UNNAMED, address: addressOf(match, transfer) }),
     }));
-    return { ...row, transfer, reorganised: reorganised === 1, matches: named };
+    return {
+      ...row,
+      transfer,
+      reorganised: reorganised === 1,
+      matches: named,
+      marks: JSON.parse(marks) as Mark[],
+      labels,
+    };
   }
 
   const freeze = db.transaction((batch: FrozenBatch, alertIds: number[], now: number) => {

@@ -1,22 +1,42 @@
 import type { Database } from 'better-sqlite3';
-import type { Subscription } from '../domain/subscription.ts';
+import { DEFAULT_FILTERS, type Filters, type Subscription } from '../domain/subscription.ts';
 
 /** What somebody asks to be told about; the rest of a {@link Subscription} comes with time. */
-export type NewSubscription = Omit<Subscription, 'id' | 'paused' | 'mutedUntil' | 'lastEventAt'>;
+export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'address' | 'createdBy' | 'createdAt'> &
+  Partial<Chosen>;
+
+/** What people choose. */
+type Chosen = Pick<
+  Subscription,
+  | 'label'
+  | 'direction'
+  | 'kind'
+  | 'minimum'
+  | 'token'
+  | 'mention'
+  | 'filters'
+  | 'digest'
+  | 'quiet'
+  | 'mentionMinimum'
+  | 'mentionCooldown'
+  | 'watchSilence'
+>;
 
 /** What may change later. */
 export type SubscriptionChange = Partial<Omit<Subscription, 'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt'>>;
 
-interface Row extends Omit<Subscription, 'paused'> {
+interface Row extends Omit<Subscription, 'paused' | 'watchSilence' | 'filters'> {
   paused: 0 | 1;
+  watchSilence: 0 | 1;
+  filters: string;
 }
 
-const COLUMNS = `id, guild_id AS guildId, channel_id AS channelId, address, label, direction, kind, minimum, token,
-  mention, paused, muted_until AS mutedUntil, created_by AS createdBy, created_at AS createdAt,
-  last_event_at AS lastEventAt`;
-
-const COLUMN_OF: Record<keyof SubscriptionChange, string> = {
+/** Every column by its name in {@link Subscription}. */
+const COLUMN_OF: Record<keyof Subscription, string> = {
+  id: 'id',
+  guildId: 'guild_id',
   channelId: 'channel_id',
+  address: 'address',
   label: 'label',
   direction: 'direction',
   kind: 'kind',
@@ -25,10 +45,49 @@ const COLUMN_OF: Record<keyof SubscriptionChange, string> = {
   mention: 'mention',
   paused: 'paused',
   mutedUntil: 'muted_until',
+  createdBy: 'created_by',
+  createdAt: 'created_at',
   lastEventAt: 'last_event_at',
+  filters: 'filters',
+  digest: 'digest',
+  quiet: 'quiet',
+  mentionMinimum: 'mention_minimum',
+  mentionCooldown: 'mention_cooldown',
+  mentionedAt: 'mentioned_at',
+  watchSilence: 'watch_silence',
+  events: 'events',
+  gapMs: 'gap_ms',
+  silenceToldAt: 'silence_told_at',
+};
+const COLUMNS = Object.entries(COLUMN_OF)
+  .map(([key, column]) => `${column} AS ${key}`)
+  .join(', ');
+
+const CHOSEN_DEFAULTS: Chosen = {
+  label: null,
+  direction: 'any',
+  kind: 'any',
+  minimum: null,
+  token: null,
+  mention: null,
+  filters: DEFAULT_FILTERS,
+  digest: null,
+  quiet: null,
+  mentionMinimum: null,
+  mentionCooldown: 5,
+  watchSilence: false,
 };
 
-const fromRow = (row: Row): Subscription => ({ ...row, paused: row.paused === 1 });
+const fromRow = (row: Row): Subscription => ({
+  ...row,
+  paused: row.paused === 1,
+  watchSilence: row.watchSilence === 1,
+  filters: { ...DEFAULT_FILTERS, ...(JSON.parse(row.filters) as Partial<Filters>) },
+});
+
+/** As SQLite takes it. */
+const toColumn = (value: Subscription[keyof Subscription]): string | number | null =>
+  typeof value === 'boolean' ? Number(value) : typeof value === 'object' && value ? JSON.stringify(value) : value;
 
 /** Subscriptions; every method but `watching` stays within one guild. */
 export function subscriptionsTable(db: Database) {
@@ -41,9 +100,10 @@ export function subscriptionsTable(db: Database) {
   );
   const byAddress = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM subscriptions WHERE address = ?`);
   const count = db.prepare<[string], { n: number }>('SELECT count(*) AS n FROM subscriptions WHERE guild_id = ?');
-  const insert = db.prepare<NewSubscription>(
-    `INSERT INTO subscriptions (guild_id, channel_id, address, label, direction, kind, minimum, token, mention, created_by, created_at)
-     VALUES (@guildId, @channelId, @address, @label, @direction, @kind, @minimum, @token, @mention, @createdBy, @createdAt)`,
+  const given = ['guildId', 'channelId', 'address', 'createdBy', 'createdAt', ...Object.keys(CHOSEN_DEFAULTS)] as const;
+  const insert = db.prepare(
+    `INSERT INTO subscriptions (${given.map((key) => COLUMN_OF[key as keyof Subscription]).join(', ')})
+     VALUES (${given.map((key) => `@${key}`).join(', ')})`,
   );
   const muteAll = db.prepare<[number | null, string]>('UPDATE subscriptions SET muted_until = ? WHERE guild_id = ?');
   const remove = db.prepare<[string, number]>('DELETE FROM subscriptions WHERE guild_id = ? AND id = ?');
@@ -52,7 +112,11 @@ export function subscriptionsTable(db: Database) {
     const existing = same.get(subscription.address, subscription.channelId);
     if (existing) return { status: 'exists' as const, subscription: fromRow(existing) };
     if ((count.get(subscription.guildId)?.n ?? 0) >= limit) return { status: 'full' as const };
-    const { lastInsertRowid } = insert.run(subscription);
+    const values = Object.entries({ ...CHOSEN_DEFAULTS, ...subscription }).map(([key, value]) => [
+      key,
+      toColumn(value),
+    ]);
+    const { lastInsertRowid } = insert.run(Object.fromEntries(values));
     return { status: 'added' as const, subscription: fromRow(one.get(subscription.guildId, Number(lastInsertRowid))!) };
   });
 
@@ -64,7 +128,7 @@ export function subscriptionsTable(db: Database) {
     if (existing && existing.id !== id) return { status: 'exists' as const, subscription: fromRow(existing) };
     const keys = Object.keys(changed) as (keyof SubscriptionChange)[];
     if (keys.length > 0) {
-      const values = keys.map((key) => (typeof changed[key] === 'boolean' ? Number(changed[key]) : changed[key]));
+      const values = keys.map((key) => toColumn(changed[key]!));
       const set = keys.map((key) => `${COLUMN_OF[key]} = ?`).join(', ');
       db.prepare(`UPDATE subscriptions SET ${set} WHERE guild_id = ? AND id = ?`).run(...values, guildId, id);
     }

@@ -20,7 +20,7 @@ beforeAll(async () => {
   upstream = await startUpstream(answer);
   const keys = { projectId: 'p', apiKey: 'k', apiSecret: 's' };
   world = await startWorld({
-    context: {
+    parts: {
       notification: createNotification({ url: upstream.url, ...keys }),
       explorer: createExplorer({ url: upstream.url, addressParam: 'a', apiKey: undefined, now: () => 0 }),
     },

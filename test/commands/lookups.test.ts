@@ -18,16 +18,16 @@ afterAll(async () => {
 });
 beforeEach(() => {
   // Fresh clients, so that no test lives on what another one made them remember.
-  const { now } = world.context;
+  const { now } = world.parts;
   const timeoutMs = 200;
-  world.context.explorer = createExplorer({
+  world.parts.explorer = createExplorer({
     url: upstream.url,
     addressParam: 'contractaddress',
     apiKey: 'query-key',
     now,
     timeoutMs,
   });
-  world.context.discovery = createDiscovery({ url: upstream.url, now, timeoutMs });
+  world.parts.discovery = createDiscovery({ url: upstream.url, now, timeoutMs });
   upstream.requests.length = 0;
 });
 
@@ -91,7 +91,7 @@ describe('/token', () => {
   });
 
   it('says who can turn it on', async () => {
-    world.context.explorer = null;
+    world.parts.explorer = null;
     expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/off here.*`EXPLORER_API_URL`/);
   });
 
@@ -244,7 +244,7 @@ describe('/provider search', () => {
     expect(textOf(await world.use('provider search', { category: 'apiz' }))).toMatch(
       /no category `apiz`.*`apis`, `brandnew`/,
     );
-    world.context.discovery = null;
+    world.parts.discovery = null;
     expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(/off here.*`DISCOVERY_URL`/);
   });
 
@@ -253,7 +253,7 @@ describe('/provider search', () => {
     expect(await world.choices('provider search', 'category', { category: 'bra' })).toEqual([
       { name: 'brandnew', value: 'brandnew' },
     ]);
-    world.context.discovery = createDiscovery({ url: upstream.url, now: world.context.now, timeoutMs: 50 });
+    world.parts.discovery = createDiscovery({ url: upstream.url, now: world.parts.now, timeoutMs: 50 });
     upstream.set(() => null);
     expect(await world.choices('provider search', 'category')).toHaveLength(12);
   });
@@ -263,7 +263,7 @@ describe('/provider categories', () => {
   it('lists the active ones, or says that these are the generally known ones', async () => {
     directory([]);
     expect(textOf(await world.use('provider categories'))).toContain('`apis` · `brandnew`');
-    world.context.discovery = createDiscovery({ url: upstream.url, now: world.context.now, timeoutMs: 50 });
+    world.parts.discovery = createDiscovery({ url: upstream.url, now: world.parts.now, timeoutMs: 50 });
     upstream.set(() => HTML);
     expect(textOf(await world.use('provider categories'))).toMatch(/12 categories[\s\S]*generally known/);
   });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const keys = { projectId: PROJECT.id, apiKey: PROJECT.key, apiSecret: PROJECT.secret };
   const url = services.explorerApiUrl;
   world = await startWorld({
-    context: {
+    parts: {
       explorer: createExplorer({ url, addressParam: 'contractaddress', apiKey: undefined, now }),
       discovery: createDiscovery({ url: services.discoveryUrl, now }),
       notification: createNotification({ url: services.notificationUrl, ...keys }),

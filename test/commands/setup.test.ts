@@ -10,7 +10,7 @@ let list: Given = { body: [] };
 beforeAll(async () => {
   upstream = await startUpstream(() => list);
   const keys = { projectId: 'p', apiKey: 'k', apiSecret: 's' };
-  world = await startWorld({ context: { notification: createNotification({ url: upstream.url, ...keys }) } });
+  world = await startWorld({ parts: { notification: createNotification({ url: upstream.url, ...keys }) } });
 });
 afterAll(async () => {
   await world.close();
@@ -53,8 +53,8 @@ describe('/setup check', () => {
   it('names each fault with its fix', async () => {
     await world.subscribe({ channelId: harbor.council });
     await world.subscribe({ channelId: '1100000000000099999' });
-    world.context.lastRefused = () => ({ source: '203.0.113.9', at: world.clock.now });
-    world.context.probeReceiver = async () => 'unreachable';
+    world.parts.lastRefused = () => ({ source: '203.0.113.9', at: world.clock.now });
+    world.parts.probeReceiver = async () => 'unreachable';
     const text = textOf(await world.use('setup check'));
     expect(text).toMatch(/^6 things to mend/);
     expect(text).toMatch(new RegExp(`❌ <#${harbor.council}>: I am missing \\*\\*View Channel`));
@@ -72,8 +72,8 @@ describe('/setup check', () => {
     }
     const { id } = await world.subscribe();
     await world.store.subscriptions.change(harbor.id, id, { lastEventAt: 1 });
-    world.context.lastRefused = () => null;
-    world.context.probeReceiver = async () => 'reachable';
+    world.parts.lastRefused = () => null;
+    world.parts.probeReceiver = async () => 'reachable';
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     const text = textOf(await world.use('setup check'));
     expect(text).toContain('Everything looks right');
@@ -81,7 +81,7 @@ describe('/setup check', () => {
   });
 
   it('says nothing of the operator’s project elsewhere', async () => {
-    world.context.lastRefused = () => ({ source: '203.0.113.9', at: world.clock.now });
+    world.parts.lastRefused = () => ({ source: '203.0.113.9', at: world.clock.now });
     const answer = await world.use('setup check', {}, { in: orchid.lobby });
     expect(textOf(answer)).toContain('Nothing is watched yet');
     expect(JSON.stringify(answer)).not.toMatch(/receiver-token|203\.0\.113\.9|project/);

@@ -140,11 +140,11 @@ describe('/subscription add', () => {
   });
 
   it('states the limit', async () => {
-    const { settings } = world.context;
-    world.context.settings = { ...settings, maxSubscriptions: 1 };
+    const { settings } = world.parts;
+    world.parts.settings = { ...settings, maxSubscriptions: 1 };
     await world.subscribe();
     expect(textOf(await add({ address: B }))).toMatch(/watches 1 address already, which is the limit/);
-    world.context.settings = settings;
+    world.parts.settings = settings;
   });
 });
 

@@ -25,7 +25,7 @@ let list: Given;
 beforeAll(async () => {
   upstream = await startUpstream(({ method }) => (method === 'GET' ? list : removal));
   world = await startWorld({
-    context: {
+    parts: {
       notification: createNotification({
         url: upstream.url,
         projectId: 'p1',
@@ -104,11 +104,11 @@ describe('/webhook list', () => {
   });
 
   it('says who can turn it on', async () => {
-    const { notification } = world.context;
-    world.context.notification = null;
+    const { notification } = world.parts;
+    world.parts.notification = null;
     expect(textOf(await world.use('webhook list'))).toMatch(/off here.*`NOTIFICATION_URL`/);
     expect(await world.choices('webhook remove', 'webhook')).toEqual([]);
-    world.context.notification = notification;
+    world.parts.notification = notification;
   });
 });
 

@@ -10,8 +10,8 @@ import {
   seed,
   startDiscord,
 } from '../../sandbox/discord/index.ts';
+import type { Command, Parts } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
-import type { Command, CommandContext } from '../../src/discord/interactions.ts';
 import { sampleMessage } from '../../src/discord/sample.ts';
 import { openStore } from '../../src/store/client.ts';
 import type { NewSubscription } from '../../src/store/subscriptions.ts';
@@ -31,14 +31,14 @@ export interface Actor {
 }
 
 /** An unmodified discord.js bot with every command, a real database and the stand-in. */
-export async function startWorld(options: { commands?: readonly Command[]; context?: Partial<CommandContext> } = {}) {
+export async function startWorld(options: { commands?: readonly Command[]; parts?: Partial<Parts> } = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'ledgerbell-commands-'));
   const discord = await startDiscord({ limits: 'none' });
   const { store, close: closeStore } = await openStore(join(dir, 'test.sqlite'));
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const clock = { now: Date.now() };
-  const context: CommandContext = {
+  const parts: Parts = {
     store,
     explorer: null,
     discovery: null,
@@ -56,13 +56,13 @@ export async function startWorld(options: { commands?: readonly Command[]; conte
     sample: (one) => sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now),
     lastRefused: () => null,
     probeReceiver: async () => 'reachable',
-    ...options.context,
+    ...options.parts,
   };
   const gatewayOptions = {
     token: discord.token,
     apiUrl: discord.apiUrl,
     commands: options.commands ?? commands,
-    context,
+    parts,
     log,
     onChannelChange: () => {},
     onChannelRemoved: () => {},
@@ -77,7 +77,7 @@ export async function startWorld(options: { commands?: readonly Command[]; conte
   return {
     discord,
     store,
-    context,
+    parts,
     clock,
     logged,
     gateway: () => gateway,

@@ -3,8 +3,8 @@ import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { commands } from '../../commands/index.ts';
 import { type Discord, type DiscordOptions, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import type { Parts } from '../../src/discord/command.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
-import type { CommandContext } from '../../src/discord/interactions.ts';
 
 async function standIn(options: DiscordOptions = {}): Promise<Discord> {
   const discord = await startDiscord({ limits: 'none', ...options });
@@ -19,7 +19,7 @@ function start(discord: Discord, options: Partial<GatewayOptions> = {}) {
     token: discord.token,
     apiUrl: discord.apiUrl,
     commands,
-    context: { now: Date.now } as CommandContext,
+    parts: { now: Date.now } as Parts,
     log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     onChannelChange: (...change) => void changes.push(['changed', ...change]),
     onChannelRemoved: (...change) => void changes.push(['channel removed', ...change]),

@@ -1,6 +1,6 @@
 import { SlashCommandBuilder } from 'discord.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Command } from '../../src/discord/interactions.ts';
+import type { Command } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import { buttonsOf, type CommandWorld, isPrivate, seed, startWorld, textOf } from '../commands/world.ts';
 

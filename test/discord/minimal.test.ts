@@ -99,7 +99,7 @@ beforeAll(async () => {
     token: 'any.token.works',
     apiUrl: relay.apiUrl,
     commands,
-    context: world.context,
+    parts: world.parts,
     log: (await import('pino')).default({ level: 'silent' }),
     onChannelChange: () => {},
     onChannelRemoved: () => {},

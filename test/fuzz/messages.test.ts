@@ -46,7 +46,15 @@ const alerts = fc
       const parsed = parseEvent(Buffer.from(JSON.stringify({ ...payment(), ...event })));
       if (!parsed.ok) return [];
       const { transfer } = parsed.event;
-      return [{ id, guildId: seed.harbor.id, channelId: ALERTS, createdAt: 1_750_000_000_000, transfer, ...rest }];
+      const matches = rest.matches.map((match) => ({
+        ...match,
+        mentionMinimum: null,
+        mentionCooldown: 0,
+        mentionedAt: null,
+      }));
+      const at = { guildId: seed.harbor.id, channelId: ALERTS, createdAt: 1_750_000_000_000 };
+      const plain = { marks: [], labels: {}, language: null, timezone: null, hold: null };
+      return [{ id, ...at, transfer, ...rest, matches, ...plain }];
     }),
   )
   .filter((list) => list.length > 0);
@@ -99,7 +107,12 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
       transfer,
       count: 1,
       reorganised: false,
-      matches: [match],
+      matches: [{ ...match, mentionMinimum: null, mentionCooldown: 0, mentionedAt: null }],
+      marks: [],
+      labels: {},
+      language: null,
+      timezone: null,
+      hold: null,
     };
     const { payload } = renderAlerts([alert], 'ABCDEFGHIJ', { explorerUrl: undefined, nativeSymbol: undefined });
     const text = JSON.stringify(payload.embeds);

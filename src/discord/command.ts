@@ -1,0 +1,140 @@
+import type {
+  APIActionRowComponent,
+  APIButtonComponent,
+  APIEmbed,
+  APIModalInteractionResponseCallbackData,
+  APIStringSelectComponent,
+  AutocompleteInteraction,
+  ButtonInteraction,
+  ChatInputCommandInteraction,
+  MessageContextMenuCommandInteraction,
+  ModalSubmitInteraction,
+  RESTPostAPIChannelMessageJSONBody,
+  RESTPostAPIChatInputApplicationCommandsJSONBody,
+  RESTPostAPIContextMenuApplicationCommandsJSONBody,
+  StringSelectMenuInteraction,
+} from 'discord.js';
+import type { Subscription } from '../domain/subscription.ts';
+import type { Language, Translate } from '../languages/index.ts';
+import type { ServerSettings } from '../store/servers.ts';
+import type { Store } from '../store/tables.ts';
+import type { Discovery } from '../upstream/discovery.ts';
+import type { Explorer } from '../upstream/explorer.ts';
+import type { Notification } from '../upstream/notification.ts';
+
+/** What commands need to know of the configuration. */
+export interface CommandSettings {
+  maxSubscriptions: number;
+  /** The explorer's web root, without a slash at its end. */
+  explorerUrl: string | undefined;
+  discoveryUrl: string | undefined;
+  publicUrl: string;
+  /** Where the operator's webhooks must point; holds the path secret, so only operator guilds may see it. */
+  receiverUrl: string;
+  operatorGuildIds: readonly string[];
+  version: string;
+}
+
+/** Everything that a command sees besides its interaction. An interface that is off is null. */
+export interface CommandContext extends Parts {
+  /** The server's settings as they were when the interaction came. */
+  server: ServerSettings;
+  /** In the person's language for private answers, in the server's for public ones. */
+  t: Translate;
+  /** The language of `t`. */
+  language: Language;
+}
+
+/** What is the same for every interaction. */
+export interface Parts {
+  store: Store;
+  explorer: Explorer | null;
+  discovery: Discovery | null;
+  /** The operator's project. */
+  notification: Notification | null;
+  settings: CommandSettings;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** A line as the subscription would be told, marked as a sample. */
+  sample(subscription: Subscription): RESTPostAPIChannelMessageJSONBody;
+  /** The last delivery that was refused for its source address since the start. */
+  lastRefused(): { source: string | null; at: number } | null;
+  /** Whether the receiver answers at its public address. */
+  probeReceiver(): Promise<'reachable' | 'unreachable' | 'other'>;
+}
+
+/** Who may use it: everybody, or Manage Server and the server's manager role. */
+export type Access = 'all' | 'manage';
+
+/** What is shown; everything left out is empty. */
+export interface Reply {
+  content?: string;
+  embeds?: APIEmbed[];
+  components?: APIActionRowComponent<APIButtonComponent | APIStringSelectComponent>[];
+  files?: { name: string; data: Buffer | string }[];
+}
+
+/** What autocomplete offers; cut to Discord's limits by the dispatcher. */
+export interface Choice {
+  name: string;
+  value: string;
+}
+
+/** Interactions as commands get them: always in a server. */
+export type CommandUse = ChatInputCommandInteraction<'cached' | 'raw'>;
+export type AutocompleteUse = AutocompleteInteraction<'cached' | 'raw'>;
+export type ButtonUse = ButtonInteraction<'cached' | 'raw'>;
+export type MenuUse = StringSelectMenuInteraction<'cached' | 'raw'>;
+export type FormUse = ModalSubmitInteraction<'cached' | 'raw'>;
+export type MessageUse = MessageContextMenuCommandInteraction<'cached' | 'raw'>;
+
+/**
+ * A button's work. Its custom id is `command:action:arg:…`, so that it outlives a restart; the arguments carry no
+ * authority. `update` replaces the message (or answers somebody else's public one in private), `reply` answers in
+ * private.
+ */
+export interface Button {
+  access: Access;
+  answer: 'update' | 'reply';
+  press(interaction: ButtonUse, args: string[], context: CommandContext): Promise<Reply>;
+}
+
+/** A select menu's work; its custom id is made like a button's. `values` are what was chosen and carry no authority. */
+export interface Menu {
+  access: Access;
+  answer: 'update' | 'reply';
+  choose(interaction: MenuUse, args: string[], values: string[], context: CommandContext): Promise<Reply>;
+}
+
+/** A form: what it shows comes from a command's `form`; its custom id is made like a button's. Answered in private. */
+export interface Form {
+  access: Access;
+  submit(interaction: FormUse, args: string[], context: CommandContext): Promise<Reply>;
+}
+
+/** One slash command: its definition and what it does. */
+export interface Command {
+  data: { name: string; toJSON(): RESTPostAPIChatInputApplicationCommandsJSONBody };
+  /** For the whole command, or by subcommand; a subcommand that is not named needs `manage`. */
+  access: Access | Record<string, Access>;
+  /** true: the answer is for the channel; default: only for the person who asked. */
+  public?: boolean;
+  /** Throws a {@link UserError} whose message is shown; anything else is logged and answered with a fixed sentence. */
+  execute(interaction: CommandUse, context: CommandContext): Promise<Reply>;
+  autocomplete?(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]>;
+  /** The form that this use opens instead of an answer; null: it is executed. Must be quick: nothing is deferred. */
+  form?(interaction: CommandUse, context: CommandContext): Promise<APIModalInteractionResponseCallbackData | null>;
+  buttons?: Record<string, Button>;
+  menus?: Record<string, Menu>;
+  forms?: Record<string, Form>;
+}
+
+/** One command of a message's context menu; always answered in private. */
+export interface MessageCommand {
+  kind: 'message';
+  data: { name: string; toJSON(): RESTPostAPIContextMenuApplicationCommandsJSONBody };
+  access: Access;
+  execute(interaction: MessageUse, context: CommandContext): Promise<Reply>;
+  buttons?: Record<string, Button>;
+  menus?: Record<string, Menu>;
+}

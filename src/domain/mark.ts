@@ -1,0 +1,12 @@
+import type { AddressText } from './address.ts';
+
+/** What a line warns of, or what it is not sure of. */
+export type Mark =
+  /** `address` has the first and last digits of `like`, which is labelled here or dealt with lately. */
+  | { kind: 'look-alike'; address: AddressText; like: AddressText; label: string | null }
+  /** The token bears the symbol of a known one; `genuine` null: the native coin's. */
+  | { kind: 'imitation'; symbol: string; genuine: AddressText | null }
+  /** The explorer's catalogue does not have the token. */
+  | { kind: 'uncataloged' }
+  /** It came on a retry: blocks after its own were told of this long before. */
+  | { kind: 'late'; ms: number };
