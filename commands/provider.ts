@@ -1,6 +1,7 @@
 import type { ButtonUse, Command, CommandContext, CommandUse, Reply } from '../src/discord/command.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
+import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
 import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';
@@ -42,7 +43,7 @@ export const provider = {
   public: true,
   async execute(interaction, context) {
     if (interaction.options.getSubcommand() === 'categories') return categories(directory(context));
-    return search(interaction, directory(context));
+    return search(context.t, interaction, directory(context));
   },
   async autocomplete(interaction, { discovery }) {
     if (!discovery) return [];
@@ -58,14 +59,14 @@ export const provider = {
       async press(_: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
         const query = { category, search: decode(words), provider: decode(only) };
         if (!CATEGORY.test(category)) throw new UserError('This page does not exist. Search again.');
-        return results(query, Math.trunc(Number(page)) || 0, directory(context));
+        return results(context.t, query, Math.trunc(Number(page)) || 0, directory(context));
       },
     },
   },
 } satisfies Command;
 
-function directory({ discovery }: CommandContext): Discovery {
-  if (!discovery) throw off('The provider directory', 'DISCOVERY_URL');
+function directory({ t, discovery }: CommandContext): Discovery {
+  if (!discovery) throw off(t, 'directory', 'DISCOVERY_URL');
   return discovery;
 }
 
@@ -78,7 +79,7 @@ async function categories(discovery: Discovery): Promise<Reply> {
   ]);
 }
 
-async function search({ options }: CommandUse, discovery: Discovery): Promise<Reply> {
+async function search(t: Translate, { options }: CommandUse, discovery: Discovery): Promise<Reply> {
   const typed = options.getString('category', true).trim();
   const { keys, live } = await discovery.categories(CHOICES_MS);
   const category = keys.find((key) => key.toLowerCase() === typed.toLowerCase()) ?? typed;
@@ -92,12 +93,12 @@ async function search({ options }: CommandUse, discovery: Discovery): Promise<Re
     search: options.getString('search')?.trim() || null,
     provider: options.getString('provider')?.trim() || null,
   };
-  return results(query, (options.getInteger('page') ?? 1) - 1, discovery);
+  return results(t, query, (options.getInteger('page') ?? 1) - 1, discovery);
 }
 
-async function results(query: ProviderQuery, wanted: number, discovery: Discovery): Promise<Reply> {
+async function results(t: Translate, query: ProviderQuery, wanted: number, discovery: Discovery): Promise<Reply> {
   const answer = await discovery.rows(query);
-  if (answer.status !== 'ok') throw new UserError(explain(answer, 'directory'));
+  if (answer.status !== 'ok') throw new UserError(explain(t, answer, 'directory'));
   const found = groupProviders(answer.rows);
   const browse = linkButton('Browse on the web', discovery.directoryUrl(query.category, query.search));
   const asked = [query.search, query.provider].filter((text) => text !== null).map((text) => inCode(text, ''));
@@ -111,6 +112,7 @@ async function results(query: ProviderQuery, wanted: number, discovery: Discover
   const shown = found.slice(page * PER_PAGE, (page + 1) * PER_PAGE);
   const numbered = shown.map((one, index) => ({ one, number: page * PER_PAGE + index + 1 }));
   const turn = pager(
+    t,
     page,
     pages,
     (to) => `provider:page:${query.category}:${to}:${encode(query.search)}:${encode(query.provider)}`,

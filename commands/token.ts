@@ -25,10 +25,10 @@ export const token = {
   ),
   access: 'all',
   public: true,
-  async execute(interaction, { explorer, settings }) {
-    if (!explorer) throw off('Token look-up', 'EXPLORER_API_URL');
+  async execute(interaction, { t, explorer, settings }) {
+    if (!explorer) throw off(t, 'explorer', 'EXPLORER_API_URL');
     const parsed = parseAddress(interaction.options.getString('address', true));
-    if (!parsed.ok) throw new UserError(parsed.reason);
+    if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
     const answer = await explorer.token(parsed.address);
     switch (answer.status) {
       case 'found':
@@ -44,7 +44,7 @@ export const token = {
             'from the token’s page.',
         );
       default:
-        throw new UserError(explain(answer, 'explorer'));
+        throw new UserError(explain(t, answer, 'explorer'));
     }
   },
   async autocomplete(interaction, context) {
@@ -67,7 +67,7 @@ export const token = {
       answer: 'reply',
       async press(interaction, [address = ''], context) {
         const parsed = parseWatchable(address);
-        if (!parsed.ok) throw new UserError(parsed.reason);
+        if (!parsed.ok) throw new UserError(context.t(`address.${parsed.fault}`));
         checkTarget(interaction, interaction.channelId, null);
         const wish = { ...NO_FILTERS, address: parsed.address, channelId: interaction.channelId };
         return watch(interaction, context, wish);

@@ -59,7 +59,7 @@ export const webhook = {
 
 async function list(guildId: string, context: CommandContext): Promise<Reply> {
   const answer = await project(context, guildId).webhooks();
-  if (answer.status !== 'ok') throw new UserError(explain(answer, 'notification'));
+  if (answer.status !== 'ok') throw new UserError(explain(context.t, answer, 'notification'));
   const { webhooks } = answer;
   const here = webhooks.filter((one) => pointsHere(one, context)).length;
   const lines = webhooks.flatMap((one) => [

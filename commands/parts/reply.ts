@@ -10,6 +10,7 @@ import {
 import type { CommandSettings, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import type { Translate } from '../../src/languages/index.ts';
 
 /** What an answer is about, as the colour of its edge. */
 const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 0xe5534b };
@@ -34,7 +35,7 @@ export function asManyAsFit(lines: readonly string[], most: number): string {
   const kept: string[] = [];
   let length = 0;
   for (const line of lines) {
-    if (length + line.length + 1 > most) return `${kept.join('\n')}\n…and ${lines.length - kept.length} more lines`;
+    if (length + line.length + 1 > most) return `${kept.join('\n')}\n… +${lines.length - kept.length}`;
     kept.push(line);
     length += line.length + 1;
   }
@@ -62,11 +63,11 @@ export function linkButton(label: string, url: string): APIButtonComponent {
 }
 
 /** Buttons to turn pages (counted from 0); none when there is one page. `idOf` names the button's page. */
-export function pager(page: number, pages: number, idOf: (page: number) => string): APIButtonComponent[] {
+export function pager(t: Translate, page: number, pages: number, idOf: (page: number) => string): APIButtonComponent[] {
   if (pages < 2 || idOf(page + 1).length > 100) return [];
   return [
-    press('◀ Back', idOf(page - 1), ButtonStyle.Secondary, page <= 0),
-    press('Next ▶', idOf(page + 1), ButtonStyle.Secondary, page >= pages - 1),
+    press(t('reply.back'), idOf(page - 1), ButtonStyle.Secondary, page <= 0),
+    press(t('reply.next'), idOf(page + 1), ButtonStyle.Secondary, page >= pages - 1),
   ];
 }
 

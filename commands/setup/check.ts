@@ -86,10 +86,10 @@ function refused({ lastRefused }: CommandContext): Finding[] {
   ];
 }
 
-async function project({ notification, settings }: CommandContext): Promise<Finding> {
+async function project({ t, notification, settings }: CommandContext): Promise<Finding> {
   if (!notification) return good('Webhooks are not managed from here (`NOTIFICATION_URL` is not set).');
   const answer = await notification.webhooks(LOOK_MS);
-  if (answer.status !== 'ok') return bad(explain(answer, 'notification'));
+  if (answer.status !== 'ok') return bad(explain(t, answer, 'notification'));
   const here = answer.webhooks.filter(({ url }) => url?.replace(/\/+$/, '') === settings.receiverUrl).length;
   if (here > 0) return good(`The project’s keys work, and ${count(here, 'webhook')} of it posts here.`);
   return bad(`The project’s keys work, but none of its webhooks posts to \`${settings.receiverUrl}\`.`);

@@ -11,8 +11,8 @@ import { describe, type Filters, NO_FILTERS, readFilters } from './filters.ts';
 /** `/subscription add`. */
 export async function add(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const parsed = parseWatchable(interaction.options.getString('address', true));
-  if (!parsed.ok) throw new UserError(parsed.reason);
-  const filters = readFilters(interaction, NO_FILTERS);
+  if (!parsed.ok) throw new UserError(context.t(`address.${parsed.fault}`));
+  const filters = readFilters(context.t, interaction, NO_FILTERS);
   const picked = interaction.options.getChannel('channel');
   const { defaultChannel } = await context.store.servers.settings(interaction.guildId);
   const channelId = picked?.id ?? defaultChannel ?? interaction.channelId;

@@ -17,7 +17,7 @@ export const MUTE_CHOICES = [...Object.keys(DURATIONS), 'off'];
 /** `/subscription edit`. */
 export async function edit(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const before = await named(interaction, context);
-  const filters = readFilters(interaction, before);
+  const filters = readFilters(context.t, interaction, before);
   const picked = interaction.options.getChannel('channel');
   if (picked) checkTarget(interaction, picked.id, picked);
   const after = await save(interaction, context, before, { ...filters, ...(picked && { channelId: picked.id }) });

@@ -5,6 +5,7 @@ import { isAmount } from '../../src/domain/amount.ts';
 import type { DirectionFilter, KindFilter, Subscription } from '../../src/domain/subscription.ts';
 import { looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import { TARGET_TYPES } from '../parts/channel.ts';
 import { fullAddress } from '../parts/reply.ts';
 
@@ -74,7 +75,7 @@ export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashC
 }
 
 /** What the person set, over what was there before; throws a {@link UserError} for what cannot be. */
-export function readFilters({ options, guildId }: CommandUse, before: Filters): Filters {
+export function readFilters(t: Translate, { options, guildId }: CommandUse, before: Filters): Filters {
   const said = <T>(name: string, keep: T, read: (text: string) => T): T => {
     const text = options.getString(name)?.trim();
     return text === undefined ? keep : read(text);
@@ -93,7 +94,11 @@ export function readFilters({ options, guildId }: CommandUse, before: Filters): 
     direction: said('direction', before.direction, (text) => text as DirectionFilter),
     kind: said('kind', before.kind, (text) => text as KindFilter),
     minimum: said('minimum', before.minimum, clearable(readMinimum)),
-    token: said('token', before.token, clearable(readToken)),
+    token: said(
+      'token',
+      before.token,
+      clearable((text) => readToken(t, text)),
+    ),
     mention: role === null ? before.mention : role.id === guildId ? null : role.id,
   };
   checkTogether(filters);
@@ -117,10 +122,10 @@ function readMinimum(text: string): string {
   );
 }
 
-function readToken(text: string) {
+function readToken(t: Translate, text: string) {
   const parsed = parseAddress(text);
   if (parsed.ok) return parsed.address;
-  throw new UserError(`The token is not right: ${parsed.reason}`);
+  throw new UserError(`The token is not right: ${t(`address.${parsed.fault}`)}`);
 }
 
 function checkTogether({ kind, token, minimum }: Filters): void {

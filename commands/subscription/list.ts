@@ -40,7 +40,7 @@ async function page(
     const heading = one.channelId === rows[index - 1]?.channelId ? [] : [`### <#${one.channelId}>`];
     return [...heading, ...lineOf(one, context)];
   });
-  const turn = pager(current, pages, (to) => `subscription:list:${channel}:${to}`);
+  const turn = pager(context.t, current, pages, (to) => `subscription:list:${channel}:${to}`);
   return note('info', count(shown.length, 'subscription'), lines, {
     ...(pages > 1 && { footer: { text: `Page ${current + 1} of ${pages}` } }),
     components: turn.length > 0 ? [row(...turn)] : [],

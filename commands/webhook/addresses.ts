@@ -1,19 +1,19 @@
-import { type AddressText, parseAddress } from '../../src/domain/address.ts';
+import { type AddressFault, type AddressText, parseAddress } from '../../src/domain/address.ts';
 
-/** What somebody pasted: the addresses in it, once each, and what is none, with the reason. */
+/** What somebody pasted: the addresses in it, once each, and what is none, and why. */
 export interface Pasted {
   addresses: AddressText[];
-  wrong: { text: string; reason: string }[];
+  wrong: { text: string; fault: AddressFault }[];
 }
 
 /** Reads addresses from text with spaces, commas, line breaks, quotes or brackets between them. */
 export function readAddresses(text: string): Pasted {
   const addresses = new Set<AddressText>();
-  const wrong = new Map<string, string>();
+  const wrong = new Map<string, AddressFault>();
   for (const word of text.split(/[\s,;|"'`<>()[\]{}]+/u).filter(Boolean)) {
     const parsed = parseAddress(word);
     if (parsed.ok) addresses.add(parsed.address);
-    else wrong.set(word, parsed.reason);
+    else wrong.set(word, parsed.fault);
   }
-  return { addresses: [...addresses], wrong: [...wrong].map(([word, reason]) => ({ text: word, reason })) };
+  return { addresses: [...addresses], wrong: [...wrong].map(([word, fault]) => ({ text: word, fault })) };
 }

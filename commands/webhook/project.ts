@@ -4,10 +4,11 @@ import type { Notification } from '../../src/upstream/notification.ts';
 import { off } from '../parts/failure.ts';
 
 /** The project that a server may manage; throws a {@link UserError} when there is none. */
-export function project({ notification, settings }: CommandContext, guildId: string): Notification {
+export function project({ t, notification, settings }: CommandContext, guildId: string): Notification {
   if (!notification) {
     throw off(
-      'Managing webhooks',
+      t,
+      'notification',
       'NOTIFICATION_URL',
       'NOTIFICATION_PROJECT_ID',
       'NOTIFICATION_API_KEY',

@@ -3,6 +3,7 @@ import type { Button, CommandContext, CommandUse, Reply } from '../../src/discor
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import type { Notification, RemovalAnswer } from '../../src/upstream/notification.ts';
 import { explain } from '../parts/failure.ts';
 import { count, note, press, row } from '../parts/reply.ts';
@@ -39,13 +40,13 @@ export async function preview(interaction: CommandUse, context: CommandContext):
   }
   const pasted = readAddresses(options.getString('addresses', true));
   if (pasted.addresses.length === 0) {
-    throw new UserError(`There is no address in this. ${pasted.wrong[0]?.reason ?? 'Paste at least one.'}`);
+    throw new UserError(`There is no address in this. ${context.t(`address.${pasted.wrong[0]?.fault ?? 'form'}`)}`);
   }
   const { free, needed, silent } = await standing(pasted.addresses, guildId, context);
   const lines = [
     ...listed(free, 'Leaves the webhook', 'Leave the webhook'),
     ...listed(needed, 'Stays, because another server of this bot watches it', 'Stay, because other servers watch them'),
-    ...wrongLines(pasted),
+    ...wrongLines(context.t, pasted),
     ...silentLines(silent),
     await unknownLine(notification, webhook),
   ];
@@ -74,7 +75,7 @@ export const confirmButton: Button = {
     if (answer.status !== 'ok') {
       await record(interaction, context, 'webhook.remove.failed', { ...wish, addresses: free, outcome: answer.status });
       return note('danger', 'Not removed', [
-        explain(answer, 'notification'),
+        explain(context.t, answer, 'notification'),
         answer.status === 'timeout' || answer.status === 'unreadable'
           ? 'It may have been done all the same; doing it again does no harm.'
           : null,
@@ -142,9 +143,9 @@ function listed(addresses: AddressText[], one: string, many: string): string[] {
   return [`**${addresses.length === 1 ? one : `${many} (${addresses.length})`}**`, ...shown, ...more];
 }
 
-function wrongLines({ wrong }: Pasted): string[] {
+function wrongLines(t: Translate, { wrong }: Pasted): string[] {
   if (wrong.length === 0) return [];
-  const shown = wrong.slice(0, 5).map(({ text, reason }) => `${inCode(text, 'unreadable')}: ${reason}`);
+  const shown = wrong.slice(0, 5).map(({ text, fault }) => `${inCode(text, 'unreadable')}: ${t(`address.${fault}`)}`);
   const more = wrong.length > shown.length ? [`…and ${wrong.length - shown.length} more`] : [];
   return [
     `**Left out: ${count(wrong.length, 'entry that is', 'entries that are')} no right address**`,

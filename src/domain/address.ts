@@ -15,39 +15,31 @@ export function toAddress(text: unknown): AddressText | null {
   return /^0x[0-9a-f]{40}$/i.test(trimmed) ? (trimmed.toLowerCase() as AddressText) : null;
 }
 
-/** What a person typed as an address: its stored form, or the reason why it is none. */
-export type ParsedAddress = { ok: true; address: AddressText } | { ok: false; reason: string };
+/**
+ * Why a text is no address to use: not `0x` and 40 hexadecimal digits, capitals that contradict EIP-55, or (only where
+ * something is to be watched) an address that nearly everything would match. The texts `address.…` say it to people.
+ */
+export type AddressFault = 'form' | 'checksum' | 'zero' | 'sentinel';
+
+/** What a person typed as an address: its stored form, or why it is none. */
+export type ParsedAddress = { ok: true; address: AddressText } | { ok: false; fault: AddressFault };
 
 /** Reads an address that a person typed; mixed case must carry a right EIP-55 checksum. */
 export function parseAddress(text: string): ParsedAddress {
   const trimmed = text.trim();
   const address = toAddress(trimmed);
-  if (!address) {
-    return { ok: false, reason: 'An address is `0x` followed by 40 hexadecimal digits (0–9, a–f).' };
-  }
+  if (!address) return { ok: false, fault: 'form' };
   const digits = trimmed.slice(2);
   const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  if (mixed && checksumAddress(address) !== `0x${digits}`) {
-    return {
-      ok: false,
-      reason:
-        'The capital letters of this address do not fit its digits (EIP-55 checksum), so a character is probably ' +
-        'mistyped. Copy it again from your wallet, or type it all in lower case if you are sure.',
-    };
-  }
+  if (mixed && checksumAddress(address) !== `0x${digits}`) return { ok: false, fault: 'checksum' };
   return { ok: true, address };
 }
 
 /** Like {@link parseAddress} for an address to watch: the zero address and the native sentinel are refused. */
 export function parseWatchable(text: string): ParsedAddress {
   const parsed = parseAddress(text);
-  if (parsed.ok && (parsed.address === ZERO_ADDRESS || parsed.address === NATIVE_SENTINEL)) {
-    const what = parsed.address === ZERO_ADDRESS ? 'the zero address (every mint and burn)' : 'the native coin itself';
-    return {
-      ok: false,
-      reason: `This is ${what}: it would match nearly everything. Watch a wallet or a token instead.`,
-    };
-  }
+  if (parsed.ok && parsed.address === ZERO_ADDRESS) return { ok: false, fault: 'zero' };
+  if (parsed.ok && parsed.address === NATIVE_SENTINEL) return { ok: false, fault: 'sentinel' };
   return parsed;
 }
 

@@ -1,6 +1,12 @@
+import type address from './en-US/address.json';
 import type dispatcher from './en-US/dispatcher.json';
+import type failure from './en-US/failure.json';
+import type reply from './en-US/reply.json';
 
 /** Every English text, by namespace: the keys that a translation must have. */
 export interface English {
+  address: typeof address;
   dispatcher: typeof dispatcher;
+  failure: typeof failure;
+  reply: typeof reply;
 }

@@ -34,6 +34,9 @@ export interface Actor {
 export async function startWorld(options: { commands?: readonly Command[]; parts?: Partial<Parts> } = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'ledgerbell-commands-'));
   const discord = await startDiscord({ limits: 'none' });
+  // Everybody reads English, unless a test says otherwise.
+  for (const userId of [seed.mia, seed.noa]) discord.act({ do: 'user.update', userId, locale: 'en-US' });
+  discord.act({ do: 'guild.update', guildId: seed.orchid.id, locale: 'en-US' });
   const { store, close: closeStore } = await openStore(join(dir, 'test.sqlite'));
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });

@@ -45,12 +45,12 @@ describe('addresses', () => {
   });
   it('are refused with the reason', () => {
     const wrong = parseAddress('0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed');
-    expect(wrong).toMatchObject({ ok: false, reason: expect.stringContaining('checksum') });
-    expect(parseAddress('0x123')).toMatchObject({ ok: false, reason: expect.stringContaining('40 hexadecimal') });
+    expect(wrong).toEqual({ ok: false, fault: 'checksum' });
+    expect(parseAddress('0x123')).toEqual({ ok: false, fault: 'form' });
   });
   it('that would match everything cannot be watched', () => {
-    expect(parseWatchable(`0x${'0'.repeat(40)}`)).toMatchObject({ ok: false });
-    expect(parseWatchable('0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE')).toMatchObject({ ok: false });
+    expect(parseWatchable(`0x${'0'.repeat(40)}`)).toEqual({ ok: false, fault: 'zero' });
+    expect(parseWatchable('0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE')).toEqual({ ok: false, fault: 'sentinel' });
   });
 });
 
