@@ -11,16 +11,16 @@ const LINK_LIKE =
   /(https?|www|hxxp)[^a-z0-9]|:\/\/|[\p{L}\p{N}][.。．｡․·][\p{L}]{2,}|\/\/|@everyone|@here|t\.me|discord\s*(gg|app)/iu;
 
 /**
- * Third-party text made harmless and plain: NFKC, no invisible characters, one line, at most 32 graphemes; null when
- * nothing readable is left.
+ * Third-party text made harmless and plain: NFKC, no invisible characters, one line, at most `most` graphemes; null when
+ * nothing readable is left. `most` is for names that the server itself gave.
  */
-export function plainText(text: string | null | undefined): string | null {
+export function plainText(text: string | null | undefined, most = MAX_GRAPHEMES): string | null {
   if (!text) return null;
   const clean = text.slice(0, 1000).normalize('NFKC').replace(/\s+/gu, ' ').replace(INVISIBLE, '').trim();
   if (clean === '') return null;
   const shown: string[] = [];
   for (const { segment } of graphemes.segment(clean)) {
-    if (shown.length === MAX_GRAPHEMES) return `${shown.join('').trimEnd()}…`;
+    if (shown.length === most) return `${shown.join('').trimEnd()}…`;
     // A "grapheme" of hundreds of combining marks smears over the lines around it.
     shown.push(segment.length > 8 ? segment.slice(0, 8) : segment);
   }
@@ -36,8 +36,8 @@ export function looksLikeLink(text: string): boolean {
  * Text from the chain or from third parties as inline code, the only form in which it is shown; names that look like
  * links become `(name hidden: looks like a link)`, and `fallback` stands for a missing name.
  */
-export function inCode(text: string | null | undefined, fallback: string): string {
+export function inCode(text: string | null | undefined, fallback: string, most = MAX_GRAPHEMES): string {
   if (text && looksLikeLink(text)) return '`(name hidden: looks like a link)`';
-  const plain = plainText(text)?.replaceAll('`', 'ˋ');
+  const plain = plainText(text, most)?.replaceAll('`', 'ˋ');
   return plain ? `\`${plain}\`` : fallback;
 }

@@ -4,9 +4,55 @@ import type { Store } from './tables.ts';
 
 type Answer = { ready: true } | { id: number; result?: unknown; error?: { message: string; code?: string } };
 
-/** Opens the database in a thread of its own; rejects with a message for the operator when that cannot be done. */
+/** What only reads has a thread of its own. */
+const READS: (keyof Store)[] = ['reports'];
+
+type Call = (group: string, method: string, args: unknown[]) => Promise<unknown>;
+
+/** Opens the database in threads of its own; rejects with a message for the operator when that cannot be done. */
 export async function openStore(file: string): Promise<{ store: Store; close(): Promise<void> }> {
-  const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData: { file } });
+  const writer = await openThread({ file, reads: false });
+  let reader: Awaited<ReturnType<typeof openThread>>;
+  try {
+    reader = await openThread({ file, reads: true });
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
+  const methodsOf = (group: string, call: Call) =>
+    new Proxy(
+      {},
+      {
+        get:
+          (_, method: string) =>
+          (...args: unknown[]) =>
+            call(group, method, args),
+      },
+    );
+  const groups = new Map<string, object>();
+  const store = new Proxy({} as Store, {
+    get(_, group: string) {
+      const { call } = READS.includes(group as keyof Store) ? reader : writer;
+      if (!groups.has(group)) groups.set(group, methodsOf(group, call));
+      return groups.get(group);
+    },
+  });
+  return {
+    store,
+    async close() {
+      // The last connection to close tidies up the file, so the writer comes last.
+      await reader.close();
+      await writer.close();
+    },
+  };
+}
+
+/** Starts a thread that owns one connection; rejects when it cannot open the file. */
+async function openThread(workerData: {
+  file: string;
+  reads: boolean;
+}): Promise<{ call: Call; close(): Promise<void> }> {
+  const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let lastId = 0;
   let ended: Error | null = null;
@@ -27,36 +73,18 @@ export async function openStore(file: string): Promise<{ store: Store; close(): 
     if (answer.error) call?.reject(new StoreError(answer.error.message, answer.error.code));
     else call?.resolve(answer.result);
   });
-
-  const call = (group: string, method: string, args: unknown[]) =>
-    new Promise((resolve, reject) => {
-      if (ended) return reject(ended);
-      const id = ++lastId;
-      waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, group, method, args });
-    });
-  const methodsOf = (group: string) =>
-    new Proxy(
-      {},
-      {
-        get:
-          (_, method: string) =>
-          (...args: unknown[]) =>
-            call(group, method, args),
-      },
-    );
-  const groups = new Map<string, object>();
-  const store = new Proxy({} as Store, {
-    get(_, group: string) {
-      if (!groups.has(group)) groups.set(group, methodsOf(group));
-      return groups.get(group);
-    },
-  });
-
   await ready.promise;
+
   return {
-    store,
+    call: (group, method, args) =>
+      new Promise((resolve, reject) => {
+        if (ended) return reject(ended);
+        const id = ++lastId;
+        waiting.set(id, { resolve, reject });
+        worker.postMessage({ id, group, method, args });
+      }),
     async close() {
+      if (ended) return;
       const exited = new Promise((resolve) => worker.once('exit', resolve));
       worker.postMessage('close');
       await exited;

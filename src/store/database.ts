@@ -8,7 +8,7 @@ const BUSY_MS = 250;
 /** The same for a tool beside a running bot. */
 const BESIDE_BUSY_MS = 10_000;
 
-/** An open database file with the lock that keeps every other process out. */
+/** An open database file; a writer's holds the lock that keeps every other process out. */
 export interface OpenDatabase {
   db: Database.Database;
   close(): void;
@@ -40,6 +40,12 @@ export function openDatabase(file: string): OpenDatabase {
     lock.close();
     throw error;
   }
+}
+
+/** Opens the database file beside this process's own writer, which made it and keeps the lock; never waits for it. */
+export function openReader(file: string): OpenDatabase {
+  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: BESIDE_BUSY_MS });
+  return { db, close: () => void db.close() };
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { inboxTable } from './inbox.ts';
+import { labelsTable } from './labels.ts';
 import { outboxTable } from './outbox.ts';
+import { reportsTable } from './reports.ts';
 import { routingTable } from './routing.ts';
 import { serversTable } from './servers.ts';
 import { subscriptionsTable } from './subscriptions.ts';
@@ -13,11 +15,17 @@ export function openTables(db: Database) {
     outbox: outboxTable(db),
     subscriptions: subscriptionsTable(db),
     servers: serversTable(db),
+    labels: labelsTable(db),
   };
 }
 
-/** The table groups as the database's own thread sees them. */
-export type Tables = ReturnType<typeof openTables>;
+/** The groups that only read, and may take long: a connection of their own, in a thread of its own, serves them. */
+export function openReadings(db: Database) {
+  return { reports: reportsTable(db) };
+}
+
+/** The table groups as the database's own threads see them. */
+export type Tables = ReturnType<typeof openTables> & ReturnType<typeof openReadings>;
 
 /** The table groups as everybody else sees them: the same methods, each a promise. */
 export type Store = {

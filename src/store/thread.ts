@@ -1,8 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openDatabase } from './database.ts';
-import { openTables } from './tables.ts';
+import { openDatabase, openReader } from './database.ts';
+import { openReadings, openTables } from './tables.ts';
 
-/** The thread that owns the only write connection: the event loop never waits for a disk or a lock. */
+/**
+ * A thread that owns one connection, the only one that writes or one that only reads: the event loop never waits for a
+ * disk or a lock, and no writer for a long report.
+ */
 
 interface Call {
   id: number;
@@ -12,8 +15,12 @@ interface Call {
 }
 
 const port = parentPort!;
-const { db, close } = openDatabase((workerData as { file: string }).file);
-const tables = openTables(db) as unknown as Record<string, Record<string, (...args: unknown[]) => unknown>>;
+const { file, reads } = workerData as { file: string; reads: boolean };
+const { db, close } = reads ? openReader(file) : openDatabase(file);
+const tables = (reads ? openReadings(db) : openTables(db)) as unknown as Record<
+  string,
+  Record<string, (...args: unknown[]) => unknown>
+>;
 
 port.on('message', (call: Call | 'close') => {
   if (call === 'close') {

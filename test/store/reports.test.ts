@@ -1,0 +1,67 @@
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seed } from '../../sandbox/discord/index.ts';
+import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+
+let world: Pipeline;
+beforeEach(async () => {
+  world = await startPipeline();
+});
+afterEach(() => world.close());
+
+const ORCHID = { guildId: seed.orchid.id };
+
+describe('stories', () => {
+  it('tell a guild what became of a transfer there, and nothing of other guilds', async () => {
+    await world.watch(TREASURY, ALERTS, { label: 'Treasury' });
+    const large = await world.watch(TREASURY, WHALES, { minimum: '1000' });
+    await world.watch(TREASURY, seed.orchid.lobby, ORCHID);
+    const body = payment();
+    const txHash = String(body.txHash);
+    await world.receive(body);
+    await world.idle();
+    world.clock.advance(20_000);
+    await world.receive(body);
+    await world.idle();
+
+    const [story, ...others] = await world.store.reports.stories(HARBOR, txHash, false);
+    expect(others).toEqual([]);
+    expect(story).toMatchObject({ count: 1, own: false, reorganised: false, deliveries: [{ received: 2 }] });
+    expect(story!.decisions).toMatchObject([
+      { channelId: ALERTS, outcome: 'matched', label: 'Treasury', address: TREASURY },
+      { subscription: large, channelId: WHALES, outcome: 'minimum' },
+    ]);
+    const [message] = world.discord.messages(ALERTS);
+    expect(story!.alerts).toMatchObject([
+      { channelId: ALERTS, state: 'sent', message: { messageId: message!.message.id, lines: 1, together: 1 } },
+    ]);
+
+    const [elsewhere] = await world.store.reports.stories(ORCHID.guildId, txHash, false);
+    expect(elsewhere!.alerts.map(({ channelId }) => channelId)).toEqual([seed.orchid.lobby]);
+    expect(elsewhere!.decisions.map(({ channelId }) => channelId)).toEqual([seed.orchid.lobby]);
+  });
+
+  it('of what nobody in the guild watches are told only to whose project it came', async () => {
+    await world.watch(TREASURY, seed.orchid.lobby, ORCHID);
+    const body = payment();
+    await world.receive(body);
+    await world.idle();
+    const stories = (operator: boolean) => world.store.reports.stories(HARBOR, String(body.txHash), operator);
+    expect(await stories(false)).toEqual([]);
+    expect(await stories(true)).toMatchObject([{ own: true, decisions: [], alerts: [] }]);
+  });
+});
+
+it('a report waits for no writer', async () => {
+  await world.watch(TREASURY, ALERTS);
+  const body = payment();
+  await world.receive(body);
+  await world.idle();
+  const writer = new Database(world.file);
+  writer.exec('BEGIN IMMEDIATE; DELETE FROM decisions');
+  expect(await world.store.reports.stories(HARBOR, String(body.txHash), false)).toMatchObject([
+    { decisions: [{ outcome: 'matched' }] },
+  ]);
+  writer.exec('ROLLBACK');
+  writer.close();
+});
