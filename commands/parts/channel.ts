@@ -9,6 +9,7 @@ import {
 } from 'discord.js';
 import type { ButtonUse, CommandUse } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
 
 /** Where alerts can go. */
 export const TARGET_TYPES = [
@@ -21,13 +22,6 @@ export const TARGET_TYPES = [
 
 const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.GuildForum, ChannelType.GuildMedia];
 
-const NAMES = {
-  ViewChannel: 'View Channel',
-  SendMessages: 'Send Messages',
-  SendMessagesInThreads: 'Send Messages in Threads',
-  EmbedLinks: 'Embed Links',
-} as const;
-
 /**
  * Checks that alerts can go to a channel and that the person may see it; throws a {@link UserError} with the fix. Only
  * what is known counts against a channel: Discord does not tell everything about every channel.
@@ -36,33 +30,36 @@ export function checkTarget(
   interaction: CommandUse | ButtonUse,
   channelId: string,
   picked: APIInteractionDataResolvedChannel | GuildBasedChannel | null,
+  t: Translate,
 ): void {
   const known = interaction.client.channels.cache.get(channelId);
   if (known && (known.isDMBased() || known.guildId !== interaction.guildId)) {
-    throw new UserError('That channel is not in this server. Choose one of this server’s channels.');
+    throw new UserError(t('channel.foreign'));
   }
   const type = known?.type ?? picked?.type;
   if (type !== undefined && NO_MESSAGES.includes(type)) {
-    throw new UserError(`<#${channelId}> holds no messages of its own. Choose a text channel or a thread.`);
+    throw new UserError(t('channel.noMessages', { channel: `<#${channelId}>` }));
   }
   const { guild, member } = interaction;
   if (known && guild && member instanceof GuildMember && hasRoles(guild)) {
     if (known.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === false) {
-      throw new UserError('You cannot see that channel yourself. Choose one that you can see.');
+      throw new UserError(t('channel.hidden'));
     }
   }
   const own = channelId === interaction.channelId ? interaction.appPermissions : null;
-  const missing = missingIn(guild, channelId, own);
+  const missing = missingIn(guild, channelId, own, t);
   if (missing.length > 0) {
-    throw new UserError(
-      `I cannot post alerts in <#${channelId}>: I am missing **${missing.join('**, **')}** there. Open the channel’s ` +
-        'settings → Permissions, allow this for me, and try again.',
-    );
+    throw new UserError(t('channel.cannotPost', { channel: `<#${channelId}>`, permissions: missing.join('**, **') }));
   }
 }
 
 /** The permissions that alerts need and the bot is known to lack in a channel, by their names in Discord. */
-export function missingIn(guild: Guild | null, channelId: string, own: Readonly<PermissionsBitField> | null): string[] {
+export function missingIn(
+  guild: Guild | null,
+  channelId: string,
+  own: Readonly<PermissionsBitField> | null,
+  t: Translate,
+): string[] {
   const channel = guild?.channels.cache.get(channelId);
   // Some clients leave out the bot's permissions; nothing at all is more likely unknown than true.
   const permissions = own && own.bitfield !== 0n ? own : ownPermissions(guild, channel);
@@ -70,7 +67,7 @@ export function missingIn(guild: Guild | null, channelId: string, own: Readonly<
   const send = channel?.isThread() ? ('SendMessagesInThreads' as const) : ('SendMessages' as const);
   return (['ViewChannel', send, 'EmbedLinks'] as const)
     .filter((name) => !permissions.has(PermissionFlagsBits[name]))
-    .map((name) => NAMES[name]);
+    .map((name) => t(`channel.permission.${name}`));
 }
 
 function ownPermissions(guild: Guild | null, channel: GuildBasedChannel | undefined) {

@@ -21,7 +21,7 @@ export async function check(interaction: CommandUse, context: CommandContext): P
   const subscriptions = await context.store.subscriptions.list(guildId);
   const operator = context.settings.operatorGuildIds.includes(guildId);
   const findings = [
-    ...channels(interaction, subscriptions),
+    ...channels(interaction, subscriptions, context),
     ...(await stopped(guildId, context)),
     await receiver(context),
     ...(operator ? [...refused(context), await project(context)] : []),
@@ -33,14 +33,14 @@ export async function check(interaction: CommandUse, context: CommandContext): P
   return note(wrong === 0 ? 'good' : 'warn', title, lines);
 }
 
-function channels(interaction: CommandUse, subscriptions: Subscription[]): Finding[] {
+function channels(interaction: CommandUse, subscriptions: Subscription[], { t }: CommandContext): Finding[] {
   const ids = [...new Set(subscriptions.map(({ channelId }) => channelId))];
   if (ids.length === 0) return [bad('Nothing is watched yet: start with `/subscription add`.')];
   const broken = ids.flatMap((id) => {
     if (interaction.guild && !interaction.guild.channels.cache.has(id)) {
       return [bad(`<#${id}> is gone or hidden from me: choose another channel with \`/subscription edit\`.`)];
     }
-    const missing = missingIn(interaction.guild, id, null);
+    const missing = missingIn(interaction.guild, id, null, t);
     if (missing.length === 0) return [];
     return [
       bad(`<#${id}>: I am missing **${missing.join('**, **')}**. Allow it in the channel’s settings → Permissions.`),

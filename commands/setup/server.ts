@@ -16,12 +16,12 @@ export const LANGUAGES = [
 ];
 
 /** `/setup server`: changes what is named and shows how it stands. */
-export async function server(interaction: CommandUse, { store, now }: CommandContext): Promise<Reply> {
+export async function server(interaction: CommandUse, { store, now, t }: CommandContext): Promise<Reply> {
   const { guildId, options } = interaction;
   const changed: Partial<ServerSettings> = {};
   const channel = options.getChannel('channel');
   if (channel) {
-    checkTarget(interaction, channel.id, channel);
+    checkTarget(interaction, channel.id, channel, t);
     changed.defaultChannel = channel.id;
   }
   const role = options.getRole('manager');

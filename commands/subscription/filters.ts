@@ -1,5 +1,5 @@
 import type { SlashCommandSubcommandBuilder } from 'discord.js';
-import type { CommandSettings, CommandUse } from '../../src/discord/command.ts';
+import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
 import { parseAddress } from '../../src/domain/address.ts';
 import { isAmount } from '../../src/domain/amount.ts';
 import type { DirectionFilter, KindFilter, Subscription } from '../../src/domain/subscription.ts';
@@ -75,7 +75,7 @@ export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashC
 }
 
 /** What the person set, over what was there before; throws a {@link UserError} for what cannot be. */
-export function readFilters(t: Translate, { options, guildId }: CommandUse, before: Filters): Filters {
+export function readFilters({ options, guildId }: CommandUse, { t }: CommandContext, before: Filters): Filters {
   const said = <T>(name: string, keep: T, read: (text: string) => T): T => {
     const text = options.getString(name)?.trim();
     return text === undefined ? keep : read(text);
@@ -87,66 +87,69 @@ export function readFilters(t: Translate, { options, guildId }: CommandUse, befo
       editing && text.toLowerCase() === 'none' ? null : read(text);
   const role = options.getRole('mention');
   if (role && role.id === guildId && !editing) {
-    throw new UserError('I never ping @everyone. Choose a role that the right people have.');
+    throw new UserError(t('subscription.filter.everyone'));
   }
   const filters: Filters = {
-    label: said('label', before.label, clearable(readLabel)),
+    label: said(
+      'label',
+      before.label,
+      clearable((text) => readLabel(text, t)),
+    ),
     direction: said('direction', before.direction, (text) => text as DirectionFilter),
     kind: said('kind', before.kind, (text) => text as KindFilter),
-    minimum: said('minimum', before.minimum, clearable(readMinimum)),
+    minimum: said(
+      'minimum',
+      before.minimum,
+      clearable((text) => readMinimum(text, t)),
+    ),
     token: said(
       'token',
       before.token,
-      clearable((text) => readToken(t, text)),
+      clearable((text) => readToken(text, t)),
     ),
     mention: role === null ? before.mention : role.id === guildId ? null : role.id,
   };
-  checkTogether(filters);
+  checkTogether(filters, t);
   return filters;
 }
 
-function readLabel(text: string): string {
+function readLabel(text: string, t: Translate): string {
   const plain = plainText(text);
-  if (plain === null) throw new UserError('This label has no visible characters. Use a short name like `Treasury`.');
+  if (plain === null) throw new UserError(t('subscription.filter.invisible'));
   if (looksLikeLink(plain)) {
-    throw new UserError('This label looks like a link, which alerts never show. Use a plain name like `Treasury`.');
+    throw new UserError(t('subscription.filter.link'));
   }
   return plain;
 }
 
-function readMinimum(text: string): string {
+function readMinimum(text: string, t: Translate): string {
   if (isAmount(text)) return text;
-  throw new UserError(
-    'The minimum is an amount in the token’s own units: digits with at most one dot, like `250` or `0.5`, without ' +
-      'separators or a symbol.',
-  );
+  throw new UserError(t('subscription.filter.amount', { option: 'minimum' }));
 }
 
-function readToken(t: Translate, text: string) {
+function readToken(text: string, t: Translate) {
   const parsed = parseAddress(text);
   if (parsed.ok) return parsed.address;
-  throw new UserError(`The token is not right: ${t(`address.${parsed.fault}`)}`);
+  throw new UserError(t('subscription.filter.token', { reason: t(`address.${parsed.fault}`) }));
 }
 
-function checkTogether({ kind, token, minimum }: Filters): void {
+function checkTogether({ kind, token, minimum }: Filters, t: Translate): void {
   if (kind === 'native' && token !== null) {
-    throw new UserError('The native coin has no token address, so nothing would ever match. Leave out one of the two.');
+    throw new UserError(t('subscription.filter.nativeToken'));
   }
   if (kind === 'nft' && minimum !== null) {
-    throw new UserError('NFTs are counted, not measured, so a minimum has no meaning. Leave out one of the two.');
+    throw new UserError(t('subscription.filter.nftMinimum'));
   }
 }
 
 /** What is told, in words. */
-export function describe(filters: Filters, settings: Pick<CommandSettings, 'explorerUrl'>): string {
+export function describe(filters: Filters, { settings, t }: Pick<CommandContext, 'settings' | 't'>): string {
   const { direction, kind, minimum, token, mention } = filters;
-  const kinds: Record<KindFilter, string> = { any: '', native: 'native coin', erc20: 'ERC-20', nft: 'NFT' };
-  const first = [direction === 'any' ? '' : direction, kinds[kind]].filter(Boolean).join(' ');
   const parts = [
-    first ? `${first} transfers` : 'every transfer',
-    minimum === null ? null : `at least \`${minimum}\``,
-    token === null ? null : `token ${fullAddress(token, settings, 'token')}`,
-    mention === null ? null : `pings <@&${mention}>`,
+    t(`subscription.what.${direction}.${kind}`),
+    minimum === null ? null : t('subscription.what.minimum', { amount: minimum }),
+    token === null ? null : t('subscription.what.token', { token: fullAddress(token, settings, 'token') }),
+    mention === null ? null : t('subscription.what.mention', { role: `<@&${mention}>` }),
   ];
   return parts.filter((part) => part !== null).join(' · ');
 }

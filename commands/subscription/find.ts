@@ -2,12 +2,18 @@ import { PermissionFlagsBits } from 'discord.js';
 import type { AutocompleteUse, ButtonUse, Choice, CommandContext, CommandUse } from '../../src/discord/command.ts';
 import { toAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
+import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { isHidden } from '../parts/channel.ts';
 import { shortAddress } from '../parts/reply.ts';
 
+/** What a subscription is called where there is no room: by its label, else by the ends of its address. */
+export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address'>): string {
+  return inCode(label, `\`${shortAddress(address)}\``);
+}
+
 /** The subscription that the person named by number, address or label; always one of this server. */
-export async function named(interaction: CommandUse, { store }: CommandContext): Promise<Subscription> {
+export async function named(interaction: CommandUse, { store, t }: CommandContext): Promise<Subscription> {
   const text = interaction.options.getString('subscription', true).trim();
   const all = await store.subscriptions.list(interaction.guildId);
   const id = /^#?(\d{1,15})$/.exec(text)?.[1];
@@ -18,21 +24,18 @@ export async function named(interaction: CommandUse, { store }: CommandContext):
       : one.address === address || one.label?.toLowerCase() === text.toLowerCase(),
   );
   if (found.length === 1) return found[0]!;
-  if (found.length === 0) {
-    throw new UserError(
-      'This server has no such subscription. Pick one from the list that opens as you type, or look it up with ' +
-        '`/subscription list`.',
-    );
-  }
-  const ids = found.slice(0, 20).map((one) => `#${one.id} in <#${one.channelId}>`);
-  throw new UserError(`Several subscriptions fit. Name one by its number: ${ids.join(', ')}.`);
+  if (found.length === 0) throw new UserError(t('subscription.missing'));
+  const choices = found
+    .slice(0, 20)
+    .map((one) => t('subscription.choice', { id: one.id, channel: `<#${one.channelId}>` }));
+  throw new UserError(t('subscription.several', { choices: choices.join(', ') }));
 }
 
 /** This server's subscriptions that fit what was typed. */
-export async function offer(interaction: AutocompleteUse, { store }: CommandContext): Promise<Choice[]> {
+export async function offer(interaction: AutocompleteUse, { store, t }: CommandContext): Promise<Choice[]> {
   const typed = interaction.options.getFocused().trim().toLowerCase().replace(/^#/, '');
   const all = await store.subscriptions.list(interaction.guildId);
-  const everything = { name: 'All subscriptions of this server', value: 'all' };
+  const everything = { name: t('subscription.all'), value: 'all' };
   const withAll = interaction.options.getSubcommand(false) === 'mute' && 'all'.startsWith(typed);
   const fitting = all.filter(({ id, label, address }) =>
     [String(id), label?.toLowerCase() ?? '', address].some((text) => text.includes(typed)),

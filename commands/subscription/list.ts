@@ -1,7 +1,7 @@
 import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
-import { ago, count, fullAddress, note, pager, row } from '../parts/reply.ts';
+import { ago, fullAddress, note, pager, row } from '../parts/reply.ts';
 import { describe } from './filters.ts';
 import { visibleTo } from './find.ts';
 
@@ -27,11 +27,11 @@ async function page(
 ): Promise<Reply> {
   const visible = await visibleTo(interaction, context);
   const shown = channel === 'all' ? visible : visible.filter(({ channelId }) => channelId === channel);
-  const where = channel === 'all' ? 'this server' : `<#${channel}>`;
+  const { t } = context;
   if (shown.length === 0) {
-    return note('info', 'No subscriptions', [
-      `Nothing is watched in ${where} yet. Start with \`/subscription add\` and an address.`,
-    ]);
+    const none =
+      channel === 'all' ? t('subscription.list.none') : t('subscription.list.noneHere', { channel: `<#${channel}>` });
+    return note('info', t('subscription.list.noneTitle'), [none]);
   }
   const pages = Math.ceil(shown.length / PER_PAGE);
   const current = Math.min(Math.max(0, Math.trunc(wanted) || 0), pages - 1);
@@ -40,26 +40,28 @@ async function page(
     const heading = one.channelId === rows[index - 1]?.channelId ? [] : [`### <#${one.channelId}>`];
     return [...heading, ...lineOf(one, context)];
   });
-  const turn = pager(context.t, current, pages, (to) => `subscription:list:${channel}:${to}`);
-  return note('info', count(shown.length, 'subscription'), lines, {
-    ...(pages > 1 && { footer: { text: `Page ${current + 1} of ${pages}` } }),
+  const turn = pager(t, current, pages, (to) => `subscription:list:${channel}:${to}`);
+  return note('info', t('subscription.list.title', { count: shown.length }), lines, {
+    ...(pages > 1 && { footer: { text: t('subscription.list.page', { page: current + 1, pages }) } }),
     components: turn.length > 0 ? [row(...turn)] : [],
   });
 }
 
-function lineOf(subscription: Subscription, { settings, now }: CommandContext): string[] {
+function lineOf(subscription: Subscription, context: CommandContext): string[] {
+  const { settings, t } = context;
   const { id, label, address, lastEventAt } = subscription;
-  const last = lastEventAt === null ? 'no event yet' : `last event ${ago(lastEventAt)}`;
+  const last =
+    lastEventAt === null ? t('subscription.list.noEvent') : t('subscription.list.lastEvent', { ago: ago(lastEventAt) });
   return [
-    `**${label === null ? '' : `${inCode(label, '')} · `}number ${id}**`,
+    `**${label === null ? '' : `${inCode(label, '')} · `}${t('subscription.list.number', { id })}**`,
     fullAddress(address, settings),
-    describe(subscription, settings),
-    `-# ${[stateOf(subscription, now()), last].filter(Boolean).join(' · ')}`,
+    describe(subscription, context),
+    `-# ${[stateOf(subscription, context), last].filter(Boolean).join(' · ')}`,
   ];
 }
 
 /** Why nothing is told at the moment; empty when something would be. */
-export function stateOf({ paused, mutedUntil }: Subscription, now: number): string {
-  if (paused) return '⏸️ paused';
-  return mutedUntil !== null && mutedUntil > now ? `🔕 muted, ends ${ago(mutedUntil)}` : '';
+export function stateOf({ paused, mutedUntil }: Subscription, { now, t }: Pick<CommandContext, 'now' | 't'>): string {
+  if (paused) return t('subscription.state.paused');
+  return mutedUntil !== null && mutedUntil > now() ? t('subscription.state.muted', { ago: ago(mutedUntil) }) : '';
 }

@@ -1,50 +1,41 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
-import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { fullAddress, note, press, row } from '../parts/reply.ts';
 import { describe } from './filters.ts';
-import { named } from './find.ts';
+import { named, nameOf } from './find.ts';
 
 /** `/subscription remove`: asks first. */
 export async function remove(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+  const { settings, t } = context;
   const found = await named(interaction, context);
-  const { settings } = context;
-  return note(
-    'danger',
-    `Remove ${inCode(found.label, `subscription ${found.id}`)}?`,
-    [
-      fullAddress(found.address, settings),
-      `<#${found.channelId}> will no longer be told: ${describe(found, settings)}.`,
-      '-# For a while only? Use `/subscription pause` or `/subscription mute`.',
-    ],
-    {
-      components: [
-        row(
-          press('Remove', `subscription:drop:${found.id}`, ButtonStyle.Danger),
-          press('Keep', `subscription:keep:${found.id}`),
-        ),
-      ],
-    },
+  const lines = [
+    fullAddress(found.address, settings),
+    t('subscription.remove.meaning', { channel: `<#${found.channelId}>`, what: describe(found, context) }),
+    t('subscription.remove.instead'),
+  ];
+  const buttons = row(
+    press(t('subscription.remove.yes'), `subscription:drop:${found.id}`, ButtonStyle.Danger),
+    press(t('subscription.remove.no'), `subscription:keep:${found.id}`),
   );
+  return note('danger', t('subscription.remove.title', { name: nameOf(found) }), lines, { components: [buttons] });
 }
 
 /** `subscription:drop:<id>` */
 export const dropButton: Button = {
   access: 'manage',
   answer: 'update',
-  async press({ guildId, user }, [id], { store, settings, now }) {
+  async press({ guildId, user }, [id], { store, settings, now, t }) {
     const found = await store.subscriptions.get(guildId, Number(id));
     if (!found || !(await store.subscriptions.remove(guildId, found.id))) {
-      throw new UserError('This subscription is gone already. See what is left with `/subscription list`.');
+      throw new UserError(t('subscription.remove.gone'));
     }
     const detail = { id: found.id, address: checksumAddress(found.address), channel: found.channelId };
     await store.servers.record({ guildId, userId: user.id, action: 'subscription.remove', detail, at: now() });
-    return note('good', `🗑️ Removed ${inCode(found.label, `subscription ${found.id}`)}`, [
+    return note('good', t('subscription.remove.done', { name: nameOf(found) }), [
       fullAddress(found.address, settings),
-      `<#${found.channelId}> is no longer told. The webhook’s own address list is not changed by this; that is ` +
-        '`/webhook remove`.',
+      t('subscription.remove.after', { channel: `<#${found.channelId}>` }),
     ]);
   },
 };
@@ -53,5 +44,5 @@ export const dropButton: Button = {
 export const keepButton: Button = {
   access: 'manage',
   answer: 'update',
-  press: async () => note('info', 'Kept', ['Nothing was changed.']),
+  press: async (_, __, { t }) => note('info', t('subscription.remove.kept'), [t('subscription.remove.unchanged')]),
 };

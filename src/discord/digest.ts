@@ -1,6 +1,7 @@
 import type { APIEmbed, RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import { checksumAddress } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
+import { csvLine } from '../domain/csv.ts';
 import { inCode, plainText } from '../domain/text.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { ClaimedAlert } from '../store/outbox.ts';
@@ -116,7 +117,7 @@ function latestLine({ transfer, count }: ClaimedAlert, settings: RenderSettings)
 function csvOf(alerts: ClaimedAlert[]): string {
   const head = 'received,transaction,block,kind,from,to,token,symbol,amount,token id,times';
   const rows = alerts.map(({ createdAt, transfer, count }) =>
-    [
+    csvLine([
       new Date(createdAt).toISOString(),
       transfer.txHash,
       transfer.blockNumber,
@@ -128,15 +129,7 @@ function csvOf(alerts: ClaimedAlert[]): string {
       transfer.value === null ? null : formatAmount(transfer.value, transfer.decimals).replaceAll(',', ''),
       transfer.tokenId,
       count,
-    ]
-      .map(cell)
-      .join(','),
+    ]),
   );
   return [head, ...rows].join('\r\n');
-}
-
-/** A quoted cell; a leading sign of a formula is disarmed, because the text is somebody else's. */
-function cell(value: string | number | null): string {
-  const text = String(value ?? '');
-  return `"${(/^[=+@\-\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
 }

@@ -1,12 +1,16 @@
 import type address from './en-US/address.json';
+import type channel from './en-US/channel.json';
 import type dispatcher from './en-US/dispatcher.json';
 import type failure from './en-US/failure.json';
 import type reply from './en-US/reply.json';
+import type subscription from './en-US/subscription.json';
 
 /** Every English text, by namespace: the keys that a translation must have. */
 export interface English {
   address: typeof address;
+  channel: typeof channel;
   dispatcher: typeof dispatcher;
   failure: typeof failure;
   reply: typeof reply;
+  subscription: typeof subscription;
 }

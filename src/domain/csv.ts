@@ -1,0 +1,79 @@
+/** One record of a CSV text; `line` is where it begins, counted from 1. */
+export interface CsvRecord {
+  line: number;
+  cells: string[];
+}
+
+/** What a CSV text says, or where it stops making sense. */
+export type ParsedCsv = { ok: true; records: CsvRecord[] } | { ok: false; line: number; fault: 'quote' | 'unclosed' };
+
+/** What a spreadsheet would take for a formula, if nothing stood before it. */
+const FORMULA = /^'*[=+@\-\t\r]/;
+
+/** A record as RFC 4180 has it, without its line end; what looks like a formula is disarmed with an apostrophe. */
+export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
+  return cells.map(cell).join(',');
+}
+
+function cell(value: string | number | boolean | null): string {
+  const text = String(value ?? '');
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n;]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/**
+ * Reads a CSV text by RFC 4180, with commas or, if its first line has them, semicolons between the cells. Takes away
+ * what {@link csvLine} put before a formula, a byte order mark and empty lines.
+ */
+export function parseCsv(text: string): ParsedCsv {
+  const source = text.replace(/^\ufeff/, '');
+  const between = separatorOf(source);
+  const records: CsvRecord[] = [];
+  let at = 0;
+  let line = 1;
+  while (at < source.length) {
+    const record: CsvRecord = { line, cells: [] };
+    for (;;) {
+      const read = source[at] === '"' ? quoted(source, at) : bare(source, at, between);
+      if (read === null) return { ok: false, line, fault: 'unclosed' };
+      record.cells.push(FORMULA.test(read.text) ? read.text.replace(/^'/, '') : read.text);
+      line += read.text.split('\n').length - 1;
+      at = read.end;
+      if (source[at] !== between) break;
+      at++;
+    }
+    if (source[at] === '\r') at++;
+    if (at < source.length && source[at] !== '\n') return { ok: false, line, fault: 'quote' };
+    at++;
+    line++;
+    if (record.cells.some((one) => one !== '')) records.push(record);
+  }
+  return { ok: true, records };
+}
+
+/** Spreadsheets write semicolons where the comma is the decimal sign. */
+function separatorOf(source: string): ',' | ';' {
+  const first = source.slice(0, Math.max(0, source.search(/[\r\n]|$/)));
+  return first.includes(';') && !first.includes(',') ? ';' : ',';
+}
+
+/** A cell in quotes that begins at `start`; null when it never ends. */
+function quoted(source: string, start: number): { text: string; end: number } | null {
+  let text = '';
+  let from = start + 1;
+  for (;;) {
+    const quote = source.indexOf('"', from);
+    if (quote === -1) return null;
+    text += source.slice(from, quote);
+    if (source[quote + 1] !== '"') return { text, end: quote + 1 };
+    text += '"';
+    from = quote + 2;
+  }
+}
+
+/** A cell without quotes; one inside ends it, which is a fault. */
+function bare(source: string, start: number, between: string): { text: string; end: number } {
+  let end = start;
+  while (end < source.length && source[end] !== between && !'\r\n"'.includes(source[end]!)) end++;
+  return { text: source.slice(start, end), end };
+}

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { csvLine, parseCsv } from '../../src/domain/csv.ts';
+
+const cellsOf = (text: string) => {
+  const parsed = parseCsv(text);
+  return parsed.ok ? parsed.records.map(({ cells }) => cells) : parsed;
+};
+
+describe('CSV', () => {
+  it('is read back as it was written, whatever the cells hold', () => {
+    const cell = fc.oneof(
+      fc.string(),
+      fc.string({ unit: fc.constantFrom("'", '=', '"', ',', ';', '\n', '\r', ' ', '-', 'a') }),
+    );
+    const record = fc.array(cell, { minLength: 2, maxLength: 4 }).filter((cells) => cells.some((one) => one !== ''));
+    fc.assert(
+      fc.property(fc.array(record, { maxLength: 5 }), (records) => {
+        // The first line decides about the separator, so it is a header's.
+        const text = [['a', 'b'], ...records].map(csvLine).join('\r\n');
+        expect(cellsOf(text)).toEqual([['a', 'b'], ...records]);
+      }),
+    );
+  });
+
+  it.each(['=1+1', '+1', '-1', '@x', '\t=1', "'=1"])('disarms %j for spreadsheets', (text) => {
+    expect(csvLine([text]).replace(/^"/, '')).toMatch(/^'/);
+  });
+
+  it('takes what spreadsheets write: a byte order mark, semicolons, empty lines, no last line end', () => {
+    expect(cellsOf('\ufeffa;b\r\n1,5;"x;y"\r\n;\r\n\r\n2;')).toEqual([
+      ['a', 'b'],
+      ['1,5', 'x;y'],
+      ['2', ''],
+    ]);
+  });
+
+  it('numbers records by the line they begin on', () => {
+    const parsed = parseCsv('a,b\n"one\ntwo",2\n\n3,4\n');
+    expect(parsed.ok && parsed.records.map(({ line }) => line)).toEqual([1, 2, 5]);
+  });
+
+  it('says on which line quotes go wrong', () => {
+    expect(parseCsv('a\nb"c\n')).toEqual({ ok: false, line: 2, fault: 'quote' });
+    expect(parseCsv('a\n"b"c\n')).toEqual({ ok: false, line: 2, fault: 'quote' });
+    expect(parseCsv('a\n\n"b')).toEqual({ ok: false, line: 3, fault: 'unclosed' });
+  });
+});
