@@ -1,36 +1,142 @@
+import type { AddressText } from './address.ts';
 import { isBelow } from './amount.ts';
-import type { Perspective, Subscription } from './subscription.ts';
-import type { Transfer } from './transfer.ts';
+import { isLure } from './guard.ts';
+import type { Asset, Perspective, Subscription } from './subscription.ts';
+import { isZero, type Transfer } from './transfer.ts';
 
-/** Whether a subscription is told of a transfer; `hidden` names the reason in a word that `/why` explains. */
+/** Why a subscription is not told of a transfer that it sees, in a word that `/why` explains. */
+export type HiddenReason =
+  | 'paused'
+  | 'muted'
+  | 'token-muted'
+  | 'direction'
+  | 'kind'
+  | 'token'
+  | 'denied-token'
+  | 'token-list'
+  | 'internal'
+  | 'self'
+  | 'zero'
+  | 'cataloged'
+  | 'denied-counterparty'
+  | 'counterparty'
+  | 'minimum'
+  | 'guard';
+
+/** Whether a subscription is told of a transfer. */
 export type Match =
   | { outcome: 'matched'; perspective: Perspective }
-  | { outcome: 'hidden'; reason: 'paused' | 'muted' | 'direction' | 'kind' | 'token' | 'minimum' }
+  | { outcome: 'hidden'; reason: HiddenReason }
   | { outcome: 'unrelated' };
 
-/** Decides about one subscription; `now` in milliseconds matters for muting only. */
-export function matchTransfer(subscription: Subscription, transfer: Transfer, now: number): Match {
+/** What a match depends on besides the subscription and the transfer. */
+export interface MatchContext {
+  /** Milliseconds; matters for muting only. */
+  now: number;
+  /** Whether the explorer's catalogue has the token; null where that is not known, which hides nothing. */
+  cataloged(token: AddressText): boolean | null;
+  tokenMuted(guildId: string, asset: Asset): boolean;
+}
+
+interface Case {
+  subscription: Subscription;
+  transfer: Transfer;
+  perspective: Perspective;
+  /** What moved; null for a token whose contract is not known. */
+  asset: Asset | null;
+  context: MatchContext;
+}
+
+/** Each rule says whether it hides the transfer; the first that does is the reason. */
+const RULES: [HiddenReason, (given: Case) => boolean][] = [
+  ['paused', ({ subscription }) => subscription.paused],
+  ['muted', ({ subscription: { mutedUntil }, context }) => mutedUntil !== null && mutedUntil > context.now],
+  ['token-muted', ({ subscription, asset, context }) => !!asset && context.tokenMuted(subscription.guildId, asset)],
+  ['direction', isOtherDirection],
+  ['kind', ({ subscription, transfer }) => !isOfKind(subscription, transfer)],
+  ['token', ({ subscription: { token }, transfer }) => token !== null && token !== transfer.token],
+  ['denied-token', ({ subscription: { filters }, asset }) => !!asset && filters.deniedTokens.includes(asset)],
+  ['token-list', ({ subscription: { filters }, asset }) => filters.tokens.length > 0 && !isIn(filters.tokens, asset)],
+  ['internal', ({ subscription: { filters }, transfer }) => !filters.internal && isInternal(transfer)],
+  ['self', ({ subscription: { filters }, transfer }) => !filters.self && isSelf(transfer)],
+  ['zero', ({ subscription: { filters }, transfer }) => !filters.zero && isZero(transfer)],
+  ['cataloged', ({ subscription: { filters }, transfer, context }) => filters.cataloged && isStray(transfer, context)],
+  [
+    'denied-counterparty',
+    (given) => counterparties(given).some((party) => isIn(given.subscription.filters.deniedCounterparties, party)),
+  ],
+  [
+    'counterparty',
+    (given) => {
+      const wanted = given.subscription.filters.counterparties;
+      return wanted.length > 0 && !counterparties(given).some((party) => isIn(wanted, party));
+    },
+  ],
+  ['minimum', isBelowMinimum],
+  [
+    'guard',
+    (given) =>
+      given.perspective === 'incoming' &&
+      isStray(given.transfer, given.context) &&
+      isLure(given.transfer) &&
+      !asksFor(given.subscription, given.transfer),
+  ],
+];
+
+/**
+ * Decides about one subscription. What cannot be judged (an amount without decimals, a token that the catalogue was not
+ * asked about) is told rather than lost.
+ */
+export function matchTransfer(subscription: Subscription, transfer: Transfer, context: MatchContext): Match {
   const perspective = seenFrom(subscription, transfer);
   if (!perspective) return { outcome: 'unrelated' };
-  const hidden = (reason: Extract<Match, { outcome: 'hidden' }>['reason']): Match => ({ outcome: 'hidden', reason });
-  if (subscription.paused) return hidden('paused');
-  if (subscription.mutedUntil !== null && subscription.mutedUntil > now) return hidden('muted');
-  const directed = perspective === 'incoming' || perspective === 'outgoing';
-  if (subscription.direction !== 'any' && directed && perspective !== subscription.direction)
-    return hidden('direction');
-  if (!isOfKind(subscription, transfer)) return hidden('kind');
-  if (subscription.token !== null && subscription.token !== transfer.token) return hidden('token');
-  // An amount that cannot be compared (no decimals, an NFT) is told rather than lost.
-  const { minimum } = subscription;
-  const comparable = transfer.value !== null && transfer.decimals !== null && transfer.tokenId === null;
-  if (minimum !== null && comparable && isBelow(transfer.value!, transfer.decimals!, minimum)) return hidden('minimum');
-  return { outcome: 'matched', perspective };
+  const asset: Asset | null = transfer.token ?? (transfer.kind === 'native' ? 'native' : null);
+  const given = { subscription, transfer, perspective, asset, context };
+  const rule = RULES.find(([, hides]) => hides(given));
+  return rule ? { outcome: 'hidden', reason: rule[0] } : { outcome: 'matched', perspective };
+}
+
+/** Whether the subscription names the transfer's token: by watching it, or in its filters. */
+export function asksFor({ address, token, filters }: Subscription, transfer: Transfer): boolean {
+  const contract = transfer.token;
+  return contract !== null && (address === contract || token === contract || filters.tokens.includes(contract));
 }
 
 function seenFrom({ address }: Subscription, { from, to, token }: Transfer): Perspective | null {
   if (address === from) return address === to ? 'self' : 'outgoing';
   if (address === to) return 'incoming';
   return address === token ? 'token' : null;
+}
+
+/** The other side, seen from the watched address; both sides for a token that is watched. */
+function counterparties({ perspective, transfer: { from, to } }: Case): (AddressText | null)[] {
+  switch (perspective) {
+    case 'incoming':
+      return [from];
+    case 'outgoing':
+    case 'self':
+      return [to];
+    case 'token':
+      return [from, to];
+  }
+}
+
+const isIn = <T>(list: readonly T[], item: T | null): boolean => item !== null && list.includes(item);
+const isInternal = ({ internal, kind }: Transfer): boolean => internal && kind === 'native';
+const isSelf = ({ from, to }: Transfer): boolean => from !== null && from === to;
+const isStray = ({ token }: Transfer, context: MatchContext): boolean =>
+  token !== null && context.cataloged(token) === false;
+
+function isOtherDirection({ subscription: { direction }, perspective }: Case): boolean {
+  const directed = perspective === 'incoming' || perspective === 'outgoing';
+  return direction !== 'any' && directed && perspective !== direction;
+}
+
+function isBelowMinimum({ subscription, transfer, asset }: Case): boolean {
+  const { value, decimals, tokenId } = transfer;
+  const minimum = (asset && subscription.filters.minimums[asset]) ?? subscription.minimum;
+  if (minimum === null || value === null || decimals === null || tokenId !== null) return false;
+  return isBelow(value, decimals, minimum);
 }
 
 function isOfKind({ kind }: Subscription, transfer: Transfer): boolean {

@@ -40,6 +40,11 @@ export interface TransferEvent {
   projectId: string | null;
 }
 
+/** Whether nothing moved. NFTs are never nothing, and an amount that did not come is not known to be. */
+export function isZero({ value, tokenId, kind }: Transfer): boolean {
+  return value === '0' && tokenId === null && kind !== 'erc721' && kind !== 'erc1155';
+}
+
 const digest = (parts: (string | number | boolean | null)[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16).toString('hex');
 

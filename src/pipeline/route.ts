@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import type { AddressText } from '../domain/address.ts';
 import { parseEvent } from '../domain/event.ts';
-import { judge, type Receipt, type SeenDelivery, type SeenTransfer } from '../domain/identity.ts';
-import { matchTransfer } from '../domain/match.ts';
+import { judge, type Receipt, type SeenTransfer } from '../domain/identity.ts';
+import { type MatchContext, matchTransfer } from '../domain/match.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { deliveryKey, type TransferEvent, transferKey } from '../domain/transfer.ts';
+import { deliveryKey, type Transfer, type TransferEvent, transferKey } from '../domain/transfer.ts';
 import { isPassing } from '../errors.ts';
 import type { InboxRow } from '../store/inbox.ts';
-import type { NewAlert, Routed } from '../store/routing.ts';
+import type { NewAlert, Routed, StoredDelivery, WatchingGuild } from '../store/routing.ts';
 import type { Store } from '../store/tables.ts';
 
 const BATCH = 200;
@@ -26,8 +26,10 @@ export interface RouterOptions {
 
 interface Known {
   transfers: Map<string, SeenTransfer>;
-  deliveries: Map<string, SeenDelivery>;
+  deliveries: Map<string, StoredDelivery>;
   subscriptions: Map<AddressText, Subscription[]>;
+  guilds: Map<string, WatchingGuild>;
+  context: MatchContext;
 }
 
 interface Item {
@@ -146,7 +148,7 @@ async function routeBatch(rows: InboxRow[], { store, now, log, outcome }: Router
       keys: { transfer: transferKey(row.scope, event.transfer), delivery: deliveryKey(row.scope, event) },
     });
   }
-  const known = await lookUp(items, store);
+  const known = await lookUp(items, store, routed.now);
   const changed = { transfers: new Set<string>(), deliveries: new Set<string>(), lines: new Set<string>() };
   for (const item of items) {
     try {
@@ -163,7 +165,7 @@ async function routeBatch(rows: InboxRow[], { store, now, log, outcome }: Router
   return routed;
 }
 
-async function lookUp(items: Item[], store: Store): Promise<Known> {
+async function lookUp(items: Item[], store: Store, now: number): Promise<Known> {
   const addresses = new Set<AddressText>();
   for (const { event } of items) {
     const { from, to, token } = event.transfer;
@@ -174,11 +176,19 @@ async function lookUp(items: Item[], store: Store): Promise<Known> {
     unique(items.map(({ keys }) => keys.transfer)),
     unique(items.map(({ keys }) => keys.delivery)),
     [...addresses],
+    now,
   );
+  const guilds = new Map(read.guilds.map((guild) => [guild.guildId, guild]));
   return {
     transfers: new Map(read.transfers.map((seen) => [seen.key, seen])),
     deliveries: new Map(read.deliveries.map((seen) => [seen.key, seen])),
     subscriptions: Map.groupBy(read.subscriptions, (subscription) => subscription.address),
+    guilds,
+    context: {
+      now,
+      cataloged: () => null,
+      tokenMuted: (guildId, asset) => guilds.get(guildId)!.mutes.some((m) => m.token === asset && m.until > now),
+    },
   };
 }
 
@@ -190,7 +200,8 @@ function routeEvent(
 ): void {
   const seen = known.transfers.get(keys.transfer);
   const { delivery } = judge(known.deliveries.get(keys.delivery), seen !== undefined, keys, receipt);
-  known.deliveries.set(keys.delivery, delivery);
+  const { projectId, addressType, direction } = event;
+  known.deliveries.set(keys.delivery, { ...delivery, projectId, addressType, direction, lastAt: row.receivedAt });
   changed.deliveries.add(keys.delivery);
   changed.transfers.add(keys.transfer);
 
@@ -205,7 +216,7 @@ function routeEvent(
       reorganised: false,
       transfer,
     });
-    tell(keys.transfer, known, routed, transfer);
+    tell({ key: keys.transfer, scope: row.scope, at: row.receivedAt, transfer }, known, routed);
     return;
   }
   const moved = transfer.blockHash !== null && transfer.blockHash !== seen.transfer.blockHash;
@@ -222,22 +233,36 @@ function routeEvent(
   });
 }
 
+/** A transfer that nobody was told of yet. */
+interface Fresh {
+  key: string;
+  scope: number;
+  /** When it came. */
+  at: number;
+  transfer: Transfer;
+}
+
 /** One line for each channel in which a subscription matches, and a recorded reason for every one that does not. */
-function tell(key: string, known: Known, routed: Routed, transfer: TransferEvent['transfer']): void {
-  const watched = new Set([transfer.from, transfer.to, transfer.token].filter((address) => address !== null));
+function tell({ key, scope, at, transfer }: Fresh, known: Known, routed: Routed): void {
   const alerts = new Map<string, NewAlert>();
-  for (const address of watched) {
-    for (const subscription of known.subscriptions.get(address) ?? []) {
-      const match = matchTransfer(subscription, transfer, routed.now);
-      if (match.outcome === 'unrelated') continue;
-      const { guildId, channelId, id } = subscription;
-      const outcome = match.outcome === 'matched' ? 'matched' : match.reason;
-      routed.decisions.push({ transferKey: key, guildId, channelId, subscription: id, outcome });
-      if (match.outcome === 'hidden') continue;
-      const alert = alerts.get(channelId) ?? { transferKey: key, guildId, channelId, matches: [] };
-      alert.matches.push({ subscription: id, perspective: match.perspective });
-      alerts.set(channelId, alert);
-    }
+  for (const subscription of watchers(transfer, scope, known)) {
+    const match = matchTransfer(subscription, transfer, known.context);
+    if (match.outcome === 'unrelated') continue;
+    const { guildId, channelId, id, address } = subscription;
+    const outcome = match.outcome === 'matched' ? 'matched' : match.reason;
+    routed.decisions.push({ transferKey: key, guildId, channelId, subscription: id, address, outcome, at });
+    if (match.outcome === 'hidden') continue;
+    const alert = alerts.get(channelId) ?? { transferKey: key, guildId, channelId, matches: [] };
+    alert.matches.push({ subscription: id, perspective: match.perspective });
+    alerts.set(channelId, alert);
   }
   routed.alerts.push(...alerts.values());
+}
+
+/** Every subscription to one of the transfer's addresses in a guild that this scope's events reach. */
+function watchers({ from, to, token }: Transfer, scope: number, known: Known): Subscription[] {
+  const watched = new Set([from, to, token].filter((address) => address !== null));
+  return [...watched].flatMap((address) =>
+    (known.subscriptions.get(address) ?? []).filter(({ guildId }) => known.guilds.get(guildId)!.scope === scope),
+  );
 }

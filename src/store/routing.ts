@@ -1,6 +1,9 @@
 import type { Database } from 'better-sqlite3';
+import type { AddressText } from '../domain/address.ts';
 import type { SeenDelivery, SeenTransfer } from '../domain/identity.ts';
-import type { Perspective, Subscription } from '../domain/subscription.ts';
+import type { HiddenReason } from '../domain/match.ts';
+import type { Asset, Perspective, Subscription } from '../domain/subscription.ts';
+import type { TransferEvent } from '../domain/transfer.ts';
 import { requestEdits } from './outbox.ts';
 import { subscriptionsTable } from './subscriptions.ts';
 
@@ -18,7 +21,24 @@ export interface Decision {
   guildId: string;
   channelId: string;
   subscription: number;
-  outcome: string;
+  /** The watched address. */
+  address: AddressText;
+  /** `matched`, or what hid it. */
+  outcome: 'matched' | HiddenReason;
+  /** When the transfer came. */
+  at: number;
+}
+
+/** What is stored of a delivery: which watcher it was sent for, as its body said, and when it last came. */
+export interface StoredDelivery extends SeenDelivery, Pick<TransferEvent, 'projectId' | 'addressType' | 'direction'> {
+  lastAt: number;
+}
+
+/** A guild that watches something: whose events reach it, and which tokens it does not want to hear of until when. */
+export interface WatchingGuild {
+  guildId: string;
+  scope: number;
+  mutes: { token: Asset; until: number }[];
 }
 
 /** Everything that routing a batch of deliveries changes; committed as one. */
@@ -26,7 +46,7 @@ export interface Routed {
   /** Inbox ids that are done. */
   done: number[];
   transfers: SeenTransfer[];
-  deliveries: SeenDelivery[];
+  deliveries: StoredDelivery[];
   alerts: NewAlert[];
   decisions: Decision[];
   /** Inbox ids to set aside, with the reason. */
@@ -35,6 +55,11 @@ export interface Routed {
   changed: string[];
   now: number;
 }
+
+/** Whose events reach the guilds that have no project of their own. */
+const OPERATOR_SCOPE = 0;
+/** Events closer together than this count as one movement where the average time between events is reckoned. */
+const MOMENT_MS = 10_000;
 
 interface TransferRow {
   key: string;
@@ -46,7 +71,7 @@ interface TransferRow {
   data: string;
 }
 
-interface DeliveryRow extends Omit<SeenDelivery, 'owed'> {
+interface DeliveryRow extends Omit<StoredDelivery, 'owed'> {
   owed: 0 | 1;
 }
 
@@ -58,7 +83,8 @@ export function routingTable(db: Database) {
     'SELECT key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers WHERE key = ?',
   );
   const delivery = db.prepare<[string], DeliveryRow>(
-    `SELECT key, transfer_key AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt
+    `SELECT key, transfer_key AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt,
+       project_id AS projectId, address_type AS addressType, direction, last_at AS lastAt
      FROM deliveries WHERE key = ?`,
   );
   const putTransfer = db.prepare<TransferRow & { txHash: string }>(
@@ -67,9 +93,12 @@ export function routingTable(db: Database) {
      ON CONFLICT (key) DO UPDATE SET count = @count, bodies = @bodies, reorganised = @reorganised, data = @data`,
   );
   const putDelivery = db.prepare<DeliveryRow>(
-    `INSERT INTO deliveries (key, transfer_key, count, owed, answered_at, received, seen_at)
-     VALUES (@key, @transferKey, @count, @owed, @answeredAt, @received, @seenAt)
-     ON CONFLICT (key) DO UPDATE SET count = @count, owed = @owed, answered_at = @answeredAt, received = @received`,
+    `INSERT INTO deliveries (key, transfer_key, count, owed, answered_at, received, seen_at,
+       project_id, address_type, direction, last_at)
+     VALUES (@key, @transferKey, @count, @owed, @answeredAt, @received, @seenAt,
+       @projectId, @addressType, @direction, @lastAt)
+     ON CONFLICT (key) DO UPDATE SET count = @count, owed = @owed, answered_at = @answeredAt, received = @received,
+       last_at = @lastAt`,
   );
   const addAlert = db.prepare<{
     transferKey: string;
@@ -85,10 +114,22 @@ export function routingTable(db: Database) {
     'INSERT INTO channels (channel_id, guild_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
   const addDecision = db.prepare<Decision>(
-    `INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome)
-     SELECT id, @guildId, @channelId, @subscription, @outcome FROM transfers WHERE key = @transferKey`,
+    `INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, address, at)
+     SELECT id, @guildId, @channelId, @subscription, @outcome, @address, @at FROM transfers WHERE key = @transferKey`,
   );
-  const touch = db.prepare<[number, number]>('UPDATE subscriptions SET last_event_at = ? WHERE id = ?');
+  // What comes within a moment is one movement: the transfers of a transaction are no rhythm of hours.
+  const touch = db.prepare<{ at: number; subscription: number }>(
+    `UPDATE subscriptions SET events = events + 1, silence_told_at = NULL,
+       gap_ms = CASE WHEN last_event_at IS NULL OR @at - last_event_at < ${MOMENT_MS} THEN gap_ms
+         WHEN gap_ms IS NULL THEN @at - last_event_at
+         ELSE CAST(gap_ms * 0.8 + (@at - last_event_at) * 0.2 AS INTEGER) END,
+       last_event_at = max(coalesce(last_event_at, 0), @at)
+     WHERE id = @subscription`,
+  );
+  const projectOf = db.prepare<[string], { id: number }>('SELECT id FROM projects WHERE guild_id = ?');
+  const mutesOf = db.prepare<[string, number], WatchingGuild['mutes'][number]>(
+    'SELECT token, until FROM token_mutes WHERE guild_id = ? AND until > ?',
+  );
   const setAside = db.prepare<[string, number]>(
     'INSERT INTO quarantine (scope, received_at, reason, body) SELECT scope, received_at, ?, body FROM inbox WHERE id = ?',
   );
@@ -135,7 +176,7 @@ export function routingTable(db: Database) {
     }
     for (const decision of routed.decisions) {
       addDecision.run(decision);
-      touch.run(routed.now, decision.subscription);
+      touch.run({ at: decision.at, subscription: decision.subscription });
     }
     for (const { id, reason } of routed.quarantined) {
       setAside.run(reason, id);
@@ -146,12 +187,19 @@ export function routingTable(db: Database) {
   });
 
   return {
-    /** What is known about these transfers and deliveries, and who watches these addresses. */
+    /** What is known about these transfers and deliveries, and who watches these addresses; `now` matters for mutes. */
     read(
       transferKeys: string[],
       deliveryKeys: string[],
       addresses: string[],
-    ): { transfers: SeenTransfer[]; deliveries: SeenDelivery[]; subscriptions: Subscription[] } {
+      now: number,
+    ): {
+      transfers: SeenTransfer[];
+      deliveries: StoredDelivery[];
+      subscriptions: Subscription[];
+      guilds: WatchingGuild[];
+    } {
+      const subscriptions = watching(addresses);
       const transfers = transferKeys.flatMap((key) => transfer.get(key) ?? []);
       const deliveries = deliveryKeys.flatMap((key) => delivery.get(key) ?? []);
       return {
@@ -161,7 +209,12 @@ export function routingTable(db: Database) {
           transfer: JSON.parse(data) as SeenTransfer['transfer'],
         })),
         deliveries: deliveries.map((row) => ({ ...row, owed: row.owed === 1 })),
-        subscriptions: watching(addresses),
+        subscriptions,
+        guilds: [...new Set(subscriptions.map(({ guildId }) => guildId))].map((guildId) => ({
+          guildId,
+          scope: projectOf.get(guildId)?.id ?? OPERATOR_SCOPE,
+          mutes: mutesOf.all(guildId, now),
+        })),
       };
     },
     /**

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import pino from 'pino';
 import { type Discord, type DiscordOptions, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { renderDigest } from '../../src/discord/digest.ts';
@@ -30,7 +31,9 @@ export interface Pipeline {
   file: string;
   watch(address: AddressText, channelId: string, more?: Partial<NewSubscription>): Promise<number>;
   /** Stores a body as if it had been answered `answered` ms after it came (null: never). */
-  receive(event: object | string, answered?: number | null): Promise<void>;
+  receive(event: object | string, answered?: number | null, scope?: number): Promise<void>;
+  /** The rows that a query gives, in a connection of its own. */
+  rows<Row = Record<string, unknown>>(sql: string): Row[];
   /** Resolves once everything stored has been routed. */
   routed(): Promise<void>;
   /** Resolves once everything stored has been routed and no request is under way. */
@@ -125,11 +128,22 @@ export async function startPipeline({
       if (added.status !== 'added') throw new Error(added.status);
       return added.subscription.id;
     },
-    async receive(event, answered = 0) {
+    async receive(event, answered = 0, scope = 0) {
       const body = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event));
-      const [id] = await running.store.inbox.append([{ scope: 0, receivedAt: clock.now(), body }]);
+      const [id] = await running.store.inbox.append([{ scope, receivedAt: clock.now(), body }]);
       outcomes.set(id!, answered === null ? null : clock.now() + answered);
       running.router.nudge();
+    },
+    rows<Row>(sql: string) {
+      const db = new Database(file);
+      try {
+        const statement = db.prepare<[], Row>(sql);
+        if (statement.reader) return statement.all();
+        statement.run();
+        return [];
+      } finally {
+        db.close();
+      }
     },
     async routed() {
       while ((await running.store.inbox.stats()).waiting > 0) await turn();

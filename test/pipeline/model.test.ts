@@ -6,8 +6,9 @@ import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, WHALES 
 
 /*
  * The model is the chain: a transaction holds transfers, each so many times; a channel shows one line for each transfer
- * that one of its addresses has part in, ×N where the transaction holds N equal ones. Whatever the sender does
- * (webhooks, twins, retries, rescans, another block) and whatever Discord does must not change that.
+ * that one of its addresses has part in (none for one from an address to itself), ×N where the transaction holds N equal
+ * ones. Whatever the sender does (webhooks, twins, retries, rescans, another block) and whatever Discord does must not
+ * change that.
  */
 
 let pipeline: Pipeline;
@@ -110,9 +111,11 @@ function expected({ transfers, subscriptions }: Scenario): Record<string, string
   return Object.fromEntries(
     CHANNELS.map((channelId, channel) => {
       const watched = new Set(subscriptions.flatMap(([c, address]) => (c === channel ? [address] : [])));
-      const lines = transfers.flatMap(({ parties, copies }, index) =>
-        parties.some((party) => watched.has(party)) ? [`${index + 1} ×${copies}`] : [],
-      );
+      const lines = transfers.flatMap(({ parties, copies }, index) => {
+        const [from, to] = parties;
+        const told = from !== to && parties.some((party) => watched.has(party));
+        return told ? [`${index + 1} ×${copies}`] : [];
+      });
       return [channelId, lines];
     }),
   );

@@ -1,0 +1,25 @@
+import { looksLikeLink } from './text.ts';
+import type { Transfer } from './transfer.ts';
+
+/** Capital letters of other scripts (and the tugrik sign in `USD₮`), each above the Latin one that it looks like. */
+const OTHERS = 'АВЕЅІЈКМНОРСТУХԚԜΑΒΕΖΗΙΚΜΝΟΡΤΥΧ₮';
+const LATINS = 'ABESIJKMHOPCTYXQWABEZHIKMNOPTYXT';
+
+/** Accents, and characters that cannot be seen; blanks of every kind are not among them. */
+const UNSEEN = /[\p{M}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800]/gu;
+
+/** In Latin capitals, as far as letters look like them. */
+function inCapitals(text: string): string {
+  const capitals = text.normalize('NFKD').replace(UNSEEN, '').toUpperCase();
+  return capitals.replace(/\P{ASCII}/gu, (letter) => LATINS[OTHERS.indexOf(letter)] ?? letter);
+}
+
+const INVITATION = /\b(CLAIM|VISIT|AIRDROP|REDEEM|VOUCHER|REWARDS?)\b/;
+
+/** Whether a token's name or symbol invites somewhere: a link, a domain, or words that lead to one. */
+export function isLure({ token, tokenName, tokenSymbol }: Transfer): boolean {
+  return (
+    token !== null &&
+    [tokenName, tokenSymbol].some((text) => text !== null && (looksLikeLink(text) || INVITATION.test(inCapitals(text))))
+  );
+}

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seed } from '../../sandbox/discord/index.ts';
+import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const { alerts: ORCHID_ALERTS, id: ORCHID } = seed.orchid;
+
+let pipeline: Pipeline;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+});
+afterEach(() => pipeline.close());
+
+const amounts = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
+const send = (units: number, change: object = {}, scope = 0) =>
+  pipeline.receive(payment({ value: String(units * 1_000_000), ...change }), 0, scope);
+const outcomes = () =>
+  pipeline.rows<{ outcome: string }>('SELECT outcome FROM decisions ORDER BY id').map(({ outcome }) => outcome);
+
+describe('what is hidden', () => {
+  it('is recorded with its reason for each subscription that saw it, as is what is told', async () => {
+    const [told, deaf] = [
+      await pipeline.watch(TREASURY, ALERTS),
+      await pipeline.watch(ALICE, WHALES, { minimum: '6' }),
+    ];
+    const at = pipeline.clock.now();
+    await send(5);
+    await send(0);
+    await pipeline.idle();
+    expect(amounts(ALERTS)).toEqual(['5']);
+    expect(amounts(WHALES)).toEqual([]);
+    const columns = 'guild_id, channel_id, subscription_id, address, outcome, at';
+    const row = { guild_id: HARBOR, at };
+    const [ours, theirs] = [
+      { ...row, channel_id: ALERTS, subscription_id: told, address: TREASURY },
+      { ...row, channel_id: WHALES, subscription_id: deaf, address: ALICE },
+    ];
+    expect(pipeline.rows(`SELECT ${columns} FROM decisions ORDER BY transfer_id, subscription_id`)).toEqual([
+      { ...ours, outcome: 'matched' },
+      { ...theirs, outcome: 'minimum' },
+      { ...ours, outcome: 'zero' },
+      { ...theirs, outcome: 'zero' },
+    ]);
+  });
+
+  it('is a muted token, until the mute is over, in that server alone', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
+    const until = pipeline.clock.now() + HOUR;
+    pipeline.rows(
+      `INSERT INTO token_mutes VALUES ('${HARBOR}', '${USDC}', ${until}), ('${HARBOR}', 'native', ${until})`,
+    );
+    await send(1);
+    await send(2, { tokenAddress: null, tokenType: 'COIN' });
+    await pipeline.routed();
+    pipeline.clock.advance(HOUR);
+    await send(3);
+    await pipeline.idle();
+    expect(amounts(ALERTS)).toEqual(['3']);
+    expect(amounts(ORCHID_ALERTS)).toHaveLength(3);
+    expect(outcomes().filter((outcome) => outcome !== 'matched')).toEqual(['token-muted', 'token-muted']);
+  });
+});
+
+it('a server with a project of its own hears that project alone, all others the operator’s', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
+  pipeline.rows(
+    `INSERT INTO projects (id, guild_id, project_id, sealed, updated_by, updated_at) VALUES (7, '${ORCHID}', 'p', x'', '', 0)`,
+  );
+  await send(1);
+  await send(2, {}, 7);
+  await send(3, {}, 8);
+  await pipeline.idle();
+  expect(amounts(ALERTS)).toEqual(['1']);
+  expect(amounts(ORCHID_ALERTS)).toEqual(['2']);
+  expect(outcomes()).toEqual(['matched', 'matched']);
+});
+
+it('an address’s rhythm is learned from what comes, and a silence that was told is over', async () => {
+  const id = await pipeline.watch(TREASURY, ALERTS, { direction: 'outgoing' });
+  const after = async (ms: number) => {
+    pipeline.clock.advance(ms);
+    await send(1);
+    await pipeline.routed();
+    return pipeline.store.subscriptions.get(HARBOR, id);
+  };
+  expect(await after(0)).toMatchObject({ events: 1, gapMs: null, lastEventAt: pipeline.clock.now() });
+  await pipeline.store.subscriptions.change(HARBOR, id, { silenceToldAt: 1 });
+  expect(await after(HOUR)).toMatchObject({ events: 2, gapMs: HOUR, silenceToldAt: null });
+  // Several transfers at once are no rhythm.
+  expect(await after(0)).toMatchObject({ events: 3, gapMs: HOUR });
+  expect(await after(2 * HOUR)).toMatchObject({ events: 4, gapMs: 1.2 * HOUR, lastEventAt: pipeline.clock.now() });
+});
+
+it('a delivery is kept with the watcher that its body names, and when it last came', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  const event = payment({ projectId: 'theirs', direction: null, addressType: 'Token-Address' });
+  await pipeline.receive(event);
+  await pipeline.routed();
+  pipeline.clock.advance(MINUTE);
+  await pipeline.receive(event);
+  await pipeline.routed();
+  expect(pipeline.rows('SELECT project_id, address_type, direction, received, last_at FROM deliveries')).toEqual([
+    { project_id: 'theirs', address_type: 'token', direction: null, received: 2, last_at: pipeline.clock.now() },
+  ]);
+});
