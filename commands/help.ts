@@ -1,56 +1,56 @@
-import type { Command } from '../src/discord/command.ts';
+import { ApplicationCommandOptionType } from 'discord.js';
+import type { Command, MessageCommand } from '../src/discord/command.ts';
+import { pathIn, wordingsOf } from '../src/languages/definitions.ts';
+import type { Language } from '../src/languages/index.ts';
 import { define } from './parts/define.ts';
 import { note } from './parts/reply.ts';
 
-/** The commands in the order in which a newcomer needs them. */
-const SECTIONS: { name: string; lines: string[] }[] = [
-  {
-    name: 'Watch addresses',
-    lines: [
-      '`/subscription add` – a wallet or token, and the channel to tell',
-      '`/subscription list` – what is watched, and when something came last',
-      '`/subscription edit` · `remove` – change or end one',
-      '`/subscription pause` · `resume` · `mute` – quiet for a while',
-      '`/subscription test` – post a sample alert',
-    ],
-  },
-  {
-    name: 'Look things up',
-    lines: [
-      '`/token` – name, supply and more of a token',
-      '`/provider search` – RPC, oracles, wallets and other providers',
-      '`/provider categories` – what kinds there are',
-    ],
-  },
-  {
-    name: 'Notification service',
-    lines: [
-      '`/webhook list` – the project’s webhooks, and which point here',
-      '`/webhook remove` – take addresses out of a webhook',
-    ],
-  },
-  {
-    name: 'This server',
-    lines: [
-      '`/setup server` – alert channel, manager role, time zone, language',
-      '`/setup check` – tests everything and says how to fix it',
-      '`/status` – last event, what waits, what stopped',
-    ],
-  },
-];
+/** Commands in the order in which a newcomer needs them, by the heading that they stand under. */
+const SECTIONS = [
+  ['watch', ['subscription']],
+  ['understand', ['why', 'activity', 'label']],
+  ['lookUp', ['token', 'provider']],
+  ['service', ['webhook']],
+  ['server', ['setup', 'status']],
+] as const;
 
-/** What the bot can do. */
-export const help = {
-  data: define('help', 'What this bot can do'),
-  access: 'all',
-  execute: async () =>
-    note(
-      'info',
-      'Ledgerbell tells your channels about transfers',
-      [
-        'When coins, tokens or NFTs move at an address that you watch, one line appears in the channel you chose.',
-        '-# Changing things needs Manage Server, or the manager role that an admin chose with `/setup server`.',
-      ],
-      { fields: SECTIONS.map(({ name, lines }) => ({ name, value: lines.join('\n') })) },
-    ),
-} satisfies Command;
+/** What the bot can do: each of these commands, in the words of its definition. */
+export function helpFor(commands: readonly (Command | MessageCommand)[]): Command {
+  return {
+    data: define('help', 'What this bot can do'),
+    access: 'all',
+    async execute(_, { t, language }) {
+      const sections = SECTIONS.map(([section, names]) => ({ section, lines: listed(commands, names, language) }));
+      const inMenus = commands.filter((command) => 'kind' in command).map(({ data: { name } }) => name);
+      const menu = inMenus.map((name) => `**${wordingsOf(language)[name]?.name ?? name}**`);
+      return note('info', t('help.title'), [
+        t('help.intro'),
+        ...sections.flatMap(({ section, lines }) =>
+          lines.length > 0 ? [`### ${t(`help.${section}`)}`, ...lines] : [],
+        ),
+        menu.length > 0 ? t('help.menu', { name: menu.join(' · ') }) : null,
+        `-# ${t('help.manage')}`,
+      ]);
+    },
+  };
+}
+
+/** A line each for what can be typed. */
+function listed(
+  commands: readonly (Command | MessageCommand)[],
+  names: readonly string[],
+  language: Language,
+): string[] {
+  const wordings = wordingsOf(language);
+  const line = (path: string, english: string) =>
+    `\`/${pathIn(language, path)}\` – ${wordings[path]?.description ?? english}`;
+  return names.flatMap((wanted) => {
+    const found = commands.find((command) => !('kind' in command) && command.data.name === wanted);
+    if (!found || 'kind' in found) return [];
+    const { name, description, options = [] } = found.data.toJSON();
+    const subs = options.filter(({ type }) => type === ApplicationCommandOptionType.Subcommand);
+    return subs.length > 0
+      ? subs.map((sub) => line(`${name} ${sub.name}`, sub.description))
+      : [line(name, description)];
+  });
+}

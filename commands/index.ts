@@ -1,5 +1,5 @@
 import type { Command } from '../src/discord/command.ts';
-import { help } from './help.ts';
+import { helpFor } from './help.ts';
 import { provider } from './provider.ts';
 import { setup } from './setup.ts';
 import { status } from './status.ts';
@@ -7,5 +7,7 @@ import { subscription } from './subscription.ts';
 import { token } from './token.ts';
 import { webhook } from './webhook.ts';
 
+const served: readonly Command[] = [provider, setup, status, subscription, token, webhook];
+
 /** Every command that is registered and served. */
-export const commands: readonly Command[] = [help, provider, setup, status, subscription, token, webhook];
+export const commands: readonly Command[] = [helpFor(served), ...served];

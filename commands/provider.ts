@@ -5,7 +5,7 @@ import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
 import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';
-import { count, linkButton, note, pager, row } from './parts/reply.ts';
+import { linkButton, note, pager, row } from './parts/reply.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
 
 const PER_PAGE = 5;
@@ -42,7 +42,7 @@ export const provider = {
   access: 'all',
   public: true,
   async execute(interaction, context) {
-    if (interaction.options.getSubcommand() === 'categories') return categories(directory(context));
+    if (interaction.options.getSubcommand() === 'categories') return categories(context.t, directory(context));
     return search(context.t, interaction, directory(context));
   },
   async autocomplete(interaction, { discovery }) {
@@ -58,7 +58,7 @@ export const provider = {
       answer: 'update',
       async press(_: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
         const query = { category, search: decode(words), provider: decode(only) };
-        if (!CATEGORY.test(category)) throw new UserError('This page does not exist. Search again.');
+        if (!CATEGORY.test(category)) throw new UserError(context.t('provider.oldPage'));
         return results(context.t, query, Math.trunc(Number(page)) || 0, directory(context));
       },
     },
@@ -70,12 +70,12 @@ function directory({ t, discovery }: CommandContext): Discovery {
   return discovery;
 }
 
-async function categories(discovery: Discovery): Promise<Reply> {
+async function categories(t: Translate, discovery: Discovery): Promise<Reply> {
   const { keys, live } = await discovery.categories();
-  return note('info', count(keys.length, 'category', 'categories'), [
+  return note('info', t('provider.categories', { count: keys.length }), [
     keys.map((key) => `\`${key}\``).join(' · '),
-    live ? null : 'The directory does not answer right now; these are the generally known ones.',
-    '-# Use one with `/provider search`.',
+    live ? null : t('provider.notLive'),
+    `-# ${t('provider.useSearch')}`,
   ]);
 }
 
@@ -84,9 +84,8 @@ async function search(t: Translate, { options }: CommandUse, discovery: Discover
   const { keys, live } = await discovery.categories(CHOICES_MS);
   const category = keys.find((key) => key.toLowerCase() === typed.toLowerCase()) ?? typed;
   if (!CATEGORY.test(category) || (live && !keys.includes(category))) {
-    throw new UserError(
-      `There is no category ${inCode(typed, 'without a name')}. There are: ${keys.map((key) => `\`${key}\``).join(', ')}.`,
-    );
+    const known = keys.map((key) => `\`${key}\``).join(', ');
+    throw new UserError(t('provider.noCategory', { typed: inCode(typed, '` `'), categories: known }));
   }
   const query = {
     category,
@@ -100,13 +99,10 @@ async function results(t: Translate, query: ProviderQuery, wanted: number, disco
   const answer = await discovery.rows(query);
   if (answer.status !== 'ok') throw new UserError(explain(t, answer, 'directory'));
   const found = groupProviders(answer.rows);
-  const browse = linkButton('Browse on the web', discovery.directoryUrl(query.category, query.search));
+  const browse = linkButton(t('provider.browse'), discovery.directoryUrl(query.category, query.search));
   const asked = [query.search, query.provider].filter((text) => text !== null).map((text) => inCode(text, ''));
-  const title = `${query.category}${asked.length > 0 ? `: ${asked.join(', ')}` : ''}`;
-  if (found.length === 0) {
-    const lines = ['No provider fits. Try fewer or other words, or another category.'];
-    return note('info', title, lines, { components: [row(browse)] });
-  }
+  const title = [query.category, ...asked].join(' · ');
+  if (found.length === 0) return note('info', title, [t('provider.none')], { components: [row(browse)] });
   const pages = Math.ceil(found.length / PER_PAGE);
   const page = Math.min(Math.max(0, wanted), pages - 1);
   const shown = found.slice(page * PER_PAGE, (page + 1) * PER_PAGE);
@@ -117,13 +113,13 @@ async function results(t: Translate, query: ProviderQuery, wanted: number, disco
     pages,
     (to) => `provider:page:${query.category}:${to}:${encode(query.search)}:${encode(query.provider)}`,
   );
-  const links = numbered.flatMap(({ one, number }) => linksOf(one, number)).slice(0, 10);
+  const links = numbered.flatMap(({ one, number }) => linksOf(t, one, number)).slice(0, 10);
   const rows = [row(...turn, browse)];
   for (let at = 0; at < links.length; at += 5) rows.push(row(...links.slice(at, at + 5)));
-  const lines = numbered.flatMap(({ one, number }) => sectionOf(one, number));
-  if (!answer.complete) lines.push('-# There is more than could be read; narrow the search.');
+  const lines = numbered.flatMap(({ one, number }) => sectionOf(t, one, number));
+  if (!answer.complete) lines.push(`-# ${t('provider.incomplete')}`);
   return note('info', title, lines, {
-    footer: { text: `${count(found.length, 'provider')} · page ${page + 1} of ${pages}` },
+    footer: { text: t('provider.found', { count: found.length, page: page + 1, pages }) },
     components: rows,
   });
 }

@@ -4,6 +4,7 @@ import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/add
 import { formatAmount } from '../src/domain/amount.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
+import type { Translate } from '../src/languages/index.ts';
 import type { Token } from '../src/upstream/explorer.ts';
 import { checkTarget } from './parts/channel.ts';
 import { define } from './parts/define.ts';
@@ -32,17 +33,11 @@ export const token = {
     const answer = await explorer.token(parsed.address);
     switch (answer.status) {
       case 'found':
-        return show(answer.token, settings);
+        return show(t, answer.token, settings);
       case 'not-found':
-        throw new UserError(
-          `The explorer knows no token at ${fullAddress(parsed.address, settings)}. Is it a wallet, or a contract on ` +
-            'another chain? A new token can take a few minutes.',
-        );
+        throw new UserError(t('token.notFound', { address: fullAddress(parsed.address, settings) }));
       case 'invalid':
-        throw new UserError(
-          `The explorer does not take ${fullAddress(parsed.address, settings)} for a contract address. Copy it again ` +
-            'from the token’s page.',
-        );
+        throw new UserError(t('token.invalid', { address: fullAddress(parsed.address, settings) }));
       default:
         throw new UserError(explain(t, answer, 'explorer'));
     }
@@ -53,7 +48,7 @@ export const token = {
     for (const { token: only, address, label } of await visibleTo(interaction, context)) {
       if (label !== null) found.set(checksumAddress(address), `${label} · ${shortAddress(address)}`);
       if (only !== null && !found.has(checksumAddress(only))) {
-        found.set(checksumAddress(only), `Token ${checksumAddress(only)}`);
+        found.set(checksumAddress(only), context.t('token.choice', { address: checksumAddress(only) }));
       }
     }
     return [...found]
@@ -76,29 +71,44 @@ export const token = {
   },
 } satisfies Command;
 
-function show(found: Token, settings: CommandSettings): Reply {
-  const { address, name, symbol, decimals, totalSupply, cataloged } = found;
+function show(t: Translate, found: Token, settings: CommandSettings): Reply {
+  const { address, name, symbol, type, decimals, cataloged } = found;
   const text = checksumAddress(address);
-  const buttons = [press('🔔 Watch this token', `token:watch:${text}`, ButtonStyle.Primary)];
-  if (settings.explorerUrl) buttons.push(linkButton('Explorer', `${settings.explorerUrl}/token/${text}`));
+  const buttons = [press(t('token.watch'), `token:watch:${text}`, ButtonStyle.Primary)];
+  if (settings.explorerUrl) buttons.push(linkButton(t('token.explorer'), `${settings.explorerUrl}/token/${text}`));
+  const unknown = t('token.notGiven');
+  const title = inCode(name, t('token.unnamed'));
   return note(
     'info',
-    symbol === null ? inCode(name, 'Unnamed token') : `${inCode(name, 'Unnamed token')} ${inCode(symbol, '')}`,
-    [fullAddress(address, settings, 'token')],
+    symbol === null ? title : `${title} ${inCode(symbol, '')}`,
+    [
+      fullAddress(address, settings, 'token'),
+      decimals === null && isFungible(found) ? `-# ${t('token.withoutDecimals')}` : null,
+    ],
     {
       fields: [
-        { name: 'Type', value: inCode(found.type, 'not given'), inline: true },
-        { name: 'Decimals', value: decimals === null ? 'not given' : String(decimals), inline: true },
-        { name: 'In the catalogue', value: cataloged === null ? 'not given' : cataloged ? 'yes' : 'no', inline: true },
-        { name: 'Total supply', value: supply(totalSupply, decimals, symbol) },
+        { name: t('token.type'), value: inCode(type, unknown), inline: true },
+        { name: t('token.decimals'), value: decimals === null ? unknown : String(decimals), inline: true },
+        {
+          name: t('token.cataloged'),
+          value: cataloged === null ? unknown : cataloged ? t('token.yes') : t('token.no'),
+          inline: true,
+        },
+        { name: t('token.supply'), value: supply(t, found) },
       ],
       components: [row(...buttons)],
     },
   );
 }
 
-function supply(total: string | null, decimals: number | null, symbol: string | null): string {
-  if (total === null) return 'not given';
-  if (decimals === null || decimals === 0) return `${formatAmount(total, null)} (raw \`${total}\`)`;
-  return `${formatAmount(total, decimals)} ${inCode(symbol, '')}\nraw \`${total}\``;
+/** NFTs have no decimals, and nobody misses them. */
+const isFungible = ({ type }: Token) => !/721|1155/.test(type ?? '');
+
+function supply(t: Translate, { totalSupply, decimals, symbol }: Token): string {
+  if (totalSupply === null) return t('token.notGiven');
+  const raw = t('token.raw', { value: `\`${totalSupply}\`` });
+  if (decimals === null) return raw;
+  return `${formatAmount(totalSupply, decimals)} ${inCode(symbol, '')}`
+    .trimEnd()
+    .concat(decimals === 0 ? '' : `\n${raw}`);
 }

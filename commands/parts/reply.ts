@@ -101,7 +101,7 @@ export function prose(text: string, most: number): string {
   const words: string[] = [];
   let length = 0;
   for (const word of text.slice(0, 2_000).split(/\s+/u)) {
-    const plain = looksLikeLink(word) ? '(link)' : plainText(word);
+    const plain = looksLikeLink(word) ? '🔗' : plainText(word);
     if (plain === null) continue;
     length += plain.length + 1;
     if (length > most) {

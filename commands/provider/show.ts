@@ -1,5 +1,6 @@
 import type { APIButtonComponent } from 'discord.js';
 import { inCode, plainText } from '../../src/domain/text.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import type { ProviderRow } from '../../src/upstream/discovery.ts';
 import { linkButton, prose } from '../parts/reply.ts';
 
@@ -30,14 +31,14 @@ export function groupProviders(rows: readonly ProviderRow[]): Provider[] {
 }
 
 /** A provider's lines: name, what it offers, plans, and what its category adds. */
-export function sectionOf({ name, rows }: Provider, number: number): string[] {
+export function sectionOf(t: Translate, { name, rows }: Provider, number: number): string[] {
   const first = rows[0]!.columns;
-  const marks = [first.starred === 'yes' ? '⭐' : '', first.tag ? inCode(first.tag, '') : ''].filter(Boolean).join(' ');
-  const lines = [`**${number}.** ${inCode(name, 'unnamed')} ${marks}`.trimEnd()];
+  const marks = [first.starred === '✓' ? '⭐' : '', first.tag ? inCode(first.tag, '') : ''].filter(Boolean).join(' ');
+  const lines = [`**${number}.** ${inCode(name, t('provider.unnamed'))} ${marks}`.trimEnd()];
   const optional = [
     first.offer ? prose(first.offer, 120) : null,
     first.description ? prose(first.description, 220) : null,
-    plansOf(rows),
+    plansOf(t, rows),
     ...extrasOf(rows),
   ];
   let length = lines[0]!.length;
@@ -49,15 +50,15 @@ export function sectionOf({ name, rows }: Provider, number: number): string[] {
   return lines;
 }
 
-function plansOf(rows: readonly ProviderRow[]): string | null {
+function plansOf(t: Translate, rows: readonly ProviderRow[]): string | null {
   const plans = rows.flatMap(({ columns: { planName, planType, price } }) => {
     const parts = [planName ?? planType, price].filter((part) => part !== undefined);
     return parts.length > 0 ? [parts.map((part) => inCode(part, '')).join(' ')] : [];
   });
   const distinct = [...new Set(plans)];
   if (distinct.length === 0) return null;
-  const more = distinct.length > 5 ? ` and ${distinct.length - 5} more` : '';
-  return `${distinct.length === 1 ? 'Plan' : 'Plans'}: ${distinct.slice(0, 5).join(' · ')}${more}`;
+  const more = distinct.length > 5 ? ` +${distinct.length - 5}` : '';
+  return t('provider.plans', { count: distinct.length, list: `${distinct.slice(0, 5).join(' · ')}${more}` });
 }
 
 /** At most four columns that only this category has, with their names made readable. */
@@ -82,7 +83,7 @@ function words(name: string): string {
 }
 
 /** At most two of the provider's own links; only to https, and each names the host that it leads to. */
-export function linksOf({ rows }: Provider, number: number): APIButtonComponent[] {
+export function linksOf(t: Translate, { rows }: Provider, number: number): APIButtonComponent[] {
   const found = new Map<string, string>();
   for (const action of rows.flatMap(({ actions }) => actions)) {
     for (const [, label = '', target = ''] of action.matchAll(
@@ -92,7 +93,7 @@ export function linksOf({ rows }: Provider, number: number): APIButtonComponent[
       if (url?.protocol !== 'https:' || url.username || url.password || url.href.length > 512) continue;
       // 80 characters fit; the host is what must be seen whole.
       const host = url.hostname.slice(-50);
-      const name = (plainText(label) ?? 'Open').slice(0, 70 - host.length).replace(/[\ud800-\udbff]$/, '');
+      const name = (plainText(label) ?? t('provider.open')).slice(0, 70 - host.length).replace(/[\ud800-\udbff]$/, '');
       found.set(url.href, `${number} · ${name} · ${host}`);
     }
   }

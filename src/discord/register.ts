@@ -1,4 +1,5 @@
 import { type REST, Routes } from 'discord.js';
+import { localize } from '../languages/definitions.ts';
 import type { Command, MessageCommand } from './command.ts';
 
 /**
@@ -10,7 +11,7 @@ export async function registerCommands(
   applicationId: string,
   commands: readonly Pick<Command | MessageCommand, 'data'>[],
 ): Promise<'unchanged' | 'registered'> {
-  const wanted = commands.map(({ data }) => data.toJSON());
+  const wanted = commands.map(({ data }) => localize(data.toJSON()));
   const route = Routes.applicationCommands(applicationId);
   const query = new URLSearchParams({ with_localizations: 'true' });
   const present = await rest.get(route, { query }).catch(() => null);

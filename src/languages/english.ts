@@ -2,8 +2,11 @@ import type address from './en-US/address.json';
 import type channel from './en-US/channel.json';
 import type dispatcher from './en-US/dispatcher.json';
 import type failure from './en-US/failure.json';
+import type help from './en-US/help.json';
+import type provider from './en-US/provider.json';
 import type reply from './en-US/reply.json';
 import type subscription from './en-US/subscription.json';
+import type token from './en-US/token.json';
 
 /** Every English text, by namespace: the keys that a translation must have. */
 export interface English {
@@ -11,6 +14,9 @@ export interface English {
   channel: typeof channel;
   dispatcher: typeof dispatcher;
   failure: typeof failure;
+  help: typeof help;
+  provider: typeof provider;
   reply: typeof reply;
   subscription: typeof subscription;
+  token: typeof token;
 }

@@ -1,20 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInstance, type i18n, type TFunction } from 'i18next';
+import { pathIn } from './definitions.ts';
 import type { English } from './english.ts';
+import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from './languages.ts';
 
-/** Discord's codes of the languages that the bot speaks, with their own names. */
-export const LANGUAGES = {
-  'en-US': 'English',
-  'es-ES': 'Español',
-  'pt-BR': 'Português (Brasil)',
-  fr: 'Français',
-  de: 'Deutsch',
-  ja: '日本語',
-  'zh-CN': '简体中文',
-} as const;
-
-/** A language that the bot speaks. */
-export type Language = keyof typeof LANGUAGES;
+export { DEFAULT_LANGUAGE, LANGUAGES, type Language };
 
 /** Gives the text of a key (`token.supply`) in one language; values are put in as they are, so they must be safe. */
 export type Translate = TFunction;
@@ -26,16 +16,26 @@ declare module 'i18next' {
   }
 }
 
-export const DEFAULT_LANGUAGE: Language = 'en-US';
+/** The definitions' wordings; {@link pathIn} and `localize` read them. */
+const DEFINITIONS = 'commands.json';
+/** A slash command named in a text. */
+const MENTION = /`\/([a-z]+(?: [a-z]+)?)`/g;
 
-/** Every text of a language: one file a namespace, `token.json` holds what begins with `token.`. */
+/**
+ * Every text of a language: one file a namespace, `token.json` holds what begins with `token.`. The files name commands
+ * in English (`/setup server`); what is returned has the names that people of this language see.
+ */
 export function textsOf(language: Language): Record<string, object> {
   const folder = new URL(`./${language}/`, import.meta.url);
-  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json') && name !== DEFINITIONS);
+  const named = (_key: string, value: unknown) =>
+    typeof value === 'string'
+      ? value.replaceAll(MENTION, (_mention, path: string) => `\`/${pathIn(language, path)}\``)
+      : value;
   return Object.fromEntries(
     files.map((name) => [
       name.slice(0, -'.json'.length),
-      JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as object,
+      JSON.parse(readFileSync(new URL(name, folder), 'utf8'), named) as object,
     ]),
   );
 }

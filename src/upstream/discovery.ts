@@ -16,7 +16,7 @@ const KNOWN_CATEGORIES = [
   'storages',
 ] as const;
 
-/** Third-party texts by column; numbers as written, lists joined. Empty values and placeholders are left out. */
+/** Third-party texts by column; numbers as written, lists joined, booleans as `✓` and `✗`. Empty values and placeholders are left out. */
 export interface ProviderRow {
   columns: Record<string, string>;
   /** Markdown links, as they come. */
@@ -219,7 +219,7 @@ function toRow(row: unknown): ProviderRow | null {
 }
 
 function asText(value: unknown): string | null {
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'boolean') return value ? '✓' : '✗';
   if (Array.isArray(value)) {
     const parts = value.flatMap((entry) => asText(entry) ?? []);
     return parts.length > 0 ? parts.join(', ').slice(0, 1000) : null;

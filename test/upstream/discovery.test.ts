@@ -142,7 +142,7 @@ describe('rows', () => {
       complete: true,
       rows: [
         {
-          columns: { provider: 'Acme', price: '29.5', starred: 'yes', chains: 'A, B' },
+          columns: { provider: 'Acme', price: '29.5', starred: '✓', chains: 'A, B' },
           actions: ['[Docs](https://acme.example)', '7'],
         },
       ],

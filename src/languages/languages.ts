@@ -1,0 +1,15 @@
+/** Discord's codes of the languages that the bot speaks, with their own names. */
+export const LANGUAGES = {
+  'en-US': 'English',
+  'es-ES': 'Español',
+  'pt-BR': 'Português (Brasil)',
+  fr: 'Français',
+  de: 'Deutsch',
+  ja: '日本語',
+  'zh-CN': '简体中文',
+} as const;
+
+/** A language that the bot speaks. */
+export type Language = keyof typeof LANGUAGES;
+
+export const DEFAULT_LANGUAGE: Language = 'en-US';
