@@ -60,11 +60,14 @@ export function judge(
     return { verdict: transferKnown ? 'twin' : 'new', delivery };
   }
   const delivery = { ...known, received: known.received + 1 };
-  if (known.owed) return { verdict: 'repeat', delivery: { ...delivery, owed, answeredAt } };
-  // Repeats do not move `answeredAt`: two equal transfers whose answers were both lost come again shortly one after
-  // the other, and the second of them must not count as a third transfer.
+  // Repeats do not move `answeredAt`, once there is one: two equal transfers whose answers were both lost come again
+  // shortly one after the other, and the second of them must not count as a third transfer.
+  if (known.owed) {
+    return { verdict: 'repeat', delivery: { ...delivery, owed, answeredAt: known.answeredAt ?? answeredAt } };
+  }
   if (known.answeredAt !== null && receivedAt - known.answeredAt < SECOND_TRANSFER_MS) {
-    return { verdict: 'second', delivery: { ...delivery, count: known.count + 1, owed, answeredAt } };
+    const answered = answeredAt ?? known.answeredAt;
+    return { verdict: 'second', delivery: { ...delivery, count: known.count + 1, owed, answeredAt: answered } };
   }
   return { verdict: 'repeat', delivery };
 }

@@ -2,111 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { MUTANTS } from './mutations.ts';
 
 /**
  * `npm run test:mutants`: breaks one promise at a time in a copy of the sources and runs the tests that must notice.
  * Exit code 1 when one does not, 2 when a mutation's text is no longer in the sources.
  */
 
-interface Mutant {
-  name: string;
-  file: string;
-  /** Each text must be there exactly once. */
-  changes: [from: string, to: string][];
-  tests: string[];
-}
-
 const ROOT = resolve(import.meta.dirname, '../..');
 const COPIED = ['src', 'commands', 'sandbox', 'services', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
-
-const MUTANTS: Mutant[] = [
-  {
-    name: 'answers 200 before the commit',
-    file: 'src/receiver/server.ts',
-    changes: [
-      [
-        'const result = await intake.store(request.ticket!, body);',
-        "void intake.store(request.ticket!, body); const result: string = 'stored';",
-      ],
-    ],
-    tests: ['test/receiver/server.test.ts'],
-  },
-  {
-    name: 'answers 200 before the commit (and the process is killed)',
-    file: 'src/receiver/server.ts',
-    changes: [
-      [
-        'const result = await intake.store(request.ticket!, body);',
-        "void intake.store(request.ticket!, body); const result: string = 'stored';",
-      ],
-    ],
-    tests: ['test/crash/crash.test.ts'],
-  },
-  {
-    name: 'synchronous=NORMAL',
-    file: 'src/store/database.ts',
-    changes: [
-      ["db.pragma('synchronous = FULL');", "db.pragma('synchronous = NORMAL');"],
-      ["!== 2) throw new Error('SQLite refuses synchronous=FULL.')", "!== 1) throw new Error('-')"],
-    ],
-    tests: ['test/store/database.test.ts'],
-  },
-  {
-    name: 'no lock against a second process',
-    file: 'src/store/database.ts',
-    changes: [["lock.exec('BEGIN EXCLUSIVE');", '']],
-    tests: ['test/store/database.test.ts'],
-  },
-  {
-    name: 'no ledger of transfers',
-    file: 'src/pipeline/route.ts',
-    changes: [
-      ['const seen = known.transfers.get(keys.transfer);', 'const seen = undefined as SeenTransfer | undefined;'],
-    ],
-    tests: ['test/pipeline/identity.test.ts'],
-  },
-  {
-    name: 'no ledger of deliveries',
-    file: 'src/domain/identity.ts',
-    changes: [['if (!known) {', 'if (!known || known) {']],
-    tests: ['test/pipeline/identity.test.ts'],
-  },
-  {
-    name: 'a lost 200 is not owed',
-    file: 'src/domain/identity.ts',
-    changes: [['const owed = answeredAt === null;', 'const owed = false; answeredAt ??= receivedAt;']],
-    tests: ['test/pipeline/identity.test.ts'],
-  },
-  {
-    name: 'the message in flight is forgotten on restart',
-    file: 'src/store/outbox.ts',
-    changes: [
-      [
-        'const row = frozen.get(channelId);',
-        'const old = frozen.get(channelId); if (old) thaw.immediate(old.id); const row = undefined as BatchRow | undefined;',
-      ],
-    ],
-    tests: ['test/pipeline/deliver.test.ts'],
-  },
-  {
-    name: 'what was frozen is never sent',
-    file: 'src/store/outbox.ts',
-    changes: [['const row = frozen.get(channelId);', 'const row = undefined as BatchRow | undefined;']],
-    tests: ['test/pipeline/deliver.test.ts'],
-  },
-  {
-    name: 'a repeat has a new nonce',
-    file: 'src/pipeline/deliver.ts',
-    changes: [['batch.nonce, batch.attachment', "randomBytes(8).toString('hex'), batch.attachment"]],
-    tests: ['test/pipeline/deliver.test.ts'],
-  },
-  {
-    name: 'no look for the reference after two minutes',
-    file: 'src/pipeline/deliver.ts',
-    changes: [['now - batch.firstSentAt > NONCE_MS', 'now - batch.firstSentAt > Number.POSITIVE_INFINITY']],
-    tests: ['test/pipeline/deliver.test.ts'],
-  },
-];
 
 const directory = mkdtempSync(join(tmpdir(), 'mutants-'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));

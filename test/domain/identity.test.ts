@@ -63,6 +63,50 @@ describe('equal deliveries', () => {
   });
 });
 
+/**
+ * Every story of equal transfers in one transaction, one second apart, that a sender with the real schedule can tell:
+ * each try's 200 is read (`r`), lost after it was written (`l`), or never written (`u`); at the end all of it is scanned
+ * again. Gives what the receiver counts.
+ */
+function stories(copies: number): { tries: string[]; counted: number }[] {
+  const RETRIES = [15, 60, 600];
+  const RESCAN = 5_000;
+  const fates = ['', 'l', 'u', 'll', 'lu', 'ul', 'uu'].map((lost) => `${lost}r`);
+  const chosen = Array.from({ length: copies }).reduce<string[][]>(
+    (list) => list.flatMap((tries) => fates.map((fate) => [...tries, fate])),
+    [[]],
+  );
+  return chosen.map((tries) => {
+    const posts = tries.flatMap((fate, copy) => {
+      let at = copy;
+      const sent = [...fate].map((answer, attempt): [number, number | null] => {
+        const post: [number, number | null] = [at, answer === 'u' ? null : at];
+        at += RETRIES[attempt]!;
+        return post;
+      });
+      return [...sent, [RESCAN + copy, RESCAN + copy] satisfies [number, number]];
+    });
+    const verdicts = story(posts.sort(([a], [b]) => a - b));
+    return { tries, counted: verdicts.filter((verdict) => verdict === 'new' || verdict === 'second').length };
+  });
+}
+
+describe('equal transfers in one transaction, whatever becomes of their answers', () => {
+  it('one is never counted as two', () => {
+    expect(stories(1).filter(({ counted }) => counted !== 1)).toEqual([]);
+  });
+  it('two or three are never counted as more', () => {
+    for (const copies of [2, 3]) expect(stories(copies).filter(({ counted }) => counted > copies)).toEqual([]);
+  });
+  it('two are counted as two, unless the second one pays what the first one’s lost answer owes', () => {
+    const owing = ({ tries: [first, second] }: { tries: string[] }) => {
+      const lost = (fate: string) => /^u*/.exec(fate)![0].length;
+      return lost(first!) > lost(second!);
+    };
+    for (const told of stories(2)) expect([told.tries, told.counted]).toEqual([told.tries, owing(told) ? 1 : 2]);
+  });
+});
+
 describe('keys', () => {
   const event: TransferEvent = {
     transfer: {

@@ -38,8 +38,8 @@ const FAULTS: Fault[] = [
   { kind: 'rate-limit', retryAfterMs: 3_000 },
 ];
 
-/** How the 200 of a transfer's bodies fared: read, lost on its way, or never written for the last of them. */
-const answers = fc.constantFrom('read', 'read', 'lost', 'unwritten');
+/** How the 200 of a transfer's bodies fared: read, lost on its way, never written for the last of them, or both. */
+const answers = fc.constantFrom('read', 'read', 'lost', 'unwritten', 'lost, then unwritten');
 
 const transfers = fc.array(
   fc.record({
@@ -91,9 +91,9 @@ function postsOf({ transfers }: Scenario, addresses: AddressText[], txHash: stri
       const first = delay * SECOND;
       for (let copy = 0; copy < copies; copy++) {
         const at = first + copy * gap * SECOND;
-        const unwritten = answer === 'unwritten' && copy === copies - 1;
+        const unwritten = answer.endsWith('unwritten') && copy === copies - 1;
         posts.push({ at, body, answered: unwritten ? null : 20 });
-        if (answer === 'lost' || unwritten) posts.push({ at: at + 15 * SECOND, body, answered: 20 });
+        if (answer.startsWith('lost') || unwritten) posts.push({ at: at + 15 * SECOND, body, answered: 20 });
       }
       for (const { step, moved } of rescans) {
         const again = moved ? { ...body, blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777 } : body;

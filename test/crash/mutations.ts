@@ -1,0 +1,98 @@
+/** A promise that is broken on purpose, and the tests of which one must notice. */
+export interface Mutant {
+  name: string;
+  file: string;
+  /** Each text must be there exactly once. */
+  changes: [from: string, to: string][];
+  tests: string[];
+}
+
+/** Early answers, lost ledgers, forgotten messages: whatever would lose an event or tell it twice. */
+export const MUTANTS: Mutant[] = [
+  {
+    name: 'answers 200 before the commit',
+    file: 'src/receiver/server.ts',
+    changes: [
+      [
+        'const result = await intake.store(request.ticket!, body);',
+        "void intake.store(request.ticket!, body); const result: string = 'stored';",
+      ],
+    ],
+    tests: ['test/receiver/server.test.ts'],
+  },
+  {
+    name: 'answers 200 before the commit (and the process is killed)',
+    file: 'src/receiver/server.ts',
+    changes: [
+      [
+        'const result = await intake.store(request.ticket!, body);',
+        "void intake.store(request.ticket!, body); const result: string = 'stored';",
+      ],
+    ],
+    tests: ['test/crash/crash.test.ts'],
+  },
+  {
+    name: 'synchronous=NORMAL',
+    file: 'src/store/database.ts',
+    changes: [
+      ["on disk.\n    db.pragma('synchronous = FULL');", "\n    db.pragma('synchronous = NORMAL');"],
+      ["!== 2) throw new Error('SQLite refuses synchronous=FULL.')", "!== 1) throw new Error('-')"],
+    ],
+    tests: ['test/store/database.test.ts'],
+  },
+  {
+    name: 'no lock against a second process',
+    file: 'src/store/database.ts',
+    changes: [["lock.exec('BEGIN EXCLUSIVE');", '']],
+    tests: ['test/store/database.test.ts'],
+  },
+  {
+    name: 'no ledger of transfers',
+    file: 'src/pipeline/route.ts',
+    changes: [
+      ['const seen = known.transfers.get(keys.transfer);', 'const seen = undefined as SeenTransfer | undefined;'],
+    ],
+    tests: ['test/pipeline/identity.test.ts'],
+  },
+  {
+    name: 'no ledger of deliveries',
+    file: 'src/domain/identity.ts',
+    changes: [['if (!known) {', 'if (!known || known) {']],
+    tests: ['test/pipeline/identity.test.ts'],
+  },
+  {
+    name: 'a lost 200 is not owed',
+    file: 'src/domain/identity.ts',
+    changes: [['const owed = answeredAt === null;', 'const owed = false; answeredAt ??= receivedAt;']],
+    tests: ['test/pipeline/identity.test.ts'],
+  },
+  {
+    name: 'the message in flight is forgotten on restart',
+    file: 'src/store/outbox.ts',
+    changes: [
+      [
+        'const row = frozen.get(channelId);',
+        'const old = frozen.get(channelId); if (old) thaw.immediate(old.id); const row = undefined as BatchRow | undefined;',
+      ],
+    ],
+    tests: ['test/pipeline/deliver.test.ts'],
+  },
+  {
+    name: 'what was frozen is never sent',
+    file: 'src/store/outbox.ts',
+    changes: [['const row = frozen.get(channelId);', 'const row = undefined as BatchRow | undefined;']],
+    tests: ['test/pipeline/deliver.test.ts'],
+  },
+  {
+    name: 'a repeat has a new nonce',
+    file: 'src/pipeline/deliver.ts',
+    changes: [['batch.nonce, batch.attachment', "randomBytes(8).toString('hex'), batch.attachment"]],
+    tests: ['test/pipeline/deliver.test.ts'],
+  },
+  {
+    name: 'no look for the reference after two minutes',
+    file: 'src/pipeline/deliver.ts',
+    changes: [['now - batch.firstSentAt > NONCE_MS', 'now - batch.firstSentAt > Number.POSITIVE_INFINITY']],
+    tests: ['test/pipeline/deliver.test.ts'],
+  },
+];
