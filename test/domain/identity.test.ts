@@ -79,7 +79,7 @@ function stories(copies: number): { tries: string[]; counted: number }[] {
   return chosen.map((tries) => {
     const posts = tries.flatMap((fate, copy) => {
       let at = copy;
-      const sent = [...fate].map((answer, attempt): [number, number | null] => {
+      const sent = fate.split('').map((answer, attempt): [number, number | null] => {
         const post: [number, number | null] = [at, answer === 'u' ? null : at];
         at += RETRIES[attempt]!;
         return post;
