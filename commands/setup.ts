@@ -2,6 +2,8 @@ import type { Command } from '../src/discord/command.ts';
 import { TARGET_TYPES } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { check } from './setup/check.ts';
+import { panelButtons } from './setup/panel.ts';
+import { projectForm, projectFormSubmit } from './setup/project.ts';
 import { LANGUAGES, server, timezones } from './setup/server.ts';
 
 /** How the bot behaves in this server. */
@@ -33,6 +35,9 @@ export const setup = {
         ),
     )
     .addSubcommand((command) =>
+      command.setName('project').setDescription('Use a notification project of your own: its id and keys, in a form'),
+    )
+    .addSubcommand((command) =>
       command.setName('check').setDescription('Test everything, with the fix for whatever is wrong'),
     ),
   access: 'manage',
@@ -41,5 +46,9 @@ export const setup = {
       ? server(interaction, context)
       : check(interaction, context);
   },
+  form: async ({ guildId, options }, context) =>
+    options.getSubcommand() === 'project' ? projectForm(guildId, context) : null,
   autocomplete: async (interaction) => timezones(interaction.options.getFocused()),
+  buttons: panelButtons,
+  forms: { project: projectFormSubmit },
 } satisfies Command;

@@ -4,8 +4,8 @@ import { UserError } from '../src/errors.ts';
 import type { Webhook } from '../src/upstream/notification.ts';
 import { define } from './parts/define.ts';
 import { explain } from './parts/failure.ts';
-import { count, note } from './parts/reply.ts';
-import { project } from './webhook/project.ts';
+import { pointsAt, projectOf } from './parts/project.ts';
+import { count, note, press, row } from './parts/reply.ts';
 import { cancelButton, confirmButton, forgetButton, preview } from './webhook/remove.ts';
 
 /** How long choices may wait for the service. */
@@ -43,14 +43,15 @@ export const webhook = {
     return name === 'list' ? list(interaction.guildId, context) : preview(interaction, context);
   },
   async autocomplete({ guildId, options }, context) {
-    if (!context.notification || !context.settings.operatorGuildIds.includes(guildId)) return [];
-    const answer = await context.notification.webhooks(CHOICES_MS);
-    if (answer.status !== 'ok') return [];
+    const access = await context.projects.of(guildId);
+    const answer = access.status === 'ready' ? await access.notification.webhooks(CHOICES_MS) : null;
+    if (access.status !== 'ready' || answer?.status !== 'ok') return [];
+    const urls = context.receiver.urls(access.scope);
     const typed = options.getFocused().trim().toLowerCase();
     return answer.webhooks.flatMap((one) => {
       const { id } = one;
       if (id === null || !id.toLowerCase().includes(typed)) return [];
-      const parts = [id, one.eventType, pointsHere(one, context) ? 'points here' : hostOf(one)];
+      const parts = [id, one.eventType, pointsAt(urls, one.url) ? 'points here' : hostOf(one)];
       return [{ name: parts.filter(Boolean).join(' · '), value: id }];
     });
   },
@@ -58,24 +59,21 @@ export const webhook = {
 } satisfies Command;
 
 async function list(guildId: string, context: CommandContext): Promise<Reply> {
-  const answer = await project(context, guildId).webhooks();
+  const { notification, scope } = await projectOf(context, guildId);
+  const answer = await notification.webhooks();
   if (answer.status !== 'ok') throw new UserError(explain(context.t, answer, 'notification'));
   const { webhooks } = answer;
-  const here = webhooks.filter((one) => pointsHere(one, context)).length;
+  const urls = context.receiver.urls(scope);
+  const here = webhooks.filter((one) => pointsAt(urls, one.url)).length;
   const lines = webhooks.flatMap((one) => [
-    `**${inCode(one.eventType, 'unknown events')}** ${pointsHere(one, context) ? '→ this bot ✅' : `→ ${inCode(hostOf(one), 'unknown receiver')}`}`,
+    `**${inCode(one.eventType, 'unknown events')}** ${pointsAt(urls, one.url) ? '→ this bot ✅' : `→ ${inCode(hostOf(one), 'unknown receiver')}`}`,
     one.id === null ? '-# the service does not tell its id' : `-# id ${inCode(one.id, 'unreadable')}`,
   ]);
   const advice =
-    here > 0
-      ? null
-      : `None of them points at this bot. Let one post to \`${context.settings.receiverUrl}\` to get its events here.`;
-  return note(here > 0 ? 'info' : 'warn', count(webhooks.length, 'webhook'), [advice, ...lines]);
-}
-
-function pointsHere({ url }: Webhook, { settings }: CommandContext): boolean {
-  const bare = (text: string) => (URL.canParse(text) ? new URL(text).href.replace(/\/+$/, '') : text);
-  return url !== null && bare(url) === bare(settings.receiverUrl);
+    here > 0 ? null : `None of them points at this bot. Let one post to \`${urls.current}\` to get its events here.`;
+  return note(here > 0 ? 'info' : 'warn', count(webhooks.length, 'webhook'), [advice, ...lines], {
+    components: [row(press(context.t('setup.project.url'), 'setup:receiver'))],
+  });
 }
 
 /** The rest of a receiver's URL may be a secret of its own. */

@@ -1,33 +1,26 @@
-import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
-import { request } from 'undici';
 import { commands } from '../commands/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Config } from './config.ts';
-import type { Parts } from './discord/command.ts';
 import { renderDigest } from './discord/digest.ts';
 import { type GatewayState, startGateway } from './discord/gateway.ts';
 import { type RenderSettings, renderAlerts, renderPlain } from './discord/render.ts';
-import { sampleMessage } from './discord/sample.ts';
 import { createSender } from './discord/sender.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
 import { createMetrics, type Figures } from './metrics.ts';
+import { createParts, openProjects } from './parts.ts';
 import { startDeliverer } from './pipeline/deliver.ts';
 import { startRouter } from './pipeline/route.ts';
 import { createIntake, type Intake } from './receiver/intake.ts';
 import { createOps, type Readiness } from './receiver/ops.ts';
+import { openPaths } from './receiver/paths.ts';
 import { createReceiver } from './receiver/server.ts';
 import { openStore } from './store/client.ts';
 import { startDailyBackups } from './store/daily.ts';
 import type { Store } from './store/tables.ts';
-import { createDiscovery } from './upstream/discovery.ts';
-import { createExplorer } from './upstream/explorer.ts';
-import { createNotification } from './upstream/notification.ts';
 
-/** Whose events the operator's path token receives. */
-const OPERATOR_SCOPE = 0;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const MEMORY_MS = 30 * 24 * HOUR;
@@ -53,8 +46,13 @@ export async function startApp(
   const { store, close: closeStore } = await openStore(file);
   const now = clock.now;
   const settings: RenderSettings = { explorerUrl: config.EXPLORER_URL, nativeSymbol: config.NATIVE_SYMBOL };
-  const token = config.RECEIVER_TOKEN ?? (await storedToken(store, now()));
-  let refusedSource: { source: string | null; at: number } | null = null;
+  let publicUrl = config.PUBLIC_URL ?? '';
+  const paths = await openPaths({ store, fixed: config.RECEIVER_TOKEN, now, publicUrl: () => publicUrl });
+  const projects = await openProjects(config, { store, file, receiver: paths, now, log }).catch(async (error) => {
+    await closeStore();
+    throw error;
+  });
+  const refusedSources = new Map<number | 'any', { source: string | null; at: number }>();
 
   const deliverer = startDeliverer({
     store,
@@ -86,14 +84,14 @@ export async function startApp(
   const receiver = createReceiver({
     config,
     intake,
-    tokens: () => [{ token, scope: OPERATOR_SCOPE }],
+    tokens: paths.tokens,
     now,
     log,
     onReceived: () => metrics.received.inc(),
-    onRefused(reason, source) {
+    onRefused(reason, source, scope) {
       metrics.refused.inc({ reason });
       if (reason !== 'source') return;
-      refusedSource = { source, at: now() };
+      for (const key of [scope, 'any'] as const) if (key !== null) refusedSources.set(key, { source, at: now() });
       log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
     },
   });
@@ -107,33 +105,17 @@ export async function startApp(
     await closeStore();
     throw error;
   }
-  const publicUrl = config.PUBLIC_URL ?? receiverUrl;
-  const parts: Parts = {
+  publicUrl ||= receiverUrl;
+  const parts = createParts(config, {
     store,
-    explorer: config.EXPLORER_API_URL
-      ? createExplorer({
-          url: config.EXPLORER_API_URL,
-          addressParam: config.EXPLORER_ADDRESS_PARAM,
-          apiKey: config.EXPLORER_API_KEY,
-          now,
-        })
-      : null,
-    discovery: config.DISCOVERY_URL ? createDiscovery({ url: config.DISCOVERY_URL, now }) : null,
-    notification: operatorProject(config),
-    settings: {
-      maxSubscriptions: config.MAX_SUBSCRIPTIONS,
-      explorerUrl: config.EXPLORER_URL,
-      discoveryUrl: config.DISCOVERY_URL,
-      publicUrl,
-      receiverUrl: `${publicUrl}/hooks/${token}`,
-      operatorGuildIds: config.OPERATOR_GUILD_IDS,
-      version: packageJson.version,
-    },
+    projects,
+    receiver: paths,
+    publicUrl,
+    version: packageJson.version,
+    render: settings,
     now,
-    sample: (subscription) => sampleMessage(subscription, settings, now()),
-    lastRefused: () => refusedSource,
-    probeReceiver: () => probe(publicUrl),
-  };
+    lastRefused: (scope) => refusedSources.get(scope) ?? null,
+  });
   const gateway = startGateway({
     token: config.DISCORD_TOKEN,
     apiUrl: config.DISCORD_API_URL,
@@ -141,7 +123,7 @@ export async function startApp(
     parts,
     log,
     onChannelChange: (guildId) => deliverer.guildChanged(guildId),
-    onChannelRemoved: () => {},
+    onChannelRemoved: (_, channelId) => void channelRemoved(store, channelId, now(), log),
     onGuildRemoved: deliverer.guildRemoved,
     random: Math.random,
   });
@@ -196,15 +178,6 @@ export async function startApp(
   return { receiver: receiverUrl, ops: opsUrl, close };
 }
 
-async function storedToken(store: Store, now: number): Promise<string> {
-  const find = async () => (await store.inbox.tokens()).find(({ scope }) => scope === OPERATOR_SCOPE)?.token;
-  const known = await find();
-  if (known) return known;
-  const made = randomBytes(24).toString('base64url');
-  await store.inbox.addToken(made, OPERATOR_SCOPE, now);
-  return made;
-}
-
 async function listen(
   server: {
     listen(options: { host: string; port: number }): Promise<string>;
@@ -225,20 +198,14 @@ async function listen(
   return `http://${shown}:${(server.server.address() as AddressInfo).port}`;
 }
 
-function operatorProject(config: Config): Parts['notification'] {
-  const { NOTIFICATION_URL: url, NOTIFICATION_PROJECT_ID: projectId } = config;
-  const { NOTIFICATION_API_KEY: apiKey, NOTIFICATION_API_SECRET: apiSecret } = config;
-  return url && projectId && apiKey && apiSecret ? createNotification({ url, projectId, apiKey, apiSecret }) : null;
-}
-
-/** Whether this receiver answers at its public address: an unknown token gets its very own 404. */
-async function probe(publicUrl: string): Promise<'reachable' | 'unreachable' | 'other'> {
+/** As if Discord had answered with 404: what waits there is kept for its days, and people see why. */
+async function channelRemoved(store: Store, channelId: string, now: number, log: Logger): Promise<void> {
+  const reason = 'channel or server is gone (10003)';
   try {
-    const answer = await request(`${publicUrl}/hooks/probe`, { method: 'POST', signal: AbortSignal.timeout(5_000) });
-    const text = await answer.body.text();
-    return answer.statusCode === 404 && text === '{"ok":false}' ? 'reachable' : 'other';
-  } catch {
-    return 'unreachable';
+    await store.outbox.setChannel({ channelId, state: 'paused', dueAt: 0, attempts: 0, since: now, reason });
+  } catch (error) {
+    // The next message there gets Discord's own answer.
+    log.warn({ err: error, channel: channelId }, 'a removed channel could not be noted');
   }
 }
 

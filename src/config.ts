@@ -82,7 +82,11 @@ const schema = z.object({
   SECRETS_KEY: optional(
     z
       .string()
-      .refine((value) => Buffer.from(value, 'base64').length === 32, '32 bytes in base64 (openssl rand -base64 32)'),
+      .transform((value) => split(value).map((key) => Buffer.from(key, 'base64')))
+      .refine(
+        (keys) => keys.length > 0 && keys.every((key) => key.length === 32),
+        '32 bytes in base64 (openssl rand -base64 32), before the old key and a comma while it changes',
+      ),
   ),
   RECEIVER_TOKEN: optional(
     z.string().regex(/^[\w-]{8,100}$/, '8 to 100 letters, digits, _ or - (openssl rand -hex 24)'),

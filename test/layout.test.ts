@@ -16,6 +16,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   'src/discord': ['src/domain', 'src/errors', 'src/languages'],
   'src/upstream': ['src/domain', 'src/errors'],
   'src/store': ['src/domain', 'src/errors'],
+  // The part of the composition that commands see.
+  'src/parts': ['src/discord', 'src/receiver', 'src/secrets', 'src/upstream'],
   // The operator's tools: each is a process edge of its own.
   'src/backup': ['src/store', 'src/config', 'src/errors'],
   'src/restore': ['src/store', 'src/config', 'src/errors'],

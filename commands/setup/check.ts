@@ -3,6 +3,7 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { missingIn } from '../parts/channel.ts';
 import { explain } from '../parts/failure.ts';
+import { pointsAt } from '../parts/project.ts';
 import { ago, count, fullAddress, note } from '../parts/reply.ts';
 
 /** One thing that was tested: right, or what to do. */
@@ -19,12 +20,11 @@ const LOOK_MS = 8_000;
 export async function check(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { guildId } = interaction;
   const subscriptions = await context.store.subscriptions.list(guildId);
-  const operator = context.settings.operatorGuildIds.includes(guildId);
   const findings = [
     ...channels(interaction, subscriptions, context),
     ...(await stopped(guildId, context)),
     await receiver(context),
-    ...(operator ? [...refused(context), await project(context)] : []),
+    ...(await project(guildId, context)),
     ...events(subscriptions, context),
   ];
   const wrong = findings.filter(({ ok }) => !ok).length;
@@ -75,8 +75,28 @@ async function receiver({ probeReceiver, settings }: CommandContext): Promise<Fi
   }
 }
 
-function refused({ lastRefused }: CommandContext): Finding[] {
-  const last = lastRefused();
+/** What concerns the project that this server manages, if it manages one. */
+async function project(guildId: string, { t, projects, receiver, lastRefused }: CommandContext): Promise<Finding[]> {
+  const access = await projects.of(guildId);
+  if (access.scope === null) return [];
+  const findings = refused(lastRefused(access.own ? access.scope : 'any'));
+  if (access.status === 'off') {
+    return [...findings, good('Webhooks are not managed from here (`NOTIFICATION_URL` is not set).')];
+  }
+  if (access.status !== 'ready') return [...findings, bad(t('webhook.sealed'))];
+  const answer = await access.notification.webhooks(LOOK_MS);
+  if (answer.status !== 'ok') return [...findings, bad(explain(t, answer, 'notification'))];
+  const urls = receiver.urls(access.scope);
+  const here = answer.webhooks.filter(({ url }) => pointsAt(urls, url) !== null).length;
+  return [
+    ...findings,
+    here > 0
+      ? good(`The project’s keys work, and ${count(here, 'webhook')} of it posts here.`)
+      : bad(`The project’s keys work, but none of its webhooks posts to \`${urls.current}\`.`),
+  ];
+}
+
+function refused(last: ReturnType<CommandContext['lastRefused']>): Finding[] {
   if (!last) return [];
   return [
     bad(
@@ -84,15 +104,6 @@ function refused({ lastRefused }: CommandContext): Finding[] {
         '`RECEIVER_SOURCES`. If it is the service’s, add it while the service still tries again.',
     ),
   ];
-}
-
-async function project({ t, notification, settings }: CommandContext): Promise<Finding> {
-  if (!notification) return good('Webhooks are not managed from here (`NOTIFICATION_URL` is not set).');
-  const answer = await notification.webhooks(LOOK_MS);
-  if (answer.status !== 'ok') return bad(explain(t, answer, 'notification'));
-  const here = answer.webhooks.filter(({ url }) => url?.replace(/\/+$/, '') === settings.receiverUrl).length;
-  if (here > 0) return good(`The project’s keys work, and ${count(here, 'webhook')} of it posts here.`);
-  return bad(`The project’s keys work, but none of its webhooks posts to \`${settings.receiverUrl}\`.`);
 }
 
 function events(subscriptions: Subscription[], { settings }: CommandContext): Finding[] {

@@ -4,6 +4,7 @@ import { type AddressText, checksumAddress, parseWatchable } from '../../src/dom
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { checkTarget } from '../parts/channel.ts';
+import { receiverUrlOf } from '../parts/project.ts';
 import { fullAddress, note, press, row } from '../parts/reply.ts';
 import { describe, type Filters, NO_FILTERS, readFilters } from './filters.ts';
 import { nameOf } from './find.ts';
@@ -49,7 +50,7 @@ export async function watch(
         detail,
         at: now(),
       });
-      return added(interaction, subscription, context);
+      return added(interaction, subscription, context, await receiverUrlOf(context, guildId));
     }
   }
 }
@@ -58,10 +59,10 @@ function added(
   interaction: CommandUse | ButtonUse,
   subscription: Subscription,
   { settings, t }: CommandContext,
+  receiverUrl: string | null,
 ): Reply {
-  const operator = settings.operatorGuildIds.includes(interaction.guildId);
-  const next = operator
-    ? t('subscription.add.ownWebhook', { url: settings.receiverUrl })
+  const next = receiverUrl
+    ? t('subscription.add.ownWebhook', { url: receiverUrl })
     : t('subscription.add.operatorWebhook');
   const what = describe(subscription, { settings, t });
   return note(

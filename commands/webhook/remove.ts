@@ -6,9 +6,9 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Notification, RemovalAnswer } from '../../src/upstream/notification.ts';
 import { explain } from '../parts/failure.ts';
+import { projectOf } from '../parts/project.ts';
 import { count, note, press, row } from '../parts/reply.ts';
 import { type Pasted, readAddresses } from './addresses.ts';
-import { project } from './project.ts';
 
 /** What is asked for in the preview and taken up by its button; kept in the audit log. */
 interface Wish {
@@ -30,7 +30,7 @@ const LOOK_MS = 3_000;
 /** `/webhook remove`: says what would happen, and asks. */
 export async function preview(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { guildId, options } = interaction;
-  const notification = project(context, guildId);
+  const { notification, scope } = await projectOf(context, guildId);
   const webhook = options.getString('webhook', true).trim();
   if (!/^[\w-]{1,64}$/.test(webhook)) {
     throw new UserError(
@@ -42,7 +42,7 @@ export async function preview(interaction: CommandUse, context: CommandContext):
   if (pasted.addresses.length === 0) {
     throw new UserError(`There is no address in this. ${context.t(`address.${pasted.wrong[0]?.fault ?? 'form'}`)}`);
   }
-  const { free, needed, silent } = await standing(pasted.addresses, guildId, context);
+  const { free, needed, silent } = await standing(pasted.addresses, guildId, scope, context);
   const lines = [
     ...listed(free, 'Leaves the webhook', 'Leave the webhook'),
     ...listed(needed, 'Stays, because another server of this bot watches it', 'Stay, because other servers watch them'),
@@ -66,10 +66,10 @@ export const confirmButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
-    const notification = project(context, interaction.guildId);
+    const { notification, scope } = await projectOf(context, interaction.guildId);
     const wish = await takeUp(interaction, context, entry, ASKED, CONFIRMED);
     // Another server may have started to watch one of them since the preview.
-    const { free, needed, silent } = await standing(wish.addresses, interaction.guildId, context);
+    const { free, needed, silent } = await standing(wish.addresses, interaction.guildId, scope, context);
     if (free.length === 0) return note('warn', 'Nothing was removed', listed(needed, 'Still needed', 'Still needed'));
     const answer = await notification.removeAddresses(wish.webhook, free.map(checksumAddress));
     if (answer.status !== 'ok') {
@@ -117,7 +117,8 @@ export const forgetButton: Button = {
   answer: 'update',
   async press(interaction, [entry], context) {
     const { addresses } = await takeUp(interaction, context, entry, REMOVED, FORGOTTEN);
-    const { silent } = await standing(addresses, interaction.guildId, context);
+    const { scope } = await projectOf(context, interaction.guildId);
+    const { silent } = await standing(addresses, interaction.guildId, scope, context);
     for (const { id } of silent) await context.store.subscriptions.remove(interaction.guildId, id);
     return note('good', `🗑️ Removed ${count(silent.length, 'subscription')} here`, silentNames(silent));
   },
@@ -126,8 +127,10 @@ export const forgetButton: Button = {
 type Standing = Awaited<ReturnType<typeof standing>>;
 
 /** Which addresses nobody else needs, which somebody does, and what falls silent here. */
-async function standing(addresses: AddressText[], guildId: string, { store }: CommandContext) {
-  const watching = await store.subscriptions.watching(addresses);
+async function standing(addresses: AddressText[], guildId: string, scope: number, { store }: CommandContext) {
+  const [all, scopes] = await Promise.all([store.subscriptions.watching(addresses), store.projects.scopes()]);
+  // What other projects' servers watch does not come over this webhook.
+  const watching = all.filter((one) => (scopes.get(one.guildId) ?? 0) === scope);
   const elsewhere = new Set(watching.filter((one) => one.guildId !== guildId).map(({ address }) => address));
   return {
     free: addresses.filter((address) => !elsewhere.has(address)),

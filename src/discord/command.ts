@@ -16,11 +16,12 @@ import type {
 } from 'discord.js';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Language, Translate } from '../languages/index.ts';
+import type { ReceiverPaths } from '../receiver/paths.ts';
 import type { ServerSettings } from '../store/servers.ts';
 import type { Store } from '../store/tables.ts';
 import type { Discovery } from '../upstream/discovery.ts';
 import type { Explorer } from '../upstream/explorer.ts';
-import type { Notification } from '../upstream/notification.ts';
+import type { Projects } from '../upstream/projects.ts';
 
 /** What commands need to know of the configuration. */
 export interface CommandSettings {
@@ -29,8 +30,6 @@ export interface CommandSettings {
   explorerUrl: string | undefined;
   discoveryUrl: string | undefined;
   publicUrl: string;
-  /** Where the operator's webhooks must point; holds the path secret, so only operator guilds may see it. */
-  receiverUrl: string;
   operatorGuildIds: readonly string[];
   version: string;
 }
@@ -50,15 +49,17 @@ export interface Parts {
   store: Store;
   explorer: Explorer | null;
   discovery: Discovery | null;
-  /** The operator's project. */
-  notification: Notification | null;
+  /** Which notification project a server uses. */
+  projects: Projects;
+  /** Where the events of a project must be sent; only who may manage the project may see it. */
+  receiver: ReceiverPaths;
   settings: CommandSettings;
   /** Milliseconds since 1970. */
   now(): number;
   /** A line as the subscription would be told, marked as a sample. */
   sample(subscription: Subscription): RESTPostAPIChannelMessageJSONBody;
-  /** The last delivery that was refused for its source address since the start. */
-  lastRefused(): { source: string | null; at: number } | null;
+  /** The last delivery since the start that came from an address that is no source: at one scope's URL, or at any. */
+  lastRefused(scope: number | 'any'): { source: string | null; at: number } | null;
   /** Whether the receiver answers at its public address. */
   probeReceiver(): Promise<'reachable' | 'unreachable' | 'other'>;
 }

@@ -5,8 +5,10 @@ import type failure from './en-US/failure.json';
 import type help from './en-US/help.json';
 import type provider from './en-US/provider.json';
 import type reply from './en-US/reply.json';
+import type setup from './en-US/setup.json';
 import type subscription from './en-US/subscription.json';
 import type token from './en-US/token.json';
+import type webhook from './en-US/webhook.json';
 
 /** Every English text, by namespace: the keys that a translation must have. */
 export interface English {
@@ -19,4 +21,6 @@ export interface English {
   reply: typeof reply;
   subscription: typeof subscription;
   token: typeof token;
+  setup: typeof setup;
+  webhook: typeof webhook;
 }

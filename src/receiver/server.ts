@@ -30,7 +30,8 @@ export interface ReceiverOptions {
   tokens(): readonly PathToken[];
   now(): number;
   log: Logger;
-  onRefused(reason: RefusalReason, source: string | null): void;
+  /** `source` and `scope` where they are known. */
+  onRefused(reason: RefusalReason, source: string | null, scope: number | null): void;
   onReceived(): void;
 }
 
@@ -55,8 +56,13 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
-  const refuse = (reply: FastifyReply, status: number, reason: RefusalReason, source: string | null = null) => {
-    onRefused(reason, source);
+  const refuse = (
+    reply: FastifyReply,
+    status: number,
+    reason: RefusalReason,
+    from: { source: string | null; scope: number } | null = null,
+  ) => {
+    onRefused(reason, from?.source ?? null, from?.scope ?? null);
     return reply.code(status).send({ ok: false });
   };
   const unavailable = (reply: FastifyReply) => refuse(reply.header('retry-after', '15'), 503, 'unavailable');
@@ -75,8 +81,8 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
         config.TRUSTED_PROXIES,
       );
       if (source === null || !config.RECEIVER_SOURCES.has(source)) {
-        if (config.RECEIVER_SOURCE_CHECK === 'enforce') return void refuse(reply, 403, 'source', source);
-        onRefused('source', source);
+        if (config.RECEIVER_SOURCE_CHECK === 'enforce') return void refuse(reply, 403, 'source', { source, scope });
+        onRefused('source', source, scope);
       }
     }
     const ticket = intake.admit(scope);

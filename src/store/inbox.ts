@@ -22,10 +22,6 @@ export function inboxTable(db: Database) {
   const quarantine = db.prepare<[], { rows: number; bytes: number | null }>(
     'SELECT count(*) AS rows, sum(length(body)) AS bytes FROM quarantine',
   );
-  const tokens = db.prepare<[], { token: string; scope: number }>('SELECT token, scope FROM receiver_tokens');
-  const addToken = db.prepare<[string, number, number]>(
-    'INSERT INTO receiver_tokens (token, scope, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-  );
   const append = db.transaction((rows: Omit<InboxRow, 'id'>[]) =>
     rows.map((row) => Number(insert.run(row.scope, row.receivedAt, row.body).lastInsertRowid)),
   );
@@ -40,11 +36,6 @@ export function inboxTable(db: Database) {
       const { waiting: count, oldest } = waiting.get()!;
       const { rows, bytes } = quarantine.get()!;
       return { waiting: count, oldest, quarantined: rows, quarantinedBytes: bytes ?? 0 };
-    },
-    /** Every active path token with the scope whose events it receives. */
-    tokens: () => tokens.all(),
-    addToken: (token: string, scope: number, now: number): void => {
-      addToken.run(token, scope, now);
     },
   };
 }

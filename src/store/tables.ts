@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { inboxTable } from './inbox.ts';
 import { labelsTable } from './labels.ts';
 import { outboxTable } from './outbox.ts';
+import { projectsTable } from './projects.ts';
 import { reportsTable } from './reports.ts';
 import { routingTable } from './routing.ts';
 import { serversTable } from './servers.ts';
@@ -16,6 +17,7 @@ export function openTables(db: Database) {
     subscriptions: subscriptionsTable(db),
     servers: serversTable(db),
     labels: labelsTable(db),
+    projects: projectsTable(db),
   };
 }
 

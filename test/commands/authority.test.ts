@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../commands/index.ts';
 import type { InteractionState } from '../../sandbox/discord/index.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
-import { createNotification } from '../../src/upstream/notification.ts';
 import { startUpstream } from '../upstream/server.ts';
 import { A, type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
 
@@ -18,10 +17,9 @@ const answer = ({ method, url }: { method: string; url: string }) => {
 };
 beforeAll(async () => {
   upstream = await startUpstream(answer);
-  const keys = { projectId: 'p', apiKey: 'k', apiSecret: 's' };
   world = await startWorld({
+    service: upstream.url,
     parts: {
-      notification: createNotification({ url: upstream.url, ...keys }),
       explorer: createExplorer({ url: upstream.url, addressParam: 'a', apiKey: undefined, now: () => 0 }),
     },
   });
@@ -60,6 +58,7 @@ const uses: [string, string, (subscription: string) => Record<string, string>][]
   ['webhook remove', 'manage', () => ({ webhook: 'w', addresses: A })],
   ['setup server', 'manage', () => ({})],
   ['setup check', 'manage', () => ({})],
+  ['setup project', 'manage', () => ({})],
   ['status', 'manage', () => ({})],
 ];
 
@@ -92,6 +91,10 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
   const act = (roleIds: string[]) =>
     world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds });
   const noa = { as: seed.noa };
+  const keys = { projectId: 'own', apiKey: 'own-key', apiSecret: 'own-secret' };
+  beforeAll(() => world.parts.projects.save(harbor.id, seed.ada, keys));
+  const panel = async () => world.press(await world.use('webhook list', {}, noa), 'setup:receiver', noa);
+  const state = async () => [await world.store.projects.ofGuild(harbor.id), await world.store.projects.tokens()];
   const buttons: [string, () => Promise<InteractionState>][] = [
     ['subscription:drop', () => world.use('subscription remove', { subscription: id }, noa)],
     ['subscription:keep', () => world.use('subscription remove', { subscription: id }, noa)],
@@ -102,6 +105,12 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
       async () =>
         world.press(await world.use('webhook remove', { webhook: 'w', addresses: A }, noa), 'webhook:confirm', noa),
     ],
+    ['setup:receiver', () => world.use('webhook list', {}, noa)],
+    ['setup:rotate', panel],
+    ['setup:remove', panel],
+    ['setup:removed', async () => world.press(await panel(), 'setup:remove', noa)],
+    ['setup:kept', async () => world.press(await panel(), 'setup:remove', noa)],
+    ['setup:revoke', async () => world.press(await panel(), 'setup:rotate', noa)],
     ['token:watch', () => world.use('token', { address: A }, noa)],
   ];
 
@@ -109,9 +118,11 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     const shown = await show();
     const before = textOf(shown);
     const posts = upstream.requests.length;
+    const project = await state();
     act([]);
     const pressed = await world.press(shown, start, noa);
     act([harbor.watchers]);
+    expect(await state()).toEqual(project);
     expect(textOf(pressed)).toMatch(REFUSED);
     // The message with the button stays as it was.
     if (pressed.reply!.id === shown.reply!.id) expect(textOf(pressed)).toContain(before);

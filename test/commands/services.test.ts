@@ -8,7 +8,6 @@ import { type Services, startServices } from '../../services/start.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
-import { createNotification } from '../../src/upstream/notification.ts';
 import { type CommandWorld, linksOf, RECEIVER_URL, startWorld, textOf } from './world.ts';
 
 /** The commands against the services that come with the bot, over a local chain. */
@@ -29,13 +28,14 @@ beforeAll(async () => {
   });
   webhook = await createWebhook(services.notificationUrl, PROJECT, RECEIVER_URL);
   const now = Date.now;
-  const keys = { projectId: PROJECT.id, apiKey: PROJECT.key, apiSecret: PROJECT.secret };
+  const operator = { projectId: PROJECT.id, apiKey: PROJECT.key, apiSecret: PROJECT.secret };
   const url = services.explorerApiUrl;
   world = await startWorld({
+    service: services.notificationUrl,
+    operator,
     parts: {
       explorer: createExplorer({ url, addressParam: 'contractaddress', apiKey: undefined, now }),
       discovery: createDiscovery({ url: services.discoveryUrl, now }),
-      notification: createNotification({ url: services.notificationUrl, ...keys }),
     },
   });
 }, 60_000);

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createNotification } from '../../src/upstream/notification.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { A, type CommandWorld, isPrivate, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
 
@@ -9,8 +8,7 @@ let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let list: Given = { body: [] };
 beforeAll(async () => {
   upstream = await startUpstream(() => list);
-  const keys = { projectId: 'p', apiKey: 'k', apiSecret: 's' };
-  world = await startWorld({ parts: { notification: createNotification({ url: upstream.url, ...keys }) } });
+  world = await startWorld({ service: upstream.url });
 });
 afterAll(async () => {
   await world.close();

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createNotification } from '../../src/upstream/notification.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import {
   A,
@@ -24,17 +23,7 @@ let removal: Given;
 let list: Given;
 beforeAll(async () => {
   upstream = await startUpstream(({ method }) => (method === 'GET' ? list : removal));
-  world = await startWorld({
-    parts: {
-      notification: createNotification({
-        url: upstream.url,
-        projectId: 'p1',
-        apiKey: 'public-key',
-        apiSecret: 'very-secret',
-        timeoutMs: 200,
-      }),
-    },
-  });
+  world = await startWorld({ service: upstream.url });
 });
 afterAll(async () => {
   await world.close();
@@ -99,16 +88,16 @@ describe('/webhook list', () => {
 
   it('belongs to the operator’s servers', async () => {
     const answer = await world.use('webhook list', {}, { in: orchid.lobby });
-    expect(textOf(answer)).toMatch(/OPERATOR_GUILD_IDS/);
+    expect(textOf(answer)).toMatch(/no notification project of its own.*`\/setup project`/);
     expect(upstream.requests).toEqual([]);
   });
 
   it('says who can turn it on', async () => {
-    const { notification } = world.parts;
-    world.parts.notification = null;
+    const { projects } = world.parts;
+    world.parts.projects = world.openProjects('');
     expect(textOf(await world.use('webhook list'))).toMatch(/off here.*`NOTIFICATION_URL`/);
     expect(await world.choices('webhook remove', 'webhook')).toEqual([]);
-    world.parts.notification = notification;
+    world.parts.projects = projects;
   });
 });
 

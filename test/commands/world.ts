@@ -13,8 +13,11 @@ import {
 import type { Command, Parts } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
 import { sampleMessage } from '../../src/discord/sample.ts';
+import { makePathToken, openPaths } from '../../src/receiver/paths.ts';
+import { createSeal } from '../../src/secrets.ts';
 import { openStore } from '../../src/store/client.ts';
 import type { NewSubscription } from '../../src/store/subscriptions.ts';
+import { createProjects, type ProjectKeys } from '../../src/upstream/projects.ts';
 
 export { seed };
 
@@ -30,8 +33,21 @@ export interface Actor {
   in?: string;
 }
 
+/** The operator's project, unless a test says otherwise. */
+const OPERATOR: ProjectKeys = { projectId: 'p1', apiKey: 'public-key', apiSecret: 'very-secret' };
+
+/** What a test may put in the place of the usual. `service` is the notification service's root; default: it is off. */
+interface WorldOptions {
+  commands?: readonly Command[];
+  parts?: Partial<Parts>;
+  service?: string;
+  operator?: ProjectKeys;
+  /** The operator's path token as the environment sets it. */
+  receiverToken?: string | undefined;
+}
+
 /** An unmodified discord.js bot with every command, a real database and the stand-in. */
-export async function startWorld(options: { commands?: readonly Command[]; parts?: Partial<Parts> } = {}) {
+export async function startWorld(options: WorldOptions = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'ledgerbell-commands-'));
   const discord = await startDiscord({ limits: 'none' });
   // Everybody reads English, unless a test says otherwise.
@@ -41,21 +57,37 @@ export async function startWorld(options: { commands?: readonly Command[]; parts
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const clock = { now: Date.now() };
+  const now = () => clock.now;
+  const fixed = 'receiverToken' in options ? options.receiverToken : 'receiver-token';
+  const receiver = await openPaths({ store, fixed, now, publicUrl: () => 'https://bell.example' });
+  const openProjects = (service = options.service, sealKey = 7) =>
+    createProjects({
+      store,
+      seal: createSeal([Buffer.alloc(32, sealKey)]),
+      url: service,
+      operator: options.operator ?? OPERATOR,
+      operatorScope: 0,
+      operatorGuildIds: [seed.harbor.id],
+      now,
+      newToken: makePathToken,
+      onTokens: receiver.refresh,
+      timeoutMs: 200,
+    });
   const parts: Parts = {
     store,
     explorer: null,
     discovery: null,
-    notification: null,
+    projects: openProjects(),
+    receiver,
     settings: {
       maxSubscriptions: 1000,
       explorerUrl: 'https://explorer.example',
       discoveryUrl: undefined,
       publicUrl: 'https://bell.example',
-      receiverUrl: RECEIVER_URL,
       operatorGuildIds: [seed.harbor.id],
       version: '1.2.3',
     },
-    now: () => clock.now,
+    now,
     sample: (one) => sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now),
     lastRefused: () => null,
     probeReceiver: async () => 'reachable',
@@ -84,6 +116,8 @@ export async function startWorld(options: { commands?: readonly Command[]; parts
     clock,
     logged,
     gateway: () => gateway,
+    /** The projects as after a start with another service or another key. */
+    openProjects,
 
     /** Uses a command and waits for its answer; what a client would not offer is sent all the same. */
     async use(name: string, given: Record<string, OptionInput> = {}, who: Actor = {}): Promise<InteractionState> {
@@ -104,6 +138,12 @@ export async function startWorld(options: { commands?: readonly Command[]; parts
         const answered = reply !== null && reply.id !== messageId && !loading;
         return status === 'failed' || changed || answered || followups.length > 0;
       });
+    },
+
+    /** Sends the form that an interaction opened; fields that are not named stay as they are. */
+    async fill(on: InteractionState, values: Record<string, string>, who: Actor = {}): Promise<InteractionState> {
+      const used = await discord.use({ kind: 'modal', interactionId: on.id, values, unchecked: true, ...place(who) });
+      return used.final();
     },
 
     async choices(name: string, focused: string, given: Record<string, OptionInput> = {}, who: Actor = {}) {

@@ -1,0 +1,47 @@
+import type { CommandContext } from '../../src/discord/command.ts';
+import { UserError } from '../../src/errors.ts';
+import type { ReceiverUrls } from '../../src/receiver/paths.ts';
+import type { ProjectAccess } from '../../src/upstream/projects.ts';
+import { off } from './failure.ts';
+
+/** The project that a server manages; throws a {@link UserError} with the way to one when there is none. */
+export async function projectOf(
+  { t, projects }: CommandContext,
+  guildId: string,
+): Promise<Extract<ProjectAccess, { status: 'ready' }>> {
+  const access = await projects.of(guildId);
+  switch (access.status) {
+    case 'ready':
+      return access;
+    case 'sealed':
+      throw new UserError(t('webhook.sealed'));
+    case 'none':
+      throw new UserError(t('webhook.none'));
+    case 'off':
+      throw access.scope === null || access.own
+        ? off(t, 'notification', 'NOTIFICATION_URL')
+        : off(
+            t,
+            'notification',
+            'NOTIFICATION_URL',
+            'NOTIFICATION_PROJECT_ID',
+            'NOTIFICATION_API_KEY',
+            'NOTIFICATION_API_SECRET',
+          );
+  }
+}
+
+/** The receiver URL that a server may see; null when its events come over the operator's. */
+export async function receiverUrlOf({ projects, receiver }: CommandContext, guildId: string): Promise<string | null> {
+  const { scope } = await projects.of(guildId);
+  return scope === null ? null : receiver.urls(scope).current;
+}
+
+/** Whether a webhook posts to one of these receiver URLs. */
+export function pointsAt({ current, retiring }: ReceiverUrls, url: string | null): 'current' | 'retiring' | null {
+  if (url === null) return null;
+  const bare = (text: string | null) =>
+    text !== null && URL.canParse(text) ? new URL(text).href.replace(/\/+$/, '') : text;
+  if (bare(url) === bare(current)) return 'current';
+  return bare(url) === bare(retiring) ? 'retiring' : null;
+}

@@ -1,0 +1,145 @@
+import { type APIEmbedField, ButtonStyle } from 'discord.js';
+import type { Button, ButtonUse, CommandContext, Reply } from '../../src/discord/command.ts';
+import { inCode } from '../../src/domain/text.ts';
+import { UserError } from '../../src/errors.ts';
+import type { ReceiverUrls } from '../../src/receiver/paths.ts';
+import type { ProjectAccess } from '../../src/upstream/projects.ts';
+import { note, press, row } from '../parts/reply.ts';
+
+/** The project that a server manages: its receiver URLs, and the buttons to change them. Only ever shown in private. */
+export async function panel(context: CommandContext, guildId: string, title?: string): Promise<Reply> {
+  const { t, store, projects, receiver } = context;
+  const access = await projects.of(guildId);
+  if (access.scope === null)
+    throw new UserError(t(access.status === 'off' ? 'setup.project.off' : 'setup.project.gone'));
+  const urls = receiver.urls(access.scope);
+  const stored = access.own ? await store.projects.ofGuild(guildId) : null;
+  const lines = [
+    stored && t('setup.project.storedAs', { id: inCode(stored.projectId, '?') }),
+    access.status === 'sealed' ? t('setup.project.sealed') : null,
+  ];
+  const buttons = [
+    ...(urls.fixed
+      ? []
+      : [
+          urls.retiring
+            ? press(t('setup.project.revoke'), 'setup:revoke')
+            : press(t('setup.project.rotate'), 'setup:rotate'),
+        ]),
+    ...(access.own ? [press(t('setup.project.remove'), 'setup:remove', ButtonStyle.Danger)] : []),
+  ];
+  return note(
+    access.status === 'sealed' ? 'warn' : title ? 'good' : 'info',
+    title ?? t(access.own ? 'setup.project.title' : 'setup.project.operatorTitle'),
+    lines,
+    { fields: fieldsOf(context, urls), components: buttons.length > 0 ? [row(...buttons)] : [] },
+  );
+}
+
+/** A URL alone in its block is copied whole on a phone, too. */
+const block = (url: string) => `\`\`\`\n${url}\n\`\`\``;
+
+function fieldsOf({ t }: CommandContext, { current, retiring, fixed }: ReceiverUrls): APIEmbedField[] {
+  const shown = current ? block(current) : t('setup.project.noUrl');
+  return [
+    {
+      name: t('setup.project.url'),
+      value: [shown, fixed ? t('setup.project.fixed') : null].filter(Boolean).join('\n'),
+    },
+    ...(retiring ? [{ name: t('setup.project.oldUrl'), value: block(retiring) }] : []),
+    {
+      name: t('setup.project.next'),
+      value: `${t(retiring ? 'setup.project.nextRotate' : 'setup.project.nextSteps')}\n${t('setup.project.secret')}`,
+    },
+  ];
+}
+
+type Managed = Extract<ProjectAccess, { scope: number }>;
+
+/** What a button may change here, asked anew at each press. */
+async function managed({ t, projects }: CommandContext, guildId: string): Promise<Managed> {
+  const access = await projects.of(guildId);
+  if (access.scope === null) throw new UserError(t('setup.project.gone'));
+  return access as Managed;
+}
+
+function record({ guildId, user }: ButtonUse, { store, now }: CommandContext, action: string, detail: unknown) {
+  return store.servers.record({ guildId, userId: user.id, action, detail, at: now() });
+}
+
+/** `setup:receiver` */
+const showButton: Button = {
+  access: 'manage',
+  answer: 'reply',
+  press: ({ guildId }, _, context) => panel(context, guildId),
+};
+
+/** `setup:rotate` */
+const rotateButton: Button = {
+  access: 'manage',
+  answer: 'update',
+  async press(interaction, _, context) {
+    const { t, receiver } = context;
+    const { scope } = await managed(context, interaction.guildId);
+    if (receiver.urls(scope).fixed) throw new UserError(t('setup.project.fixed'));
+    if (!(await receiver.rotate(scope))) throw new UserError(t('setup.project.stillOld'));
+    await record(interaction, context, 'setup.receiver.rotate', { scope });
+    return panel(context, interaction.guildId, t('setup.project.rotated'));
+  },
+};
+
+/** `setup:revoke` */
+const revokeButton: Button = {
+  access: 'manage',
+  answer: 'update',
+  async press(interaction, _, context) {
+    const { t, receiver } = context;
+    const { scope } = await managed(context, interaction.guildId);
+    if (!(await receiver.revoke(scope))) throw new UserError(t('setup.project.nothingToRevoke'));
+    await record(interaction, context, 'setup.receiver.revoke', { scope });
+    return panel(context, interaction.guildId, t('setup.project.revoked'));
+  },
+};
+
+/** `setup:remove`: asks first. */
+const removeButton: Button = {
+  access: 'manage',
+  answer: 'update',
+  async press({ guildId }, _, context) {
+    const { t } = context;
+    if (!(await managed(context, guildId)).own) throw new UserError(t('setup.project.gone'));
+    const buttons = row(
+      press(t('setup.project.removeConfirm'), 'setup:removed', ButtonStyle.Danger),
+      press(t('setup.project.keep'), 'setup:kept'),
+    );
+    return note('danger', t('setup.project.removeTitle'), [t('setup.project.removeText')], { components: [buttons] });
+  },
+};
+
+/** `setup:removed` */
+const removedButton: Button = {
+  access: 'manage',
+  answer: 'update',
+  async press(interaction, _, context) {
+    const { t, projects } = context;
+    if (!(await projects.remove(interaction.guildId))) throw new UserError(t('setup.project.gone'));
+    await record(interaction, context, 'setup.project.remove', {});
+    return note('good', t('setup.project.removed'), [t('setup.project.removedText')]);
+  },
+};
+
+/** `setup:kept` */
+const keptButton: Button = {
+  access: 'manage',
+  answer: 'update',
+  press: ({ guildId }, _, context) => panel(context, guildId),
+};
+
+export const panelButtons: Record<string, Button> = {
+  receiver: showButton,
+  rotate: rotateButton,
+  revoke: revokeButton,
+  remove: removeButton,
+  removed: removedButton,
+  kept: keptButton,
+};

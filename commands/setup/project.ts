@@ -1,0 +1,74 @@
+import { type APIModalInteractionResponseCallbackData, ComponentType, TextInputStyle } from 'discord.js';
+import type { CommandContext, Form } from '../../src/discord/command.ts';
+import { UserError } from '../../src/errors.ts';
+import type { ProjectKeys } from '../../src/upstream/projects.ts';
+import { panel } from './panel.ts';
+
+/** How long the service may take to try the keys. */
+const CHECK_MS = 10_000;
+
+/** What may stand in a field; the id becomes part of a path, the secret a header. */
+const FIELDS = { projectId: /^[\w-]{1,64}$/, apiKey: /^[\x21-\x7e]{1,200}$/, apiSecret: /^[\x21-\x7e]{1,200}$/ };
+
+/** `/setup project`: the form for a project and its keys. */
+export async function projectForm(
+  guildId: string,
+  { t, store, projects }: CommandContext,
+): Promise<APIModalInteractionResponseCallbackData> {
+  if (!projects.enabled) throw new UserError(t('setup.project.off'));
+  const stored = await store.projects.ofGuild(guildId);
+  return {
+    custom_id: 'setup:project',
+    title: t('setup.project.form.title'),
+    components: [
+      { type: ComponentType.TextDisplay, content: t('setup.project.form.about') },
+      field('projectId', t('setup.project.form.id'), t('setup.project.form.idHint'), stored?.projectId),
+      field('apiKey', t('setup.project.form.key'), t('setup.project.form.keyHint')),
+      field('apiSecret', t('setup.project.form.secret'), t('setup.project.form.secretHint')),
+    ],
+  };
+}
+
+function field(
+  id: keyof ProjectKeys,
+  label: string,
+  description: string,
+  value?: string,
+): APIModalInteractionResponseCallbackData['components'][number] {
+  return {
+    type: ComponentType.Label,
+    label,
+    description,
+    component: {
+      type: ComponentType.TextInput,
+      custom_id: id,
+      style: TextInputStyle.Short,
+      max_length: 200,
+      ...(value !== undefined && { value }),
+    },
+  };
+}
+
+/** `setup:project`: tries the keys, stores them sealed, and shows where the events must go. */
+export const projectFormSubmit: Form = {
+  access: 'manage',
+  async submit({ guildId, user, fields }, _, context) {
+    const { t, store, projects, now } = context;
+    const given = (id: keyof ProjectKeys) => fields.getTextInputValue(id).trim();
+    const keys = { projectId: given('projectId'), apiKey: given('apiKey'), apiSecret: given('apiSecret') };
+    for (const id of ['projectId', 'apiKey', 'apiSecret'] as const) {
+      if (!FIELDS[id].test(keys[id])) throw new UserError(t(`setup.project.wrong.${id}`));
+    }
+    const answer = await projects.check(keys, CHECK_MS);
+    if (!answer) throw new UserError(t('setup.project.off'));
+    if (answer.status !== 'ok') {
+      const code = answer.status === 'broken' ? answer.code : '';
+      throw new UserError(t(`setup.project.refused.${answer.status}`, { code }));
+    }
+    const before = await store.projects.ofGuild(guildId);
+    await projects.save(guildId, user.id, keys);
+    const detail = { project: keys.projectId, replaced: before?.projectId ?? null };
+    await store.servers.record({ guildId, userId: user.id, action: 'setup.project', detail, at: now() });
+    return panel(context, guildId, t(before ? 'setup.project.replaced' : 'setup.project.saved'));
+  },
+};

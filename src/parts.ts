@@ -1,0 +1,79 @@
+import { dirname, join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import type { Parts } from './discord/command.ts';
+import type { RenderSettings } from './discord/render.ts';
+import { sampleMessage } from './discord/sample.ts';
+import { makePathToken, OPERATOR_SCOPE, type ReceiverPaths } from './receiver/paths.ts';
+import { probeReceiver } from './receiver/probe.ts';
+import { createSeal, keyFromFile } from './secrets.ts';
+import type { Store } from './store/tables.ts';
+import { createDiscovery } from './upstream/discovery.ts';
+import { createExplorer } from './upstream/explorer.ts';
+import { createProjects, type ProjectKeys, type Projects, resealProjects } from './upstream/projects.ts';
+
+/** Opens the servers' own projects; the key that seals them comes from the environment or lies beside the database. */
+export async function openProjects(
+  config: Config,
+  options: { store: Store; file: string; receiver: ReceiverPaths; now(): number; log: Logger },
+): Promise<Projects> {
+  const { store, file, receiver, now, log } = options;
+  const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(join(dirname(file), 'secrets.key'))]);
+  const resealed = await resealProjects(store, seal);
+  if (resealed > 0) log.info({ resealed }, 'projects are sealed with the new key');
+  return createProjects({
+    store,
+    seal,
+    url: config.NOTIFICATION_URL,
+    operator: operatorKeys(config),
+    operatorScope: OPERATOR_SCOPE,
+    operatorGuildIds: config.OPERATOR_GUILD_IDS,
+    now,
+    newToken: makePathToken,
+    onTokens: receiver.refresh,
+  });
+}
+
+/** What the commands see. */
+export function createParts(
+  config: Config,
+  options: Pick<Parts, 'store' | 'projects' | 'receiver' | 'lastRefused' | 'now'> & {
+    publicUrl: string;
+    version: string;
+    render: RenderSettings;
+  },
+): Parts {
+  const { publicUrl, version, render, now, ...given } = options;
+  return {
+    ...given,
+    now,
+    explorer: config.EXPLORER_API_URL
+      ? createExplorer({
+          url: config.EXPLORER_API_URL,
+          addressParam: config.EXPLORER_ADDRESS_PARAM,
+          apiKey: config.EXPLORER_API_KEY,
+          now,
+        })
+      : null,
+    discovery: config.DISCOVERY_URL ? createDiscovery({ url: config.DISCOVERY_URL, now }) : null,
+    settings: {
+      maxSubscriptions: config.MAX_SUBSCRIPTIONS,
+      explorerUrl: config.EXPLORER_URL,
+      discoveryUrl: config.DISCOVERY_URL,
+      publicUrl,
+      operatorGuildIds: config.OPERATOR_GUILD_IDS,
+      version,
+    },
+    sample: (subscription) => sampleMessage(subscription, render, now()),
+    probeReceiver: () => probeReceiver(publicUrl),
+  };
+}
+
+function operatorKeys(config: Config): ProjectKeys | null {
+  const {
+    NOTIFICATION_PROJECT_ID: projectId,
+    NOTIFICATION_API_KEY: apiKey,
+    NOTIFICATION_API_SECRET: apiSecret,
+  } = config;
+  return projectId && apiKey && apiSecret ? { projectId, apiKey, apiSecret } : null;
+}

@@ -1,0 +1,76 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+
+const ALGORITHM = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Seals text so that it can be read with the key only, and only as what it was sealed for. */
+export interface Seal {
+  /** `about` is bound to the text (a server's id): what is sealed for one does not open for another. */
+  seal(text: string, about: string): Uint8Array;
+  /** The text; `stale` when an older key opened it. null when no key does. */
+  open(sealed: Uint8Array, about: string): { text: string; stale: boolean } | null;
+}
+
+/** AES-256-GCM with a nonce of its own for each text. The first of the keys seals, all of them open. */
+export function createSeal(keys: readonly Uint8Array[]): Seal {
+  const [first] = keys;
+  if (!first) throw new Error('There is no key to seal with.');
+
+  function openWith(key: Uint8Array, sealed: Uint8Array, about: string): string | null {
+    try {
+      const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+      decipher.setAAD(Buffer.from(about));
+      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+      return text.toString('utf8');
+    } catch {
+      return null;
+    }
+  }
+
+  return {
+    seal(text, about) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(ALGORITHM, first, nonce, { authTagLength: TAG_BYTES });
+      cipher.setAAD(Buffer.from(about));
+      const bytes = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), bytes]);
+    },
+    open(sealed, about) {
+      for (const key of keys) {
+        const text = openWith(key, sealed, about);
+        if (text !== null) return { text, stale: key !== first };
+      }
+      return null;
+    },
+  };
+}
+
+/**
+ * The key in a file, made there when there is none: base64, readable for its owner only. Throws an Error with a message
+ * for the operator when the file holds something else.
+ */
+export function keyFromFile(file: string): Uint8Array {
+  if (!existsSync(file)) makeKey(file);
+  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
+  if (key.length === KEY_BYTES) return key;
+  throw new Error(
+    `Ledgerbell cannot start: ${file} does not hold a key (32 bytes in base64). Put the right one back from your ` +
+      'backup; or remove the file to have a new one made, and let each server store its project again.',
+  );
+}
+
+/** Whole on disk under its name, or not there at all. */
+function makeKey(file: string): void {
+  const descriptor = openSync(`${file}.new`, 'w', 0o600);
+  try {
+    writeSync(descriptor, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(`${file}.new`, file);
+}

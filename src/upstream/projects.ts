@@ -1,0 +1,114 @@
+import type { Seal } from '../secrets.ts';
+import type { StoredProject } from '../store/projects.ts';
+import type { Store } from '../store/tables.ts';
+import { createNotification, type Notification, type WebhooksAnswer } from './notification.ts';
+
+/** What a project is used with. */
+export interface ProjectKeys {
+  projectId: string;
+  apiKey: string;
+  apiSecret: string;
+}
+
+/**
+ * What a server may manage. `scope` is the one whose receiver URL it may see, null when that is none. `sealed`: it
+ * stored a project whose keys cannot be read any more. `none`: it has none, and the operator's is managed elsewhere.
+ * `off`: the notification service is not configured.
+ */
+export type ProjectAccess =
+  | { status: 'ready'; own: boolean; scope: number; notification: Notification }
+  | { status: 'sealed'; own: true; scope: number }
+  | { status: 'none'; own: false; scope: null }
+  | { status: 'off'; own: boolean; scope: number | null };
+
+/** The notification projects: the operator's, from the environment, and those that servers stored. */
+export interface Projects {
+  /** Whether the notification service is configured. */
+  enabled: boolean;
+  of(guildId: string): Promise<ProjectAccess>;
+  /** Asks the service whether it knows these keys; null when it is off. */
+  check(keys: ProjectKeys, withinMs: number): Promise<WebhooksAnswer | null>;
+  /** Stores or replaces a server's own project and gives its scope. */
+  save(guildId: string, userId: string, keys: ProjectKeys): Promise<number>;
+  /** Removes a server's own project and its receiver URLs; false when there is none. */
+  remove(guildId: string): Promise<boolean>;
+}
+
+/** The keys as they are sealed. */
+type Sealed = Pick<ProjectKeys, 'apiKey' | 'apiSecret'>;
+
+/** Puts every stored project that an older key sealed under the present one; gives how many. */
+export async function resealProjects(store: Store, seal: Seal): Promise<number> {
+  let done = 0;
+  for (const project of await store.projects.all()) {
+    const opened = seal.open(project.sealed, project.guildId);
+    if (!opened?.stale) continue;
+    await store.projects.reseal(project, seal.seal(opened.text, project.guildId));
+    done++;
+  }
+  return done;
+}
+
+export function createProjects(options: {
+  store: Store;
+  seal: Seal;
+  /** Root of the service; undefined: it is off. */
+  url: string | undefined;
+  operator: ProjectKeys | null;
+  operatorScope: number;
+  operatorGuildIds: readonly string[];
+  now(): number;
+  /** A path token for a new project. */
+  newToken(): string;
+  /** The path tokens changed. */
+  onTokens(): Promise<void>;
+  timeoutMs?: number;
+}): Projects {
+  const timeout = options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs };
+  const { store, seal, url, operator, operatorScope, operatorGuildIds, now, newToken, onTokens } = options;
+
+  function own({ scope, guildId, projectId, sealed }: StoredProject): ProjectAccess {
+    if (!url) return { status: 'off', own: true, scope };
+    const opened = seal.open(sealed, guildId);
+    if (!opened) return { status: 'sealed', own: true, scope };
+    const keys = JSON.parse(opened.text) as Sealed;
+    return {
+      status: 'ready',
+      own: true,
+      scope,
+      notification: createNotification({ url, projectId, ...keys, ...timeout }),
+    };
+  }
+
+  return {
+    enabled: Boolean(url),
+
+    async of(guildId) {
+      const stored = await store.projects.ofGuild(guildId);
+      if (stored) return own(stored);
+      if (!operatorGuildIds.includes(guildId)) {
+        return url ? { status: 'none', own: false, scope: null } : { status: 'off', own: false, scope: null };
+      }
+      if (!url || !operator) return { status: 'off', own: false, scope: operatorScope };
+      const notification = createNotification({ url, ...operator, ...timeout });
+      return { status: 'ready', own: false, scope: operatorScope, notification };
+    },
+
+    async check(keys, withinMs) {
+      return url ? createNotification({ url, ...keys, ...timeout }).webhooks(withinMs) : null;
+    },
+
+    async save(guildId, userId, { projectId, apiKey, apiSecret }) {
+      const sealed = seal.seal(JSON.stringify({ apiKey, apiSecret } satisfies Sealed), guildId);
+      const scope = await store.projects.save({ guildId, projectId, sealed }, newToken(), userId, now());
+      await onTokens();
+      return scope;
+    },
+
+    async remove(guildId) {
+      const removed = await store.projects.remove(guildId);
+      await onTokens();
+      return removed;
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Given, startUpstream } from '../upstream/server.ts';
+import { A, buttonsOf, type CommandWorld, isPrivate, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
+
+const { harbor, orchid } = seed;
+const here = { in: orchid.lobby };
+const KEYS = { projectId: '64b7f2a1c3d4e5f6a7b8c9d0', apiKey: 'orchids-key', apiSecret: 'orchids-secret' };
+const OPERATORS = ['public-key', 'very-secret'];
+let world: CommandWorld;
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+let list: Given;
+beforeAll(async () => {
+  upstream = await startUpstream(() => list);
+  world = await startWorld({ service: upstream.url });
+});
+afterAll(async () => {
+  await world.close();
+  await upstream.close();
+});
+beforeEach(() => {
+  list = { body: [] };
+  upstream.requests.length = 0;
+});
+afterEach(async () => {
+  await world.parts.projects.remove(orchid.id);
+  // Not in an answer, not in the log; the path token only where it is meant to be read.
+  const said = JSON.stringify([world.logged, world.discord.history()]);
+  for (const secret of [KEYS.apiKey, KEYS.apiSecret, ...OPERATORS]) expect(said).not.toContain(secret);
+  expect(JSON.stringify(world.logged)).not.toContain('/hooks/');
+});
+
+const store = async (keys: Partial<typeof KEYS> = {}, who: object = here) =>
+  world.fill(await world.use('setup project', {}, who), { ...KEYS, ...keys }, who);
+const urlIn = (text: string) => /https:\/\/bell\.example\/hooks\/[\w-]{20,}/.exec(text)?.[0];
+const tokens = async () => (await world.store.projects.tokens()).map(({ token }) => token);
+
+describe('/setup project', () => {
+  it('tries the keys, stores them sealed, and shows this server’s own receiver URL in private', async () => {
+    const opened = await world.use('setup project', {}, here);
+    expect(opened.modal).toMatchObject({ title: 'Your notification project' });
+    const saved = await world.fill(opened, KEYS, here);
+    expect(isPrivate(saved)).toBe(true);
+    expect(upstream.requests).toMatchObject([
+      { url: `/webhooks/${KEYS.projectId}?apiKey=${KEYS.apiKey}`, headers: { 'api-secret': KEYS.apiSecret } },
+    ]);
+    const url = urlIn(textOf(saved))!;
+    expect(await tokens()).toEqual([url.split('/').at(-1)]);
+    const stored = (await world.store.projects.ofGuild(orchid.id))!;
+    expect(Buffer.from(stored.sealed).toString('latin1')).not.toContain(KEYS.apiSecret);
+    list = { body: [{ _id: 'f'.repeat(24), webhookUrl: url, eventType: 'ALL' }] };
+    expect(textOf(await world.use('webhook list', {}, here))).toMatch(/→ this bot ✅/);
+    expect(upstream.requests.at(-1)!.url).toContain(KEYS.projectId);
+    // The operator's server still sees the operator's project, and nothing of this one.
+    expect(textOf(await world.use('webhook list'))).not.toContain(url);
+  });
+
+  it('replaces keys without changing the URL', async () => {
+    const first = urlIn(textOf(await store()));
+    const again = await world.use('setup project', {}, here);
+    expect(JSON.stringify(again.modal)).toContain(KEYS.projectId);
+    const replaced = await world.fill(again, { ...KEYS, projectId: 'another' }, here);
+    expect(textOf(replaced)).toContain('Project replaced');
+    expect(urlIn(textOf(replaced))).toBe(first);
+  });
+
+  const wrong: [string, Partial<typeof KEYS>, Given, RegExp][] = [
+    ['403', {}, { status: 403, body: { path: `/?apiKey=${KEYS.apiKey}` } }, /does not accept this project.*\(403\)/],
+    ['400', {}, { status: 400, body: {} }, /does not take this project id/],
+    ['408', {}, { status: 408, body: {} }, /did not answer in time/],
+    ['429', {}, { status: 429, body: {} }, /too many questions/],
+    ['500', {}, { status: 500, body: {} }, /error 500/],
+    ['hanging', {}, null, /did not answer in time/],
+    ['a page', {}, { body: '<html>', type: 'text/html' }, /not data/],
+    ['an id that is a path', { projectId: '../p' }, { body: [] }, /only letters, digits/],
+    ['a key with blanks', { apiKey: 'a b' }, { body: [] }, /The API key has letters/],
+    ['a secret over two lines', { apiSecret: 'a\nb' }, { body: [] }, /The API secret has letters/],
+  ];
+  it.each(wrong)('stores nothing and says what to do: %s', async (_name, keys, given, sentence) => {
+    list = given;
+    const text = textOf(await store(keys));
+    expect(text).toMatch(sentence);
+    expect(text).toContain('Nothing was stored.');
+    expect(await world.store.projects.ofGuild(orchid.id)).toBeNull();
+    expect(await tokens()).toEqual([]);
+  });
+
+  it('is off, and says who can turn it on, when the service is not configured', async () => {
+    const { projects } = world.parts;
+    world.parts.projects = world.openProjects('');
+    const answer = await world.use('setup project', {}, here);
+    expect(answer.modal).toBeNull();
+    expect(textOf(answer)).toMatch(/`NOTIFICATION_URL`/);
+    world.parts.projects = projects;
+  });
+
+  it('whose keys cannot be opened any more is told so, and stored again', async () => {
+    const url = urlIn(textOf(await store()))!;
+    const { projects } = world.parts;
+    world.parts.projects = world.openProjects(upstream.url, 8);
+    expect(textOf(await world.use('webhook list', {}, here))).toMatch(
+      /keys cannot be read any more.*Events still arrive/,
+    );
+    expect(textOf(await world.use('setup check', {}, here))).toMatch(/❌.*keys cannot be read any more/);
+    expect(await world.choices('webhook remove', 'webhook', {}, here)).toEqual([]);
+    expect(urlIn(textOf(await store()))).toBe(url);
+    expect(textOf(await world.use('webhook list', {}, here))).toContain('0 webhooks');
+    world.parts.projects = projects;
+  });
+});
+
+describe('the receiver URL', () => {
+  const panel = async () => world.press(await world.use('webhook list', {}, here), 'setup:receiver', here);
+
+  it('changes without a gap: old and new are valid until the old one is revoked', async () => {
+    const old = urlIn(textOf(await store()))!;
+    const rotated = await world.press(await panel(), 'setup:rotate', here);
+    const text = textOf(rotated);
+    const fresh = urlIn(text)!;
+    expect(fresh).not.toBe(old);
+    expect(text).toContain(old);
+    expect(world.parts.receiver.urls((await world.store.projects.ofGuild(orchid.id))!.scope)).toEqual({
+      current: fresh,
+      retiring: old,
+      fixed: false,
+    });
+    list = { body: [{ webhookUrl: old, eventType: 'ALL' }] };
+    expect(textOf(await world.use('webhook list', {}, here))).toContain('→ this bot');
+    expect(buttonsOf(rotated)).not.toContain('setup:rotate');
+    const revoked = await world.press(rotated, 'setup:revoke', here);
+    expect(textOf(revoked)).not.toContain(old);
+    expect(await tokens()).toEqual([fresh.split('/').at(-1)]);
+  });
+
+  it('of the operator is for the operator’s servers, and cannot be changed where the environment sets it', async () => {
+    const shown = await world.press(await world.use('webhook list'), 'setup:receiver');
+    expect(isPrivate(shown)).toBe(true);
+    expect(textOf(shown)).toContain(RECEIVER_URL);
+    expect(textOf(shown)).toContain('`RECEIVER_TOKEN`');
+    expect(buttonsOf(shown)).toEqual([]);
+    const elsewhere = await world.use('webhook list', {}, here);
+    expect(textOf(elsewhere)).not.toContain('/hooks/');
+    expect(buttonsOf(elsewhere)).toEqual([]);
+  });
+
+  it('goes with the project; the subscriptions stay', async () => {
+    await store();
+    await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
+    const asked = await world.press(await panel(), 'setup:remove', here);
+    expect(textOf(await world.press(asked, 'setup:kept', here))).toContain('/hooks/');
+    expect(await tokens()).toHaveLength(1);
+    const removed = await world.press(await world.press(await panel(), 'setup:remove', here), 'setup:removed', here);
+    expect(textOf(removed)).toContain('served by the bot’s own project');
+    expect(await tokens()).toEqual([]);
+    expect(await world.store.subscriptions.list(orchid.id)).toHaveLength(1);
+    await world.store.subscriptions.remove(orchid.id, (await world.store.subscriptions.list(orchid.id))[0]!.id);
+  });
+});
+
+it('servers of another project do not keep addresses in this one’s webhook, nor this one’s in theirs', async () => {
+  await store();
+  await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
+  await world.subscribe();
+  const options = { webhook: 'f'.repeat(24), addresses: A };
+  expect(textOf(await world.use('webhook remove', options, here))).toContain('Leaves the webhook');
+  const asked = textOf(await world.use('webhook remove', options));
+  expect(asked).toContain('Leaves the webhook');
+  expect(asked).not.toContain('another server');
+  for (const guild of [harbor.id, orchid.id]) {
+    for (const { id } of await world.store.subscriptions.list(guild)) await world.store.subscriptions.remove(guild, id);
+  }
+});
