@@ -6,8 +6,9 @@ import { status } from './status.ts';
 import { subscription } from './subscription.ts';
 import { token } from './token.ts';
 import { webhook } from './webhook.ts';
+import { why } from './why.ts';
 
-const served: readonly Command[] = [provider, setup, status, subscription, token, webhook];
+const served: readonly Command[] = [provider, setup, status, subscription, token, webhook, why];
 
 /** Every command that is registered and served. */
 export const commands: readonly Command[] = [helpFor(served), ...served];

@@ -8,7 +8,9 @@ import type reply from './en-US/reply.json';
 import type setup from './en-US/setup.json';
 import type subscription from './en-US/subscription.json';
 import type token from './en-US/token.json';
+import type transfer from './en-US/transfer.json';
 import type webhook from './en-US/webhook.json';
+import type why from './en-US/why.json';
 
 /** Every English text, by namespace: the keys that a translation must have. */
 export interface English {
@@ -23,4 +25,6 @@ export interface English {
   token: typeof token;
   setup: typeof setup;
   webhook: typeof webhook;
+  transfer: typeof transfer;
+  why: typeof why;
 }

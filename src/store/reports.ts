@@ -120,12 +120,11 @@ export function reportsTable(db: Database) {
      FROM alerts a LEFT JOIN batches b ON b.id = a.batch_id LEFT JOIN channels c ON c.channel_id = a.channel_id
      WHERE a.transfer_id = ? AND a.guild_id = ? ORDER BY a.id`,
   );
-  const ofMessage = db
-    .prepare<[string, string], string>(
-      `SELECT t.tx_hash FROM batches b JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
-       WHERE b.reference = ? AND a.guild_id = ? GROUP BY t.tx_hash ORDER BY min(a.id)`,
-    )
-    .pluck();
+  const ofMessage = db.prepare<[string, string], { txHash: string; transfers: number; data: string }>(
+    `SELECT t.tx_hash AS txHash, count(*) AS transfers, min(a.id), t.data
+     FROM batches b JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
+     WHERE b.reference = ? AND a.guild_id = ? GROUP BY t.tx_hash ORDER BY min(a.id)`,
+  );
 
   function story(guildId: string, txHash: string, row: TransferRow, own: boolean): Story {
     return {
@@ -153,8 +152,11 @@ export function reportsTable(db: Database) {
         .filter((one) => one.own || one.decisions.length > 0 || one.alerts.length > 0);
     },
 
-    /** The transactions that the guild's message with this reference tells of. */
-    transactionsOf: (guildId: string, reference: string): string[] => ofMessage.all(reference, guildId),
+    /** The transactions that the guild's message with this reference tells of, with the first transfer of each. */
+    transactionsOf: (guildId: string, reference: string) =>
+      ofMessage.all(reference, guildId).map(({ txHash, transfers, data }) => {
+        return { txHash, transfers, transfer: JSON.parse(data) as Transfer };
+      }),
   };
 }
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../commands/index.ts';
-import type { InteractionState } from '../../sandbox/discord/index.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { startUpstream } from '../upstream/server.ts';
-import { A, type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
+import { A, type CommandWorld, isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 const REFUSED = /you need the \*\*Manage Server\*\* permission/;
@@ -60,6 +59,7 @@ const uses: [string, string, (subscription: string) => Record<string, string>][]
   ['setup check', 'manage', () => ({})],
   ['setup project', 'manage', () => ({})],
   ['status', 'manage', () => ({})],
+  ['why', 'manage', () => ({ transaction: `0x${'a'.repeat(64)}` })],
 ];
 
 it('the matrix names every command', () => {
@@ -95,7 +95,7 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
   beforeAll(() => world.parts.projects.save(harbor.id, seed.ada, keys));
   const panel = async () => world.press(await world.use('webhook list', {}, noa), 'setup:receiver', noa);
   const state = async () => [await world.store.projects.ofGuild(harbor.id), await world.store.projects.tokens()];
-  const buttons: [string, () => Promise<InteractionState>][] = [
+  const buttons: [string, () => Promise<Shown>][] = [
     ['subscription:drop', () => world.use('subscription remove', { subscription: id }, noa)],
     ['subscription:keep', () => world.use('subscription remove', { subscription: id }, noa)],
     ['webhook:confirm', () => world.use('webhook remove', { webhook: 'w', addresses: A }, noa)],
@@ -111,6 +111,7 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     ['setup:removed', async () => world.press(await panel(), 'setup:remove', noa)],
     ['setup:kept', async () => world.press(await panel(), 'setup:remove', noa)],
     ['setup:revoke', async () => world.press(await panel(), 'setup:rotate', noa)],
+    ['why:show', () => world.post('why:show:REFERENCE')],
     ['token:watch', () => world.use('token', { address: A }, noa)],
   ];
 

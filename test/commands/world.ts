@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
+import { request } from 'undici';
 import { commands } from '../../commands/index.ts';
 import {
   type Discord,
@@ -18,6 +19,7 @@ import { createSeal } from '../../src/secrets.ts';
 import { openStore } from '../../src/store/client.ts';
 import type { NewSubscription } from '../../src/store/subscriptions.ts';
 import { createProjects, type ProjectKeys } from '../../src/upstream/projects.ts';
+import type { Pipeline } from '../pipeline/harness.ts';
 
 export { seed };
 
@@ -44,20 +46,24 @@ interface WorldOptions {
   operator?: ProjectKeys;
   /** The operator's path token as the environment sets it. */
   receiverToken?: string | undefined;
+  /** A pipeline whose database and stand-in the commands share, and which they leave open; default: their own. */
+  beside?: Pipeline;
 }
 
 /** An unmodified discord.js bot with every command, a real database and the stand-in. */
 export async function startWorld(options: WorldOptions = {}) {
+  const { beside } = options;
   const dir = await mkdtemp(join(tmpdir(), 'ledgerbell-commands-'));
-  const discord = await startDiscord({ limits: 'none' });
+  const discord = beside?.discord ?? (await startDiscord({ limits: 'none' }));
   // Everybody reads English, unless a test says otherwise.
   for (const userId of [seed.mia, seed.noa]) discord.act({ do: 'user.update', userId, locale: 'en-US' });
   discord.act({ do: 'guild.update', guildId: seed.orchid.id, locale: 'en-US' });
-  const { store, close: closeStore } = await openStore(join(dir, 'test.sqlite'));
+  const own = beside ? null : await openStore(join(dir, 'test.sqlite'));
+  const store = beside?.store ?? own!.store;
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const clock = { now: Date.now() };
-  const now = () => clock.now;
+  const now = () => beside?.clock.now() ?? clock.now;
   const fixed = 'receiverToken' in options ? options.receiverToken : 'receiver-token';
   const receiver = await openPaths({ store, fixed, now, publicUrl: () => 'https://bell.example' });
   const openProjects = (service = options.service, sealKey = 7) =>
@@ -126,7 +132,7 @@ export async function startWorld(options: WorldOptions = {}) {
     },
 
     /** Presses the first button whose custom id starts so, on the answer that an interaction left. */
-    async press(on: InteractionState, start: string, who: Actor = {}): Promise<InteractionState> {
+    async press(on: Shown, start: string, who: Actor = {}): Promise<InteractionState> {
       const customId = buttonsOf(on).find((id) => id.startsWith(start));
       if (!customId) throw new Error(`No button ${start}; there are: ${buttonsOf(on).join(', ')}`);
       const { id: messageId, channelId } = on.reply!;
@@ -144,6 +150,18 @@ export async function startWorld(options: WorldOptions = {}) {
     async fill(on: InteractionState, values: Record<string, string>, who: Actor = {}): Promise<InteractionState> {
       const used = await discord.use({ kind: 'modal', interactionId: on.id, values, unchecked: true, ...place(who) });
       return used.final();
+    },
+
+    /** Posts a message with one button as the bot, past every command. */
+    async post(customId: string, channelId = seed.harbor.alerts): Promise<Shown> {
+      const components = [{ type: 1, components: [{ type: 2, style: 2, label: 'Press', custom_id: customId }] }];
+      const { body } = await request(`${discord.apiUrl}/v10/channels/${channelId}/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bot ${discord.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ content: 'Posted', components }),
+      });
+      const { id } = (await body.json()) as { id: string };
+      return { reply: discord.messages(channelId).find(({ message }) => message.id === id)!, followups: [] };
     },
 
     async choices(name: string, focused: string, given: Record<string, OptionInput> = {}, who: Actor = {}) {
@@ -183,12 +201,15 @@ export async function startWorld(options: WorldOptions = {}) {
 
     async close() {
       await gateway.close();
-      await discord.close();
-      await closeStore();
+      if (!beside) await discord.close();
+      await own?.close();
       await rm(dir, { recursive: true });
     },
   };
 }
+
+/** What an interaction left to see. */
+export type Shown = Pick<InteractionState, 'reply' | 'followups'>;
 
 export type CommandWorld = Awaited<ReturnType<typeof startWorld>>;
 
@@ -198,7 +219,7 @@ async function until(condition: () => boolean, discord: Discord): Promise<void> 
 }
 
 /** Everything that a person reads in an answer. */
-export function textOf({ reply, followups }: InteractionState): string {
+export function textOf({ reply, followups }: Shown): string {
   const messages = [reply, ...followups].filter((one) => one !== null);
   return messages
     .flatMap(({ message: { content, embeds } }) => [
@@ -215,17 +236,17 @@ export function textOf({ reply, followups }: InteractionState): string {
 }
 
 /** Whether only one person sees the answer. */
-export function isPrivate({ reply }: InteractionState): boolean {
+export function isPrivate({ reply }: Shown): boolean {
   return reply?.visibleTo !== null && reply?.visibleTo !== undefined;
 }
 
 /** Custom ids of an answer's buttons. */
-export function buttonsOf({ reply }: InteractionState): string[] {
+export function buttonsOf({ reply }: Shown): string[] {
   return componentsOf(reply).flatMap((one) => ('custom_id' in one ? [one.custom_id] : []));
 }
 
 /** Links of an answer's buttons. */
-export function linksOf({ reply }: InteractionState): { label: string; url: string }[] {
+export function linksOf({ reply }: Shown): { label: string; url: string }[] {
   return componentsOf(reply).flatMap((one) =>
     'url' in one ? [{ label: 'label' in one ? one.label! : '', url: one.url }] : [],
   );

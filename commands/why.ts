@@ -1,0 +1,116 @@
+import { ComponentType, PermissionFlagsBits } from 'discord.js';
+import type { ButtonUse, Command, CommandContext, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
+import { UserError } from '../src/errors.ts';
+import type { Story } from '../src/store/reports.ts';
+import { isHidden } from './parts/channel.ts';
+import { define } from './parts/define.ts';
+import { note } from './parts/reply.ts';
+import { moved } from './parts/transfer.ts';
+import { tellStory } from './why/story.ts';
+
+/** Transfers of one transaction that are told in full. */
+const MOST_TRANSFERS = 5;
+/** Discord takes 6,000 characters in one message. */
+const MOST_CHARACTERS = 5_400;
+/** What a select menu holds. */
+const MOST_CHOICES = 25;
+
+/** Why a transfer was told, or was not: from what was recorded, never from a guess. */
+export const why = {
+  data: define('why', 'Why an alert came, or did not').addStringOption((option) =>
+    option
+      .setName('transaction')
+      .setDescription('The transaction’s hash (0x and 64 hexadecimal digits), or the explorer’s link to it')
+      .setRequired(true)
+      .setMaxLength(300),
+  ),
+  access: 'manage',
+  execute(interaction, context) {
+    const typed = interaction.options.getString('transaction', true);
+    const digits = /(?<![0-9a-z])(?:0x)?([0-9a-f]{64})(?![0-9a-z])/i.exec(typed)?.[1];
+    if (!digits) throw new UserError(context.t('why.badHash'));
+    return explain(interaction, context, `0x${digits.toLowerCase()}`);
+  },
+  buttons: {
+    /** `why:show:<reference>`, on the messages with alerts. */
+    show: {
+      access: 'manage',
+      answer: 'reply',
+      press: (interaction, [reference = ''], context) => explainMessage(interaction, context, reference, null),
+    },
+  },
+  menus: {
+    /** `why:pick:<reference>`; the value is a transaction's hash. */
+    pick: {
+      access: 'manage',
+      answer: 'update',
+      choose: (interaction, [reference = ''], [hash = null], context) =>
+        explainMessage(interaction, context, reference, hash),
+    },
+  },
+} satisfies Command;
+
+type Use = CommandUse | ButtonUse | MenuUse;
+
+async function explain(interaction: Use, context: CommandContext, txHash: string): Promise<Reply> {
+  const { store, settings, t } = context;
+  const { guildId } = interaction;
+  const operator = settings.operatorGuildIds.includes(guildId);
+  const stories = (await store.reports.stories(guildId, txHash, operator)).map((story) => seenBy(interaction, story));
+  const url = settings.explorerUrl ? `${settings.explorerUrl}/tx/${txHash}` : null;
+  if (stories.length === 0) {
+    const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
+    return note('info', t('why.title'), [t('why.unknown', { transaction }), '', t('why.unknownHints')]);
+  }
+  const labels = new Map((await store.labels.list(guildId)).map(({ address, name }) => [address, name]));
+  const shown = stories.slice(0, MOST_TRANSFERS);
+  const most = Math.floor(MOST_CHARACTERS / shown.length);
+  const embeds = shown.map((story) => tellStory(story, { ...context, guildId, labels, url, most }));
+  const left = stories.length - shown.length;
+  return {
+    embeds,
+    ...(left > 0 && { content: t('why.more', { count: left }) }),
+  };
+}
+
+/** Explains the transaction of one message; where it tells of several, the chosen one, with a menu of all. */
+async function explainMessage(
+  interaction: ButtonUse | MenuUse,
+  context: CommandContext,
+  reference: string,
+  chosen: string | null,
+): Promise<Reply> {
+  const { store, t } = context;
+  const transactions = await store.reports.transactionsOf(interaction.guildId, reference);
+  const [first, ...others] = transactions;
+  if (!first) throw new UserError(t('why.goneMessage'));
+  if (others.length === 0) return explain(interaction, context, first.txHash);
+  const known = transactions.find(({ txHash }) => txHash === chosen);
+  const reply = known
+    ? await explain(interaction, context, known.txHash)
+    : note('info', t('why.title'), [t('why.several', { count: transactions.length })]);
+  const options = transactions.slice(0, MOST_CHOICES).map(({ txHash, transfers, transfer }) => ({
+    label: `${moved(transfer, t).replaceAll('`', '')}${transfers > 1 ? ` +${transfers - 1}` : ''}`.slice(0, 100),
+    description: txHash,
+    value: txHash,
+    default: txHash === known?.txHash,
+  }));
+  const menu = { type: ComponentType.StringSelect as const, custom_id: `why:pick:${reference}`, options };
+  return {
+    ...reply,
+    components: [{ type: ComponentType.ActionRow, components: [{ ...menu, placeholder: t('why.choose') }] }],
+  };
+}
+
+/** What a person may know of a story: nothing about channels that they cannot see. */
+function seenBy(interaction: Use, story: Story): Story & { hidden: number } {
+  if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return { ...story, hidden: 0 };
+  const channels = new Set([...story.decisions, ...story.alerts].map(({ channelId }) => channelId));
+  const hidden = new Set([...channels].filter((channelId) => isHidden(interaction, channelId)));
+  return {
+    ...story,
+    decisions: story.decisions.filter(({ channelId }) => !hidden.has(channelId)),
+    alerts: story.alerts.filter(({ channelId }) => !hidden.has(channelId)),
+    hidden: hidden.size,
+  };
+}

@@ -1,0 +1,154 @@
+import { type APIEmbed, TimestampStyles, time } from 'discord.js';
+import type { CommandContext } from '../../src/discord/command.ts';
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import type { Mark } from '../../src/domain/mark.ts';
+import { inCode } from '../../src/domain/text.ts';
+import type { English } from '../../src/languages/english.ts';
+import type { Story, StoryAlert, StoryDecision } from '../../src/store/reports.ts';
+import { ago, asManyAsFit, fullAddress, prose, shortAddress } from '../parts/reply.ts';
+import { moved } from '../parts/transfer.ts';
+
+/** What telling a story takes. `most`: how many characters it may have. */
+interface Telling extends Pick<CommandContext, 't' | 'settings' | 'now'> {
+  guildId: string;
+  /** The server's names of addresses. */
+  labels: ReadonlyMap<AddressText, string>;
+  /** The explorer's page of the transaction. */
+  url: string | null;
+  most: number;
+}
+
+type Outcome = keyof English['why']['outcome'];
+
+const MINUTE = 60_000;
+const GREY = 0x6e7681;
+const GREEN = 0x2da44e;
+const ORANGE = 0xd4761d;
+const RED = 0xe5534b;
+
+/** One transfer's way through the bot as an embed: how it came, what was decided, and what became of it. */
+export function tellStory(story: Story & { hidden: number }, telling: Telling): APIEmbed {
+  const { t, url, most } = telling;
+  const { transfer, count } = story;
+  const title = `🔎 ${moved(transfer, t)}${count > 1 ? ` ×${count}` : ''}`;
+  const channels = new Set([...story.alerts, ...story.decisions].map(({ channelId }) => channelId));
+  const lines = [
+    t('why.from', { party: party(transfer.from, telling) }),
+    t('why.to', { party: party(transfer.to, telling) }),
+    '',
+    ...received(story, telling),
+    ...[...channels].flatMap((channelId) => inChannel(channelId, story, telling)),
+    ...(channels.size === 0 && story.hidden === 0 ? ['', t('why.notWatched')] : []),
+    ...(story.hidden > 0 ? ['', t('why.hiddenChannels', { count: story.hidden })] : []),
+  ];
+  return {
+    title: title.slice(0, 256),
+    ...(url && { url }),
+    color: colorOf(story),
+    description: asManyAsFit(lines, Math.min(most - title.length - 100, 3_900)),
+    footer: { text: transfer.txHash },
+  };
+}
+
+function colorOf({ alerts }: Story): number {
+  if (alerts.some((alert) => alert.state === 'dead')) return RED;
+  if (alerts.some((alert) => alert.state !== 'sent')) return ORANGE;
+  return alerts.length > 0 ? GREEN : GREY;
+}
+
+function party(address: AddressText | null, { t, labels, settings }: Telling): string {
+  if (address === null) return t('why.nobody');
+  const label = labels.get(address);
+  return `${label ? `${inCode(label, '', 60)} ` : ''}${fullAddress(address, settings)}`;
+}
+
+/** How it came. Which watchers it was sent for is told only to those whose project it is. */
+function received({ deliveries, seenAt, own, count, reorganised }: Story, { t }: Telling): string[] {
+  const times = deliveries.reduce((sum, one) => sum + one.received, 0) || 1;
+  const last = Math.max(seenAt, ...deliveries.map((one) => one.lastAt ?? one.seenAt));
+  const projects = [...new Set(deliveries.flatMap(({ projectId }) => projectId ?? []))];
+  const words = { count: times, at: exactly(seenAt), last: exactly(last) };
+  const watchers = deliveries.map((one) => {
+    const kind = one.addressType === 'token' ? 'token' : (one.direction ?? 'unnoted');
+    return `-# ${t(`why.watcher.${kind}`, { times: one.received })}`;
+  });
+  return [
+    last - seenAt >= MINUTE ? t('why.received', words) : t('why.receivedAtOnce', words),
+    ...(own && watchers.length > 0 ? watchers : []),
+    ...(projects.length > 0
+      ? [`-# ${t('why.project', { projects: projects.map((one) => inCode(one, '')).join(', ') })}`]
+      : []),
+    ...(count > 1 ? [t('why.equal', { count })] : []),
+    ...(reorganised ? [t('why.reorganised')] : []),
+  ];
+}
+
+function inChannel(channelId: string, story: Story, telling: Telling): string[] {
+  const alerts = story.alerts.filter((alert) => alert.channelId === channelId);
+  const decisions = story.decisions.filter((decision) => decision.channelId === channelId);
+  return [
+    `### <#${channelId}>`,
+    ...alerts.flatMap((alert) => [...became(alert, telling), ...alert.marks.map((mark) => marked(mark, telling))]),
+    ...decisions.map((decision) => decided(decision, telling)),
+  ];
+}
+
+function decided(decision: StoryDecision, { t, labels }: Telling): string {
+  const { subscription: id, address, label, outcome } = decision;
+  const name = address && inCode(label ?? labels.get(address), `\`${shortAddress(address)}\``, 60);
+  const subscription = name ? t('why.subscription', { name, id }) : t('why.gone', { id });
+  // A later version may have written a word that this one does not know.
+  const defaultValue = t('why.otherOutcome', { subscription, reason: inCode(outcome, '') });
+  return t(`why.outcome.${outcome as Outcome}`, { subscription, defaultValue });
+}
+
+/** What became of an alert, in its present state. */
+function became(alert: StoryAlert, { t, guildId, now }: Telling): string[] {
+  const { state, message, channel, channelId } = alert;
+  const held = alert.hold !== null && alert.dueAt > now();
+  switch (state) {
+    case 'dead': {
+      if (!alert.dead) return [t('why.state.forgotten')];
+      const reason = prose(alert.dead.reason, 300);
+      return [t('why.state.dead', { at: exactly(alert.dead.at), reason })];
+    }
+    case 'sent': {
+      if (!message) return [];
+      const url = `https://discord.com/channels/${guildId}/${channelId}/${message.messageId}`;
+      const link = message.messageId ? `[${t('why.message')}](${url})` : t('why.message');
+      const at = exactly(message.sentAt ?? message.frozenAt);
+      if (message.kind === 'digest') return [t('why.state.digest', { count: message.lines, at, link })];
+      const others = message.lines - message.together;
+      return [
+        t('why.state.sent', { at, link }),
+        ...(message.together > 1 ? [t('why.together', { count: message.together })] : []),
+        ...(others > 0 ? [t('why.others', { count: others })] : []),
+      ];
+    }
+    case 'waiting':
+    case 'frozen': {
+      const reason = prose(channel?.reason ?? '', 200) || t('why.noReason');
+      if (channel?.state === 'parked') return [t('why.state.parked', { reason, due: ago(channel.dueAt) })];
+      if (channel?.state === 'paused') return [t('why.state.paused', { reason })];
+      if (message) return [t('why.state.sending', { at: exactly(message.frozenAt), count: message.attempts })];
+      if (held) return [t(`why.state.${alert.hold!}`, { due: ago(alert.dueAt) })];
+      return [t('why.state.waiting', { at: exactly(alert.createdAt) })];
+    }
+  }
+}
+
+function marked(mark: Mark, { t }: Telling): string {
+  switch (mark.kind) {
+    case 'look-alike': {
+      const full = (address: AddressText) => `\`${checksumAddress(address)}\``;
+      return t('why.mark.look-alike', { address: full(mark.address), like: full(mark.like) });
+    }
+    case 'imitation':
+      return t('why.mark.imitation', { symbol: inCode(mark.symbol, '?') });
+    case 'uncataloged':
+    case 'late':
+      return t(`why.mark.${mark.kind}`);
+  }
+}
+
+const exactly = (at: number): string => time(Math.floor(at / 1_000), TimestampStyles.ShortDateTime);

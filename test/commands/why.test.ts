@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
+
+let pipeline: Pipeline;
+let world: CommandWorld;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+  world = await startWorld({ beside: pipeline });
+});
+afterEach(async () => {
+  await world.close();
+  await pipeline.close();
+});
+
+const why = async (transaction: unknown, who = {}) =>
+  textOf(await world.use('why', { transaction: String(transaction) }, who));
+
+/** Receives a transfer and waits until everything about it is done. */
+async function receive(change: object = {}): Promise<string> {
+  const body = payment(change);
+  await pipeline.receive(body);
+  await pipeline.idle();
+  return String(body.txHash);
+}
+
+it('tells how a transfer came, which filter dropped it, and links the message', async () => {
+  await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
+  await pipeline.watch(TREASURY, WHALES, { label: 'Big ones', minimum: '1000' });
+  await world.store.labels.set(HARBOR, { address: ALICE, name: 'Alice’s wallet', createdBy: seed.ada, at: 0 }, 1_000);
+  const body = payment();
+  await pipeline.receive(body);
+  await pipeline.idle();
+  pipeline.clock.advance(3_600_000);
+  await pipeline.receive(body);
+  await pipeline.idle();
+
+  const answer = await world.use('why', { transaction: `https://explorer.example/tx/${String(body.txHash)}?tab=logs` });
+  expect(isPrivate(answer)).toBe(true);
+  const text = textOf(answer);
+  const message = pipeline.discord.messages(ALERTS)[0]!.message.id;
+  expect(text).toContain(`(https://discord.com/channels/${HARBOR}/${ALERTS}/${message})`);
+  expect(text).toMatch(/5 `USDC`/);
+  expect(text).toMatch(/From `Alice’s wallet`/);
+  expect(text).toMatch(/Received 2 times/);
+  expect(text).toMatch(/`Treasury` \(number 1\) matched/);
+  expect(text).toMatch(/`Big ones` \(number 2\): the amount is below its minimum.*option `minimum`/);
+});
+
+it('a hash that is none, and one that nobody saw', async () => {
+  expect(await why('0x1234')).toMatch(/64 hexadecimal digits/);
+  expect(await why(`0x${'a'.repeat(64)}`)).toMatch(/was not seen for this server’s addresses/);
+});
+
+it('what only other servers met is as unknown as what never came', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  const hash = await receive();
+  expect(await why(hash, { in: seed.orchid.lobby })).toMatch(/was not seen for this server’s addresses/);
+  expect(await why(hash)).toMatch(/matched/);
+});
+
+it('what came by the server’s own project says that nobody watches it', async () => {
+  expect(await why(await receive())).toMatch(/no address of it is watched here/);
+});
+
+it('what waits for a channel that cannot be written to says so', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  pipeline.discord.fault({ fault: { kind: 'error', status: 403, code: 50_013 }, method: 'POST', channelId: ALERTS });
+  expect(await why(await receive())).toMatch(/Held back: I may not write in this channel/);
+});
+
+it('what Discord refused in every form says so, with its reason', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  pipeline.discord.fault({ fault: { kind: 'error', status: 400, code: 50_035 }, method: 'POST', channelId: ALERTS });
+  expect(await why(await receive())).toMatch(/Could not be told.*`.*50035/);
+});
+
+it('the button explains the message’s transaction, and lets choose where there are several', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  const first = await receive();
+  const held = pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 50 }, channelId: ALERTS });
+  const [, second, third] = [await receive(), await receive(), await receive({ value: '7000000' })];
+  held.clear();
+  await pipeline.turnUntil(() => pipeline.lines(ALERTS).length === 4);
+
+  expect(textOf(await press(reference(0)))).toContain(first);
+  const several = await press(reference(2));
+  expect(isPrivate(several)).toBe(true);
+  expect(textOf(several)).toMatch(/tells of 2 transactions/);
+  expect(textOf(several)).not.toContain(third);
+  const { id: messageId, history } = several.reply!;
+  const versions = history.length;
+  const customId = `why:pick:${reference(2)}`;
+  const pick = { kind: 'select' as const, messageId, customId, values: [third!], userId: seed.ada, channelId: ALERTS };
+  const picked = await (await pipeline.discord.use(pick)).until(({ reply }) => (reply?.history.length ?? 0) > versions);
+  expect(textOf(picked)).toContain(third);
+  expect(textOf(picked)).not.toContain(second);
+  expect(textOf(picked)).toMatch(/7 `USDC`[\s\S]*1 alert of other transactions is in the same message/);
+
+  // A reference says nothing outside its server.
+  const elsewhere = await press(reference(0), seed.orchid.lobby);
+  expect(textOf(elsewhere)).toMatch(/Nothing is known about this message any more/);
+});
+
+/** The reference in the footer of one of the channel's messages. */
+const reference = (index: number) =>
+  /ref (\w+)/.exec(JSON.stringify(pipeline.discord.messages(ALERTS)[index]!.message.embeds))![1]!;
+
+/** Presses the "Why?" button of the message with this reference. */
+const press = async (of: string, channelId = ALERTS) =>
+  world.press(await world.post(`why:show:${of}`, channelId), 'why:show', { in: channelId });
