@@ -1,20 +1,37 @@
 import type { APIEmbed, RESTPostAPIChannelMessageJSONBody } from 'discord.js';
-import { checksumAddress } from '../domain/address.ts';
-import { formatAmount } from '../domain/amount.ts';
-import { csvLine } from '../domain/csv.ts';
-import { inCode, plainText } from '../domain/text.ts';
+import { isItem, isSuspect } from '../domain/story.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { ClaimedAlert } from '../store/outbox.ts';
-import type { RenderSettings } from './render.ts';
+import { csvOf } from './csv.ts';
+import {
+  assetName,
+  code,
+  hash,
+  LOOKS,
+  labelOf,
+  linked,
+  number,
+  type RenderSettings,
+  transactionUrl,
+  type Voice,
+  voiceOf,
+  whatMoved,
+} from './line.ts';
+import { WARNING, warningsOf } from './marks.ts';
+import { whyButton } from './render.ts';
 
 /** Above this many alerts the whole list comes as a CSV file with the digest. */
 const CSV_FROM = 500;
-const TOTALS_SHOWN = 15;
-const LATEST_SHOWN = 8;
+const TOTALS_SHOWN = 12;
+const LARGEST_SHOWN = 6;
 /** Characters of a sum that is still told. */
 const LONGEST_SUM = 120;
-/** Discord's limit for the text of one field. */
+/** Discord's limits for the text of an embed's field and description. */
 const FIELD_MOST = 1_024;
+const DESCRIPTION_MOST = 4_096;
+
+/** Why alerts are told together. */
+export type DigestReason = 'backlog' | 'hourly' | 'daily' | 'quiet' | 'burst';
 
 /** A digest as one message; `csv` is the attached file's text, if there is one. */
 export interface Digest {
@@ -22,114 +39,124 @@ export interface Digest {
   csv: string | null;
 }
 
-type Side = 'incoming' | 'outgoing' | 'moved';
+type Side = 'incoming' | 'outgoing' | 'internal';
 
 interface Total {
   transfers: number;
   amount: bigint;
-  decimals: number | null;
-  name: string;
   side: Side;
+  /** Where it had the largest single transfer. */
+  largest: ClaimedAlert;
+  suspect: boolean;
 }
 
-/** Tells many alerts in one message: each is counted in a total, the latest are listed, none is left out of the count. */
-export function renderDigest(alerts: ClaimedAlert[], reference: string, settings: RenderSettings): Digest {
+/** Tells many alerts in one message: each is counted in a total, the largest are listed, none is left out of the count. */
+export function renderDigest(
+  alerts: ClaimedAlert[],
+  reference: string,
+  settings: RenderSettings,
+  reason: DigestReason = 'backlog',
+): Digest {
+  const voice = voiceOf(alerts[0]!, settings);
+  const { t } = voice;
   const transfers = alerts.reduce((sum, alert) => sum + alert.count, 0);
-  const totals = [...totalsOf(alerts, settings).values()].sort((a, b) => b.transfers - a.transfers);
-  const shown = totals.slice(0, TOTALS_SHOWN).map(totalLine);
-  const rest = totals.slice(TOTALS_SHOWN).reduce((sum, total) => sum + total.transfers, 0);
-  if (rest > 0) shown.push(`and ${formatAmount(String(rest), null)} transfers of other tokens`);
-  const first = Math.floor(alerts[0]!.createdAt / 1_000);
-  const last = Math.floor(alerts.at(-1)!.createdAt / 1_000);
+  const totals = [...totalsOf(alerts).values()].sort((a, b) => b.transfers - a.transfers);
+  const suspects = alerts.filter(isSuspect);
   const csv = alerts.length > CSV_FROM ? csvOf(alerts) : null;
+  const [first, last] = [alerts[0]!, alerts.at(-1)!].map(({ createdAt }) => `<t:${Math.floor(createdAt / 1_000)}:f>`);
+  const intro = [
+    t(`digest.${reason}`, { first, last }),
+    ...(csv ? [t('digest.file')] : []),
+    ...(suspects.length > 0 ? warning(suspects, voice) : []),
+    '',
+  ];
+  const largest = largestOf(totals, voice);
   const embed: APIEmbed = {
-    title: `🗂️ Digest · ${formatAmount(String(transfers), null)} transfers`,
-    color: 0x6e7681,
-    description: [
-      `From <t:${first}:f> to <t:${last}:t>. There were too many to tell one by one; all of them are counted here.`,
-      ...(csv ? ['The attached file lists every single one.'] : []),
-      '',
-      ...shown,
-    ].join('\n'),
-    fields: [
-      {
-        name: 'The latest',
-        value: latestLines(alerts, settings),
-      },
-    ],
+    title: t('digest.title', { count: transfers, number: number(transfers) }),
+    color: suspects.length > 0 ? WARNING : 0x6e7681,
+    description: [...intro, ...totalLines(totals, DESCRIPTION_MOST - intro.join('\n').length, voice)].join('\n'),
+    ...(largest === '' ? {} : { fields: [{ name: t('digest.largest'), value: largest }] }),
     footer: { text: `ref ${reference}-1` },
   };
-  return { payload: { embeds: [embed], allowed_mentions: { parse: [] } }, csv };
+  const payload = { embeds: [embed], components: [whyButton(reference, voice)], allowed_mentions: { parse: [] } };
+  return { payload, csv };
 }
 
-function totalsOf(alerts: ClaimedAlert[], settings: RenderSettings): Map<string, Total> {
+function warning(suspects: ClaimedAlert[], voice: Voice): string[] {
+  const count = suspects.reduce((sum, alert) => sum + alert.count, 0);
+  return ['', voice.t('digest.suspect', { count, number: number(count) }), ...warningsOf(suspects, voice)];
+}
+
+function totalsOf(alerts: ClaimedAlert[]): Map<string, Total> {
   const totals = new Map<string, Total>();
-  for (const { transfer, count, matches } of alerts) {
-    const seen = new Set(matches.map((match) => match.perspective));
-    const side: Side =
-      seen.has('incoming') === seen.has('outgoing') ? 'moved' : seen.has('incoming') ? 'incoming' : 'outgoing';
-    const key = `${side} ${transfer.kind} ${transfer.token}`;
-    const total = totals.get(key) ?? {
-      transfers: 0,
-      amount: 0n,
-      decimals: transfer.decimals,
-      name: nameOf(transfer, settings),
-      side,
-    };
+  for (const alert of alerts) {
+    const { transfer, count } = alert;
+    const side = sideOf(alert);
+    const suspect = isSuspect(alert);
+    const key = `${side} ${transfer.kind} ${transfer.token} ${transfer.decimals} ${suspect}`;
+    const total = totals.get(key) ?? { transfers: 0, amount: 0n, side, largest: alert, suspect };
     total.transfers += count;
-    if (transfer.tokenId === null) total.amount += BigInt(transfer.value ?? 0) * BigInt(count);
+    total.amount += amountOf(transfer) * BigInt(count);
+    if (amountOf(transfer) > amountOf(total.largest.transfer)) total.largest = alert;
     totals.set(key, total);
   }
   return totals;
 }
 
-const ARROWS: Record<Side, string> = { incoming: '📥', outgoing: '📤', moved: '🔁' };
+function sideOf(alert: ClaimedAlert): Side {
+  const seen = new Set(alert.matches.map((match) => match.perspective));
+  if (seen.has('incoming') === seen.has('outgoing')) return 'internal';
+  return seen.has('incoming') ? 'incoming' : 'outgoing';
+}
 
-function totalLine({ transfers, amount, decimals, name, side }: Total): string {
-  const exact = amount > 0n ? `${formatAmount(amount.toString(), decimals)} ` : '';
+const amountOf = (transfer: Transfer): bigint => (isItem(transfer) ? 0n : BigInt(transfer.value ?? 0));
+
+/** The totals with the most transfers, as many as fit; the others are counted in the last line. */
+function totalLines(totals: Total[], room: number, voice: Voice): string[] {
+  const lines: string[] = [];
+  for (const total of totals.slice(0, TOTALS_SHOWN)) {
+    const line = totalLine(total, voice);
+    // 100 characters are kept for the last line.
+    if ([...lines, line].join('\n').length > room - 100) break;
+    lines.push(line);
+  }
+  const count = totals.slice(lines.length).reduce((sum, { transfers }) => sum + transfers, 0);
+  return count > 0 ? [...lines, voice.t('digest.others', { count, number: number(count) })] : lines;
+}
+
+function totalLine({ transfers, amount, side, largest, suspect }: Total, voice: Voice): string {
+  const { transfer } = largest;
+  const name = assetName(transfer, voice);
+  const exact = amount > 0n ? whatMoved({ ...transfer, value: amount.toString() }, voice) : name;
+  const counted = { count: transfers, number: number(transfers) };
   // A token may claim 255 decimals; one of them must not crowd out the others.
-  const sum = exact.length <= LONGEST_SUM ? exact : '';
-  return `${ARROWS[side]} ${sum}${name} in ${formatAmount(String(transfers), null)} ${transfers === 1 ? 'transfer' : 'transfers'}`;
+  const what = exact.length <= LONGEST_SUM ? exact : name;
+  const line = `${suspect ? '⚠️ ' : ''}${LOOKS[side].icon} ${voice.t('digest.total', { ...counted, what })}`;
+  return transfer.token === null ? line : `${line}\n-# ${linked(transfer.token, 'token', voice)}`;
 }
 
-function nameOf(transfer: Transfer, { nativeSymbol }: RenderSettings): string {
-  if (transfer.kind === 'native') return inCode(nativeSymbol ?? transfer.tokenType, 'native coin');
-  return inCode(transfer.tokenSymbol ?? transfer.tokenName, 'unnamed token');
-}
-
-/** The latest alerts' lines, oldest first: as many as a field of a message holds. */
-function latestLines(alerts: ClaimedAlert[], settings: RenderSettings): string {
-  const lines = alerts.slice(-LATEST_SHOWN).map((alert) => latestLine(alert, settings));
-  while (lines.join('\n').length > FIELD_MOST) lines.shift();
+/** Of each of the first totals the largest transfer: as many as a field of a message holds. */
+function largestOf(totals: Total[], voice: Voice): string {
+  const lines = totals
+    .filter(({ amount, suspect }) => amount > 0n && !suspect)
+    .slice(0, LARGEST_SHOWN)
+    .map((total) => largestLine(total, voice));
+  while (lines.join('\n').length > FIELD_MOST) lines.pop();
   return lines.join('\n');
 }
 
-function latestLine({ transfer, count }: ClaimedAlert, settings: RenderSettings): string {
-  const { value, decimals, tokenId, txHash } = transfer;
-  const what = tokenId === null && value !== null ? formatAmount(value, decimals) : '';
-  const hash = txHash.replace(/[^0-9a-z]/g, '');
-  const short = `\`${hash.slice(0, 10)}\``;
-  const link =
-    settings.explorerUrl && hash.length === 66 ? ` · [${short}](${settings.explorerUrl}/tx/${hash})` : ` · ${short}`;
-  return `${what} ${nameOf(transfer, settings)}${count > 1 ? ` ×${count}` : ''}${link}`.trim().slice(0, 200);
-}
-
-function csvOf(alerts: ClaimedAlert[]): string {
-  const head = 'received,transaction,block,kind,from,to,token,symbol,amount,token id,times';
-  const rows = alerts.map(({ createdAt, transfer, count }) =>
-    csvLine([
-      new Date(createdAt).toISOString(),
-      transfer.txHash,
-      transfer.blockNumber,
-      transfer.kind,
-      transfer.from && checksumAddress(transfer.from),
-      transfer.to && checksumAddress(transfer.to),
-      transfer.token && checksumAddress(transfer.token),
-      plainText(transfer.tokenSymbol),
-      transfer.value === null ? null : formatAmount(transfer.value, transfer.decimals).replaceAll(',', ''),
-      transfer.tokenId,
-      count,
-    ]),
-  );
-  return [head, ...rows].join('\r\n');
+function largestLine({ largest, side }: Total, voice: Voice): string {
+  const { transfer, createdAt } = largest;
+  const short = `\`${hash(transfer).slice(0, 10)}\``;
+  const url = transactionUrl(transfer, voice);
+  const names = [transfer.from, transfer.to].map((address) => {
+    const label = address && labelOf(address, largest);
+    return label ? code(label, '…', voice) : '…';
+  });
+  return [
+    `${LOOKS[side].icon} ${whatMoved(transfer, voice)}`,
+    ...(names.every((name) => name === '…') ? [] : [names.join(' → ')]),
+    `<t:${Math.floor(createdAt / 1_000)}:t>`,
+    url ? `[${short}](${url})` : short,
+  ].join(' · ');
 }

@@ -2,7 +2,8 @@ import type { RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import type { Perspective, Subscription } from '../domain/subscription.ts';
 import type { Transfer, TransferKind } from '../domain/transfer.ts';
-import { type RenderSettings, renderAlerts } from './render.ts';
+import type { RenderSettings } from './line.ts';
+import { renderAlerts } from './render.ts';
 
 /** Somebody on the other side of the sample. */
 const OTHER: AddressText = '0x1111111111111111111111111111111111111111';

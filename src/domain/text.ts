@@ -34,10 +34,15 @@ export function looksLikeLink(text: string): boolean {
 
 /**
  * Text from the chain or from third parties as inline code, the only form in which it is shown; names that look like
- * links become `(name hidden: looks like a link)`, and `fallback` stands for a missing name.
+ * links become `hidden`, and `fallback` stands for a missing name.
  */
-export function inCode(text: string | null | undefined, fallback: string, most = MAX_GRAPHEMES): string {
-  if (text && looksLikeLink(text)) return '`(name hidden: looks like a link)`';
+export function inCode(
+  text: string | null | undefined,
+  fallback: string,
+  most = MAX_GRAPHEMES,
+  hidden = '(name hidden: looks like a link)',
+): string {
+  if (text && looksLikeLink(text)) return `\`${hidden}\``;
   const plain = plainText(text, most)?.replaceAll('`', 'ˋ');
   return plain ? `\`${plain}\`` : fallback;
 }

@@ -1,5 +1,7 @@
 import type address from './en-US/address.json';
+import type alert from './en-US/alert.json';
 import type channel from './en-US/channel.json';
+import type digest from './en-US/digest.json';
 import type dispatcher from './en-US/dispatcher.json';
 import type failure from './en-US/failure.json';
 import type help from './en-US/help.json';
@@ -16,6 +18,8 @@ import type why from './en-US/why.json';
 export interface English {
   address: typeof address;
   channel: typeof channel;
+  alert: typeof alert;
+  digest: typeof digest;
   dispatcher: typeof dispatcher;
   failure: typeof failure;
   help: typeof help;

@@ -1,0 +1,134 @@
+import { type AddressText, checksumAddress } from '../domain/address.ts';
+import { formatAmount } from '../domain/amount.ts';
+import { isItem, sumOf, type View } from '../domain/story.ts';
+import { inCode } from '../domain/text.ts';
+import type { Transfer } from '../domain/transfer.ts';
+import { type Language, languageOf, type Translate, translator } from '../languages/index.ts';
+import type { ClaimedAlert } from '../store/outbox.ts';
+
+/** What rendering depends on besides the alert: the explorer's web root and the native coin's name, where known. */
+export interface RenderSettings {
+  explorerUrl: string | undefined;
+  nativeSymbol: string | undefined;
+}
+
+/** How one server is spoken to. */
+export interface Voice extends RenderSettings {
+  t: Translate;
+  language: Language;
+}
+
+/** How each view of a transfer looks; `several` stands for a transaction of different ones. */
+export const LOOKS: Record<View | 'swap' | 'several', { icon: string; color: number }> = {
+  incoming: { icon: '📥', color: 0x2da44e },
+  outgoing: { icon: '📤', color: 0xe5534b },
+  internal: { icon: '🔁', color: 0x4184e4 },
+  self: { icon: '↩️', color: 0x768390 },
+  mint: { icon: '✨', color: 0x1b9aaa },
+  burn: { icon: '🔥', color: 0xd4761d },
+  token: { icon: '🪙', color: 0x986ee2 },
+  swap: { icon: '🔄', color: 0xd6459b },
+  several: { icon: '🧾', color: 0x8b949e },
+};
+
+/** Characters of an amount that is still told where it is not the line itself. */
+const LONGEST_SUM = 120;
+const TX_HASH = /^0x[0-9a-f]{64}$/;
+
+/** The voice in which a server's alerts are told. */
+export function voiceOf({ language }: ClaimedAlert, settings: RenderSettings): Voice {
+  const chosen = languageOf(language);
+  return { ...settings, language: chosen, t: translator(chosen) };
+}
+
+/** Third-party text as inline code; `fallback` stands for what is missing. */
+export function code(text: string | null | undefined, fallback: string, { t }: Voice): string {
+  return inCode(text, fallback, undefined, t('alert.hiddenName'));
+}
+
+/** A count for people: `1,234`. */
+export const number = (count: number): string => formatAmount(String(count), null);
+
+/** How the native coin is written in this transfer. */
+export function coin(transfer: Transfer, voice: Voice): string {
+  const own = transfer.kind === 'native' ? transfer.tokenType : null;
+  return code(voice.nativeSymbol ?? own, voice.t('alert.nativeCoin'), voice);
+}
+
+/** The name of what moved: coin, token or collection. */
+export function assetName(transfer: Transfer, voice: Voice): string {
+  const { kind, tokenName, tokenSymbol } = transfer;
+  if (kind === 'native') return coin(transfer, voice);
+  return kind === 'erc721' || kind === 'erc1155'
+    ? code(tokenName ?? tokenSymbol, voice.t('alert.unnamedCollection'), voice)
+    : code(tokenSymbol ?? tokenName, voice.t('alert.unnamedToken'), voice);
+}
+
+/** What one transfer moved: an amount, or an NFT. */
+export function whatMoved(transfer: Transfer, voice: Voice): string {
+  const { t } = voice;
+  const { kind, value, decimals } = transfer;
+  const token = assetName(transfer, voice);
+  if (isItem(transfer)) {
+    const pieces = kind === 'erc1155' && value !== null && value !== '1' ? `${formatAmount(value, null)} × ` : '';
+    return pieces + item(transfer, token, voice);
+  }
+  if (value === null) return t('alert.unknownAmount', { token });
+  const amount = formatAmount(value, decimals);
+  return decimals === null ? t('alert.rawUnits', { amount, token }) : `${amount} ${token}`;
+}
+
+/** An NFT: short ids in full, the uint256 monsters by their ends (in full among the details). */
+function item({ tokenId, tokenIdExact }: Transfer, name: string, voice: Voice): string {
+  if (tokenId === null) return voice.t('alert.noTokenId', { name });
+  if (!tokenIdExact) return voice.t('alert.impreciseItem', { name, id: code(tokenId, '?', voice) });
+  return `${name} #${shortId(tokenId)}`;
+}
+
+/** A token id as it is named in a line. */
+export function shortId(id: string): string {
+  return id.length > 24 ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
+}
+
+/** What alerts of one asset moved together; null when that cannot be said in short. */
+export function whatTheyMoved(alerts: readonly ClaimedAlert[], voice: Voice): string | null {
+  const { transfer, count } = alerts[0]!;
+  if (isItem(transfer)) {
+    if (alerts.length === 1 && count === 1) return whatMoved(transfer, voice);
+    return `${formatAmount(pieces(alerts).toString(), null)} × ${assetName(transfer, voice)}`;
+  }
+  const sum = sumOf(alerts);
+  if (sum === null) return alerts.length === 1 && count === 1 ? whatMoved(transfer, voice) : null;
+  const text = whatMoved({ ...transfer, ...sum }, voice);
+  return text.length > LONGEST_SUM ? null : text;
+}
+
+/** How many NFTs these alerts tell of. */
+function pieces(alerts: readonly ClaimedAlert[]): bigint {
+  return alerts.reduce((sum, { transfer: { kind, value }, count }) => {
+    return sum + BigInt(kind === 'erc1155' ? (value ?? 1) : 1) * BigInt(count);
+  }, 0n);
+}
+
+/** The server's name of an address: its address book's, else the label of the subscription that watches it; raw. */
+export function labelOf(address: AddressText, { labels, matches }: ClaimedAlert): string | null {
+  return labels[address] ?? matches.find((match) => match.address === address && match.label !== null)?.label ?? null;
+}
+
+/** A full checksum address, as a link where there is an explorer. */
+export function linked(address: AddressText, page: 'address' | 'token', voice: Voice): string {
+  const url = link(voice, page, checksumAddress(address), /^0x[0-9a-f]{40}$/i);
+  const full = `\`${checksumAddress(address)}\``;
+  return url ? `[${full}](${url})` : full;
+}
+
+/** The transaction's page; null without an explorer. */
+export const transactionUrl = (transfer: Transfer, settings: RenderSettings): string | null =>
+  link(settings, 'tx', hash(transfer), TX_HASH);
+
+function link({ explorerUrl }: RenderSettings, page: string, value: string, shape: RegExp): string | null {
+  return explorerUrl && shape.test(value) ? `${explorerUrl}/${page}/${value}` : null;
+}
+
+/** The transaction's hash without anything that could be markup. */
+export const hash = ({ txHash }: Transfer): string => txHash.replace(/[^0-9a-z]/g, '');

@@ -1,0 +1,97 @@
+import { type AddressText, checksumAddress } from '../domain/address.ts';
+import { formatAmount } from '../domain/amount.ts';
+import type { Mark } from '../domain/mark.ts';
+import type { ClaimedAlert } from '../store/outbox.ts';
+import { code, linked, number, type Voice } from './line.ts';
+
+/** The colour of a line that must not be taken for an ordinary one. */
+export const WARNING = 0xffcc00;
+/** Pairs of look-alikes that one embed shows. */
+const PAIRS_SHOWN = 3;
+
+/** Everything that a reader must see before the transfer itself; lines. */
+export function warningsOf(alerts: readonly ClaimedAlert[], voice: Voice): string[] {
+  const marks = alerts.flatMap((alert) => alert.marks.map((mark) => ({ mark, alert })));
+  const pairs = new Map<string, string[]>();
+  const imitations = new Set<string>();
+  for (const { mark } of marks) {
+    if (mark.kind === 'look-alike') pairs.set(`${mark.address} ${mark.like}`, lookAlike(mark, voice));
+    if (mark.kind === 'imitation') imitations.add(imitation(mark, voice));
+  }
+  const shown = [...pairs.values()].slice(0, PAIRS_SHOWN).flat();
+  const warning = shown.length > 0 ? [voice.t('alert.lookAlikeWarning'), ...shown] : [];
+  return [...warning, ...[...imitations].slice(0, PAIRS_SHOWN)];
+}
+
+/** Both addresses in full, one above the other, and the difference pointed out. */
+function lookAlike({ address, like, label }: Extract<Mark, { kind: 'look-alike' }>, voice: Voice): string[] {
+  const { t } = voice;
+  const known = t('alert.lookAlikeKnown');
+  return [
+    t('alert.lookAlikeFake'),
+    // No link: nothing about it invites a click.
+    `\`${checksumAddress(address)}\``,
+    label === null ? known : `${known} · ${code(label, '', voice)}`,
+    linked(like, 'address', voice),
+    `-# ${t('alert.lookAlikeDifference', middles(address, like))}`,
+  ];
+}
+
+/** The first characters in which two addresses differ, with a few of those that follow. */
+function middles(fake: AddressText, known: AddressText): { fake: string; known: string } {
+  let start = 2;
+  while (start < fake.length && fake[start] === known[start]) start++;
+  const part = (address: AddressText) =>
+    `\`${start > 2 ? '…' : ''}${checksumAddress(address).slice(start, start + 8)}…\``;
+  return { fake: part(fake), known: part(known) };
+}
+
+function imitation({ symbol, genuine }: Extract<Mark, { kind: 'imitation' }>, voice: Voice): string {
+  const shown = code(symbol, voice.t('alert.unnamed'), voice);
+  return genuine === null
+    ? voice.t('alert.imitationOfCoin', { symbol: shown })
+    : voice.t('alert.imitationOf', { symbol: shown, address: `\`${checksumAddress(genuine)}\`` });
+}
+
+/** What the line is not sure of, in plain words; small lines. */
+export function remarksOf({ transfer, count, marks, reorganised }: ClaimedAlert, voice: Voice): string[] {
+  const { t } = voice;
+  const lines: string[] = [];
+  if (transfer.kind === 'unknown') {
+    lines.push(t('alert.newTokenType', { type: code(transfer.tokenType, t('alert.tokenTypeNotGiven'), voice) }));
+  }
+  if (transfer.internal) lines.push(t('alert.internalTransfer'));
+  if (count > 1) lines.push(t('alert.equalTransfers', { number: number(count) }));
+  if (!transfer.tokenIdExact) lines.push(t('alert.impreciseId'));
+  if (transfer.kind === 'erc20' && transfer.decimals === null) lines.push(t('alert.unknownDecimals'));
+  if (marks.some(({ kind }) => kind === 'uncataloged')) lines.push(t('alert.uncataloged'));
+  for (const mark of marks) {
+    if (mark.kind === 'late') lines.push(t('alert.late', { duration: duration(mark.ms, voice) }));
+  }
+  if (reorganised) {
+    const block = transfer.blockNumber;
+    lines.push(
+      block === null
+        ? t('alert.reorganisedSomewhere')
+        : t('alert.reorganised', { block: formatAmount(String(block), null) }),
+    );
+  }
+  return lines.map((line) => `-# ${line}`);
+}
+
+/** A time in its two largest units: `2 hr, 5 min`. */
+function duration(ms: number, { language }: Voice): string {
+  const minutes = Math.max(1, Math.round(ms / 60_000));
+  const parts: [amount: number, unit: string][] = [
+    [Math.floor(minutes / 1_440), 'day'],
+    [Math.floor(minutes / 60) % 24, 'hour'],
+    [minutes % 60, 'minute'],
+  ];
+  const told = parts
+    .filter(([amount]) => amount > 0)
+    .slice(0, 2)
+    .map(([amount, unit]) =>
+      new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' }).format(amount),
+    );
+  return new Intl.ListFormat(language, { type: 'unit', style: 'short' }).format(told);
+}

@@ -1,0 +1,122 @@
+import { type AddressText, ZERO_ADDRESS } from './address.ts';
+import type { Mark } from './mark.ts';
+import type { Asset, Perspective } from './subscription.ts';
+import type { Transfer } from './transfer.ts';
+
+/** What telling a transfer's story needs to know of an alert. */
+export interface Told {
+  transfer: Transfer;
+  /** How many equal transfers the transaction holds. */
+  count: number;
+  matches: readonly { perspective: Perspective; address: AddressText }[];
+  marks: readonly Mark[];
+}
+
+/** How the channel's subscriptions together see one transfer. */
+export type View = 'incoming' | 'outgoing' | 'internal' | 'self' | 'mint' | 'burn' | 'token';
+
+/** One thing that happened in a transaction, with the alerts that tell of it, in their order. */
+export type Part<T> =
+  | { kind: 'line'; view: View; alerts: [T] }
+  /** Three or more NFTs of one collection, out of or into one wallet. */
+  | { kind: 'sweep'; view: View; alerts: T[] }
+  /** A watched wallet gave one asset and got another. */
+  | { kind: 'swap'; wallet: AddressText; gave: T[]; got: T[]; alerts: T[] };
+
+/** NFTs of one collection from which on they are told as one. */
+const SWEEP_FROM = 3;
+
+/** How a transfer is seen: to oneself, minted and burnt go before the direction. */
+export function viewOf({ matches, transfer }: Told): View {
+  const seen = new Set(matches.map((match) => match.perspective));
+  if (seen.has('self')) return 'self';
+  if (transfer.from === ZERO_ADDRESS) return 'mint';
+  if (transfer.to === ZERO_ADDRESS) return 'burn';
+  if (seen.has('incoming') && seen.has('outgoing')) return 'internal';
+  if (seen.has('incoming')) return 'incoming';
+  return seen.has('outgoing') ? 'outgoing' : 'token';
+}
+
+/** Whether one thing of its own kind moved, rather than an amount. */
+export function isItem({ kind, tokenId }: Transfer): boolean {
+  return tokenId !== null || kind === 'erc721' || kind === 'erc1155';
+}
+
+/** Whether it may be a trap: it is told alone, never as a part of something that looks ordinary. */
+export function isSuspect({ marks }: Told): boolean {
+  return marks.some(({ kind }) => kind === 'look-alike' || kind === 'imitation');
+}
+
+/** Tells the alerts of one transaction as what happened: swaps, sweeps, and every other transfer as a line. */
+export function partsOf<T extends Told>(alerts: readonly T[]): Part<T>[] {
+  const swaps = swapsOf(alerts);
+  const swapped = new Set(swaps.flatMap((swap) => swap.alerts));
+  const kept = alerts.filter((alert) => !swapped.has(alert));
+  const alike = [...Map.groupBy(kept, sweepKey).entries()];
+  const others = alike.flatMap(([key, list]): Part<T>[] => {
+    const view = viewOf(list[0]!);
+    if (key !== null && list.length >= SWEEP_FROM) return [{ kind: 'sweep', view, alerts: list }];
+    return list.map((alert) => ({ kind: 'line', view: viewOf(alert), alerts: [alert] }));
+  });
+  const place = new Map(alerts.map((alert, index) => [alert, index]));
+  const first = (part: Part<T>) => Math.min(...part.alerts.map((alert) => place.get(alert)!));
+  return [...swaps, ...others].sort((a, b) => first(a) - first(b));
+}
+
+function swapsOf<T extends Told>(alerts: readonly T[]): Extract<Part<T>, { kind: 'swap' }>[] {
+  const taken = new Set<T>();
+  const wallets = new Set(alerts.flatMap(({ matches }) => matches.map(({ address }) => address)));
+  return [...wallets].flatMap((wallet) => {
+    const going = (way: Perspective) =>
+      alerts.filter(({ matches }) => matches.some((one) => one.address === wallet && one.perspective === way));
+    const gave = going('outgoing');
+    const got = going('incoming');
+    const all = alerts.filter((alert) => gave.includes(alert) || got.includes(alert));
+    const out = onlyAsset(gave);
+    const back = onlyAsset(got);
+    if (out === null || back === null || out === back) return [];
+    // Between two watched wallets it is one's gain and the other's loss: neither view tells it all.
+    if (all.some((alert) => taken.has(alert) || viewOf(alert) === 'internal')) return [];
+    // Anybody can make a wallet "give" nothing, to have a worthless token look like the price of something.
+    if (all.some((alert) => isSuspect(alert) || alert.transfer.value === '0')) return [];
+    for (const alert of all) taken.add(alert);
+    return [{ kind: 'swap', wallet, gave, got, alerts: all }];
+  });
+}
+
+/** The asset that all of these move; null for none, several, or one that is not known. */
+function onlyAsset(alerts: readonly Told[]): Asset | null {
+  const assets = new Set(alerts.map(({ transfer }) => (transfer.kind === 'native' ? 'native' : transfer.token)));
+  const [asset] = assets;
+  return assets.size === 1 ? (asset ?? null) : null;
+}
+
+/** Equal for NFTs that are told together; null for what stands alone. */
+function sweepKey(alert: Told): string | null {
+  const { token, tokenId, tokenIdExact, from, to } = alert.transfer;
+  if (token === null || tokenId === null || !tokenIdExact || isSuspect(alert)) return null;
+  const view = viewOf(alert);
+  switch (view) {
+    case 'incoming':
+    case 'mint':
+      return `${view} ${token} ${to}`;
+    case 'outgoing':
+    case 'burn':
+      return `${view} ${token} ${from}`;
+    case 'internal':
+    case 'self':
+    case 'token':
+      return `${view} ${token} ${from} ${to}`;
+  }
+}
+
+/** What these alerts of one asset moved together, in its smallest unit; null when that cannot be said. */
+export function sumOf(alerts: readonly Told[]): { value: string; decimals: number | null } | null {
+  const { kind, decimals } = alerts[0]!.transfer;
+  if (onlyAsset(alerts) === null) return null;
+  const alike = ({ transfer }: Told) =>
+    transfer.value !== null && !isItem(transfer) && transfer.decimals === decimals && transfer.kind === kind;
+  if (!alerts.every(alike)) return null;
+  const value = alerts.reduce((sum, { transfer, count }) => sum + BigInt(transfer.value!) * BigInt(count), 0n);
+  return { value: value.toString(), decimals };
+}

@@ -1,0 +1,107 @@
+import type { AddressText } from '../../src/domain/address.ts';
+import type { Perspective } from '../../src/domain/subscription.ts';
+import type { Transfer } from '../../src/domain/transfer.ts';
+import type { ClaimedAlert } from '../../src/store/outbox.ts';
+
+export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
+export const PAYROLL: AddressText = '0x2222222222222222222222222222222222222222';
+export const ALICE: AddressText = '0xcc95e80da76bd41507b99d9b977dc3062bcf6430';
+export const BOB: AddressText = '0x1ea1f375b5da185eb51edcbed23f3d401f8368ce';
+export const USDC: AddressText = '0x5df217d84e67a4aac9d130fc7afed5a94e873f0d';
+export const KEYS: AddressText = '0x3333333333333333333333333333333333333333';
+
+/** Who is watched in these tests, under which label. */
+const WATCHED: Partial<Record<AddressText, string>> = { [TREASURY]: 'Treasury', [PAYROLL]: 'Payroll' };
+
+let serial = 0;
+
+/** 5 USDC from Alice to the treasury, in a transaction of its own; whoever is watched is matched. */
+export function alertOf(transfer: Partial<Transfer> = {}, more: Partial<ClaimedAlert> = {}): ClaimedAlert {
+  serial++;
+  const told: Transfer = {
+    kind: 'erc20',
+    txHash: `0x${serial.toString(16).padStart(64, '0')}`,
+    from: ALICE,
+    to: TREASURY,
+    token: USDC,
+    value: '5000000',
+    tokenId: null,
+    tokenIdExact: true,
+    tokenType: 'ERC-20',
+    tokenName: 'USD Coin',
+    tokenSymbol: 'USDC',
+    decimals: 6,
+    internal: false,
+    blockNumber: 1_234,
+    blockHash: `0x${'b'.repeat(64)}`,
+    gasFee: '21000000000000',
+    ...transfer,
+  };
+  const sides: [AddressText | null, Perspective][] =
+    told.from === told.to
+      ? [[told.from, 'self']]
+      : [
+          [told.from, 'outgoing'],
+          [told.to, 'incoming'],
+        ];
+  return {
+    id: serial,
+    guildId: '1',
+    channelId: '2',
+    createdAt: 1_750_000_000_000,
+    transfer: told,
+    count: 1,
+    reorganised: false,
+    matches: sides.flatMap(([address, perspective], index) =>
+      address && WATCHED[address] ? [matchOf(address, perspective, index)] : [],
+    ),
+    marks: [],
+    labels: {},
+    language: null,
+    timezone: null,
+    hold: null,
+    ...more,
+  };
+}
+
+/** A subscription's match. */
+export function matchOf(
+  address: AddressText,
+  perspective: Perspective,
+  subscription = 1,
+  mention: string | null = null,
+): ClaimedAlert['matches'][number] {
+  const label = WATCHED[address] ?? null;
+  return {
+    subscription,
+    perspective,
+    address,
+    label,
+    mention,
+    mentionMinimum: null,
+    mentionCooldown: 0,
+    mentionedAt: null,
+  };
+}
+
+/** What the native coin's transfers have. */
+export const COIN: Partial<Transfer> = {
+  kind: 'native',
+  token: null,
+  tokenType: 'ETH',
+  tokenName: null,
+  tokenSymbol: null,
+  decimals: 18,
+};
+
+/** One key of a collection. */
+export const key = (id: string): Partial<Transfer> => ({
+  kind: 'erc721',
+  token: KEYS,
+  value: null,
+  tokenId: id,
+  tokenType: 'ERC-721',
+  tokenName: 'Harbor Keys',
+  tokenSymbol: 'KEY',
+  decimals: null,
+});

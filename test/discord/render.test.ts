@@ -1,0 +1,207 @@
+import type { APIEmbed } from 'discord.js';
+import { describe, expect, it } from 'vitest';
+import { renderDigest } from '../../src/discord/digest.ts';
+import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
+import { checksumAddress } from '../../src/domain/address.ts';
+import type { Mark } from '../../src/domain/mark.ts';
+import type { ClaimedAlert } from '../../src/store/outbox.ts';
+import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, TREASURY, USDC } from './alerts.ts';
+
+const HASH = `0x${'a'.repeat(64)}`;
+const settings = { explorerUrl: 'https://explorer.example', nativeSymbol: undefined };
+const render = (...alerts: ClaimedAlert[]) => renderAlerts(alerts, 'ABCDEFGHIJ', settings);
+const embedsOf = (...alerts: ClaimedAlert[]) => render(...alerts).payload.embeds!;
+const times = (text: string, part: string) => text.split(part).length - 1;
+/** A message without its links, as it is read. */
+const read = (embed: APIEmbed) =>
+  [embed.title, embed.description, ...(embed.fields ?? []).flatMap(({ name, value }) => [name, value])]
+    .join('\n')
+    .replace(/\[(`0x[^`]*`)\]\([^)]*\)/g, '$1');
+
+describe('several transfers of one transaction', () => {
+  it('are one embed that names the transaction, block and fee once and every address in full', () => {
+    const alerts = [
+      alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1000000000' }),
+      alertOf({ txHash: HASH, from: TREASURY, to: BOB, value: '500000000' }),
+    ];
+    const { payload, used } = render(...alerts);
+    expect([used, payload.embeds!.length]).toEqual([2, 1]);
+    const [embed] = payload.embeds!;
+    expect(embed!.title).toBe('📤 Outgoing · 1,500 `USDC` in 2 transfers');
+    expect(embed!.footer!.text).toBe('Watching Treasury (outgoing) · ref ABCDEFGHIJ-1');
+    const text = read(embed!);
+    for (const once of ['Block 1,234', 'Fee 0.000021', 'Transaction', checksumAddress(USDC)])
+      expect(times(text, once)).toBe(1);
+    for (const part of ['**1,000 `USDC`**', '**500 `USDC`**', checksumAddress(ALICE), checksumAddress(BOB)])
+      expect(times(text, part)).toBe(1);
+    expect(times(text, `\`Treasury\` \`${checksumAddress(TREASURY)}\``)).toBe(2);
+  });
+
+  it('of different kinds say how many there are', () => {
+    const [embed] = embedsOf(alertOf({ txHash: HASH }), alertOf({ txHash: HASH, from: TREASURY, to: PAYROLL }));
+    expect(embed!.title).toBe('🧾 2 transfers in one transaction');
+  });
+
+  it('share a message with other transactions, wherever they stand, each with a reference of its own', () => {
+    const { payload, used } = render(alertOf({ txHash: HASH }), alertOf(), alertOf({ txHash: HASH, from: BOB }));
+    expect(used).toBe(3);
+    expect(payload.embeds!.map(({ title }) => title)).toEqual([
+      '📥 Incoming · 10 `USDC` in 2 transfers',
+      '📥 Incoming · 5 `USDC`',
+    ]);
+    expect(payload.embeds!.map(({ footer }) => footer!.text.split(' ').at(-1))).toEqual([
+      'ABCDEFGHIJ-1',
+      'ABCDEFGHIJ-2',
+    ]);
+  });
+
+  it('that do not fit go on in the next message: each is told once', () => {
+    const left = Array.from({ length: 60 }, (_, n) => alertOf({ txHash: HASH, value: `${n + 1}000000`, from: BOB }));
+    const told: string[] = [];
+    while (left.length > 0) {
+      const { payload, used } = render(...left);
+      const text = payload.embeds![0]!.description!;
+      expect(text.length).toBeLessThanOrEqual(4_096);
+      told.push(...[...text.matchAll(/\*\*(\d+) `USDC`\*\*/g)].map(([, amount]) => amount!));
+      left.splice(0, used);
+    }
+    expect(told).toEqual(Array.from({ length: 60 }, (_, n) => String(n + 1)));
+  });
+});
+
+it('a swap is told as a swap, with what went where', () => {
+  const [embed] = embedsOf(
+    alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' }),
+    alertOf({ txHash: HASH, ...COIN, from: ALICE, to: TREASURY, value: '410000000000000000', internal: true }),
+  );
+  expect(embed!.title).toBe('🔄 Swap · 1,200 `USDC` → 0.41 `ETH`');
+  expect(read(embed!)).toContain(`**Wallet** \`Treasury\`\n\`${checksumAddress(TREASURY)}\``);
+  expect(read(embed!)).toContain(`**1,200 \`USDC\`**\n→ \`${checksumAddress(ALICE)}\``);
+  expect(read(embed!)).toContain(`**0.41 \`ETH\`**\n← \`${checksumAddress(ALICE)}\``);
+});
+
+it('a sweep is one line with a count, its ids and both parties', () => {
+  const ids = ['3', '1', '2', '10', `9${'0'.repeat(70)}`];
+  const { payload, used } = render(...ids.map((id) => alertOf({ txHash: HASH, ...key(id) })));
+  expect(used).toBe(5);
+  expect(payload.embeds![0]!.title).toBe('📥 Incoming · 5 × `Harbor Keys`');
+  expect(payload.embeds![0]!.description).toContain('#1–#3, #10, #90000000…00000000');
+  for (const part of [ALICE, TREASURY, KEYS]) expect(read(payload.embeds![0]!)).toContain(checksumAddress(part));
+});
+
+it('a move between two watched wallets reads as one line', () => {
+  const [embed] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }));
+  expect(embed!.title).toBe('🔁 Internal move · 5 `USDC`');
+  expect(embed!.description).toContain('`Treasury` → `Payroll`, both watched');
+  for (const part of [TREASURY, PAYROLL]) expect(embed!.description).toContain(`\`${checksumAddress(part)}\``);
+});
+
+describe('names', () => {
+  it('of the server’s address book stand beside the full address and go before a subscription’s label', () => {
+    const [embed] = embedsOf(
+      alertOf({}, { labels: { [ALICE]: 'Alice [x](y)', [TREASURY]: 'Main safe', [USDC]: 'Dollar' } }),
+    );
+    const text = read(embed!);
+    expect(text).toContain(`**From** \`Alice [x](y)\`\n\`${checksumAddress(ALICE)}\``);
+    expect(text).toContain(`**To** \`Main safe\`\n\`${checksumAddress(TREASURY)}\``);
+    expect(text).toContain(`\`Dollar\` · \`USD Coin\`\n\`${checksumAddress(USDC)}\``);
+    expect(embed!.footer!.text).toContain('Treasury (incoming)');
+  });
+});
+
+describe('marks', () => {
+  const marked = (mark: Mark) => embedsOf(alertOf({}, { marks: [mark] }))[0]!;
+  const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as const;
+
+  it('a look-alike is a warning at the top, with both addresses in full and the difference', () => {
+    const embed = marked({ kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: 'Grants' });
+    expect(embed.title).toMatch(/^⚠️ Look-alike address! 📥 Incoming/);
+    expect(embed.color).toBe(0xffcc00);
+    const lines = read(embed).split('\n').slice(1);
+    expect(lines[0]).toBe('⚠️ **LOOK-ALIKE: do not copy this address!**');
+    const top = lines.slice(0, 6).join('\n');
+    expect(top).toContain(`\`${checksumAddress(ALICE)}\``);
+    expect(top).toContain(`· \`Grants\`\n\`${checksumAddress(like as typeof ALICE)}\``);
+    expect(top).toContain(`\`…${checksumAddress(ALICE).slice(6, 14)}…\` is not \`…55555555…\``);
+  });
+
+  it.each<[string, Mark, string]>([
+    [
+      'an imitation',
+      { kind: 'imitation', symbol: 'USDC', genuine: KEYS },
+      `⚠️ **This token only calls itself \`USDC\`; the known one is \`${checksumAddress(KEYS)}\`.**`,
+    ],
+    [
+      'an imitated coin',
+      { kind: 'imitation', symbol: 'ETH', genuine: null },
+      '⚠️ **This token only calls itself `ETH`; the real one is the chain’s own coin, not a token.**',
+    ],
+    ['uncataloged', { kind: 'uncataloged' }, '-# The explorer’s catalogue does not list this token.'],
+    ['late', { kind: 'late', ms: 2 * 3_600_000 }, '-# Arrived 2 hr late.'],
+    ['very late', { kind: 'late', ms: 26.5 * 3_600_000 }, '-# Arrived 1 day, 2 hr late.'],
+  ])('%s', (_name, mark, words) => {
+    expect(marked(mark).description!.split('\n')).toContain(words);
+  });
+
+  it.each<[string, ClaimedAlert, string]>([
+    [
+      'reorganised',
+      alertOf({}, { reorganised: true }),
+      '-# The chain was reorganised; the transaction is now in block 1,234.',
+    ],
+    [
+      'a rounded token id',
+      alertOf({ ...key('5.78e+76'), tokenIdExact: false }),
+      '-# The token id was rounded by the sender.',
+    ],
+    [
+      'unknown decimals',
+      alertOf({ decimals: null }),
+      '-# The token’s decimals are unknown: this is the amount in its smallest unit.',
+    ],
+    ['equal transfers', alertOf({}, { count: 3 }), '-# 3 equal transfers in this transaction.'],
+    [
+      'a new token type',
+      alertOf({ kind: 'unknown', tokenType: 'ERC-9999' }),
+      '-# Token type `ERC-9999` is new to this bot; check the transaction.',
+    ],
+    ['a contract’s transfer', alertOf({ internal: true }), '-# Moved by a contract inside the transaction.'],
+  ])('%s', (_name, alert, words) => {
+    expect(embedsOf(alert)[0]!.description!.split('\n')).toContain(words);
+  });
+
+  it('stay at their own transfer in a group, and are told in plain text too', () => {
+    const mark: Mark = { kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: null };
+    const alerts = [
+      alertOf({ txHash: HASH }),
+      alertOf({ txHash: HASH, value: '0' }, { marks: [mark, { kind: 'uncataloged' }] }),
+    ];
+    const [embed] = embedsOf(...alerts);
+    expect(embed!.description).toMatch(/^⚠️ \*\*LOOK-ALIKE/);
+    expect(embed!.description).toMatch(/\*\*0 `USDC`\*\*\n.*\n.*\n-# The explorer/);
+    const { content } = renderPlain(alerts[1]!, 'ABCDEFGHIJ');
+    for (const part of [checksumAddress(ALICE), checksumAddress(like as typeof ALICE), 'LOOK-ALIKE'])
+      expect(content).toContain(part);
+  });
+});
+
+describe('every message', () => {
+  const alert = alertOf({}, { matches: [matchOf(TREASURY, 'incoming', 1, '42')] });
+  const messages = {
+    lines: renderAlerts([alert], 'ABCDEFGHIJ', settings).payload,
+    plain: renderPlain(alert, 'ABCDEFGHIJ'),
+    digest: renderDigest([alert], 'ABCDEFGHIJ', settings).payload,
+  };
+
+  it.each(Object.entries(messages))('can be asked why: %s', (_name, payload) => {
+    expect(payload.components).toEqual([
+      { type: 1, components: [{ type: 2, style: 2, label: 'Why?', custom_id: 'why:show:ABCDEFGHIJ' }] },
+    ]);
+  });
+
+  it('mentions the subscriptions’ roles and nobody else', () => {
+    expect(messages.lines.allowed_mentions).toEqual({ parse: [], roles: ['42'] });
+    expect(messages.plain.allowed_mentions).toEqual({ parse: [] });
+    expect(messages.digest.allowed_mentions).toEqual({ parse: [] });
+  });
+});
