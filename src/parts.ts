@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Parts } from './discord/command.ts';
-import type { RenderSettings } from './discord/render.ts';
+import type { RenderSettings } from './discord/line.ts';
 import { sampleMessage } from './discord/sample.ts';
 import { makePathToken, OPERATOR_SCOPE, type ReceiverPaths } from './receiver/paths.ts';
 import { probeReceiver } from './receiver/probe.ts';
