@@ -69,7 +69,9 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
   function transfer(): void {
     const pick = () => watched[Math.floor(Math.random() * watched.length)]!;
     const to = pick();
-    const from = Math.random() < 0.3 ? pick() : null;
+    const other = Math.random() < 0.3 ? pick() : null;
+    // What an address sends to itself is not told unless somebody asks for it.
+    const from = other === to ? null : other;
     const event: Sent = {
       hash: `0x${(++serial).toString(16).padStart(64, '0')}`,
       lines: [...new Set([to.channelId, ...(from ? [from.channelId] : [])])],

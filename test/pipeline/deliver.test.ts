@@ -20,12 +20,12 @@ const send = (units: number) => pipeline.receive(payment({ value: String(units *
 describe('messages', () => {
   it('are shared by a burst, ten lines each, in order', async () => {
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
-    await send(0);
+    await send(1);
     await pipeline.turnUntil(() => posts(ALERTS).length === 1);
-    for (let n = 1; n <= 25; n++) await send(n);
+    for (let n = 2; n <= 26; n++) await send(n);
     await pipeline.routed();
     await pipeline.turnUntil(() => shown(ALERTS).length === 26);
-    expect(shown(ALERTS)).toEqual(Array.from({ length: 26 }, (_, n) => String(n)));
+    expect(shown(ALERTS)).toEqual(Array.from({ length: 26 }, (_, n) => String(n + 1)));
     expect(pipeline.discord.messages(ALERTS).map(({ message }) => message.embeds.length)).toEqual([1, 10, 10, 5]);
   });
 
