@@ -4,10 +4,10 @@ import { TARGET_TYPES } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { add } from './subscription/add.ts';
 import { edit, pause } from './subscription/change.ts';
-import { addFilterOptions } from './subscription/filters.ts';
 import { offer } from './subscription/find.ts';
 import { list, listButton } from './subscription/list.ts';
 import { MUTE_CHOICES, mute } from './subscription/mute.ts';
+import { addFilterOptions } from './subscription/options.ts';
 import { dropButton, keepButton, remove } from './subscription/remove.ts';
 import { test } from './subscription/sample.ts';
 

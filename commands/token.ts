@@ -2,6 +2,7 @@ import { ButtonStyle } from 'discord.js';
 import type { Command, CommandSettings, Reply } from '../src/discord/command.ts';
 import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
 import { formatAmount } from '../src/domain/amount.ts';
+import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
@@ -11,7 +12,6 @@ import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';
 import { fullAddress, linkButton, note, press, row, shortAddress } from './parts/reply.ts';
 import { watch } from './subscription/add.ts';
-import { NO_FILTERS } from './subscription/filters.ts';
 import { visibleTo } from './subscription/find.ts';
 
 /** What the explorer knows of a token. */
@@ -64,7 +64,7 @@ export const token = {
         const parsed = parseWatchable(address);
         if (!parsed.ok) throw new UserError(context.t(`address.${parsed.fault}`));
         checkTarget(interaction, interaction.channelId, null, context.t);
-        const wish = { ...NO_FILTERS, address: parsed.address, channelId: interaction.channelId };
+        const wish = { ...DEFAULT_CHOICES, address: parsed.address, channelId: interaction.channelId };
         return watch(interaction, context, wish);
       },
     },

@@ -61,6 +61,7 @@ export function createParts(
       explorerUrl: config.EXPLORER_URL,
       discoveryUrl: config.DISCOVERY_URL,
       publicUrl,
+      nativeSymbol: config.NATIVE_SYMBOL,
       operatorGuildIds: config.OPERATOR_GUILD_IDS,
       version,
     },

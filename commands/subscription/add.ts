@@ -1,30 +1,33 @@
 import { ButtonStyle } from 'discord.js';
 import type { ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress, parseWatchable } from '../../src/domain/address.ts';
-import type { Subscription } from '../../src/domain/subscription.ts';
+import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { checkTarget } from '../parts/channel.ts';
 import { receiverUrlOf } from '../parts/project.ts';
 import { fullAddress, note, press, row } from '../parts/reply.ts';
-import { describe, type Filters, NO_FILTERS, readFilters } from './filters.ts';
+import { told } from './describe.ts';
 import { nameOf } from './find.ts';
+import { chosenBy } from './options.ts';
+import { tokenBook } from './tokens.ts';
 
 /** `/subscription add`. */
 export async function add(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const parsed = parseWatchable(interaction.options.getString('address', true));
   if (!parsed.ok) throw new UserError(context.t(`address.${parsed.fault}`));
-  const filters = readFilters(interaction, context, NO_FILTERS);
+  const tokens = await tokenBook(interaction.guildId, context);
+  const choices = chosenBy(interaction, context, tokens, DEFAULT_CHOICES);
   const picked = interaction.options.getChannel('channel');
   const channelId = picked?.id ?? context.server.defaultChannel ?? interaction.channelId;
   checkTarget(interaction, channelId, picked, context.t);
-  return watch(interaction, context, { ...filters, address: parsed.address, channelId });
+  return watch(interaction, context, { ...choices, address: parsed.address, channelId });
 }
 
 /** Starts watching, for whichever command or button asks; what is wrong with the wish was checked before. */
 export async function watch(
   interaction: CommandUse | ButtonUse,
   context: CommandContext,
-  wish: Filters & { address: AddressText; channelId: string },
+  wish: Choices & { address: AddressText; channelId: string },
 ): Promise<Reply> {
   const { guildId } = interaction;
   const { store, settings, now, t } = context;
@@ -55,22 +58,23 @@ export async function watch(
   }
 }
 
-function added(
+async function added(
   interaction: CommandUse | ButtonUse,
   subscription: Subscription,
-  { settings, t }: CommandContext,
+  context: CommandContext,
   receiverUrl: string | null,
-): Reply {
+): Promise<Reply> {
+  const { settings, t } = context;
+  const tokens = await tokenBook(interaction.guildId, context);
   const next = receiverUrl
     ? t('subscription.add.ownWebhook', { url: receiverUrl })
     : t('subscription.add.operatorWebhook');
-  const what = describe(subscription, { settings, t });
   return note(
     'good',
     t('subscription.add.title', { name: nameOf(subscription) }),
     [
       fullAddress(subscription.address, settings),
-      t('subscription.told', { channel: `<#${subscription.channelId}>`, what }),
+      ...told(subscription, context, tokens),
       silentMention(interaction, subscription, t),
     ],
     {

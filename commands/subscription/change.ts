@@ -1,23 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { SubscriptionChange } from '../../src/store/subscriptions.ts';
 import { checkTarget } from '../parts/channel.ts';
 import { fullAddress, note } from '../parts/reply.ts';
-import { describe, readFilters } from './filters.ts';
+import { told } from './describe.ts';
 import { named, nameOf } from './find.ts';
+import { chosenBy } from './options.ts';
+import { tokenBook } from './tokens.ts';
 
 /** `/subscription edit`. */
 export async function edit(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { settings, t } = context;
   const before = await named(interaction, context);
-  const filters = readFilters(interaction, context, before);
+  const tokens = await tokenBook(interaction.guildId, context);
+  const choices = chosenBy(interaction, context, tokens, before);
   const picked = interaction.options.getChannel('channel');
   if (picked) checkTarget(interaction, picked.id, picked, t);
-  const after = await save(interaction, context, before, { ...filters, ...(picked && { channelId: picked.id }) });
+  const wish = { ...choices, ...(picked && { channelId: picked.id }) };
+  const after = await save(interaction, context, before, onlyChanged(before, wish));
   return note('good', t('subscription.edit.title', { name: nameOf(after) }), [
     fullAddress(after.address, settings),
-    t('subscription.told', { channel: `<#${after.channelId}>`, what: describe(after, context) }),
+    ...told(after, context, tokens),
   ]);
 }
 
@@ -26,11 +31,17 @@ export async function pause(interaction: CommandUse, context: CommandContext, pa
   const { settings, t } = context;
   const after = await save(interaction, context, await named(interaction, context), { paused });
   const name = nameOf(after);
-  const again = { channel: `<#${after.channelId}>`, what: describe(after, context) };
-  return note('good', paused ? t('subscription.pause.title', { name }) : t('subscription.pause.resumed', { name }), [
-    fullAddress(after.address, settings),
-    paused ? t('subscription.pause.meaning') : t('subscription.pause.toldAgain', again),
-  ]);
+  const address = fullAddress(after.address, settings);
+  if (paused) return note('good', t('subscription.pause.title', { name }), [address, t('subscription.pause.meaning')]);
+  const tokens = await tokenBook(interaction.guildId, context);
+  return note('good', t('subscription.pause.resumed', { name }), [address, ...told(after, context, tokens)]);
+}
+
+/** What a wish would change; what somebody else changes at the same time stays. */
+function onlyChanged(before: Subscription, wish: SubscriptionChange): SubscriptionChange {
+  const keys = Object.keys(wish) as (keyof SubscriptionChange)[];
+  const changed = keys.filter((key) => !isDeepStrictEqual(before[key], wish[key]));
+  return Object.fromEntries(changed.map((key) => [key, wish[key]]));
 }
 
 /** Changes a subscription and writes it down; throws a {@link UserError} when that cannot be. */

@@ -2,10 +2,13 @@ import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../..
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { ago, fullAddress, note, pager, row } from '../parts/reply.ts';
-import { describe } from './filters.ts';
+import { describe } from './describe.ts';
 import { visibleTo } from './find.ts';
+import { type TokenBook, tokenBook } from './tokens.ts';
 
 const PER_PAGE = 6;
+/** Characters of one subscription's phrases; a page of them must fit into one message. */
+const PHRASES_MOST = 380;
 
 /** `/subscription list`. */
 export function list(interaction: CommandUse, context: CommandContext): Promise<Reply> {
@@ -25,9 +28,9 @@ async function page(
   channel: string,
   wanted: number,
 ): Promise<Reply> {
+  const { store, t } = context;
   const visible = await visibleTo(interaction, context);
   const shown = channel === 'all' ? visible : visible.filter(({ channelId }) => channelId === channel);
-  const { t } = context;
   if (shown.length === 0) {
     const none =
       channel === 'all' ? t('subscription.list.none') : t('subscription.list.noneHere', { channel: `<#${channel}>` });
@@ -36,9 +39,11 @@ async function page(
   const pages = Math.ceil(shown.length / PER_PAGE);
   const current = Math.min(Math.max(0, Math.trunc(wanted) || 0), pages - 1);
   const rows = shown.slice(current * PER_PAGE, (current + 1) * PER_PAGE);
+  const tokens = await tokenBook(interaction.guildId, context);
+  const troubled = new Map((await store.outbox.troubled(interaction.guildId)).map((one) => [one.channelId, one.state]));
   const lines = rows.flatMap((one, index) => {
-    const heading = one.channelId === rows[index - 1]?.channelId ? [] : [`### <#${one.channelId}>`];
-    return [...heading, ...lineOf(one, context)];
+    const heading = one.channelId === rows[index - 1]?.channelId ? [] : headingOf(one.channelId, troubled, t);
+    return [...heading, ...linesOf(one, context, tokens)];
   });
   const turn = pager(t, current, pages, (to) => `subscription:list:${channel}:${to}`);
   return note('info', t('subscription.list.title', { count: shown.length }), lines, {
@@ -47,7 +52,13 @@ async function page(
   });
 }
 
-function lineOf(subscription: Subscription, context: CommandContext): string[] {
+function headingOf(channelId: string, troubled: Map<string, string>, t: CommandContext['t']): string[] {
+  const state = troubled.get(channelId);
+  const trouble = state === 'parked' ? t('subscription.list.parked') : t('subscription.list.closed');
+  return [`### <#${channelId}>`, ...(state === undefined ? [] : [trouble])];
+}
+
+function linesOf(subscription: Subscription, context: CommandContext, tokens: TokenBook): string[] {
   const { settings, t } = context;
   const { id, label, address, lastEventAt } = subscription;
   const last =
@@ -55,9 +66,17 @@ function lineOf(subscription: Subscription, context: CommandContext): string[] {
   return [
     `**${label === null ? '' : `${inCode(label, '')} · `}${t('subscription.list.number', { id })}**`,
     fullAddress(address, settings),
-    describe(subscription, context),
+    inOneLine(describe(subscription, context, tokens), t),
     `-# ${[stateOf(subscription, context), last].filter(Boolean).join(' · ')}`,
   ];
+}
+
+/** As many phrases as there is room for, and how many more there are. */
+function inOneLine(phrases: string[], t: CommandContext['t']): string {
+  let shown = 1;
+  while (shown < phrases.length && phrases.slice(0, shown + 1).join(' · ').length <= PHRASES_MOST) shown++;
+  const rest = phrases.length - shown;
+  return [...phrases.slice(0, shown), ...(rest > 0 ? [t('subscription.list.more', { count: rest })] : [])].join(' · ');
 }
 
 /** Why nothing is told at the moment; empty when something would be. */

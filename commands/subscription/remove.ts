@@ -3,16 +3,19 @@ import type { Button, CommandContext, CommandUse, Reply } from '../../src/discor
 import { checksumAddress } from '../../src/domain/address.ts';
 import { UserError } from '../../src/errors.ts';
 import { fullAddress, note, press, row } from '../parts/reply.ts';
-import { describe } from './filters.ts';
+import { describe } from './describe.ts';
 import { named, nameOf } from './find.ts';
+import { tokenBook } from './tokens.ts';
 
 /** `/subscription remove`: asks first. */
 export async function remove(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { settings, t } = context;
   const found = await named(interaction, context);
+  const tokens = await tokenBook(interaction.guildId, context);
   const lines = [
     fullAddress(found.address, settings),
-    t('subscription.remove.meaning', { channel: `<#${found.channelId}>`, what: describe(found, context) }),
+    t('subscription.remove.meaning', { channel: `<#${found.channelId}>` }),
+    ...describe(found, context, tokens).map((phrase) => `• ${phrase}`),
     t('subscription.remove.instead'),
   ];
   const buttons = row(

@@ -30,6 +30,8 @@ export interface CommandSettings {
   explorerUrl: string | undefined;
   discoveryUrl: string | undefined;
   publicUrl: string;
+  /** How the native coin is written; undefined: as its events say. */
+  nativeSymbol: string | undefined;
   operatorGuildIds: readonly string[];
   version: string;
 }

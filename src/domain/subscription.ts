@@ -83,5 +83,38 @@ export interface Subscription {
   silenceToldAt: number | null;
 }
 
+/** What people choose about a subscription. */
+export type Choices = Pick<
+  Subscription,
+  | 'label'
+  | 'direction'
+  | 'kind'
+  | 'minimum'
+  | 'token'
+  | 'mention'
+  | 'filters'
+  | 'digest'
+  | 'quiet'
+  | 'mentionMinimum'
+  | 'mentionCooldown'
+  | 'watchSilence'
+>;
+
+/** What is told when nothing is chosen. */
+export const DEFAULT_CHOICES: Choices = {
+  label: null,
+  direction: 'any',
+  kind: 'any',
+  minimum: null,
+  token: null,
+  mention: null,
+  filters: DEFAULT_FILTERS,
+  digest: null,
+  quiet: null,
+  mentionMinimum: null,
+  mentionCooldown: 5,
+  watchSilence: false,
+};
+
 /** How a transfer looks from a watched address. `self` is a transfer from an address to itself. */
 export type Perspective = 'incoming' | 'outgoing' | 'self' | 'token';

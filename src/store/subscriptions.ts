@@ -1,26 +1,15 @@
 import type { Database } from 'better-sqlite3';
-import { DEFAULT_FILTERS, type Filters, type Subscription } from '../domain/subscription.ts';
+import {
+  type Choices,
+  DEFAULT_CHOICES,
+  DEFAULT_FILTERS,
+  type Filters,
+  type Subscription,
+} from '../domain/subscription.ts';
 
 /** What somebody asks to be told about; the rest of a {@link Subscription} comes with time. */
 export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'address' | 'createdBy' | 'createdAt'> &
-  Partial<Chosen>;
-
-/** What people choose. */
-type Chosen = Pick<
-  Subscription,
-  | 'label'
-  | 'direction'
-  | 'kind'
-  | 'minimum'
-  | 'token'
-  | 'mention'
-  | 'filters'
-  | 'digest'
-  | 'quiet'
-  | 'mentionMinimum'
-  | 'mentionCooldown'
-  | 'watchSilence'
->;
+  Partial<Choices>;
 
 /** What may change later. */
 export type SubscriptionChange = Partial<Omit<Subscription, 'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt'>>;
@@ -63,21 +52,6 @@ const COLUMNS = Object.entries(COLUMN_OF)
   .map(([key, column]) => `${column} AS ${key}`)
   .join(', ');
 
-const CHOSEN_DEFAULTS: Chosen = {
-  label: null,
-  direction: 'any',
-  kind: 'any',
-  minimum: null,
-  token: null,
-  mention: null,
-  filters: DEFAULT_FILTERS,
-  digest: null,
-  quiet: null,
-  mentionMinimum: null,
-  mentionCooldown: 5,
-  watchSilence: false,
-};
-
 const fromRow = (row: Row): Subscription => ({
   ...row,
   paused: row.paused === 1,
@@ -100,7 +74,7 @@ export function subscriptionsTable(db: Database) {
   );
   const byAddress = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM subscriptions WHERE address = ?`);
   const count = db.prepare<[string], { n: number }>('SELECT count(*) AS n FROM subscriptions WHERE guild_id = ?');
-  const given = ['guildId', 'channelId', 'address', 'createdBy', 'createdAt', ...Object.keys(CHOSEN_DEFAULTS)] as const;
+  const given = ['guildId', 'channelId', 'address', 'createdBy', 'createdAt', ...Object.keys(DEFAULT_CHOICES)] as const;
   const insert = db.prepare(
     `INSERT INTO subscriptions (${given.map((key) => COLUMN_OF[key as keyof Subscription]).join(', ')})
      VALUES (${given.map((key) => `@${key}`).join(', ')})`,
@@ -112,7 +86,7 @@ export function subscriptionsTable(db: Database) {
     const existing = same.get(subscription.address, subscription.channelId);
     if (existing) return { status: 'exists' as const, subscription: fromRow(existing) };
     if ((count.get(subscription.guildId)?.n ?? 0) >= limit) return { status: 'full' as const };
-    const values = Object.entries({ ...CHOSEN_DEFAULTS, ...subscription }).map(([key, value]) => [
+    const values = Object.entries({ ...DEFAULT_CHOICES, ...subscription }).map(([key, value]) => [
       key,
       toColumn(value),
     ]);

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { inboxTable } from './inbox.ts';
 import { labelsTable } from './labels.ts';
+import { ledgerTable } from './ledger.ts';
 import { outboxTable } from './outbox.ts';
 import { projectsTable } from './projects.ts';
 import { reportsTable } from './reports.ts';
@@ -23,7 +24,7 @@ export function openTables(db: Database) {
 
 /** The groups that only read, and may take long: a connection of their own, in a thread of its own, serves them. */
 export function openReadings(db: Database) {
-  return { reports: reportsTable(db) };
+  return { reports: reportsTable(db), ledger: ledgerTable(db) };
 }
 
 /** The table groups as the database's own threads see them. */

@@ -63,7 +63,7 @@ describe('/subscription add', () => {
       token: TOKEN,
       mention: harbor.watchers,
     });
-    expect(textOf(answer)).toContain(`<#${harbor.whales}>: incoming ERC-20 transfers · at least \`250.5\` · token`);
+    expect(textOf(answer)).toContain(`<#${harbor.whales}>: incoming ERC-20 transfers.\n• at least \`250.5\`\n• token`);
     expect(textOf(answer)).toContain(TOKEN);
     expect(textOf(answer)).toContain(`pings <@&${harbor.watchers}>`);
     expect(textOf(answer)).toContain('shown but not pinged');

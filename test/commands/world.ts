@@ -58,7 +58,8 @@ export async function startWorld(options: WorldOptions = {}) {
   // Everybody reads English, unless a test says otherwise.
   for (const userId of [seed.mia, seed.noa]) discord.act({ do: 'user.update', userId, locale: 'en-US' });
   discord.act({ do: 'guild.update', guildId: seed.orchid.id, locale: 'en-US' });
-  const own = beside ? null : await openStore(join(dir, 'test.sqlite'));
+  const file = join(dir, 'test.sqlite');
+  const own = beside ? null : await openStore(file);
   const store = beside?.store ?? own!.store;
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
@@ -90,6 +91,7 @@ export async function startWorld(options: WorldOptions = {}) {
       explorerUrl: 'https://explorer.example',
       discoveryUrl: undefined,
       publicUrl: 'https://bell.example',
+      nativeSymbol: undefined,
       operatorGuildIds: [seed.harbor.id],
       version: '1.2.3',
     },
@@ -117,6 +119,8 @@ export async function startWorld(options: WorldOptions = {}) {
 
   return {
     discord,
+    /** The database's. */
+    file,
     store,
     parts,
     clock,

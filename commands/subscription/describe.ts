@@ -1,0 +1,71 @@
+import type { CommandContext } from '../../src/discord/command.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import type { Asset, Choices, Subscription } from '../../src/domain/subscription.ts';
+import { DEFAULT_CHOICES } from '../../src/domain/subscription.ts';
+import { fullAddress } from '../parts/reply.ts';
+import type { TokenBook } from './tokens.ts';
+
+/** Entries of a list that are shown one by one. */
+const SHOWN = 5;
+
+/** What is told, in phrases; the first one says which transfers. */
+export function describe(choices: Choices, context: CommandContext, tokens: TokenBook): string[] {
+  const { t } = context;
+  const { direction, kind, minimum, token } = choices;
+  return [
+    t(`subscription.what.${direction}.${kind}`),
+    ...(minimum === null ? [] : [t('subscription.what.minimum', { amount: minimum })]),
+    ...(token === null ? [] : [t('subscription.what.token', { token: tokens.nameOf(token) })]),
+    ...filterPhrases(choices, context, tokens),
+    ...rhythmPhrases(choices, context),
+    ...mentionPhrases(choices, context),
+  ];
+}
+
+/** Where alerts go and what they are, as lines. */
+export function told(subscription: Subscription, context: CommandContext, tokens: TokenBook): string[] {
+  const [what = '', ...more] = describe(subscription, context, tokens);
+  const first = context.t('subscription.told', { channel: `<#${subscription.channelId}>`, what });
+  return [first, ...more.map((phrase) => `• ${phrase}`)];
+}
+
+function filterPhrases({ filters }: Choices, { t, settings }: CommandContext, tokens: TokenBook): string[] {
+  const several = <Value>(values: readonly Value[], show: (value: Value) => string): string => {
+    const shown = values.slice(0, SHOWN).map(show).join(', ');
+    return values.length > SHOWN ? t('subscription.what.more', { shown, count: values.length - SHOWN }) : shown;
+  };
+  const named = (assets: Asset[]) => ({ tokens: several(assets, tokens.nameOf) });
+  const people = (addresses: AddressText[]) => ({ addresses: several(addresses, (one) => fullAddress(one, settings)) });
+  const minimums = Object.entries(filters.minimums) as [Asset, string][];
+  return [
+    ...minimums.map(([asset, amount]) => t('subscription.what.minimumOf', { amount, token: tokens.nameOf(asset) })),
+    filters.tokens.length > 0 && t('subscription.what.tokens', named(filters.tokens)),
+    filters.deniedTokens.length > 0 && t('subscription.what.deniedTokens', named(filters.deniedTokens)),
+    filters.counterparties.length > 0 && t('subscription.what.counterparties', people(filters.counterparties)),
+    filters.deniedCounterparties.length > 0 &&
+      t('subscription.what.deniedCounterparties', people(filters.deniedCounterparties)),
+    filters.cataloged && t('subscription.what.cataloged'),
+    !filters.internal && t('subscription.what.noInternal'),
+    filters.zero && t('subscription.what.zero'),
+    filters.self && t('subscription.what.self'),
+  ].filter((phrase) => phrase !== false);
+}
+
+function rhythmPhrases({ digest, quiet, watchSilence }: Choices, { t, server }: CommandContext): string[] {
+  return [
+    digest !== null && t(`subscription.what.${digest}`),
+    quiet !== null && t('subscription.what.quiet', { hours: quiet.replace('-', '–'), zone: server.timezone ?? 'UTC' }),
+    watchSilence && t('subscription.what.silence'),
+  ].filter((phrase) => phrase !== false);
+}
+
+function mentionPhrases({ mention, mentionMinimum, mentionCooldown }: Choices, { t }: CommandContext): string[] {
+  if (mention === null) return [];
+  const role = { role: `<@&${mention}>` };
+  const pings =
+    mentionMinimum === null
+      ? t('subscription.what.mention', role)
+      : t('subscription.what.mentionFrom', { ...role, amount: mentionMinimum });
+  if (mentionCooldown === DEFAULT_CHOICES.mentionCooldown) return [pings];
+  return [pings, t('subscription.what.cooldown', { count: mentionCooldown })];
+}

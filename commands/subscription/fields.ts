@@ -1,0 +1,239 @@
+import { type AddressText, checksumAddress, parseAddress } from '../../src/domain/address.ts';
+import { isAmount } from '../../src/domain/amount.ts';
+import {
+  type Asset,
+  type Choices,
+  DEFAULT_CHOICES,
+  DEFAULT_FILTERS,
+  type Filters,
+  type Subscription,
+} from '../../src/domain/subscription.ts';
+import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import { type TokenBook, writeAsset } from './tokens.ts';
+
+/** What reading needs to know besides the text. */
+export interface Reading {
+  t: Translate;
+  guildId: string;
+  tokens: TokenBook;
+}
+
+/** Everything that people choose, side by side. */
+type Flat = Omit<Choices, 'filters'> & Filters;
+
+/** One choice, as an option of a command and as a column of a file. An empty text or `none` takes the choice back. */
+interface Field<Value> {
+  option: string;
+  /** Throws a {@link UserError} for what cannot be. */
+  read(text: string, reading: Reading): Value;
+  /** As `read` takes it. */
+  write(value: Value): string;
+}
+
+const MOST_ENTRIES = 50;
+const MOST_COOLDOWN = 10_080;
+const NONE = ['', 'none', 'off'];
+
+/** Every choice by its name in a subscription, in the order in which they are offered. */
+export const FIELDS: { [Key in keyof Flat]: Field<Flat[Key]> } = {
+  label: nullable('label', readLabel),
+  direction: oneOf('direction', ['any', 'incoming', 'outgoing']),
+  kind: oneOf('kind', ['any', 'native', 'erc20', 'nft']),
+  minimum: nullable('minimum', (text, { t }) => readAmount('minimum', text, t)),
+  token: nullable('token', readToken, checksumAddress),
+  mention: nullable('mention', readRole, (role) => `<@&${role}>`),
+  minimums: { option: 'minimums', read: readMinimums, write: writeMinimums },
+  tokens: list('tokens', (text, { tokens }) => tokens.find(text), writeAsset),
+  deniedTokens: list('exclude-tokens', (text, { tokens }) => tokens.find(text), writeAsset),
+  counterparties: list('counterparties', readCounterparty, checksumAddress),
+  deniedCounterparties: list('exclude-counterparties', readCounterparty, checksumAddress),
+  internal: yesOrNo('internal', DEFAULT_FILTERS.internal),
+  cataloged: yesOrNo('cataloged', DEFAULT_FILTERS.cataloged),
+  zero: yesOrNo('zero', DEFAULT_FILTERS.zero),
+  self: yesOrNo('self', DEFAULT_FILTERS.self),
+  digest: { ...oneOf('digest', ['hourly', 'daily']), read: readDigest, write: (value) => value ?? 'off' },
+  quiet: nullable('quiet', readQuiet),
+  mentionMinimum: nullable('mention-minimum', (text, { t }) => readAmount('mention-minimum', text, t)),
+  mentionCooldown: { option: 'mention-cooldown', read: readCooldown, write: String },
+  watchSilence: yesOrNo('silence', DEFAULT_CHOICES.watchSilence),
+};
+
+/**
+ * What was chosen, over what was there before: `said` gives the text of each option that was given. Throws a
+ * {@link UserError} for what cannot be.
+ */
+export function readChoices(said: (option: string) => string | undefined, before: Choices, reading: Reading): Choices {
+  const chosen: Flat = { ...before, ...before.filters };
+  for (const key of Object.keys(FIELDS) as (keyof Flat)[]) readField(key, said, chosen, reading);
+  const after = unflat(chosen);
+  checkTogether(after, reading);
+  return after;
+}
+
+function readField<Key extends keyof Flat>(
+  key: Key,
+  said: (option: string) => string | undefined,
+  chosen: Flat,
+  reading: Reading,
+): void {
+  const text = said(FIELDS[key].option);
+  if (text !== undefined) chosen[key] = FIELDS[key].read(text.trim(), reading);
+}
+
+function unflat(flat: Flat): Choices {
+  const part = <Whole extends object>(like: Whole) =>
+    Object.fromEntries(Object.keys(like).map((key) => [key, flat[key as keyof Flat]]));
+  const { filters: _, ...own } = DEFAULT_CHOICES;
+  return { ...part(own), filters: part(DEFAULT_FILTERS) } as unknown as Choices;
+}
+
+function nullable<Value extends string>(
+  option: string,
+  read: (text: string, reading: Reading) => Value,
+  write: (value: Value) => string = String,
+): Field<Value | null> {
+  return {
+    option,
+    read: (text, reading) => (NONE.includes(text.toLowerCase()) ? null : read(text, reading)),
+    write: (value) => (value === null ? '' : write(value)),
+  };
+}
+
+function oneOf<Value extends string>(option: string, values: readonly [Value, ...Value[]]): Field<Value> {
+  return {
+    option,
+    read(text, { t }) {
+      if (text === '') return values[0];
+      const found = values.find((value) => value === text.toLowerCase());
+      if (found) return found;
+      const choices = values.map((value) => `\`${value}\``).join(', ');
+      throw new UserError(t('subscription.filter.choice', { option, choices }));
+    },
+    write: String,
+  };
+}
+
+function yesOrNo(option: string, otherwise: boolean): Field<boolean> {
+  return {
+    option,
+    read(text, { t }) {
+      if (text === '') return otherwise;
+      if (/^(yes|true|on|1)$/i.test(text)) return true;
+      if (/^(no|false|off|0)$/i.test(text)) return false;
+      throw new UserError(t('subscription.filter.yesOrNo', { option }));
+    },
+    write: (value) => (value ? 'yes' : 'no'),
+  };
+}
+
+function list<Value extends string>(
+  option: string,
+  read: (text: string, reading: Reading) => Value,
+  write: (value: Value) => string,
+): Field<Value[]> {
+  return {
+    option,
+    read(text, reading) {
+      if (NONE.includes(text.toLowerCase())) return [];
+      const entries = [...new Set(words(text).map((word) => read(word, reading)))];
+      checkCount(option, entries.length, reading.t);
+      return entries;
+    },
+    write: (values) => values.map(write).join(' '),
+  };
+}
+
+const words = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
+
+function checkCount(option: string, count: number, t: Translate): void {
+  if (count > MOST_ENTRIES) throw new UserError(t('subscription.filter.tooMany', { option, most: MOST_ENTRIES }));
+}
+
+function readLabel(text: string, { t }: Reading): string {
+  const plain = plainText(text);
+  if (plain === null) throw new UserError(t('subscription.filter.invisible'));
+  if (looksLikeLink(plain)) throw new UserError(t('subscription.filter.link'));
+  return plain;
+}
+
+function readAmount(option: string, text: string, t: Translate): string {
+  if (isAmount(text)) return text;
+  throw new UserError(t('subscription.filter.amount', { option }));
+}
+
+function readToken(text: string, { tokens, t }: Reading): AddressText {
+  const asset = tokens.find(text);
+  if (asset === 'native') throw new UserError(t('subscription.filter.nativeToken'));
+  return asset;
+}
+
+function readRole(text: string, { guildId, t }: Reading): string {
+  const id = /^(?:<@&)?(\d{5,20})>?$/.exec(text)?.[1];
+  if (id === undefined) throw new UserError(t('subscription.filter.role'));
+  if (id === guildId) throw new UserError(t('subscription.filter.everyone'));
+  return id;
+}
+
+function readMinimums(text: string, { tokens, t }: Reading): Filters['minimums'] {
+  if (NONE.includes(text.toLowerCase())) return {};
+  const entries = words(text.replace(/\s*=\s*/g, '=')).map((word): [Asset, string] => {
+    const [token = '', amount = '', ...more] = word.split('=');
+    if (token === '' || more.length > 0 || !isAmount(amount)) {
+      throw new UserError(t('subscription.filter.minimums', { text: inCode(word, '``') }));
+    }
+    return [tokens.find(token), amount];
+  });
+  checkCount('minimums', entries.length, t);
+  return Object.fromEntries(entries);
+}
+
+function writeMinimums(minimums: Filters['minimums']): string {
+  return Object.entries(minimums)
+    .map(([asset, amount]) => `${writeAsset(asset as Asset)}=${amount}`)
+    .join(' ');
+}
+
+function readCounterparty(text: string, { t }: Reading): AddressText {
+  const parsed = parseAddress(text);
+  if (parsed.ok) return parsed.address;
+  const reason = t(`address.${parsed.fault}`);
+  throw new UserError(t('subscription.filter.counterparty', { text: inCode(text, '``'), reason }));
+}
+
+function readDigest(text: string, reading: Reading): Subscription['digest'] {
+  return NONE.includes(text.toLowerCase()) ? null : oneOf('digest', ['hourly', 'daily']).read(text, reading);
+}
+
+function readQuiet(text: string, { t }: Reading): string {
+  const times = /^(\d{1,2}):(\d{2})\s*[-–—]\s*(\d{1,2}):(\d{2})$/.exec(text)?.slice(1) ?? [];
+  const [startHour = '24', startMinute = '', endHour = '24', endMinute = ''] = times;
+  const start = `${startHour.padStart(2, '0')}:${startMinute}`;
+  const end = `${endHour.padStart(2, '0')}:${endMinute}`;
+  const right = [startHour, endHour].every((hour) => Number(hour) < 24) && Number(startMinute) < 60;
+  if (!right || Number(endMinute) >= 60 || start === end) throw new UserError(t('subscription.filter.quiet'));
+  return `${start}-${end}`;
+}
+
+function readCooldown(text: string, { t }: Reading): number {
+  if (text === '') return DEFAULT_CHOICES.mentionCooldown;
+  const minutes = /^\d{1,5}$/.test(text) ? Number(text) : Infinity;
+  if (minutes > MOST_COOLDOWN) throw new UserError(t('subscription.filter.cooldown', { most: MOST_COOLDOWN }));
+  return minutes;
+}
+
+/** Refuses what contradicts itself, so that nobody waits for alerts that can never come. */
+function checkTogether({ kind, token, minimum, filters }: Choices, { t, tokens }: Reading): void {
+  if (kind === 'native' && token !== null) throw new UserError(t('subscription.filter.nativeOnly'));
+  if (kind === 'nft' && minimum !== null) throw new UserError(t('subscription.filter.nftMinimum'));
+  const both =
+    filters.tokens.find((one) => filters.deniedTokens.includes(one)) ??
+    (token !== null && filters.deniedTokens.includes(token) ? token : undefined);
+  if (both) throw new UserError(t('subscription.filter.both', { what: tokens.nameOf(both) }));
+  const other = filters.counterparties.find((one) => filters.deniedCounterparties.includes(one));
+  if (other) throw new UserError(t('subscription.filter.both', { what: `\`${checksumAddress(other)}\`` }));
+  if (token !== null && filters.tokens.length > 0 && !filters.tokens.includes(token)) {
+    throw new UserError(t('subscription.filter.tokenNotAmong'));
+  }
+}

@@ -1,0 +1,90 @@
+import {
+  type APIApplicationCommandOptionChoice,
+  ApplicationCommandOptionType,
+  type SlashCommandSubcommandBuilder,
+} from 'discord.js';
+import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
+import type { Choices } from '../../src/domain/subscription.ts';
+import { TARGET_TYPES } from '../parts/channel.ts';
+import { readChoices } from './fields.ts';
+import type { TokenBook } from './tokens.ts';
+
+const same = (...values: string[]): APIApplicationCommandOptionChoice<string>[] =>
+  values.map((value) => ({ name: value, value }));
+
+const DIRECTIONS = same('any', 'incoming', 'outgoing');
+const KINDS = [
+  { name: 'any', value: 'any' },
+  { name: 'native coin', value: 'native' },
+  { name: 'ERC-20 tokens', value: 'erc20' },
+  { name: 'NFTs', value: 'nft' },
+];
+
+/** The options that `add` and `edit` share, in one order. */
+export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashCommandSubcommandBuilder {
+  const editing = command.name === 'edit';
+  const clears = editing ? ' ("none" removes it)' : '';
+  const text = (name: string, description: string, most: number, choices: typeof DIRECTIONS = []) =>
+    command.addStringOption((option) => {
+      option.setName(name).setDescription(description);
+      return choices.length > 0 ? option.addChoices(...choices) : option.setMaxLength(most);
+    });
+  const flag = (name: string, description: string) =>
+    command.addBooleanOption((option) => option.setName(name).setDescription(description));
+
+  command.addChannelOption((option) =>
+    option
+      .setName('channel')
+      .setDescription('Where alerts go (default: the server’s alert channel, or here)')
+      .addChannelTypes(...TARGET_TYPES),
+  );
+  text('label', `A name for the address, shown in alerts${clears}`, 32);
+  text('direction', 'Only transfers that go this way, seen from the address', 0, DIRECTIONS);
+  text('kind', 'Only transfers of this kind', 0, KINDS);
+  text('minimum', `Only amounts of at least this, in the token’s units, like 250 or 0.5${clears}`, 60);
+  text('token', `Only transfers of this token: address or symbol${clears}`, 60);
+  command.addRoleOption((option) =>
+    option
+      .setName('mention')
+      .setDescription(editing ? 'A role to ping with each alert (@everyone removes it)' : 'A role to ping'),
+  );
+  text('minimums', `Minimum by token, like USDC=100, ETH=0.5${clears}`, 3_000);
+  text('tokens', `Only these tokens: addresses, symbols or "native"${clears}`, 3_000);
+  text('exclude-tokens', `Not these tokens: addresses, symbols or "native"${clears}`, 3_000);
+  text('counterparties', `Only transfers from or to these addresses${clears}`, 3_000);
+  text('exclude-counterparties', `No transfers from or to these addresses${clears}`, 3_000);
+  flag('internal', 'Also native transfers that contracts make inside a transaction (default: yes)');
+  flag('cataloged', 'Only tokens that the explorer’s catalogue has (default: no)');
+  flag('zero', 'Also transfers of nothing (default: no)');
+  flag('self', 'Also transfers from the address to itself (default: no)');
+  text('digest', 'Tell all together once an hour or a day, not one by one', 0, same('off', 'hourly', 'daily'));
+  text('quiet', 'Hours in which nothing is told until they end, like 22:00-07:00, or "off"', 20);
+  text('mention-minimum', `Ping only from this amount on, in the token’s units${clears}`, 60);
+  command.addIntegerOption((option) =>
+    option
+      .setName('mention-cooldown')
+      .setDescription('Minutes between two pings (default: 5)')
+      .setMinValue(0)
+      .setMaxValue(10_080),
+  );
+  return flag('silence', 'Point out when nothing moves for unusually long (default: no)');
+}
+
+/** What the person set, over what was there before; throws a {@link UserError} for what cannot be. */
+export function chosenBy(
+  interaction: CommandUse,
+  context: CommandContext,
+  tokens: TokenBook,
+  before: Choices,
+): Choices {
+  const { options, guildId } = interaction;
+  const editing = options.getSubcommand() === 'edit';
+  const said = (name: string): string | undefined => {
+    const given = options.get(name);
+    if (!given) return undefined;
+    // In Discord @everyone is a role like others: the one thing to pick that can mean nobody.
+    if (given.type === ApplicationCommandOptionType.Role && given.value === guildId && editing) return 'none';
+    return String(given.value);
+  };
+  return readChoices(said, before, { t: context.t, guildId, tokens });
+}

@@ -1,0 +1,66 @@
+import type { CommandContext } from '../../src/discord/command.ts';
+import { checksumAddress, NATIVE_SENTINEL, parseAddress } from '../../src/domain/address.ts';
+import type { Asset } from '../../src/domain/subscription.ts';
+import { inCode, plainText } from '../../src/domain/text.ts';
+import { UserError } from '../../src/errors.ts';
+import type { KnownToken } from '../../src/store/ledger.ts';
+import { fullAddress } from '../parts/reply.ts';
+
+/** The tokens that people of one server can mean by a symbol, and how tokens are shown to them. */
+export interface TokenBook {
+  known: KnownToken[];
+  /** The token that a text means: an address, a symbol or `native`; throws a {@link UserError}. */
+  find(text: string): Asset;
+  /** Symbol and full address, as far as they are known. */
+  nameOf(asset: Asset): string;
+}
+
+/** Opens a server's book of tokens. */
+export async function tokenBook(guildId: string, context: CommandContext): Promise<TokenBook> {
+  const { store, settings, t } = context;
+  const { nativeSymbol } = settings;
+  const known = await store.ledger.tokens(guildId);
+  const native: KnownToken = { token: 'native', symbol: nativeSymbol ?? null, cataloged: true, seen: false };
+  if (nativeSymbol !== undefined) {
+    const seen = known.findIndex(({ token }) => token === 'native');
+    if (seen === -1) known.push(native);
+    else known[seen] = { ...native, seen: true };
+  }
+  const symbols = new Map(known.map(({ token, symbol }) => [token, symbol]));
+
+  return {
+    known,
+    find(text) {
+      const typed = text.trim();
+      if (typed.toLowerCase() === 'native') return 'native';
+      if (/^0x/i.test(typed)) {
+        const parsed = parseAddress(typed);
+        if (!parsed.ok) throw new UserError(t('subscription.filter.token', { reason: t(`address.${parsed.fault}`) }));
+        return parsed.address === NATIVE_SENTINEL ? 'native' : parsed.address;
+      }
+      const fitting = known.filter(({ symbol }) => isSame(symbol, typed));
+      // Anybody can name a token USDC; the explorer's catalogue tells which one is.
+      const trusted = fitting.some(({ cataloged }) => cataloged) ? fitting.filter((one) => one.cataloged) : fitting;
+      const [only] = trusted;
+      const symbol = inCode(typed, '``');
+      if (!only) throw new UserError(t('subscription.token.unknown', { symbol }));
+      if (trusted.length === 1) return only.token;
+      const choices = trusted.slice(0, 5).map(({ token }) => `\`${writeAsset(token)}\``);
+      throw new UserError(t('subscription.token.several', { symbol, choices: choices.join(', ') }));
+    },
+    nameOf(asset) {
+      const symbol = inCode(symbols.get(asset), '');
+      if (asset === 'native') return symbol || t('subscription.token.native');
+      return `${symbol} ${fullAddress(asset, settings, 'token')}`.trim();
+    },
+  };
+}
+
+/** As a person would type it. */
+export function writeAsset(asset: Asset): string {
+  return asset === 'native' ? asset : checksumAddress(asset);
+}
+
+function isSame(symbol: string | null, typed: string): boolean {
+  return plainText(symbol)?.toLowerCase() === plainText(typed)?.toLowerCase();
+}

@@ -1,0 +1,159 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { OptionInput } from '../../sandbox/discord/index.ts';
+import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
+import { catalogue, remember, trouble } from './ledger.ts';
+import { A, B, type CommandWorld, seed, startWorld, TOKEN, textOf } from './world.ts';
+
+const { harbor } = seed;
+/** Two tokens of one symbol: the explorer's catalogue has the first. */
+const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+const FAKE = '0x00000000000000000000000000000000000FA4E0'.toLowerCase();
+let world: CommandWorld;
+beforeAll(async () => {
+  world = await startWorld();
+  const erc20 = { kind: 'erc20', tokenType: 'ERC-20' } as const;
+  remember(world.file, world.clock.now, [
+    {},
+    { ...erc20, token: lower(FAKE), tokenSymbol: 'USDC' },
+    { ...erc20, token: lower(TOKEN), tokenSymbol: 'G$' },
+    { ...erc20, token: lower(A), tokenSymbol: 'TWIN' },
+    { ...erc20, token: lower(B), tokenSymbol: 'Twin' },
+    { ...erc20, token: lower(B), tokenSymbol: 'ELSEWHERE', guilds: [seed.orchid.id] },
+  ]);
+  catalogue(world.file, USDC, 'USDC', true);
+  catalogue(world.file, FAKE, 'USDC', false);
+});
+afterAll(() => world.close());
+afterEach(async () => {
+  for (const { id } of await all()) await world.store.subscriptions.remove(harbor.id, id);
+});
+const lower = (text: string) => text.toLowerCase() as `0x${string}`;
+const all = () => world.store.subscriptions.list(harbor.id);
+const add = (options: Record<string, OptionInput>) => world.use('subscription add', { address: A, ...options });
+
+const EVERYTHING: Record<string, OptionInput> = {
+  minimums: `USDC=100, eth = 0.5; ${TOKEN}=7`,
+  tokens: `usdc native g$`,
+  'exclude-tokens': FAKE,
+  counterparties: `${B}\n${TOKEN}`,
+  'exclude-counterparties': A,
+  internal: false,
+  cataloged: true,
+  zero: true,
+  self: true,
+  digest: 'daily',
+  quiet: '22:00 - 7:30',
+  mention: harbor.watchers,
+  'mention-minimum': '1000',
+  'mention-cooldown': 60,
+  silence: true,
+};
+
+describe('every filter', () => {
+  it('is kept, and what was understood is stated in full', async () => {
+    const text = textOf(await add(EVERYTHING));
+    const usdc = `\`USDC\` [\`${USDC}\`](https://explorer.example/token/${USDC})`;
+    expect(text).toContain(`• at least \`100\` of ${usdc}`);
+    expect(text).toContain('• at least `0.5` of `ETH`');
+    expect(text).toContain(`• only ${usdc}, \`ETH\`, \`G$\` [`);
+    expect(text).toMatch(/• not `USDC` \[`0x0+fA4e0`/i);
+    expect(text).toContain('• quiet 22:00–07:30 (UTC)');
+    expect(text).toContain(`• pings <@&${harbor.watchers}> from \`1000\` on\n• at most one ping in 60 minutes`);
+    for (const phrase of ['only from or to', 'not from or to', 'no internal', 'of nothing too', 'to itself too']) {
+      expect(text).toContain(phrase);
+    }
+    expect(await all()).toMatchObject([
+      {
+        filters: {
+          minimums: { [lower(USDC)]: '100', native: '0.5', [lower(TOKEN)]: '7' },
+          tokens: [lower(USDC), 'native', lower(TOKEN)],
+          deniedTokens: [FAKE],
+          counterparties: [lower(B), lower(TOKEN)],
+          deniedCounterparties: [lower(A)],
+          internal: false,
+          cataloged: true,
+          zero: true,
+          self: true,
+        },
+        digest: 'daily',
+        quiet: '22:00-07:30',
+        mentionMinimum: '1000',
+        mentionCooldown: 60,
+        watchSilence: true,
+      },
+    ]);
+    const listed = textOf(await world.use('subscription list'));
+    expect(listed).toMatch(/every transfer · at least `100` of .*\d+ more filters/);
+  });
+
+  it('is taken back by edit, one by one, and the rest stays', async () => {
+    await add(EVERYTHING);
+    const id = (await all())[0]!.id;
+    const edit = (options: Record<string, OptionInput>) =>
+      world.use('subscription edit', { subscription: String(id), ...options });
+    await edit({ minimums: 'none', tokens: 'none', quiet: 'off', digest: 'off' });
+    expect(await all()).toMatchObject([
+      {
+        filters: { minimums: {}, tokens: [], deniedTokens: [FAKE], cataloged: true, internal: false },
+        quiet: null,
+        digest: null,
+        mentionMinimum: '1000',
+      },
+    ]);
+    await edit({
+      'exclude-tokens': 'none',
+      counterparties: 'none',
+      'exclude-counterparties': 'none',
+      internal: true,
+      cataloged: false,
+      zero: false,
+      self: false,
+      'mention-minimum': 'none',
+      silence: false,
+    });
+    expect(await all()).toMatchObject([{ filters: DEFAULT_FILTERS, mentionMinimum: null, watchSilence: false }]);
+  });
+});
+
+describe('symbols', () => {
+  it.each<[string, RegExp]>([
+    ['PEPE', /know no token `PEPE` here.*contract address.*`native`/],
+    ['ELSEWHERE', /know no token/],
+    ['twin', /Several tokens are called `twin`.*0xcc95E80D.*0x1ea1f375|0x1ea1f375.*0xcc95E80D/],
+    [TOKEN.replace('5Df2', '5dF2'), /token is not right.*EIP-55/],
+  ])('%s is refused with a way out', async (symbol, sentence) => {
+    expect(textOf(await add({ tokens: symbol }))).toMatch(sentence);
+    expect(await all()).toEqual([]);
+  });
+});
+
+describe('what cannot be', () => {
+  it.each<[string, Record<string, OptionInput>, RegExp]>([
+    ['a minimum without a token', { minimums: '100' }, /cannot read `100` in `minimums`.*`USDC=100, ETH=0.5`/],
+    ['a minimum with separators', { minimums: 'G$=1,000' }, /cannot read `000`/],
+    ['a counterparty that is none', { counterparties: `${B} bob` }, /`bob` is no address.*40 hexadecimal/],
+    ['hours that are none', { quiet: '22-7' }, /`22:00-07:00`, or `off`/],
+    ['hours past midnight', { quiet: '22:00-25:00' }, /two times of day/],
+    ['a token both asked for and left out', { tokens: 'G$ native', 'exclude-tokens': 'native' }, /`ETH` is both/],
+    ['a party both asked for and left out', { counterparties: B, 'exclude-counterparties': B }, /is both asked/],
+    ['a token not among the tokens', { token: TOKEN, tokens: 'native' }, /not among `tokens`/],
+    ['the native coin as a token', { token: 'native' }, /Choose `kind: native`/],
+    [
+      'too many',
+      { tokens: Array.from({ length: 51 }, (_, n) => `0x${n.toString(16).padStart(40, 'a')}`).join() },
+      /at most 50/,
+    ],
+  ])('%s is refused', async (_name, options, sentence) => {
+    expect(textOf(await add(options))).toMatch(sentence);
+    expect(await all()).toEqual([]);
+  });
+});
+
+it('the list says where alerts wait, and why', async () => {
+  await add({});
+  await add({ channel: harbor.whales });
+  trouble(world.file, harbor.id, { [harbor.alerts]: 'parked', [harbor.whales]: 'paused' });
+  const text = textOf(await world.use('subscription list'));
+  expect(text).toMatch(new RegExp(`### <#${harbor.alerts}>\\n.*does not let me post here.*/setup check`));
+  expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*gone or closed.*/subscription edit`));
+});
