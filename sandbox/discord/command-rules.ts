@@ -99,14 +99,16 @@ function checkOptions(options: Json[], path: Path, depth: number, found: FieldEr
   }
 }
 
+/** Of each text only its longest language counts. */
 function textOf(of: Json): number {
-  const texts = [of.name, of.description ?? '', ...Object.values(of.description_localizations ?? {})] as string[];
-  const own = texts.reduce((sum, text) => sum + String(text).length, 0);
-  const choices = (of.choices ?? []).reduce(
-    (sum: number, choice: Json) => sum + choice.name.length + String(choice.value).length,
-    0,
+  const longest = (text: unknown, localized: object | null | undefined): number =>
+    Math.max(...[text ?? '', ...Object.values(localized ?? {})].map((one) => String(one).length));
+  return [...(of.options ?? []), ...(of.choices ?? [])].reduce(
+    (sum: number, inner: Json) => sum + textOf(inner),
+    longest(of.name, of.name_localizations) +
+      longest(of.description, of.description_localizations) +
+      longest(of.value, null),
   );
-  return own + choices + (of.options ?? []).reduce((sum: number, option: Json) => sum + textOf(option), 0);
 }
 
 function checkOne(command: Json, path: Path, found: FieldErrors): void {

@@ -11,11 +11,24 @@ function scope(core: Core, { params }: Call): string | null {
   return params.guild;
 }
 
+/** Lists leave out the texts in other languages unless they are asked for. */
+function withoutOthers(command: object): object {
+  const keep = (key: string, value: unknown) => (key.endsWith('_localizations') ? undefined : value);
+  return JSON.parse(JSON.stringify(command, keep)) as object;
+}
+
 export function commandRoutes(core: Core): Route[] {
   const { commands } = core;
   return ['/applications/:application/commands', '/applications/:application/guilds/:guild/commands'].flatMap(
     (root): Route[] => [
-      { method: 'GET', path: root, run: (call) => ({ status: 200, body: commands.list(scope(core, call)) }) },
+      {
+        method: 'GET',
+        path: root,
+        run: (call) => {
+          const list = commands.list(scope(core, call));
+          return { status: 200, body: call.query.with_localizations === 'true' ? list : list.map(withoutOthers) };
+        },
+      },
       {
         method: 'PUT',
         path: root,

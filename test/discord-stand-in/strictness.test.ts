@@ -253,6 +253,15 @@ const option = (more: object) => ({ type: 3, name: 'a', description: 'd', ...mor
 const options = (...list: object[]) => command({ options: list });
 const choices = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `n${i}`, value: `v${i}` }));
 
+/** 25 options whose texts are short but in German and French; each has `count` choices of 100 characters there. */
+const localized = (count: number) => {
+  const long = { de: 'd'.repeat(100), fr: 'f'.repeat(100) };
+  const named = choices(count).map((choice) => ({ ...choice, name_localizations: long }));
+  return Array.from({ length: 25 }, (_, i) =>
+    option({ name: `o${i}`, description_localizations: long, choices: named }),
+  );
+};
+
 const COMMANDS: Case[] = [
   ['a name', { description: 'd' }, 'name', command({})],
   ['a name of its pattern', command({ name: 'to ken' }), 'name', command({ name: 'to-ken_2' })],
@@ -327,6 +336,30 @@ const COMMANDS: Case[] = [
     command({ name_localizations: { xx: 'a' } }),
     'name_localizations',
     command({ name_localizations: { de: 'a' } }),
+  ],
+  [
+    'description lengths in each language',
+    options(option({ description_localizations: { de: 'd'.repeat(101) } })),
+    'options.0.description_localizations.de',
+    options(option({ description_localizations: { de: 'd'.repeat(100) } })),
+  ],
+  [
+    'choice name lengths in each language',
+    options(option({ choices: [{ name: 'a', value: 'a', name_localizations: { de: 'd'.repeat(101) } }] })),
+    'options.0.choices.0.name_localizations.de',
+    options(option({ choices: [{ name: 'a', value: 'a', name_localizations: { de: 'd'.repeat(100) } }] })),
+  ],
+  [
+    'option names in each language',
+    options(option({ name_localizations: { ja: '名 前' } })),
+    'options.0.name_localizations.ja',
+    options(option({ name_localizations: { ja: '名前' } })),
+  ],
+  [
+    '8,000 characters in all, of each text its longest language',
+    options(...localized(4)),
+    '',
+    options(...localized(2)),
   ],
   [
     'context menus have no description',

@@ -1,0 +1,68 @@
+import { REST } from 'discord.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { commands } from '../../commands/index.ts';
+import { define } from '../../commands/parts/define.ts';
+import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
+import { registerCommands } from '../../src/discord/register.ts';
+import { wordingsOf } from '../../src/languages/definitions.ts';
+import { definitions, TRANSLATED } from './files.ts';
+
+const NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
+
+describe.each(TRANSLATED)('the definitions in %s', (language) => {
+  const wordings = wordingsOf(language);
+  const defined = definitions();
+
+  it('are of commands, options and choices that there are', () => {
+    const known = new Set(defined.map(({ path }) => path));
+    expect(Object.keys(wordings).filter((path) => !known.has(path))).toEqual([]);
+  });
+
+  it('are what Discord takes', () => {
+    const wrong = defined.flatMap(({ path, kind, description }) => {
+      const { name, description: told } = wordings[path] ?? {};
+      const free = kind === 'choice' || kind === 'message command';
+      const most = kind === 'choice' ? 100 : 32;
+      const right = free ? name?.trim() === name && name?.length !== 0 : name === undefined || NAME.test(name);
+      return [
+        ...(right && (name?.length ?? 0) <= most && (free || name === name?.toLowerCase()) ? [] : [`${path}: ${name}`]),
+        ...((told?.length ?? 1) >= 1 && (told?.length ?? 0) <= 100 ? [] : [`${path}: ${told} (${told?.length})`]),
+        ...(description === null && told !== undefined ? [`${path} has no description in English`] : []),
+      ];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('call no two things the same', () => {
+    const names = defined.map(({ path, parent, name }) => `${parent} → ${wordings[path]?.name ?? name}`);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+});
+
+describe('registration', () => {
+  let discord: Discord;
+  afterEach(() => discord.close());
+  const wordy = (german: string) => ({
+    data: define('x', 'x').setDescriptionLocalizations({ de: german }),
+  });
+
+  it('sends every language, and nothing again that Discord has', async () => {
+    discord = await startDiscord({ limits: 'none' });
+    const rest = new REST({ api: discord.apiUrl }).setToken(discord.token);
+    expect(await registerCommands(rest, discord.botId, commands)).toBe('registered');
+    const help = discord.state.commands[0]!.commands.find(({ name }) => name === 'help')!;
+    expect(Object.keys(help.name_localizations!).sort()).toEqual(TRANSLATED.toSorted());
+    expect(Object.keys(help.description_localizations!).sort()).toEqual(TRANSLATED.toSorted());
+    expect(await registerCommands(rest, discord.botId, commands)).toBe('unchanged');
+  });
+
+  it('counts another word in one language as a change', async () => {
+    discord = await startDiscord({ limits: 'none' });
+    const rest = new REST({ api: discord.apiUrl }).setToken(discord.token);
+    const outcomes = [];
+    for (const german of ['a', 'a', 'b']) {
+      outcomes.push(await registerCommands(rest, discord.botId, [wordy(german)]));
+    }
+    expect(outcomes).toEqual(['registered', 'unchanged', 'registered']);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { wordingsOf } from '../../src/languages/definitions.ts';
+import { type Language, textsOf, translator } from '../../src/languages/index.ts';
+import { definitions, TRANSLATED, textsIn } from './files.ts';
+
+const english = textsIn('en-US');
+const PLURAL = /_(zero|one|two|few|many|other)$/;
+
+/** The English text that a key of a language says; undefined when it has no business there. */
+function originalOf(language: Language, key: string): string | undefined {
+  const form = PLURAL.exec(key)?.[1];
+  const base = key.replace(PLURAL, '');
+  if (form === undefined || !english.has(`${base}_other`)) return english.get(key);
+  const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
+  if (!forms.includes(form as Intl.LDMLPluralRule)) return undefined;
+  // In French and Portuguese "one" is also for nothing at all, so it needs the number.
+  const alone = form === 'one' && new Intl.PluralRules(language).select(0) !== 'one';
+  return english.get(alone ? key : `${base}_other`);
+}
+
+const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([match]) => match).sort();
+const CODE = /`[^`]*`/g;
+
+/** What a translation must leave as it is: what is put in, marks, symbols, and code but for the names of options. */
+function fixedIn(text: string, optionNames: ReadonlySet<string>): string[] {
+  const code = all(text, CODE).map((span) => (optionNames.has(span.slice(1, -1)) ? '`option`' : span));
+  const prose = text.replaceAll(CODE, '').replaceAll(/\{\{[^}]*\}\}/g, '');
+  return [
+    ...all(text, /\{\{[^}]*\}\}/g),
+    ...code,
+    ...all(prose, /\*+|__|~~|\|\||^-# |^#+ |^> |\n|<[^>]*>|\]\([^)]*\)|\p{Extended_Pictographic}|[◀▶↗]/gmu),
+  ];
+}
+
+describe.each(TRANSLATED)('the texts in %s', (language) => {
+  const texts = textsIn(language);
+
+  it('are translations of something, in the plural forms of the language', () => {
+    expect([...texts.keys()].filter((key) => originalOf(language, key) === undefined)).toEqual([]);
+  });
+
+  it('have the same values, commands, marks and line breaks', () => {
+    const options = definitions().filter(({ kind }) => kind === 'option');
+    const wordings = wordingsOf(language);
+    const before = new Set(options.map(({ name }) => name));
+    const after = new Set([...before, ...options.flatMap(({ path }) => wordings[path]?.name ?? [])]);
+    const differing = [...texts].flatMap(([key, text]) => {
+      const original = originalOf(language, key) ?? '';
+      const [wanted, found] = [fixedIn(original, before), fixedIn(text, after)];
+      return JSON.stringify(wanted) === JSON.stringify(found) ? [] : [{ key, wanted, found }];
+    });
+    expect(differing).toEqual([]);
+  });
+
+  it('are neither empty nor English', () => {
+    const sentence = /[a-z]{3,} [a-z]{2,} [a-z]{3,} [a-z]{2,}/i;
+    const same = [...texts].filter(([key, text]) => !text.trim() || (sentence.test(text) && text === english.get(key)));
+    expect(same).toEqual([]);
+  });
+
+  it('name commands as Discord shows them', () => {
+    const { noAccess } = textsOf(language).dispatcher as { noAccess: string };
+    const { setup, 'setup server': server } = wordingsOf(language);
+    expect(noAccess).toContain(`\`/${setup?.name ?? 'setup'} ${server?.name ?? 'server'}\``);
+  });
+});
+
+it('a number that has no form of its own is told in the same language', () => {
+  expect(translator('fr')('provider.categories', { count: 1_000_000 })).toMatch(/^1.000.000 catégories$/u);
+  expect(translator('fr')('provider.categories', { count: 0 })).toBe('0 catégorie');
+});
