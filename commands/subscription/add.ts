@@ -1,4 +1,4 @@
-import { ButtonStyle } from 'discord.js';
+import { type APIEmbedField, ButtonStyle } from 'discord.js';
 import type { ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress, parseWatchable } from '../../src/domain/address.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
@@ -9,6 +9,7 @@ import { fullAddress, note, press, row } from '../parts/reply.ts';
 import { told } from './describe.ts';
 import { nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
+import { rehearse } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
 /** `/subscription add`. */
@@ -31,6 +32,7 @@ export async function watch(
 ): Promise<Reply> {
   const { guildId } = interaction;
   const { store, settings, now, t } = context;
+  const rehearsal = await rehearse({ ...wish, guildId }, context);
   const outcome = await store.subscriptions.add(
     { ...wish, guildId, createdBy: interaction.user.id, createdAt: now() },
     settings.maxSubscriptions,
@@ -53,22 +55,26 @@ export async function watch(
         detail,
         at: now(),
       });
-      return added(interaction, subscription, context, await receiverUrlOf(context, guildId));
+      return added(interaction, subscription, context, [
+        { name: t('subscription.add.next'), value: nextStep(await receiverUrlOf(context, guildId), t) },
+        rehearsal,
+      ]);
     }
   }
+}
+
+function nextStep(receiverUrl: string | null, t: CommandContext['t']): string {
+  return receiverUrl ? t('subscription.add.ownWebhook', { url: receiverUrl }) : t('subscription.add.operatorWebhook');
 }
 
 async function added(
   interaction: CommandUse | ButtonUse,
   subscription: Subscription,
   context: CommandContext,
-  receiverUrl: string | null,
+  fields: APIEmbedField[],
 ): Promise<Reply> {
   const { settings, t } = context;
   const tokens = await tokenBook(interaction.guildId, context);
-  const next = receiverUrl
-    ? t('subscription.add.ownWebhook', { url: receiverUrl })
-    : t('subscription.add.operatorWebhook');
   return note(
     'good',
     t('subscription.add.title', { name: nameOf(subscription) }),
@@ -78,7 +84,7 @@ async function added(
       silentMention(interaction, subscription, t),
     ],
     {
-      fields: [{ name: t('subscription.add.next'), value: next }],
+      fields,
       footer: { text: t('subscription.add.footer', { id: subscription.id }) },
       components: [row(press(t('subscription.add.list'), 'subscription:list:all:0', ButtonStyle.Secondary))],
     },

@@ -8,6 +8,7 @@ import { fullAddress, note } from '../parts/reply.ts';
 import { told } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
+import { rehearse } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
 /** `/subscription edit`. */
@@ -19,11 +20,10 @@ export async function edit(interaction: CommandUse, context: CommandContext): Pr
   const picked = interaction.options.getChannel('channel');
   if (picked) checkTarget(interaction, picked.id, picked, t);
   const wish = { ...choices, ...(picked && { channelId: picked.id }) };
+  const rehearsal = await rehearse({ ...before, ...wish }, context);
   const after = await save(interaction, context, before, onlyChanged(before, wish));
-  return note('good', t('subscription.edit.title', { name: nameOf(after) }), [
-    fullAddress(after.address, settings),
-    ...told(after, context, tokens),
-  ]);
+  const lines = [fullAddress(after.address, settings), ...told(after, context, tokens)];
+  return note('good', t('subscription.edit.title', { name: nameOf(after) }), lines, { fields: [rehearsal] });
 }
 
 /** `/subscription pause` and `resume`. */

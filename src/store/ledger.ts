@@ -1,6 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
-import type { Asset } from '../domain/subscription.ts';
+import { matchTransfer } from '../domain/match.ts';
+import type { Asset, Choices, Perspective, Subscription } from '../domain/subscription.ts';
+import type { Transfer } from '../domain/transfer.ts';
 
 /** A token that a server may mean by its symbol. Names come from the chain: hostile text. */
 export interface KnownToken {
@@ -12,9 +14,44 @@ export interface KnownToken {
   seen: boolean;
 }
 
+/** A subscription as far as it decides what is told. */
+export type Wish = Choices & Pick<Subscription, 'guildId' | 'address'>;
+
+/** What a subscription would have told of what was seen. */
+export interface Rehearsal {
+  /** Transfers at its address. */
+  related: number;
+  told: number;
+  /** The latest that it would have told. */
+  examples: { transfer: Transfer; perspective: Perspective; seenAt: number }[];
+  /** When the oldest transfer that was looked at came; null: there was none. */
+  since: number | null;
+  /** How many were looked at, where there were more; else null. */
+  cut: number | null;
+}
+
+const EXAMPLES = 3;
+
 /** How many of a server's latest decisions are looked at for its tokens. */
 const LATEST = 2_000;
 const MOST_TOKENS = 1_000;
+/** Whose events reach the guilds that have no project of their own. */
+const OPERATOR_SCOPE = 0;
+
+/** A subscription that nobody paused, with no past. */
+const UNDISTURBED = {
+  id: 0,
+  channelId: '',
+  paused: false,
+  mutedUntil: null,
+  createdBy: '',
+  createdAt: 0,
+  lastEventAt: null,
+  mentionedAt: null,
+  events: 0,
+  gapMs: null,
+  silenceToldAt: null,
+} satisfies Partial<Subscription>;
 
 /** Questions about what was seen; only reads, so that it can have a connection of its own. */
 export function ledgerTable(db: Database) {
@@ -33,7 +70,46 @@ export function ledgerTable(db: Database) {
     'SELECT token, symbol FROM catalog WHERE cataloged = 1 AND symbol IS NOT NULL ORDER BY checked_at DESC LIMIT ?',
   );
 
+  const scopeOf = db.prepare<[string], number>('SELECT id FROM projects WHERE guild_id = ?').pluck();
+  const latest = db.prepare<[number, number, number], { seenAt: number; data: string }>(
+    'SELECT seen_at AS seenAt, data FROM transfers WHERE scope = ? AND seen_at >= ? ORDER BY seen_at DESC LIMIT ?',
+  );
+  const inCatalog = db.prepare<[string], 0 | 1 | null>('SELECT cataloged FROM catalog WHERE token = ?').pluck();
+
   return {
+    /** What a subscription would have told since a time, of at most so many of the latest transfers; mutes set aside. */
+    rehearse(wish: Wish, since: number, most: number): Rehearsal {
+      const subscription: Subscription = { ...wish, ...UNDISTURBED };
+      const context = {
+        now: since,
+        tokenMuted: () => false,
+        cataloged(token: AddressText) {
+          const known = inCatalog.get(token) ?? null;
+          return known === null ? null : known === 1;
+        },
+      };
+      const rehearsal: Rehearsal = { related: 0, told: 0, examples: [], since: null, cut: null };
+      let looked = 0;
+      for (const { seenAt, data } of latest.iterate(scopeOf.get(wish.guildId) ?? OPERATOR_SCOPE, since, most + 1)) {
+        if (++looked > most) {
+          rehearsal.cut = most;
+          break;
+        }
+        rehearsal.since = seenAt;
+        // Most rows are of other addresses; reading them as JSON would take ten times as long.
+        if (!data.includes(wish.address)) continue;
+        const transfer = JSON.parse(data) as Transfer;
+        const match = matchTransfer(subscription, transfer, context);
+        if (match.outcome === 'unrelated') continue;
+        rehearsal.related++;
+        if (match.outcome === 'hidden') continue;
+        rehearsal.told++;
+        const { perspective } = match;
+        if (rehearsal.examples.length < EXAMPLES) rehearsal.examples.push({ transfer, perspective, seenAt });
+      }
+      return rehearsal;
+    },
+
     /** What moved at the server's addresses, most often first, then what the explorer's catalogue has. */
     tokens(guildId: string): KnownToken[] {
       const found = new Map<Asset, KnownToken>();

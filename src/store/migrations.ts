@@ -131,6 +131,8 @@ export const migrations: string[] = [
   ALTER TABLE alerts ADD COLUMN due_at INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE alerts ADD COLUMN hold TEXT;
 
+  -- A scope's latest transfers, for the dry run of a subscription.
+  CREATE INDEX transfers_scope ON transfers (scope, seen_at);
   ALTER TABLE decisions ADD COLUMN address TEXT NOT NULL DEFAULT '';
   ALTER TABLE decisions ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX decisions_guild ON decisions (guild_id, at);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
-import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
+import { DEFAULT_CHOICES, DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { catalogue, remember, trouble } from './ledger.ts';
 import { A, B, type CommandWorld, seed, startWorld, TOKEN, textOf } from './world.ts';
 
@@ -156,4 +156,47 @@ it('the list says where alerts wait, and why', async () => {
   const text = textOf(await world.use('subscription list'));
   expect(text).toMatch(new RegExp(`### <#${harbor.alerts}>\\n.*does not let me post here.*/setup check`));
   expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*gone or closed.*/subscription edit`));
+});
+
+describe('the dry run', () => {
+  const HOUR = 3_600_000;
+  const WALLET = '0x00000000000000000000000000000000000000dd';
+  const at = (options: Record<string, OptionInput>, channel = harbor.alerts) =>
+    world.use('subscription add', { address: WALLET, ...options }, { in: channel });
+
+  it('says so when nothing was seen', async () => {
+    expect(textOf(await at({}))).toContain('Nothing moved at this address in the last 7 days');
+  });
+
+  it('tells how many of the last 7 days would have been posted, with the latest', async () => {
+    remember(world.file, world.clock.now, [
+      ...Array.from({ length: 20 }, (_, n) => ({ to: lower(WALLET), ago: (n + 1) * 7 * HOUR })),
+      { to: lower(WALLET), value: '20000000000000000000', ago: HOUR },
+      { from: lower(WALLET), value: '70000000000000000000', ago: 30 * HOUR },
+      { from: lower(WALLET), value: '90000000000000000000', ago: 8 * 24 * HOUR },
+      { to: lower(WALLET), value: '80000000000000000000', scope: 7 },
+    ]);
+    const every = textOf(await at({}));
+    expect(every).toMatch(/Would have posted \*\*22 of 22\*\* in the last 7 days, about 4 a day\./);
+    expect(every).toMatch(
+      /📥 20 `ETH` · <t:\d+:R> · \[0x\w+\]\(https:\/\/explorer\.example\/tx\/0x\w{64}\)\n📥 5 `ETH`.*\n📥/,
+    );
+    const large = textOf(await at({ minimum: '10' }, harbor.whales));
+    expect(large).toContain('Would have posted **2 of 22** in the last 7 days, less than one a day.');
+    expect(large).toMatch(/📥 20 `ETH`.*\n📤 70 `ETH`/);
+    const id = (await all()).find(({ channelId }) => channelId === harbor.whales)!.id;
+    const edited = textOf(await world.use('subscription edit', { subscription: String(id), minimum: '1000' }));
+    expect(edited).toContain('Would have posted **none of 22**');
+  });
+
+  it('looks at the events of the server’s own project, and at most at the latest of many', async () => {
+    const own = { guildId: seed.orchid.id, projectId: 'p', sealed: new Uint8Array() };
+    const scope = await world.store.projects.save(own, 'path-token', seed.ada, 0);
+    const to = lower(WALLET);
+    remember(world.file, world.clock.now, [{ to, scope, value: '1' }, { to, scope, value: '2' }, { scope }, { to }]);
+    const wish = { ...DEFAULT_CHOICES, guildId: seed.orchid.id, address: to };
+    const { rehearse } = world.store.ledger;
+    expect(await rehearse(wish, 0, 3)).toMatchObject({ related: 2, told: 2, cut: null });
+    expect(await rehearse(wish, 0, 1)).toMatchObject({ cut: 1 });
+  });
 });
