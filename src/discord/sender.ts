@@ -75,14 +75,17 @@ export function createSender({
     edit: (channelId: string, messageId: string, payload: object) =>
       attempt(() => rest.patch(Routes.channelMessage(channelId, messageId), { body: payload })),
 
-    /** Looks for the message whose text holds `reference` among those since `since` (milliseconds). */
+    /**
+     * Looks for the message whose text holds `reference` among the newest 100, however wrong this machine's clock was,
+     * and among those since `since` (milliseconds).
+     */
     async find(channelId: string, reference: string, since: number): Promise<Found | Outcome> {
       // A message's id begins with its time; a minute of slack for clocks that disagree.
-      const after = (BigInt(Math.max(0, since - 60_000 - 1_420_070_400_000)) << 22n).toString();
-      let from = after;
-      for (let page = 0; page < 10; page++) {
+      const after = BigInt(Math.max(0, since - 60_000 - 1_420_070_400_000)) << 22n;
+      let from: string | null = null;
+      for (let page = 0; page <= 10; page++) {
         let messages: unknown;
-        const query = new URLSearchParams({ after: from, limit: '100' });
+        const query = new URLSearchParams({ limit: '100', ...(from === null ? {} : { after: from }) });
         const outcome = await attempt(async () => {
           messages = await rest.get(Routes.channelMessages(channelId), { query });
         });
@@ -92,8 +95,10 @@ export function createSender({
         const list = messages as { id: string }[];
         const hit = list.find((message) => JSON.stringify(message).includes(reference));
         if (hit) return { status: 'found', messageId: hit.id };
-        if (list.length < 100) break;
-        from = list.reduce((newest, { id }) => (BigInt(id) > BigInt(newest) ? id : newest), from);
+        const ids = list.map(({ id }) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
+        // The newest reach back far enough, or there are no more.
+        if (ids.length < 100 || (from === null && ids[0]! <= after)) break;
+        from = (from === null ? after : ids.at(-1)!).toString();
       }
       return { status: 'absent' };
     },

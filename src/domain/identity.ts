@@ -65,7 +65,8 @@ export function judge(
   if (known.owed) {
     return { verdict: 'repeat', delivery: { ...delivery, owed, answeredAt: known.answeredAt ?? answeredAt } };
   }
-  if (known.answeredAt !== null && receivedAt - known.answeredAt < SECOND_TRANSFER_MS) {
+  // Either may be the later one: both were under way at once. A clock that was set back makes no second transfer.
+  if (known.answeredAt !== null && Math.abs(receivedAt - known.answeredAt) < SECOND_TRANSFER_MS) {
     const answered = answeredAt ?? known.answeredAt;
     return { verdict: 'second', delivery: { ...delivery, count: known.count + 1, owed, answeredAt: answered } };
   }

@@ -63,6 +63,7 @@ export function startDeliverer(options: DelivererOptions) {
   const underWay = new Set<Promise<void>>();
   let cancelTimer: (() => void) | null = null;
   let closing = false;
+  let looked = clock.now();
 
   function add(id: string, guildId: string | null, dueAt: number, aside = false): void {
     const known = channels.get(id);
@@ -75,6 +76,10 @@ export function startDeliverer(options: DelivererOptions) {
     cancelTimer = null;
     if (closing) return;
     const now = clock.now();
+    // A clock that was set back must not hold a channel for as long.
+    const back = Math.max(0, looked - now);
+    looked = now;
+    for (const channel of channels.values()) channel.dueAt -= back;
     let next = Number.POSITIVE_INFINITY;
     // Channels that begin move to the back and are met there once more, busy.
     for (const channel of channels.values()) {
@@ -186,7 +191,7 @@ export function startDeliverer(options: DelivererOptions) {
       const { payload } = render(alerts, batch.reference);
       return { batch: done, outcome: await sender.edit(channel.id, batch.messageId, payload), searched: false };
     }
-    if (batch.unsure && batch.firstSentAt !== null && now - batch.firstSentAt > NONCE_MS) {
+    if (batch.unsure && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
       const found = await sender.find(channel.id, batch.reference, batch.firstSentAt);
       if (found.status === 'found') {
         return { batch: done, outcome: { status: 'sent', messageId: found.messageId } as Outcome, searched: true };

@@ -21,12 +21,24 @@ export function createPace(clock: Clock) {
   let breakerOpen = false;
   let probing = false;
   let authorised = true;
+  let looked = clock.now();
 
+  /** The time; when the clock was set back since the last look, everything known is set back with it. */
+  const look = (): number => {
+    const now = clock.now();
+    const back = looked - now;
+    looked = now;
+    if (back > 0) {
+      spent = spent.map((at) => at - back);
+      invalid = invalid.map((at) => at - back);
+      holdUntil -= back;
+    }
+    return now;
+  };
   const hold = (until: number) => {
     holdUntil = Math.max(holdUntil, until);
   };
-  const countInvalid = () => {
-    const now = clock.now();
+  const countInvalid = (now: number) => {
     invalid = invalid.filter((at) => at > now - INVALID_WINDOW);
     invalid.push(now);
     if (invalid.length >= INVALID_LIMIT) hold(invalid[0]! + INVALID_WINDOW);
@@ -35,7 +47,7 @@ export function createPace(clock: Clock) {
   return {
     /** 0 when a request may go out now (then it is counted), else how many milliseconds to wait. */
     take(): number {
-      const now = clock.now();
+      const now = look();
       if (now < holdUntil) return holdUntil - now;
       // After a fault of everything one request tries whether it is over.
       if ((breakerOpen || !authorised) && probing) return SECOND;
@@ -52,10 +64,10 @@ export function createPace(clock: Clock) {
     },
     /** Every request's answer comes by here. */
     answered(outcome: 'fine' | 'unsure' | 'invalid' | 'global' | 'breaker' | 'unauthorised', retryAfterMs = 0): void {
-      const now = clock.now();
+      const now = look();
       probing = false;
       if (outcome === 'invalid' || outcome === 'global' || outcome === 'breaker' || outcome === 'unauthorised')
-        countInvalid();
+        countInvalid(now);
       if (outcome === 'global') hold(now + retryAfterMs);
       if (outcome === 'unauthorised') {
         authorised = false;
@@ -73,12 +85,11 @@ export function createPace(clock: Clock) {
         breakerWait = 0;
       }
     },
-    state: () => ({
-      authorised,
-      breaker: breakerOpen,
-      invalidRequests: invalid.filter((at) => at > clock.now() - INVALID_WINDOW).length,
-      heldUntil: holdUntil,
-    }),
+    state() {
+      const now = look();
+      const invalidRequests = invalid.filter((at) => at > now - INVALID_WINDOW).length;
+      return { authorised, breaker: breakerOpen, invalidRequests, heldUntil: holdUntil };
+    },
   };
 }
 

@@ -89,7 +89,9 @@ export function createIntake({ store, now, onStored }: { store: Store; now(): nu
     /** Stores a body; resolves once it is durable or must be refused, within two seconds of its arrival. */
     store(ticket: Ticket, body: Uint8Array): Promise<'stored' | Refusal> {
       return new Promise((resolve) => {
-        const timer = setTimeout(() => resolve('late'), DEADLINE_MS - (now() - ticket.arrivedAt));
+        // Whatever the clock was set to since, it is at most the whole time.
+        const left = Math.min(DEADLINE_MS, Math.max(0, ticket.arrivedAt + DEADLINE_MS - now()));
+        const timer = setTimeout(() => resolve('late'), left);
         queue.push({
           ticket,
           body,

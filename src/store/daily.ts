@@ -50,7 +50,8 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
 
   const look = () => {
     cancel = clock.after(HOUR, look);
-    if (running || clock.now() - (newest('daily-') ?? 0) < DAY) return;
+    // A file of the future is from a clock that was set back since; it does not count as today's.
+    if (running || Math.abs(clock.now() - (newest('daily-') ?? 0)) < DAY) return;
     running = backUp().finally(() => {
       running = null;
     });

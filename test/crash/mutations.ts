@@ -92,7 +92,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'no look for the reference after two minutes',
     file: 'src/pipeline/deliver.ts',
-    changes: [['now - batch.firstSentAt > NONCE_MS', 'now - batch.firstSentAt > Number.POSITIVE_INFINITY']],
+    changes: [['Math.abs(now - batch.firstSentAt) > NONCE_MS', 'now - batch.firstSentAt > Number.POSITIVE_INFINITY']],
     tests: ['test/pipeline/deliver.test.ts'],
   },
 ];

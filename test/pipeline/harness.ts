@@ -24,6 +24,8 @@ type Deliverer = ReturnType<typeof startDeliverer>;
 /** The store, the router and the deliverer over a stand-in, on one clock that tests turn. */
 export interface Pipeline {
   clock: ManualClock;
+  /** Sets the machine's clock forward or back; its timers and Discord go on as they were. */
+  jump(ms: number): void;
   discord: Discord;
   readonly store: Store;
   readonly deliverer: Deliverer;
@@ -56,6 +58,8 @@ export async function startPipeline({
   const directory = mkdtempSync(join(tmpdir(), 'pipeline-'));
   const file = join(directory, 'test.sqlite');
   const clock = new ManualClock();
+  let wrong = 0;
+  const machine = { now: () => clock.now() + wrong, after: clock.after.bind(clock) };
   const discord = await startDiscord({ clock, limits: 'none', ...options });
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   const outcomes = new Map<number, number | null>();
@@ -66,7 +70,7 @@ export async function startPipeline({
     const deliverer = startDeliverer({
       store: opened.store,
       sender: sender(createSender({ token: discord.token, apiUrl: discord.apiUrl, timeoutMs: 300 })),
-      clock,
+      clock: machine,
       log,
       random: () => 1,
       render: (alerts, reference) => renderAlerts(alerts, reference, settings),
@@ -75,7 +79,7 @@ export async function startPipeline({
     });
     const router = startRouter({
       store: opened.store,
-      now: () => clock.now(),
+      now: machine.now,
       log,
       outcome: (id) => outcomes.get(id) ?? null,
       onRouted: ({ channels }) => deliverer.nudge(channels),
@@ -99,6 +103,9 @@ export async function startPipeline({
 
   return {
     clock,
+    jump(ms) {
+      wrong += ms;
+    },
     discord,
     get store() {
       return running.store;
@@ -130,8 +137,8 @@ export async function startPipeline({
     },
     async receive(event, answered = 0, scope = 0) {
       const body = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event));
-      const [id] = await running.store.inbox.append([{ scope, receivedAt: clock.now(), body }]);
-      outcomes.set(id!, answered === null ? null : clock.now() + answered);
+      const [id] = await running.store.inbox.append([{ scope, receivedAt: machine.now(), body }]);
+      outcomes.set(id!, answered === null ? null : machine.now() + answered);
       running.router.nudge();
     },
     rows<Row>(sql: string) {

@@ -179,3 +179,25 @@ describe('trouble', () => {
     expect(receiver.intake.outcome((await receiver.store.inbox.next(1))[0]!.id)).toBeNull();
   });
 });
+
+describe('a clock that is set', () => {
+  it.each([-3_600_000, 3_600_000])(
+    '%i ms off while a delivery comes: it is stored or comes again, and the next is stored',
+    async (jump) => {
+      let wrong = 0;
+      const receiver = await startReceiver({ now: () => Date.now() + wrong });
+      const socket = await receiver.open();
+      socket.write(`${head(4)}ha`);
+      await until(() => receiver.intake.state().open === 1);
+      wrong = jump;
+      const answer = firstLine(socket);
+      socket.write('lf');
+      expect(await answer).toMatch(/ (200|503) /);
+      for (let n = 0; n < 3; n++) expect((await receiver.post(`/hooks/${TOKEN}`, 'whole')).status).toBe(200);
+      wrong = 0;
+      expect((await receiver.post(`/hooks/${TOKEN}`, 'whole')).status).toBe(200);
+      const whole = (await receiver.stored()).filter(([, body]) => body === 'whole');
+      expect(whole).toHaveLength(4);
+    },
+  );
+});

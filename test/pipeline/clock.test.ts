@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../sandbox/discord/index.ts';
+import { createPace } from '../../src/pipeline/pace.ts';
+import { ALERTS, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+
+const MESSAGES = '/channels/:channel/messages';
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const JUMPS: [string, number[]][] = [
+  ['forward', [HOUR]],
+  ['back', [-HOUR]],
+  ['a month back', [-30 * DAY]],
+  ['a day forward and back again', [DAY, -DAY]],
+  ['a day back and forward again', [-DAY, DAY]],
+];
+
+let pipeline: Pipeline;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+  await pipeline.watch(TREASURY, ALERTS);
+});
+afterEach(() => pipeline.close());
+
+const shown = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
+const send = (units: number) => pipeline.receive(payment({ value: String(units * 1_000_000) }));
+
+describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
+  /** Sets the clock, with half a minute before each time. */
+  async function turmoil(): Promise<void> {
+    for (const jump of jumps) {
+      await pipeline.pass(30 * SECOND);
+      pipeline.jump(jump);
+    }
+  }
+
+  it('makes no second transfer of a delivery that comes again', async () => {
+    const event = payment();
+    await pipeline.receive(event, 20);
+    await turmoil();
+    await pipeline.receive(event, 20);
+    await pipeline.pass(MINUTE);
+    expect(pipeline.lines(ALERTS).map(({ title }) => /×\d/.test(title))).toEqual([false]);
+  });
+
+  it('lengthens no wait for a channel by more than itself once again', async () => {
+    const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
+    await send(1);
+    await turmoil();
+    fault.clear();
+    await pipeline.turnUntil(() => shown(ALERTS).length === 1, 180);
+    await send(2);
+    await pipeline.turnUntil(() => shown(ALERTS).length === 2, 1);
+    expect(shown(ALERTS)).toEqual(['1', '2']);
+  });
+
+  it('lengthens no breaker by more than itself once again', async () => {
+    await pipeline.watch(TREASURY, WHALES);
+    const fault = pipeline.discord.fault({ fault: { kind: 'cloudflare', status: 403 }, path: MESSAGES });
+    await send(1);
+    await turmoil();
+    fault.clear();
+    await pipeline.turnUntil(() => [...shown(ALERTS), ...shown(WHALES)].length === 2, 300);
+    expect(pipeline.deliverer.state().breaker).toBe(false);
+  });
+
+  it('repeats no message that Discord may have forgotten the nonce of', async () => {
+    pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
+    pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES, forMs: 20 * MINUTE });
+    const [before = 0, ...after] = jumps;
+    // Sent while the clock is wrong already, when it is set twice.
+    if (after.length > 0) pipeline.jump(before);
+    await send(1);
+    await pipeline.pass(10 * MINUTE);
+    pipeline.jump(after[0] ?? before);
+    await send(2);
+    await pipeline.turnUntil(() => shown(ALERTS).length >= 2, 1_800);
+    expect(shown(ALERTS)).toEqual(['1', '2']);
+  });
+});
+
+describe('the budget of requests', () => {
+  it('is not used up for hours by a clock that is set back', () => {
+    const clock = new ManualClock();
+    let wrong = 0;
+    const pace = createPace({ now: () => clock.now() + wrong, after: clock.after.bind(clock) });
+    const burst = () => Array.from({ length: 60 }, () => pace.take()).filter((wait) => wait === 0).length;
+    expect(burst()).toBe(40);
+    for (let n = 0; n < 499; n++) pace.answered('invalid');
+    wrong = -HOUR;
+    clock.advance(SECOND);
+    expect(pace.take()).toBe(SECOND);
+    clock.advance(SECOND);
+    expect(burst()).toBe(40);
+    // What was refused still counts.
+    pace.answered('invalid');
+    expect(pace.state().invalidRequests).toBe(500);
+    clock.advance(9 * MINUTE);
+    expect(pace.take()).toBeGreaterThan(0);
+    clock.advance(MINUTE + SECOND);
+    expect(pace.take()).toBe(0);
+  });
+});
