@@ -117,7 +117,8 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     const used: ButtonUse | MenuUse = interaction;
     const updates = found.answer === 'update' && isOwn(used);
     await acknowledge(used, () => (updates ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral })));
-    const reply = await guarded(used, found.access, false, (context) =>
+    const isPublic = updates && !used.message.flags.has(MessageFlags.Ephemeral);
+    const reply = await guarded(used, found.access, isPublic, (context) =>
       'press' in found
         ? found.press(used as ButtonUse, args, context)
         : found.choose(used as MenuUse, args, (used as MenuUse).values, context),

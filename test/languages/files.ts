@@ -27,15 +27,17 @@ export interface Defined {
   path: string;
   /** The path of what it is a part of; empty for commands. */
   parent: string;
-  kind: 'command' | 'message command' | 'option' | 'choice';
+  kind: 'command' | 'message command' | 'subcommand' | 'option' | 'choice';
   name: string;
   description: string | null;
+  required: boolean;
 }
 
 interface Definition {
   name: string;
   type?: number;
   description?: string;
+  required?: boolean;
   options?: Definition[];
   choices?: { name: string; value: string | number }[];
 }
@@ -50,9 +52,10 @@ export function definitions(): Defined[] {
 
 function* walk(one: Definition, parent: string, kind: Defined['kind']): Generator<Defined> {
   const path = parent ? `${parent} ${one.name}` : one.name;
-  yield { path, parent, kind, name: one.name, description: one.description ?? null };
+  const required = one.required ?? false;
+  yield { path, parent, kind, name: one.name, description: one.description ?? null, required };
   for (const { name, value } of one.choices ?? []) {
-    yield { path: `${path}=${value}`, parent: `${path}=`, kind: 'choice', name, description: null };
+    yield { path: `${path}=${value}`, parent: `${path}=`, kind: 'choice', name, description: null, required: false };
   }
-  for (const option of one.options ?? []) yield* walk(option, path, 'option');
+  for (const option of one.options ?? []) yield* walk(option, path, option.type === 1 ? 'subcommand' : 'option');
 }

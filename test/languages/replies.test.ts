@@ -1,0 +1,116 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { OptionInput } from '../../sandbox/discord/index.ts';
+import { wordingsOf } from '../../src/languages/definitions.ts';
+import { LANGUAGES, type Language, translator } from '../../src/languages/index.ts';
+import { createDiscovery } from '../../src/upstream/discovery.ts';
+import { createExplorer } from '../../src/upstream/explorer.ts';
+import { A, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from '../commands/world.ts';
+import { startUpstream } from '../upstream/server.ts';
+import { definitions } from './files.ts';
+
+const { harbor } = seed;
+const TOKEN_RECORD = { contractAddress: TOKEN, name: 'GoodDollar', symbol: 'G$', type: 'ERC-20', totalSupply: '5' };
+const ROWS = Array.from({ length: 7 }, (_, index) => ({ provider: `Provider ${index}`, planName: 'Free', price: '0' }));
+
+let world: CommandWorld;
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+beforeAll(async () => {
+  upstream = await startUpstream(({ url }) => {
+    if (url.includes('getToken')) return { body: { status: '1', message: 'OK', result: TOKEN_RECORD } };
+    if (url.includes('/categories')) return { body: ['apis', 'wallets'] };
+    return { body: url.includes('/rows') ? ROWS : [] };
+  });
+  const { url } = upstream;
+  world = await startWorld({
+    service: url,
+    parts: {
+      explorer: createExplorer({ url, addressParam: 'contractaddress', apiKey: undefined, now: Date.now }),
+      discovery: createDiscovery({ url, now: Date.now }),
+    },
+  });
+});
+afterAll(async () => {
+  await world.close();
+  await upstream.close();
+});
+
+const speak = (userId: string, locale: string) => world.discord.act({ do: 'user.update', userId, locale });
+const settle = (locale: string) => world.discord.act({ do: 'guild.update', guildId: harbor.id, locale });
+
+describe('who reads it', () => {
+  beforeEach(() => void settle('fr'));
+  afterEach(() => {
+    settle('en-US');
+    for (const userId of [seed.ada, seed.mia]) speak(userId, 'en-US');
+  });
+
+  it('gets a private answer in their own language', async () => {
+    speak(seed.mia, 'ja');
+    const answer = await world.use('help', {}, { as: seed.mia });
+    const text = textOf(answer);
+    expect(isPrivate(answer)).toBe(true);
+    expect(text).toContain(translator('ja')('help.title'));
+    const { token } = wordingsOf('ja');
+    expect(text).toContain(`\`/${token!.name}\` – ${token!.description}`);
+  });
+
+  it('gets a public answer in the server’s language, and their own copy in theirs', async () => {
+    speak(seed.mia, 'de');
+    const found = await world.use('provider search', { category: 'apis' }, { as: seed.ada });
+    expect(textOf(found)).toContain('7 fournisseurs · page 1 sur 2');
+    const copy = await world.press(found, 'provider:page:apis:1', { as: seed.mia });
+    expect(textOf(copy)).toContain('7 Anbieter · Seite 2 von 2');
+    speak(seed.ada, 'ja');
+    const turned = await world.press(found, 'provider:page:apis:1', { as: seed.ada });
+    expect(textOf(turned)).toContain('7 fournisseurs · page 2 sur 2');
+  });
+
+  it('gets a refusal in their own language, however it came about', async () => {
+    speak(seed.mia, 'de');
+    const refused = await world.use('status', {}, { as: seed.mia });
+    expect(textOf(refused)).toContain('**Server verwalten**');
+  });
+
+  it('gets the language of the server’s settings before that of its Discord', async () => {
+    await world.store.servers.change(harbor.id, { language: 'es-ES' });
+    expect(textOf(await world.use('provider categories'))).toContain('2 categorías');
+    await world.store.servers.change(harbor.id, { language: null });
+  });
+});
+
+/** Something right for each option that a command may have; what is not here is left out. */
+const GIVEN: Record<string, OptionInput> = {
+  address: A,
+  addresses: A,
+  webhook: 'b'.repeat(24),
+  subscription: '1',
+  transaction: `0x${'a'.repeat(64)}`,
+  category: 'apis',
+  name: 'Treasury',
+  label: 'Treasury',
+  duration: '1h',
+};
+
+const all = definitions();
+const partsOf = (path: string) => all.filter(({ parent }) => parent === path);
+/** What can be typed with these: subcommands, and commands that have none. */
+const usable = all.flatMap(({ path, kind }) => {
+  const parts = partsOf(path);
+  const whole = kind === 'subcommand' || (kind === 'command' && parts.every((part) => part.kind !== 'subcommand'));
+  return whole && parts.every(({ name, required }) => !required || GIVEN[name]) ? [path] : [];
+});
+
+describe.each(Object.keys(LANGUAGES) as Language[])('in %s', (language) => {
+  it('Discord takes the answer of every command', async () => {
+    speak(seed.ada, language);
+    settle(language);
+    world.logged.length = 0;
+    for (const path of usable) {
+      const options = Object.fromEntries(
+        partsOf(path).flatMap(({ name }) => (GIVEN[name] ? [[name, GIVEN[name]]] : [])),
+      );
+      expect([path, (await world.use(path, options)).status]).toEqual([path, 'acknowledged']);
+    }
+    expect(world.logged.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+  });
+});
