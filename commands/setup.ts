@@ -2,6 +2,7 @@ import type { Command } from '../src/discord/command.ts';
 import { TARGET_TYPES } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { check } from './setup/check.ts';
+import { forget, forgetButtons } from './setup/forget.ts';
 import { panelButtons } from './setup/panel.ts';
 import { projectForm, projectFormSubmit } from './setup/project.ts';
 import { LANGUAGES, server, timezones } from './setup/server.ts';
@@ -39,16 +40,24 @@ export const setup = {
     )
     .addSubcommand((command) =>
       command.setName('check').setDescription('Test everything, with the fix for whatever is wrong'),
+    )
+    .addSubcommand((command) =>
+      command.setName('forget').setDescription('Erase everything that is stored about this server; asks first'),
     ),
   access: 'manage',
-  execute(interaction, context) {
-    return interaction.options.getSubcommand() === 'server'
-      ? server(interaction, context)
-      : check(interaction, context);
+  async execute(interaction, context) {
+    switch (interaction.options.getSubcommand()) {
+      case 'server':
+        return server(interaction, context);
+      case 'forget':
+        return forget(interaction.guildId, context);
+      default:
+        return check(interaction, context);
+    }
   },
   form: async ({ guildId, options }, context) =>
     options.getSubcommand() === 'project' ? projectForm(guildId, context) : null,
   autocomplete: async (interaction) => timezones(interaction.options.getFocused()),
-  buttons: panelButtons,
+  buttons: { ...panelButtons, ...forgetButtons },
   forms: { project: projectFormSubmit },
 } satisfies Command;

@@ -7,8 +7,9 @@ import type { Translate } from '../../src/languages/index.ts';
 import type { Notification, RemovalAnswer } from '../../src/upstream/notification.ts';
 import { explain } from '../parts/failure.ts';
 import { projectOf } from '../parts/project.ts';
-import { count, note, press, row } from '../parts/reply.ts';
+import { note, press, row } from '../parts/reply.ts';
 import { type Pasted, readAddresses } from './addresses.ts';
+import { isWebhookId } from './name.ts';
 
 /** What is asked for in the preview and taken up by its button; kept in the audit log. */
 interface Wish {
@@ -30,33 +31,30 @@ const LOOK_MS = 3_000;
 /** `/webhook remove`: says what would happen, and asks. */
 export async function preview(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { guildId, options } = interaction;
+  const { t } = context;
   const { notification, scope } = await projectOf(context, guildId);
   const webhook = options.getString('webhook', true).trim();
-  if (!/^[\w-]{1,64}$/.test(webhook)) {
-    throw new UserError(
-      'A webhook’s id is letters and digits, usually 24 of them. `/webhook list` shows the ids where the service ' +
-        'gives them.',
-    );
-  }
+  if (!isWebhookId(webhook)) throw new UserError(t('webhook.remove.badId'));
   const pasted = readAddresses(options.getString('addresses', true));
   if (pasted.addresses.length === 0) {
-    throw new UserError(`There is no address in this. ${context.t(`address.${pasted.wrong[0]?.fault ?? 'form'}`)}`);
+    const reason = t(`address.${pasted.wrong[0]?.fault ?? 'form'}`);
+    throw new UserError(t('webhook.remove.noAddress', { reason }));
   }
   const { free, needed, silent } = await standing(pasted.addresses, guildId, scope, context);
   const lines = [
-    ...listed(free, 'Leaves the webhook', 'Leave the webhook'),
-    ...listed(needed, 'Stays, because another server of this bot watches it', 'Stay, because other servers watch them'),
-    ...wrongLines(context.t, pasted),
-    ...silentLines(silent),
-    await unknownLine(notification, webhook),
+    ...listed(t, free, 'leaves'),
+    ...listed(t, needed, 'needed'),
+    ...wrongLines(t, pasted),
+    ...silentLines(t, silent),
+    (await isUnknown(notification, webhook)) ? t('webhook.remove.unknown') : null,
   ];
-  const title = `Remove ${count(free.length, 'address', 'addresses')} from webhook ${inCode(webhook, '')}?`;
-  if (free.length === 0) return note('warn', 'Nothing to remove', lines);
+  if (free.length === 0) return note('warn', t('webhook.remove.nothing'), lines);
+  const title = t('webhook.remove.title', { count: free.length, webhook: await shownAs(webhook, guildId, context) });
   const wish: Wish = { webhook, addresses: free };
   const id = await record(interaction, context, ASKED, wish);
   const buttons = row(
-    press('Remove', `webhook:confirm:${id}`, ButtonStyle.Danger),
-    press('Cancel', `webhook:cancel:${id}`),
+    press(t('webhook.remove.confirm'), `webhook:confirm:${id}`, ButtonStyle.Danger),
+    press(t('webhook.remove.cancel'), `webhook:cancel:${id}`),
   );
   return note('danger', title, lines, { components: [buttons] });
 }
@@ -66,35 +64,35 @@ export const confirmButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
+    const { t } = context;
     const { notification, scope } = await projectOf(context, interaction.guildId);
     const wish = await takeUp(interaction, context, entry, ASKED, CONFIRMED);
     // Another server may have started to watch one of them since the preview.
     const { free, needed, silent } = await standing(wish.addresses, interaction.guildId, scope, context);
-    if (free.length === 0) return note('warn', 'Nothing was removed', listed(needed, 'Still needed', 'Still needed'));
+    if (free.length === 0) return note('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
     const answer = await notification.removeAddresses(wish.webhook, free.map(checksumAddress));
     if (answer.status !== 'ok') {
       await record(interaction, context, 'webhook.remove.failed', { ...wish, addresses: free, outcome: answer.status });
-      return note('danger', 'Not removed', [
-        explain(context.t, answer, 'notification'),
-        answer.status === 'timeout' || answer.status === 'unreadable'
-          ? 'It may have been done all the same; doing it again does no harm.'
-          : null,
+      const perhaps = answer.status === 'timeout' || answer.status === 'unreadable';
+      return note('danger', t('webhook.remove.failed'), [
+        explain(t, answer, 'notification'),
+        perhaps ? t('webhook.remove.perhaps') : null,
       ]);
     }
     const done = await record(interaction, context, REMOVED, { ...wish, addresses: free, outcome: answer });
     const offer = press(
-      `Also remove ${count(silent.length, 'subscription')} here`,
+      t('webhook.remove.alsoHere', { count: silent.length }),
       `webhook:forget:${done}`,
       ButtonStyle.Danger,
     );
     return note(
       'good',
-      `Webhook ${inCode(wish.webhook, '')}`,
+      t('webhook.remove.done', { webhook: await shownAs(wish.webhook, interaction.guildId, context) }),
       [
-        outcomeOf(answer, free.length),
-        ...listed(free, 'Asked for', 'Asked for'),
-        ...listed(needed, 'Stays: needed elsewhere', 'Stay: needed elsewhere'),
-        ...silentLines(silent),
+        ...outcomeOf(t, answer, free.length),
+        ...listed(t, free, 'asked'),
+        ...listed(t, needed, 'needed'),
+        ...silentLines(t, silent),
       ],
       { components: silent.length > 0 ? [row(offer)] : [] },
     );
@@ -107,7 +105,7 @@ export const cancelButton: Button = {
   answer: 'update',
   async press(interaction, [entry], context) {
     await takeUp(interaction, context, entry, ASKED, CANCELLED);
-    return note('info', 'Cancelled', ['Nothing was changed.']);
+    return note('info', context.t('webhook.remove.cancelled'), [context.t('webhook.remove.cancelledText')]);
   },
 };
 
@@ -120,7 +118,8 @@ export const forgetButton: Button = {
     const { scope } = await projectOf(context, interaction.guildId);
     const { silent } = await standing(addresses, interaction.guildId, scope, context);
     for (const { id } of silent) await context.store.subscriptions.remove(interaction.guildId, id);
-    return note('good', `🗑️ Removed ${count(silent.length, 'subscription')} here`, silentNames(silent));
+    const { t } = context;
+    return note('good', t('webhook.remove.forgotten', { count: silent.length }), silentNames(t, silent));
   },
 };
 
@@ -139,60 +138,81 @@ async function standing(addresses: AddressText[], guildId: string, scope: number
   };
 }
 
-function listed(addresses: AddressText[], one: string, many: string): string[] {
+/** As many entries as are worth reading, and how many more there are. */
+function firstOf<T>(t: Translate, all: readonly T[], most: number, show: (one: T) => string): string[] {
+  const more = all.length > most ? [t('webhook.remove.more', { count: all.length - most })] : [];
+  return [...all.slice(0, most).map(show), ...more];
+}
+
+function listed(t: Translate, addresses: AddressText[], title: 'leaves' | 'needed' | 'asked'): string[] {
   if (addresses.length === 0) return [];
-  const shown = addresses.slice(0, 20).map((address) => `\`${checksumAddress(address)}\``);
-  const more = addresses.length > shown.length ? [`…and ${addresses.length - shown.length} more`] : [];
-  return [`**${addresses.length === 1 ? one : `${many} (${addresses.length})`}**`, ...shown, ...more];
+  const shown = firstOf(t, addresses, 20, (address) => `\`${checksumAddress(address)}\``);
+  return [t(`webhook.remove.${title}`, { count: addresses.length }), ...shown];
 }
 
 function wrongLines(t: Translate, { wrong }: Pasted): string[] {
   if (wrong.length === 0) return [];
-  const shown = wrong.slice(0, 5).map(({ text, fault }) => `${inCode(text, 'unreadable')}: ${t(`address.${fault}`)}`);
-  const more = wrong.length > shown.length ? [`…and ${wrong.length - shown.length} more`] : [];
-  return [
-    `**Left out: ${count(wrong.length, 'entry that is', 'entries that are')} no right address**`,
-    ...shown,
-    ...more,
-  ];
+  const shown = firstOf(t, wrong, 5, ({ text, fault }) =>
+    t('webhook.remove.wrongOne', {
+      text: inCode(text, t('webhook.remove.unreadable')),
+      reason: t(`address.${fault}`),
+    }),
+  );
+  return [t('webhook.remove.wrong', { count: wrong.length }), ...shown];
 }
 
-function silentLines(silent: Standing['silent']): string[] {
-  return silent.length === 0 ? [] : ['**Falls silent here**', ...silentNames(silent)];
+function silentLines(t: Translate, silent: Standing['silent']): string[] {
+  return silent.length === 0 ? [] : [t('webhook.remove.silent'), ...silentNames(t, silent)];
 }
 
-function silentNames(silent: Standing['silent']): string[] {
-  return silent
-    .slice(0, 20)
-    .map(({ id, label, channelId }) => `${inCode(label, `subscription ${id}`)} in <#${channelId}>`);
+function silentNames(t: Translate, silent: Standing['silent']): string[] {
+  return firstOf(t, silent, 20, ({ id, label, channelId }) =>
+    t('webhook.remove.silentOne', {
+      name: inCode(label, t('webhook.remove.unnamed', { id })),
+      channel: `<#${channelId}>`,
+    }),
+  );
+}
+
+/** The name that this server gave it, and its id. */
+async function shownAs(webhook: string, guildId: string, { store }: CommandContext): Promise<string> {
+  const name = (await store.projects.webhookNames(guildId)).get(webhook);
+  return name === undefined ? inCode(webhook, '') : `${inCode(name, '')} (${inCode(webhook, '')})`;
 }
 
 /** A hint, not a refusal: the service's list need not give ids. */
-async function unknownLine(notification: Notification, webhook: string): Promise<string | null> {
+async function isUnknown(notification: Notification, webhook: string): Promise<boolean> {
   const answer = await notification.webhooks(LOOK_MS);
-  if (answer.status !== 'ok' || answer.webhooks.length === 0) return null;
+  if (answer.status !== 'ok' || answer.webhooks.length === 0) return false;
   const ids = answer.webhooks.map(({ id }) => id);
-  if (ids.includes(null) || ids.includes(webhook)) return null;
-  return '⚠️ The project has no webhook with this id; check it with `/webhook list`.';
+  return !ids.includes(null) && !ids.includes(webhook);
 }
 
-function outcomeOf({ message, deletedCount }: Extract<RemovalAnswer, { status: 'ok' }>, asked: number): string {
-  if (deletedCount === null) return `Removed. The service says: ${inCode(message, 'done')}.`;
-  if (deletedCount === 0) return 'Nothing changed: none of these was in the webhook’s scope.';
+type Done = Extract<RemovalAnswer, { status: 'ok' }>;
+
+function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number): string[] {
+  if (deletedCount === 0) return [t('webhook.remove.noneInScope')];
+  if (deletedCount === null) {
+    const said = inCode(message, '');
+    return [said ? t('webhook.remove.said', { message: said }) : t('webhook.remove.saidNothing')];
+  }
   const rest = asked - deletedCount;
-  return `Removed ${count(deletedCount, 'address', 'addresses')}.${rest > 0 ? ` The other ${rest} were not in its scope.` : ''}`;
+  return [
+    t('webhook.remove.removed', { count: deletedCount }),
+    ...(rest > 0 ? [t('webhook.remove.rest', { count: rest })] : []),
+  ];
 }
 
 async function takeUp(
   { guildId, user }: { guildId: string; user: { id: string } },
-  { store, now }: CommandContext,
+  { t, store, now }: CommandContext,
   entry: string | undefined,
   from: string,
   to: string,
 ): Promise<Wish> {
   const ask = { guildId, userId: user.id, id: Number(entry), from, to, since: now() - OPEN_MS };
   const wish = Number.isSafeInteger(ask.id) ? ((await store.servers.takeUp(ask)) as Wish | null) : null;
-  if (!wish) throw new UserError('This was answered already, or asked too long ago. Use `/webhook remove` again.');
+  if (!wish) throw new UserError(t('webhook.remove.late'));
   return wish;
 }
 

@@ -109,7 +109,18 @@ export interface Menu {
   choose(interaction: MenuUse, args: string[], values: string[], context: CommandContext): Promise<Reply>;
 }
 
-/** A form: what it shows comes from a command's `form`; its custom id is made like a button's. Answered in private. */
+/** A select menu that opens a form instead of answering. Must be quick: nothing is deferred. */
+export interface FormMenu {
+  access: Access;
+  form(
+    interaction: MenuUse,
+    args: string[],
+    values: string[],
+    context: CommandContext,
+  ): Promise<APIModalInteractionResponseCallbackData>;
+}
+
+/** A form: what it shows comes from a command's or a menu's `form`; its custom id is made like a button's. Answered in private. */
 export interface Form {
   access: Access;
   submit(interaction: FormUse, args: string[], context: CommandContext): Promise<Reply>;
@@ -128,7 +139,7 @@ export interface Command {
   /** The form that this use opens instead of an answer; null: it is executed. Must be quick: nothing is deferred. */
   form?(interaction: CommandUse, context: CommandContext): Promise<APIModalInteractionResponseCallbackData | null>;
   buttons?: Record<string, Button>;
-  menus?: Record<string, Menu>;
+  menus?: Record<string, Menu | FormMenu>;
   forms?: Record<string, Form>;
 }
 

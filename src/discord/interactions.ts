@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  type APIModalInteractionResponseCallbackData,
   type AutocompleteInteraction,
   type ButtonInteraction,
   type ChatInputCommandInteraction,
@@ -71,7 +72,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
       log.info({ ...line, ms: parts.now() - started }, 'interaction answered');
     } catch (error) {
       // The person's side is over (expired, deleted, Discord away): nothing is left to say to them.
-      log.warn({ ...line, ms: parts.now() - started, err: error }, 'interaction could not be answered');
+      log.warn({ ...line, ms: parts.now() - started, err: forLog(error) }, 'interaction could not be answered');
     }
   };
 
@@ -82,21 +83,27 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     const used: CommandUse = interaction;
     const access = accessOf(found, used);
     const isPublic = found.public === true;
-    if (found.form && (await openForm(found, used, access))) return;
+    const { form: formOf } = found;
+    if (formOf && (await openForm(used, access, (context) => formOf(used, context)))) return;
     await acknowledge(used, () => used.deferReply(isPublic ? {} : { flags: MessageFlags.Ephemeral }));
     const reply = await guarded(used, access, isPublic, (context) => found.execute(used, context));
     await used.editReply(whole(reply.shown));
   }
 
-  /** Opens the form of a command that has one; false when this use of it is to be executed. */
-  async function openForm(found: Command, used: CommandUse, access: Access): Promise<boolean> {
+  /** Answers with a form where `formOf` gives one; false when it gives none and nothing was answered yet. */
+  async function openForm(
+    used: CommandUse | MenuUse,
+    access: Access,
+    formOf: (context: CommandContext) => Promise<APIModalInteractionResponseCallbackData | null>,
+  ): Promise<boolean> {
+    let shown: APIModalInteractionResponseCallbackData | null = null;
     const opened = await guarded(used, access, false, async (context) => {
-      const shown = await found.form!(used, context);
+      shown = await formOf(context);
       if (shown) await used.showModal(shown);
-      return { content: shown ? 'opened' : '' };
+      return {};
     });
     if (opened.failed) await used.reply({ ...whole(opened.shown), flags: MessageFlags.Ephemeral });
-    return opened.failed || opened.shown.content === 'opened';
+    return opened.failed || shown !== null;
   }
 
   async function messageCommand(interaction: MessageContextMenuCommandInteraction): Promise<void> {
@@ -115,6 +122,10 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     if (!interaction.inGuild()) return tell(interaction, 'dispatcher.serverOnly');
     if (!found) return tell(interaction, 'dispatcher.oldButton');
     const used: ButtonUse | MenuUse = interaction;
+    if ('form' in found) {
+      const menu = used as MenuUse;
+      return void (await openForm(menu, found.access, (context) => found.form(menu, args, menu.values, context)));
+    }
     const updates = found.answer === 'update' && isOwn(used);
     await acknowledge(used, () => (updates ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral })));
     const isPublic = updates && !used.message.flags.has(MessageFlags.Ephemeral);
@@ -152,7 +163,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     };
     const offered = await Promise.race([choices(), late.promise])
       .catch((error: unknown) => {
-        log.warn({ err: error, interaction: nameOf(interaction) }, 'autocomplete failed');
+        log.warn({ err: forLog(error), interaction: nameOf(interaction) }, 'autocomplete failed');
         return [];
       })
       .finally(() => clearTimeout(timer));
@@ -192,7 +203,10 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     } catch (error) {
       if (error instanceof UserError) return { failed: true, shown: { content: error.message } };
       const id = randomBytes(4).toString('hex');
-      log.error({ err: error, id, guild: interaction.guildId, interaction: nameOf(interaction) }, 'command failed');
+      log.error(
+        { err: forLog(error), id, guild: interaction.guildId, interaction: nameOf(interaction) },
+        'command failed',
+      );
       return { failed: true, shown: { content: t('dispatcher.failed', { id }) } };
     }
   }
@@ -247,6 +261,13 @@ async function tell(
 ): Promise<void> {
   const content = translator(languageOf(interaction.locale, interaction.guildLocale))(key);
   await interaction.reply({ content, flags: MessageFlags.Ephemeral });
+}
+
+/** An error without what else hangs on it: the library's own carry the request, with its tokens and the whole answer. */
+function forLog(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name: type, message, stack, code, status } = error as Error & { code?: unknown; status?: unknown };
+  return { type, message, stack, code, status };
 }
 
 function whole({ content, embeds = [], components = [], files = [] }: Reply) {

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { erasureTable } from './erasure.ts';
 import { inboxTable } from './inbox.ts';
 import { labelsTable } from './labels.ts';
 import { ledgerTable } from './ledger.ts';
@@ -19,6 +20,7 @@ export function openTables(db: Database) {
     servers: serversTable(db),
     labels: labelsTable(db),
     projects: projectsTable(db),
+    erasure: erasureTable(db),
   };
 }
 

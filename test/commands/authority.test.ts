@@ -58,6 +58,7 @@ const uses: [string, string, (subscription: string) => Record<string, string>][]
   ['setup server', 'manage', () => ({})],
   ['setup check', 'manage', () => ({})],
   ['setup project', 'manage', () => ({})],
+  ['setup forget', 'manage', () => ({})],
   ['status', 'manage', () => ({})],
   ['why', 'manage', () => ({ transaction: `0x${'a'.repeat(64)}` })],
 ];
@@ -112,6 +113,8 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     ['setup:kept', async () => world.press(await panel(), 'setup:remove', noa)],
     ['setup:revoke', async () => world.press(await panel(), 'setup:rotate', noa)],
     ['why:show', () => world.post('why:show:REFERENCE')],
+    ['setup:erase', () => world.use('setup forget', {}, noa)],
+    ['setup:spare', () => world.use('setup forget', {}, noa)],
     ['token:watch', () => world.use('token', { address: A }, noa)],
   ];
 

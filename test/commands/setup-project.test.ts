@@ -48,10 +48,22 @@ describe('/setup project', () => {
     const stored = (await world.store.projects.ofGuild(orchid.id))!;
     expect(Buffer.from(stored.sealed).toString('latin1')).not.toContain(KEYS.apiSecret);
     list = { body: [{ _id: 'f'.repeat(24), webhookUrl: url, eventType: 'ALL' }] };
-    expect(textOf(await world.use('webhook list', {}, here))).toMatch(/→ this bot ✅/);
+    expect(textOf(await world.use('webhook list', {}, here))).toMatch(/✅ `ALL` → this bot/);
     expect(upstream.requests.at(-1)!.url).toContain(KEYS.projectId);
     // The operator's server still sees the operator's project, and nothing of this one.
     expect(textOf(await world.use('webhook list'))).not.toContain(url);
+  });
+
+  it('leaves no trace in the log even when Discord does not take the answer', async () => {
+    const gone = { kind: 'error', status: 404, code: 10015, message: 'Unknown Webhook' } as const;
+    const opened = await world.use('setup project', {}, here);
+    world.discord.fault({ fault: gone, path: '/webhooks/**', times: 1 });
+    const unanswered = () => world.logged.filter(({ msg }) => msg === 'interaction could not be answered');
+    const form = { kind: 'modal', interactionId: opened.id, values: KEYS, userId: seed.ada } as const;
+    world.discord.begin({ ...form, channelId: orchid.lobby });
+    while (unanswered().length === 0) await new Promise((done) => setImmediate(done));
+    expect(unanswered()).toMatchObject([{ err: { code: 10015 } }]);
+    expect(await tokens()).toHaveLength(1);
   });
 
   it('replaces keys without changing the URL', async () => {

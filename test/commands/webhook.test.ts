@@ -57,8 +57,8 @@ describe('/webhook list', () => {
     const text = textOf(answer);
     expect(isPrivate(answer)).toBe(true);
     expect(text).toContain('2 webhooks');
-    expect(text).toMatch(new RegExp(`\`ALL\`.*this bot ✅\n.*${ID}`));
-    expect(text).toMatch(/`ERC20`.*→ `/);
+    expect(text).toMatch(new RegExp(`✅ \`ALL\` → this bot\n-# id \`${ID}`));
+    expect(text).toMatch(/▫️ `ERC20` → `other.example`/);
     expect(text).not.toContain('hook/secret');
   });
 
@@ -66,7 +66,7 @@ describe('/webhook list', () => {
     list = { body: [{ projectId: 'p1', webhookUrl: 'https://other.example', eventType: 'ALL' }] };
     const text = textOf(await world.use('webhook list'));
     expect(text).toContain('does not tell its id');
-    expect(text).toContain(`Let one post to \`${RECEIVER_URL}\``);
+    expect(text).toMatch(new RegExp(`None of them posts here[^]*\`\`\`\n${RECEIVER_URL}\n`));
   });
 
   const wrong: [string, Given, RegExp][] = [
@@ -101,10 +101,33 @@ describe('/webhook list', () => {
   });
 });
 
+describe('names of webhooks', () => {
+  const name = async (text: string) => {
+    const listed = await world.use('webhook list');
+    const { id: messageId, channelId } = listed.reply!;
+    const menu = { kind: 'select' as const, customId: 'webhook:name', values: [ID] };
+    const opened = await world.discord.use({ ...menu, messageId, channelId, userId: seed.ada });
+    return world.fill(await opened.until(({ modal }) => modal !== null), { name: text });
+  };
+
+  it('are given in a form, shown, offered, and known to /webhook remove', async () => {
+    expect(textOf(await name('Main *hook*'))).toContain('called `Main *hook*` in this server');
+    expect(textOf(await world.use('webhook list'))).toMatch(/\*\*`Main \*hook\*`\*\*\n✅ `ALL`/);
+    expect(await world.choices('webhook remove', 'webhook', { webhook: 'main' })).toEqual([
+      { name: `Main *hook* · ${ID} · ALL, posts here`, value: ID },
+    ]);
+    expect(textOf(await remove(A))).toContain(`from webhook \`Main *hook*\` (\`${ID}\`)?`);
+    expect(await world.store.projects.webhookNames(orchid.id)).toEqual(new Map());
+    expect(textOf(await name('https://evil.example'))).toMatch(/is no link/);
+    expect(textOf(await name(''))).toContain('only its id again');
+    expect(await world.store.projects.webhookNames(harbor.id)).toEqual(new Map());
+  });
+});
+
 describe('choices of `webhook`', () => {
   it('offers known ids to operators’ servers only, and nothing when the service fails', async () => {
     expect(await world.choices('webhook remove', 'webhook')).toMatchObject([
-      { name: `${ID} · ALL · points here`, value: ID },
+      { name: `${ID} · ALL, posts here`, value: ID },
       { value: '0'.repeat(24) },
     ]);
     expect(await world.choices('webhook remove', 'webhook', {}, { in: orchid.lobby })).toEqual([]);
@@ -186,7 +209,7 @@ describe('/webhook remove', () => {
   it('tells how many were not in its scope', async () => {
     removal = { status: 201, body: { acknowledged: true, deletedCount: 1 } };
     expect(textOf(await world.press(await remove(`${A} ${B} ${TOKEN}`), 'webhook:confirm'))).toMatch(
-      /Removed 1 address.*other 2/,
+      /Removed 1 address\.\nThe other 2 were not/,
     );
     removal = { status: 201, body: { acknowledged: true, deletedCount: 0 } };
     expect(textOf(await world.press(await remove(A), 'webhook:confirm'))).toContain('none of these was in');

@@ -1,0 +1,53 @@
+import { ButtonStyle } from 'discord.js';
+import type { Button, CommandContext, Reply } from '../../src/discord/command.ts';
+import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import type { Stored } from '../../src/store/erasure.ts';
+import { note, press, row } from '../parts/reply.ts';
+
+/** As long as Discord lets a private answer be changed. */
+const OPEN_MS = 15 * 60_000;
+
+/** `/setup forget`: says what is stored, and asks. Writes nothing down: that would be one more thing to erase. */
+export async function forget(guildId: string, { t, store, now }: CommandContext): Promise<Reply> {
+  const what = listed(t, await store.erasure.stored(guildId));
+  if (what.length === 0) return note('info', t('setup.forget.nothingTitle'), [t('setup.forget.nothing')]);
+  const buttons = row(
+    press(t('setup.forget.yes'), `setup:erase:${now()}`, ButtonStyle.Danger),
+    press(t('setup.forget.no'), 'setup:spare'),
+  );
+  return note('danger', t('setup.forget.title'), [t('setup.forget.meaning'), t('setup.forget.export')], {
+    fields: [{ name: t('setup.forget.what'), value: what.join('\n') }],
+    components: [buttons],
+  });
+}
+
+function listed(t: Translate, stored: Stored): string[] {
+  const lines = (['subscriptions', 'labels', 'tokenMutes', 'webhookNames', 'waiting', 'history', 'audit'] as const)
+    .filter((key) => stored[key] > 0)
+    .map((key) => t(`setup.forget.${key}`, { count: stored[key] }));
+  if (stored.project) lines.push(t('setup.forget.project'));
+  if (stored.settings) lines.push(t('setup.forget.settings'));
+  return lines.map((line) => `• ${line}`);
+}
+
+/** `setup:erase:<when it was asked>` */
+const eraseButton: Button = {
+  access: 'manage',
+  answer: 'update',
+  async press({ guildId }, [asked], { t, store, receiver, now }) {
+    if (!(now() - Number(asked) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
+    const erased = await store.erasure.erase(guildId);
+    await receiver.refresh();
+    return note('good', t('setup.forget.done'), [...listed(t, erased), t('setup.forget.doneText')]);
+  },
+};
+
+/** `setup:spare` */
+const spareButton: Button = {
+  access: 'manage',
+  answer: 'update',
+  press: async (_, __, { t }) => note('info', t('setup.forget.kept'), [t('setup.forget.keptText')]),
+};
+
+export const forgetButtons: Record<string, Button> = { erase: eraseButton, spare: spareButton };

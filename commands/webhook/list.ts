@@ -1,0 +1,126 @@
+import { type APIActionRowComponent, type APIStringSelectComponent, ComponentType } from 'discord.js';
+import type { Choice, CommandContext, Reply } from '../../src/discord/command.ts';
+import { inCode, plainText } from '../../src/domain/text.ts';
+import { UserError } from '../../src/errors.ts';
+import type { ReceiverUrls } from '../../src/receiver/paths.ts';
+import type { Webhook } from '../../src/upstream/notification.ts';
+import { explain } from '../parts/failure.ts';
+import { pointsAt, projectOf } from '../parts/project.ts';
+import { note, press, row } from '../parts/reply.ts';
+import { isWebhookId } from './name.ts';
+
+/** How long choices may wait for the service. */
+const CHOICES_MS = 1_500;
+/** As many as a select menu takes. */
+const MENU_MOST = 25;
+
+/** `/webhook list`: what posts where, with the names that this server gave. */
+export async function list(guildId: string, context: CommandContext): Promise<Reply> {
+  const { t, receiver, store } = context;
+  const { notification, scope } = await projectOf(context, guildId);
+  const [answer, names] = await Promise.all([notification.webhooks(), store.projects.webhookNames(guildId)]);
+  if (answer.status !== 'ok') throw new UserError(explain(t, answer, 'notification'));
+  const { webhooks } = answer;
+  const urls = receiver.urls(scope);
+  const targets = webhooks.map(({ url }) => pointsAt(urls, url));
+  const advice = adviceOn(targets);
+  const lines = webhooks.flatMap((one) => {
+    const name = one.id === null ? undefined : names.get(one.id);
+    return [
+      ...(name === undefined ? [] : [`**${inCode(name, '')}**`]),
+      line(one, urls, context),
+      one.id === null ? t('webhook.list.noId') : t('webhook.list.id', { id: inCode(one.id, '?') }),
+    ];
+  });
+  return note(
+    advice === null ? 'info' : 'warn',
+    t('webhook.list.title', { count: webhooks.length }),
+    [advice === null ? null : `${t(`webhook.list.${advice}`)}\n\`\`\`\n${urls.current}\n\`\`\``, ...lines],
+    {
+      components: [
+        row(press(t('webhook.list.receiver'), 'setup:receiver')),
+        ...nameRow(webhooks, names, urls, context),
+      ],
+    },
+  );
+}
+
+/** What should change, if anything. */
+function adviceOn(targets: readonly ('current' | 'retiring' | null)[]): 'empty' | 'noneHere' | 'oldUrl' | null {
+  if (targets.length === 0) return 'empty';
+  if (targets.includes('retiring')) return 'oldUrl';
+  return targets.includes('current') ? null : 'noneHere';
+}
+
+function line(one: Webhook, urls: ReceiverUrls, { t }: CommandContext): string {
+  const events = inCode(one.eventType, t('webhook.list.unknownEvents'));
+  switch (pointsAt(urls, one.url)) {
+    case 'current':
+      return t('webhook.list.here', { events });
+    case 'retiring':
+      return t('webhook.list.old', { events });
+    case null:
+      return t('webhook.list.elsewhere', { events, host: hostInCode(one, t('webhook.list.unknownHost')) });
+  }
+}
+
+/** A host is no name that could mislead: it is shown as it is, made plain. */
+function hostInCode(one: Webhook, fallback: string): string {
+  const host = plainText(hostOf(one));
+  return host ? `\`${host.replaceAll('`', '')}\`` : fallback;
+}
+
+/** The rest of a receiver's URL may be a secret of its own. */
+function hostOf({ url }: Webhook): string | null {
+  return url !== null && URL.canParse(url) ? new URL(url).host : null;
+}
+
+/** The menu from which a webhook is picked to be named. */
+function nameRow(
+  webhooks: readonly Webhook[],
+  names: ReadonlyMap<string, string>,
+  urls: ReceiverUrls,
+  context: CommandContext,
+): APIActionRowComponent<APIStringSelectComponent>[] {
+  const options = webhooks
+    .filter(({ id }) => id !== null && isWebhookId(id))
+    .slice(0, MENU_MOST)
+    .map((one) => ({ label: names.get(one.id!) ?? one.id!, value: one.id!, description: wordsOf(one, urls, context) }));
+  const unique = [...new Map(options.map((option) => [option.value, option])).values()];
+  if (unique.length === 0) return [];
+  const placeholder = context.t('webhook.list.nameMenu');
+  return [
+    {
+      type: ComponentType.ActionRow,
+      components: [{ type: ComponentType.StringSelect, custom_id: 'webhook:name', placeholder, options: unique }],
+    },
+  ];
+}
+
+/** Events and target in plain words, for menus and choices. */
+function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: CommandContext): string {
+  const events = plainText(one.eventType) ?? t('webhook.list.unknownEvents');
+  const host = plainText(hostOf(one)) ?? t('webhook.list.unknownHost');
+  return t(pointsAt(urls, one.url) ? 'webhook.choice.here' : 'webhook.choice.elsewhere', { events, host });
+}
+
+/** Choices of `webhook`: known ids whose id or name fits what was typed; none when the service does not answer soon. */
+export async function choices(guildId: string, focused: string, context: CommandContext): Promise<Choice[]> {
+  const { projects, receiver, store } = context;
+  const access = await projects.of(guildId);
+  if (access.status !== 'ready') return [];
+  const [answer, names] = await Promise.all([
+    access.notification.webhooks(CHOICES_MS),
+    store.projects.webhookNames(guildId),
+  ]);
+  if (answer.status !== 'ok') return [];
+  const urls = receiver.urls(access.scope);
+  const typed = focused.trim().toLowerCase();
+  return answer.webhooks.flatMap((one) => {
+    if (one.id === null) return [];
+    const name = names.get(one.id);
+    if (![one.id, name ?? ''].some((text) => text.toLowerCase().includes(typed))) return [];
+    const words = [name, one.id, wordsOf(one, urls, context)];
+    return [{ name: words.filter(Boolean).join(' · '), value: one.id }];
+  });
+}

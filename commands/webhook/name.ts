@@ -1,0 +1,55 @@
+import { ComponentType, TextInputStyle } from 'discord.js';
+import type { Form, FormMenu } from '../../src/discord/command.ts';
+import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { UserError } from '../../src/errors.ts';
+import { note } from '../parts/reply.ts';
+
+const MOST = 32;
+
+/** Whether this can be a webhook's id; anything else is not put into a request or a custom id. */
+export const isWebhookId = (text: string): boolean => /^[\w-]{1,64}$/.test(text);
+
+/** `webhook:name`: opens the form for the picked webhook's name. */
+export const nameMenu: FormMenu = {
+  access: 'manage',
+  async form({ guildId }, _, [id = ''], { t, store }) {
+    const name = (await store.projects.webhookNames(guildId)).get(id);
+    return {
+      custom_id: `webhook:name:${id}`,
+      title: t('webhook.name.title'),
+      components: [
+        {
+          type: ComponentType.Label,
+          label: t('webhook.name.label'),
+          description: t('webhook.name.hint'),
+          component: {
+            type: ComponentType.TextInput,
+            custom_id: 'name',
+            style: TextInputStyle.Short,
+            required: false,
+            max_length: MOST,
+            ...(name !== undefined && { value: name }),
+          },
+        },
+      ],
+    };
+  },
+};
+
+/** `webhook:name:<id>`: names it, or takes the name away. */
+export const nameForm: Form = {
+  access: 'manage',
+  async submit({ guildId, user, fields }, [id = ''], { t, store, now }) {
+    const typed = fields.getTextInputValue('name').trim();
+    const name = typed === '' ? null : plainText(typed);
+    if (!isWebhookId(id) || (typed !== '' && (name === null || looksLikeLink(name) || name.length > MOST))) {
+      throw new UserError(t('webhook.name.wrong'));
+    }
+    await store.projects.nameWebhook(guildId, id, name);
+    const detail = { webhook: id, name };
+    await store.servers.record({ guildId, userId: user.id, action: 'webhook.name', detail, at: now() });
+    return name === null
+      ? note('good', t('webhook.name.gone'), [t('webhook.name.goneText')])
+      : note('good', t('webhook.name.saved'), [t('webhook.name.savedText', { name: inCode(name, '') })]);
+  },
+};

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { A, buttonsOf, type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
+
+const { harbor, orchid } = seed;
+const here = { in: orchid.lobby };
+let world: CommandWorld;
+beforeAll(async () => {
+  world = await startWorld({ service: 'http://127.0.0.1:1' });
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  await world.store.erasure.erase(orchid.id);
+  await world.use('subscription add', { address: A, channel: orchid.alerts }, here);
+  await world.parts.projects.save(orchid.id, seed.ada, { projectId: 'p', apiKey: 'k', apiSecret: 's' });
+});
+const count = async () => (await world.store.subscriptions.list(orchid.id)).length;
+
+it('says what is stored, erases it on the button, and says what it was', async () => {
+  await world.subscribe();
+  const asked = await world.use('setup forget', {}, here);
+  expect(isPrivate(asked)).toBe(true);
+  expect(textOf(asked)).toMatch(
+    /cannot be undone[\s\S]*• 1 subscription\n• 1 entry of who changed what\n• the notification project/,
+  );
+  expect(await count()).toBe(1);
+  const done = await world.press(asked, 'setup:erase', here);
+  expect(textOf(done)).toMatch(/^Erased\n• 1 subscription/);
+  expect(buttonsOf(done)).toEqual([]);
+  expect(await count()).toBe(0);
+  expect(await world.store.projects.ofGuild(orchid.id)).toBeNull();
+  // Its receiver URL ends at once.
+  expect(world.parts.receiver.urls(1).current).toBeNull();
+  expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
+  expect(textOf(await world.use('setup forget', {}, here))).toContain('Nothing is stored');
+});
+
+it('spares everything on the other button, and when it was asked too long ago', async () => {
+  const asked = await world.use('setup forget', {}, here);
+  expect(textOf(await world.press(asked, 'setup:spare', here))).toContain('Everything is as it was');
+  const late = await world.use('setup forget', {}, here);
+  world.clock.now += 15 * 60_000 + 1;
+  expect(textOf(await world.press(late, 'setup:erase', here))).toMatch(/asked too long ago/);
+  expect(await count()).toBe(1);
+});

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type OpenDatabase, openDatabase } from '../../src/store/database.ts';
+import { openTables, type Tables } from '../../src/store/tables.ts';
+
+let dir: string;
+let open: OpenDatabase;
+let tables: Pick<Tables, 'projects' | 'erasure'>;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'ledgerbell-erasure-'));
+  open = openDatabase(join(dir, 'test.sqlite'));
+  tables = openTables(open.db);
+});
+afterEach(() => {
+  open.close();
+  rmSync(dir, { recursive: true });
+});
+
+/** A row wherever something about a server can be stored. */
+function fill(guild: string, number: number): void {
+  const { db } = open;
+  const scope = tables.projects.save(
+    { guildId: guild, projectId: `p${number}`, sealed: Buffer.from('x') },
+    `token${number}`,
+    'ada',
+    1,
+  );
+  const channel = `c${number}`;
+  const insert = (table: string, row: Record<string, string | number>) => {
+    const keys = Object.keys(row);
+    const sql = `INSERT INTO ${table} (${keys.join(', ')}) VALUES (${keys.map((key) => `@${key}`).join(', ')})`;
+    return db.prepare(sql).run(row).lastInsertRowid as number;
+  };
+  const seen = { tx_hash: '0x', seen_at: 1, count: 1, bodies: 1, data: '{}' };
+  const own = insert('transfers', { ...seen, key: `own${number}`, scope });
+  const shared = insert('transfers', { ...seen, key: `shared${number}`, scope: 0 });
+  insert('deliveries', { key: `d${number}`, transfer_key: `own${number}`, count: 1, owed: 0, received: 1, seen_at: 1 });
+  insert('channels', { channel_id: channel, guild_id: guild });
+  const batch = insert('batches', {
+    channel_id: channel,
+    kind: 'create',
+    nonce: 'n',
+    reference: 'r',
+    payload: '{}',
+    state: 'frozen',
+    frozen_at: 1,
+  });
+  for (const [transfer_id, state] of [
+    [own, 'frozen'],
+    [shared, 'waiting'],
+    [own, 'dead'],
+  ] as const) {
+    const alert = { transfer_id, guild_id: guild, channel_id: channel, matches: '[]', created_at: 1, state };
+    const id = insert('alerts', { ...alert, ...(state === 'frozen' && { batch_id: batch }) });
+    if (state === 'dead') {
+      insert('dead_letters', { alert_id: id, channel_id: channel, payload: '', reason: 'x', at: 1 });
+    }
+  }
+  const decision = { guild_id: guild, channel_id: channel, subscription_id: 1, outcome: 'matched' };
+  insert('decisions', { ...decision, transfer_id: shared });
+  for (const address of ['0xboth', `0xonly${number}`]) {
+    insert('subscriptions', { guild_id: guild, channel_id: channel, address, created_by: 'ada', created_at: 1 });
+    db.prepare("INSERT INTO counterparties VALUES (?, '12345678', '0xcc', 1) ON CONFLICT DO NOTHING").run(address);
+  }
+  insert('guilds', { guild_id: guild, language: 'de' });
+  insert('audit', { guild_id: guild, user_id: 'ada', action: 'x', detail: '{}', at: 1 });
+  insert('webhook_names', { guild_id: guild, webhook_id: 'w', name: 'Main' });
+  insert('labels', { guild_id: guild, address: '0x', name: 'Cold', created_by: 'ada', at: 1 });
+  insert('token_mutes', { guild_id: guild, token: '0x', until: 1 });
+  insert('inbox', { scope, received_at: 1, body: 'x' });
+  insert('quarantine', { scope, received_at: 1, reason: 'x', body: 'x' });
+}
+
+/** Every row of the database that has a server's or a scope's mark, by table. */
+function dump(): Record<string, unknown[]> {
+  const { db } = open;
+  const names = db.prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  return Object.fromEntries(names.map(({ name }) => [name, db.prepare(`SELECT * FROM ${name}`).all()]));
+}
+
+it('erases every row about one server, and no other', () => {
+  fill('g2', 2);
+  const others = dump();
+  fill('g1', 1);
+  const marked = Object.entries(dump()).filter(([, rows]) => JSON.stringify(rows).includes('"guild_id":"g1"'));
+  const withGuild = Object.entries(dump()).filter(([, rows]) => rows.some((row) => 'guild_id' in (row as object)));
+  expect(marked.map(([name]) => name)).toEqual(withGuild.map(([name]) => name));
+  expect(tables.erasure.erase('g1')).toEqual({
+    subscriptions: 2,
+    labels: 1,
+    tokenMutes: 1,
+    project: true,
+    webhookNames: 1,
+    settings: true,
+    waiting: 2,
+    history: 2,
+    audit: 1,
+  });
+  const left = dump();
+  // What came over the operator's URL is public, and another server may be told of it still.
+  left.transfers = left.transfers!.filter((row) => (row as { key: string }).key !== 'shared1');
+  expect({ ...left, sqlite_sequence: [] }).toEqual({ ...others, sqlite_sequence: [] });
+});
