@@ -10,6 +10,7 @@ import { MUTE_CHOICES, mute } from './subscription/mute.ts';
 import { addFilterOptions } from './subscription/options.ts';
 import { dropButton, keepButton, remove } from './subscription/remove.ts';
 import { test } from './subscription/sample.ts';
+import { offerTokens } from './subscription/tokens.ts';
 
 const withSubscription = (
   command: SlashCommandSubcommandBuilder,
@@ -68,13 +69,21 @@ export const subscription = {
       withSubscription(
         command.setName('mute').setDescription('Tell nothing for a while'),
         'Which one: label, address, number, or "all"',
-      ).addStringOption((option) =>
-        option
-          .setName('duration')
-          .setDescription('For how long')
-          .setRequired(true)
-          .addChoices(...MUTE_CHOICES.map((value) => ({ name: value, value }))),
-      ),
+      )
+        .addStringOption((option) =>
+          option
+            .setName('duration')
+            .setDescription('For how long')
+            .setRequired(true)
+            .addChoices(...MUTE_CHOICES),
+        )
+        .addStringOption((option) =>
+          option
+            .setName('token')
+            .setDescription('With "all": only this token, in the whole server; address, symbol or "native"')
+            .setAutocomplete(true)
+            .setMaxLength(60),
+        ),
     )
     .addSubcommand((command) =>
       withSubscription(command.setName('test').setDescription('Post a sample alert, marked as such')),
@@ -101,6 +110,10 @@ export const subscription = {
     }
     throw new Error(`no subcommand ${name}`);
   },
-  autocomplete: offer,
+  autocomplete(interaction, context) {
+    return interaction.options.getFocused(true).name === 'token'
+      ? offerTokens(interaction, context)
+      : offer(interaction, context);
+  },
   buttons: { list: listButton, drop: dropButton, keep: keepButton },
 } satisfies Command;

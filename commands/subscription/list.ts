@@ -1,9 +1,10 @@
 import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
-import type { Subscription } from '../../src/domain/subscription.ts';
+import { FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
-import { ago, fullAddress, note, pager, row } from '../parts/reply.ts';
+import { ago, asManyAsFit, fullAddress, note, pager, row } from '../parts/reply.ts';
 import { describe } from './describe.ts';
 import { visibleTo } from './find.ts';
+import { moment, mutedTokens } from './mute.ts';
 import { type TokenBook, tokenBook } from './tokens.ts';
 
 const PER_PAGE = 6;
@@ -45,8 +46,10 @@ async function page(
     const heading = one.channelId === rows[index - 1]?.channelId ? [] : headingOf(one.channelId, troubled, t);
     return [...heading, ...linesOf(one, context, tokens)];
   });
+  const muted = asManyAsFit(await mutedTokens(interaction.guildId, context, tokens), 950);
   const turn = pager(t, current, pages, (to) => `subscription:list:${channel}:${to}`);
   return note('info', t('subscription.list.title', { count: shown.length }), lines, {
+    ...(muted && { fields: [{ name: t('subscription.list.mutedTokens'), value: muted }] }),
     ...(pages > 1 && { footer: { text: t('subscription.list.page', { page: current + 1, pages }) } }),
     components: turn.length > 0 ? [row(...turn)] : [],
   });
@@ -82,5 +85,8 @@ function inOneLine(phrases: string[], t: CommandContext['t']): string {
 /** Why nothing is told at the moment; empty when something would be. */
 export function stateOf({ paused, mutedUntil }: Subscription, { now, t }: Pick<CommandContext, 'now' | 't'>): string {
   if (paused) return t('subscription.state.paused');
-  return mutedUntil !== null && mutedUntil > now() ? t('subscription.state.muted', { ago: ago(mutedUntil) }) : '';
+  if (mutedUntil === null || mutedUntil <= now()) return '';
+  return mutedUntil === FOREVER
+    ? t('subscription.state.mutedForever')
+    : t('subscription.state.muted', { time: moment(mutedUntil) });
 }

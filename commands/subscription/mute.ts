@@ -1,34 +1,95 @@
+import { TimestampStyles, time } from 'discord.js';
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import { FOREVER } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
-import { ago, fullAddress, note } from '../parts/reply.ts';
+import { fullAddress, note } from '../parts/reply.ts';
 import { record, save } from './change.ts';
 import { named, nameOf } from './find.ts';
+import { type TokenBook, tokenBook, writeAsset } from './tokens.ts';
 
 const HOUR_MS = 3_600_000;
-const DURATIONS: Record<string, number> = { '1h': HOUR_MS, '8h': 8 * HOUR_MS, '1d': 24 * HOUR_MS, '7d': 168 * HOUR_MS };
+const LENGTHS: Record<string, number> = { '1h': HOUR_MS, '8h': 8 * HOUR_MS, '1d': 24 * HOUR_MS, '7d': 168 * HOUR_MS };
 
 /** What `/subscription mute` offers. */
-export const MUTE_CHOICES = [...Object.keys(DURATIONS), 'off'];
+export const MUTE_CHOICES = [
+  ...Object.keys(LENGTHS).map((value) => ({ name: value, value })),
+  { name: 'until undone', value: 'forever' },
+  { name: 'off', value: 'off' },
+];
 
-/** `/subscription mute`: one or all, for a while or no longer. */
+/** `/subscription mute`: one, all or a token, for a while or no longer. */
 export async function mute(interaction: CommandUse, context: CommandContext): Promise<Reply> {
-  const { store, settings, now, t } = context;
-  const duration = interaction.options.getString('duration', true);
-  const length = DURATIONS[duration];
-  const until = length === undefined ? null : now() + length;
-  const lasting = until === null ? t('subscription.mute.again') : t('subscription.mute.until', { ago: ago(until) });
-  if (interaction.options.getString('subscription', true).trim().toLowerCase() !== 'all') {
-    const after = await save(interaction, context, await named(interaction, context), { mutedUntil: until });
-    const name = nameOf(after);
-    const title = until === null ? t('subscription.mute.ended', { name }) : t('subscription.mute.title', { name });
-    return note('good', title, [fullAddress(after.address, settings), lasting]);
+  const { settings, t } = context;
+  const until = untilOf(interaction.options.getString('duration', true), context.now());
+  const token = interaction.options.getString('token');
+  if (interaction.options.getString('subscription', true).trim().toLowerCase() === 'all') {
+    return token === null ? muteAll(interaction, context, until) : muteToken(interaction, context, token, until);
   }
-  const changed = await store.subscriptions.muteAll(interaction.guildId, until);
-  if (changed === 0) throw new UserError(t('subscription.mute.nothing'));
+  if (token !== null) throw new UserError(t('subscription.mute.tokenNeedsAll'));
+  const after = await save(interaction, context, await named(interaction, context), { mutedUntil: until });
+  const name = nameOf(after);
+  const title = until === null ? t('subscription.mute.ended', { name }) : t('subscription.mute.title', { name });
+  return note('good', title, [fullAddress(after.address, settings), lasting(until, t)]);
+}
+
+async function muteAll(interaction: CommandUse, context: CommandContext, until: number | null): Promise<Reply> {
+  const { store, t } = context;
+  const count = await store.subscriptions.muteAll(interaction.guildId, until);
+  if (count === 0) throw new UserError(t('subscription.mute.nothing'));
   await record(interaction, context, { all: true, until });
-  const title =
-    until === null
-      ? t('subscription.mute.endedAll', { count: changed })
-      : t('subscription.mute.titleAll', { count: changed });
-  return note('good', title, [lasting]);
+  if (until !== null) return note('good', t('subscription.mute.titleAll', { count }), [lasting(until, t)]);
+  const stay = await mutedTokens(interaction.guildId, context, await tokenBook(interaction.guildId, context));
+  const rest = stay.length === 0 ? [] : [t('subscription.mute.tokensStay'), ...stay];
+  return note('good', t('subscription.mute.endedAll', { count }), [lasting(until, t), ...rest]);
+}
+
+async function muteToken(
+  interaction: CommandUse,
+  context: CommandContext,
+  text: string,
+  until: number | null,
+): Promise<Reply> {
+  const { store, t } = context;
+  const tokens = await tokenBook(interaction.guildId, context);
+  const token = tokens.find(text);
+  await store.subscriptions.muteToken(interaction.guildId, token, until);
+  await record(interaction, context, { token: writeAsset(token), until });
+  const name = tokens.nameOf(token);
+  if (until === null) {
+    return note('good', t('subscription.mute.ended', { name: tokens.shortNameOf(token) }), [
+      name,
+      t('subscription.mute.tokenAgain'),
+    ]);
+  }
+  const lasts =
+    until === FOREVER ? t('subscription.mute.tokenForever') : t('subscription.mute.token', { time: moment(until) });
+  return note('good', t('subscription.mute.title', { name: tokens.shortNameOf(token) }), [name, lasts]);
+}
+
+function untilOf(duration: string, now: number): number | null {
+  if (duration === 'forever') return FOREVER;
+  const length = LENGTHS[duration];
+  return length === undefined ? null : now + length;
+}
+
+function lasting(until: number | null, t: CommandContext['t']): string {
+  if (until === null) return t('subscription.mute.again');
+  return until === FOREVER ? t('subscription.mute.forever') : t('subscription.mute.until', { time: moment(until) });
+}
+
+/** The tokens that are muted in this server, a line each. */
+export async function mutedTokens(guildId: string, context: CommandContext, tokens: TokenBook): Promise<string[]> {
+  const { store, now, t } = context;
+  const mutes = await store.subscriptions.tokenMutes(guildId, now());
+  return mutes.map(({ token: asset, until }) => {
+    const token = tokens.nameOf(asset);
+    return until === FOREVER
+      ? `• ${t('subscription.list.mutedTokenForever', { token })}`
+      : `• ${t('subscription.list.mutedToken', { token, time: moment(until) })}`;
+  });
+}
+
+/** "21 November 2026 22:00", in the reader's language and time zone. */
+export function moment(milliseconds: number): string {
+  return time(Math.floor(milliseconds / 1000), TimestampStyles.ShortDateTime);
 }

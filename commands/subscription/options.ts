@@ -42,7 +42,13 @@ export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashC
   text('direction', 'Only transfers that go this way, seen from the address', 0, DIRECTIONS);
   text('kind', 'Only transfers of this kind', 0, KINDS);
   text('minimum', `Only amounts of at least this, in the token’s units, like 250 or 0.5${clears}`, 60);
-  text('token', `Only transfers of this token: address or symbol${clears}`, 60);
+  command.addStringOption((option) =>
+    option
+      .setName('token')
+      .setDescription(`Only transfers of this token: address or symbol${clears}`)
+      .setAutocomplete(true)
+      .setMaxLength(60),
+  );
   command.addRoleOption((option) =>
     option
       .setName('mention')

@@ -1,10 +1,10 @@
-import type { CommandContext } from '../../src/discord/command.ts';
+import type { AutocompleteUse, Choice, CommandContext } from '../../src/discord/command.ts';
 import { checksumAddress, NATIVE_SENTINEL, parseAddress } from '../../src/domain/address.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
-import { inCode, plainText } from '../../src/domain/text.ts';
+import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { KnownToken } from '../../src/store/ledger.ts';
-import { fullAddress } from '../parts/reply.ts';
+import { fullAddress, shortAddress } from '../parts/reply.ts';
 
 /** The tokens that people of one server can mean by a symbol, and how tokens are shown to them. */
 export interface TokenBook {
@@ -13,6 +13,8 @@ export interface TokenBook {
   find(text: string): Asset;
   /** Symbol and full address, as far as they are known. */
   nameOf(asset: Asset): string;
+  /** For where there is no room; never the only place where it is named. */
+  shortNameOf(asset: Asset): string;
 }
 
 /** Opens a server's book of tokens. */
@@ -53,7 +55,24 @@ export async function tokenBook(guildId: string, context: CommandContext): Promi
       if (asset === 'native') return symbol || t('subscription.token.native');
       return `${symbol} ${fullAddress(asset, settings, 'token')}`.trim();
     },
+    shortNameOf(asset) {
+      const fallback = asset === 'native' ? t('subscription.token.native') : `\`${shortAddress(asset)}\``;
+      return inCode(symbols.get(asset), fallback);
+    },
   };
+}
+
+/** The tokens that moved at this server's addresses and fit what was typed. */
+export async function offerTokens(interaction: AutocompleteUse, { store, t }: CommandContext): Promise<Choice[]> {
+  const typed = interaction.options.getFocused().trim().toLowerCase();
+  const choices = (await store.ledger.tokens(interaction.guildId))
+    .filter(({ seen }) => seen)
+    .map(({ token, symbol }) => {
+      const named = symbol === null || looksLikeLink(symbol) ? null : plainText(symbol);
+      const parts = [named, token === 'native' ? t('subscription.token.native') : shortAddress(token)];
+      return { name: parts.filter(Boolean).join(' · '), value: writeAsset(token) };
+    });
+  return choices.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(typed));
 }
 
 /** As a person would type it. */

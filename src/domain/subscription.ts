@@ -41,6 +41,9 @@ export const DEFAULT_FILTERS: Filters = {
   deniedCounterparties: [],
 };
 
+/** `mutedUntil` of what is muted until somebody undoes it: the latest time that there is. */
+export const FOREVER = 8_640_000_000_000_000;
+
 /** One address that one channel watches. */
 export interface Subscription {
   id: number;

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import {
+  type Asset,
   type Choices,
   DEFAULT_CHOICES,
   DEFAULT_FILTERS,
@@ -13,6 +14,12 @@ export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'addr
 
 /** What may change later. */
 export type SubscriptionChange = Partial<Omit<Subscription, 'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt'>>;
+
+/** A token of which nothing is told until then, in milliseconds. */
+export interface TokenMute {
+  token: Asset;
+  until: number;
+}
 
 interface Row extends Omit<Subscription, 'paused' | 'watchSilence' | 'filters'> {
   paused: 0 | 1;
@@ -80,6 +87,13 @@ export function subscriptionsTable(db: Database) {
      VALUES (${given.map((key) => `@${key}`).join(', ')})`,
   );
   const muteAll = db.prepare<[number | null, string]>('UPDATE subscriptions SET muted_until = ? WHERE guild_id = ?');
+  const tokenMutes = db.prepare<[string, number], TokenMute>(
+    'SELECT token, until FROM token_mutes WHERE guild_id = ? AND until > ? ORDER BY until, token',
+  );
+  const muteToken = db.prepare<[string, Asset, number]>(
+    'INSERT INTO token_mutes (guild_id, token, until) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET until = excluded.until',
+  );
+  const unmuteToken = db.prepare<[string, Asset]>('DELETE FROM token_mutes WHERE guild_id = ? AND token = ?');
   const remove = db.prepare<[string, number]>('DELETE FROM subscriptions WHERE guild_id = ? AND id = ?');
 
   const add = db.transaction((subscription: NewSubscription, limit: number) => {
@@ -125,6 +139,15 @@ export function subscriptionsTable(db: Database) {
 
     /** Mutes everything of this guild until then (null: no longer); gives how many there are. */
     muteAll: (guildId: string, until: number | null): number => muteAll.run(until, guildId).changes,
+
+    /** The tokens of which nothing is told in this guild now. */
+    tokenMutes: (guildId: string, now: number): TokenMute[] => tokenMutes.all(guildId, now),
+
+    /** Mutes a token in the whole guild until then (null: no longer). */
+    muteToken(guildId: string, token: Asset, until: number | null): void {
+      if (until === null) unmuteToken.run(guildId, token);
+      else muteToken.run(guildId, token, until);
+    },
 
     remove: (guildId: string, id: number): boolean => remove.run(guildId, id).changes === 1,
 

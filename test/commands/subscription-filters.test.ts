@@ -127,6 +127,15 @@ describe('symbols', () => {
   });
 });
 
+it('choices of `token` are what moved at this server’s addresses', async () => {
+  const offered = await world.choices('subscription mute', 'token');
+  expect(offered).toHaveLength(5);
+  expect(offered).toContainEqual({ name: 'ETH · the native coin', value: 'native' });
+  expect(await world.choices('subscription add', 'token', { token: 'g$' })).toEqual([
+    { name: `G$ · ${TOKEN.slice(0, 6)}…${TOKEN.slice(-4)}`, value: TOKEN },
+  ]);
+});
+
 describe('what cannot be', () => {
   it.each<[string, Record<string, OptionInput>, RegExp]>([
     ['a minimum without a token', { minimums: '100' }, /cannot read `100` in `minimums`.*`USDC=100, ETH=0.5`/],
