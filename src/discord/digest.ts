@@ -1,4 +1,5 @@
 import type { APIEmbed, RESTPostAPIChannelMessageJSONBody } from 'discord.js';
+import { formatAmount } from '../domain/amount.ts';
 import { isItem, isSuspect } from '../domain/story.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { ClaimedAlert } from '../store/outbox.ts';
@@ -109,7 +110,11 @@ function sideOf(alert: ClaimedAlert): Side {
   return seen.has('incoming') ? 'incoming' : 'outgoing';
 }
 
-const amountOf = (transfer: Transfer): bigint => (isItem(transfer) ? 0n : BigInt(transfer.value ?? 0));
+/** In the smallest unit, or in pieces. */
+function amountOf(transfer: Transfer): bigint {
+  if (!isItem(transfer)) return BigInt(transfer.value ?? 0);
+  return transfer.kind === 'erc1155' ? BigInt(transfer.value ?? 1) : 1n;
+}
 
 /** The totals with the most transfers, as many as fit; the others are counted in the last line. */
 function totalLines(totals: Total[], room: number, voice: Voice): string[] {
@@ -127,7 +132,11 @@ function totalLines(totals: Total[], room: number, voice: Voice): string[] {
 function totalLine({ transfers, amount, side, largest, suspect }: Total, voice: Voice): string {
   const { transfer } = largest;
   const name = assetName(transfer, voice);
-  const exact = amount > 0n ? whatMoved({ ...transfer, value: amount.toString() }, voice) : name;
+  const exact = isItem(transfer)
+    ? `${formatAmount(amount.toString(), null)} × ${name}`
+    : amount > 0n
+      ? whatMoved({ ...transfer, value: amount.toString() }, voice)
+      : name;
   const counted = { count: transfers, number: number(transfers) };
   // A token may claim 255 decimals; one of them must not crowd out the others.
   const what = exact.length <= LONGEST_SUM ? exact : name;
@@ -138,7 +147,7 @@ function totalLine({ transfers, amount, side, largest, suspect }: Total, voice: 
 /** Of each of the first totals the largest transfer: as many as a field of a message holds. */
 function largestOf(totals: Total[], voice: Voice): string {
   const lines = totals
-    .filter(({ amount, suspect }) => amount > 0n && !suspect)
+    .filter(({ amount, suspect, largest }) => amount > 0n && !suspect && !isItem(largest.transfer))
     .slice(0, LARGEST_SHOWN)
     .map((total) => largestLine(total, voice));
   while (lines.join('\n').length > FIELD_MOST) lines.pop();
@@ -149,13 +158,13 @@ function largestLine({ largest, side }: Total, voice: Voice): string {
   const { transfer, createdAt } = largest;
   const short = `\`${hash(transfer).slice(0, 10)}\``;
   const url = transactionUrl(transfer, voice);
-  const names = [transfer.from, transfer.to].map((address) => {
+  const names = [transfer.from, transfer.to].flatMap((address) => {
     const label = address && labelOf(address, largest);
-    return label ? code(label, '…', voice) : '…';
+    return label ? [code(label, '', voice)] : [];
   });
   return [
     `${LOOKS[side].icon} ${whatMoved(transfer, voice)}`,
-    ...(names.every((name) => name === '…') ? [] : [names.join(' → ')]),
+    ...(names.length > 0 ? [names.join(' → ')] : []),
     `<t:${Math.floor(createdAt / 1_000)}:t>`,
     url ? `[${short}](${url})` : short,
   ].join(' · ');

@@ -30,9 +30,9 @@ function lookAlike({ address, like, label }: Extract<Mark, { kind: 'look-alike' 
   return [
     t('alert.lookAlikeFake'),
     // No link: nothing about it invites a click.
-    `\`${checksumAddress(address)}\``,
+    `-# \`${checksumAddress(address)}\``,
     label === null ? known : `${known} · ${code(label, '', voice)}`,
-    linked(like, 'address', voice),
+    `-# ${linked(like, 'address', voice)}`,
     `-# ${t('alert.lookAlikeDifference', middles(address, like))}`,
   ];
 }
@@ -53,8 +53,17 @@ function imitation({ symbol, genuine }: Extract<Mark, { kind: 'imitation' }>, vo
     : voice.t('alert.imitationOf', { symbol: shown, address: `\`${checksumAddress(genuine)}\`` });
 }
 
-/** What the line is not sure of, in plain words; small lines. */
-export function remarksOf({ transfer, count, marks, reorganised }: ClaimedAlert, voice: Voice): string[] {
+/** Whether one of these alerts warns of the address as a look-alike. */
+export function isFake(address: AddressText, alerts: readonly ClaimedAlert[]): boolean {
+  return alerts.some(({ marks }) => marks.some((mark) => mark.kind === 'look-alike' && mark.address === address));
+}
+
+/** What these lines are not sure of, in plain words, each once; small lines. */
+export function remarksOf(alerts: readonly ClaimedAlert[], voice: Voice): string[] {
+  return [...new Set(alerts.flatMap((alert) => remarks(alert, voice)))].map((line) => `-# ${line}`);
+}
+
+function remarks({ transfer, count, marks, reorganised }: ClaimedAlert, voice: Voice): string[] {
   const { t } = voice;
   const lines: string[] = [];
   if (transfer.kind === 'unknown') {
@@ -76,7 +85,7 @@ export function remarksOf({ transfer, count, marks, reorganised }: ClaimedAlert,
         : t('alert.reorganised', { block: formatAmount(String(block), null) }),
     );
   }
-  return lines.map((line) => `-# ${line}`);
+  return lines;
 }
 
 /** A time in its two largest units: `2 hr, 5 min`. */

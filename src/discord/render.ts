@@ -84,12 +84,11 @@ export function renderPlain(alert: ClaimedAlert, reference: string): RESTPostAPI
   const lines = [
     ...warningsOf([alert], voice),
     `${LOOKS[view].icon} ${t(`alert.${view}`, { what: t('alert.plainAmount', { amount }) })}`,
-    t('alert.plainParties', { from: address(transfer.from), to: address(transfer.to) }),
-    t('alert.plainToken', {
-      token: transfer.token ? address(transfer.token) : t('alert.nativeCoin'),
-      hash: `\`${hash(transfer).slice(0, 100)}\``,
-    }),
-    ...remarksOf(alert, voice),
+    `**${t('alert.from')}** ${address(transfer.from)}`,
+    `**${t('alert.to')}** ${address(transfer.to)}`,
+    `**${t('alert.tokenField')}** ${transfer.token ? address(transfer.token) : t('alert.nativeCoin')}`,
+    `**${t('alert.transactionField')}** \`${hash(transfer).slice(0, 100)}\``,
+    ...remarksOf([alert], voice),
     `-# ref ${reference}-1`,
   ];
   while (lines.join('\n').length > MAX_CONTENT) lines.splice(-2, 1);

@@ -16,7 +16,8 @@ const times = (text: string, part: string) => text.split(part).length - 1;
 const read = (embed: APIEmbed) =>
   [embed.title, embed.description, ...(embed.fields ?? []).flatMap(({ name, value }) => [name, value])]
     .join('\n')
-    .replace(/\[(`0x[^`]*`)\]\([^)]*\)/g, '$1');
+    .replace(/\[(`0x[^`]*`)\]\([^)]*\)/g, '$1')
+    .replaceAll('-# `', '`');
 
 describe('several transfers of one transaction', () => {
   it('are one embed that names the transaction, block and fee once and every address in full', () => {
@@ -34,7 +35,9 @@ describe('several transfers of one transaction', () => {
       expect(times(text, once)).toBe(1);
     for (const part of ['**1,000 `USDC`**', '**500 `USDC`**', checksumAddress(ALICE), checksumAddress(BOB)])
       expect(times(text, part)).toBe(1);
-    expect(times(text, `\`Treasury\` \`${checksumAddress(TREASURY)}\``)).toBe(2);
+    // What they share is named once, above them.
+    expect(text).toMatch(/^.*\n\*\*From\*\* `Treasury`\n`0x1{40}`\n\n📤/);
+    expect(times(text, '**From**')).toBe(1);
   });
 
   it('of different kinds say how many there are', () => {
@@ -76,8 +79,26 @@ it('a swap is told as a swap, with what went where', () => {
   );
   expect(embed!.title).toBe('🔄 Swap · 1,200 `USDC` → 0.41 `ETH`');
   expect(read(embed!)).toContain(`**Wallet** \`Treasury\`\n\`${checksumAddress(TREASURY)}\``);
-  expect(read(embed!)).toContain(`**1,200 \`USDC\`**\n→ \`${checksumAddress(ALICE)}\``);
-  expect(read(embed!)).toContain(`**0.41 \`ETH\`**\n← \`${checksumAddress(ALICE)}\``);
+  expect(read(embed!)).toContain(`**With**\n\`${checksumAddress(ALICE)}\``);
+});
+
+it('a swap with several others is told leg by leg', () => {
+  const [embed] = embedsOf(
+    alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1000000000' }),
+    alertOf({ txHash: HASH, from: TREASURY, to: BOB, value: '200000000' }),
+    alertOf({ txHash: HASH, ...key('7'), from: BOB }),
+  );
+  expect(embed!.title).toBe('🔄 Swap · 1,200 `USDC` → `Harbor Keys` #7');
+  expect(read(embed!)).toContain(
+    [
+      '📤 **1,000 `USDC`**',
+      `**To**\n\`${checksumAddress(ALICE)}\``,
+      '📤 **200 `USDC`**',
+      `**To**\n\`${checksumAddress(BOB)}\``,
+      '📥 **`Harbor Keys` #7**',
+      `**From**\n\`${checksumAddress(BOB)}\``,
+    ].join('\n'),
+  );
 });
 
 it('a sweep is one line with a count, its ids and both parties', () => {
@@ -178,7 +199,7 @@ describe('marks', () => {
     ];
     const [embed] = embedsOf(...alerts);
     expect(embed!.description).toMatch(/^⚠️ \*\*LOOK-ALIKE/);
-    expect(embed!.description).toMatch(/\*\*0 `USDC`\*\*\n.*\n.*\n-# The explorer/);
+    expect(embed!.description).toMatch(/\*\*5 `USDC`\*\*\n\n.*\*\*0 `USDC`\*\*\n-# The explorer/);
     const { content } = renderPlain(alerts[1]!, 'ABCDEFGHIJ');
     for (const part of [checksumAddress(ALICE), checksumAddress(like as typeof ALICE), 'LOOK-ALIKE'])
       expect(content).toContain(part);

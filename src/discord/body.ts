@@ -1,0 +1,189 @@
+import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
+import { formatAmount } from '../domain/amount.ts';
+import type { Part } from '../domain/story.ts';
+import type { ClaimedAlert } from '../store/outbox.ts';
+import { code, LOOKS, labelOf, linked, number, shortId, type Voice, whatMoved, whatTheyMoved } from './line.ts';
+import { isFake, remarksOf } from './marks.ts';
+
+/** Full addresses on one side of a sweep, and characters of its ids. */
+const PARTIES_SHOWN = 5;
+const IDS_LONGEST = 400;
+
+export type Alerts = [ClaimedAlert, ...ClaimedAlert[]];
+export type AlertPart = Part<ClaimedAlert>;
+
+type Side = 'from' | 'to';
+
+/** Who gave what to whom in one transaction, and what is not sure about it; a title above tells the whole. */
+export function bodyOf(parts: AlertPart[], voice: Voice): string[] {
+  if (parts.length === 1) return onlyPart(parts[0]!, voice);
+  const alerts = parts.flatMap((part) => part.alerts);
+  const plain = parts.every(({ kind }) => kind !== 'swap');
+  // What all transfers share is named once, above them.
+  const shared = (['from', 'to'] as const).filter((side) => plain && addressesOf(alerts, side).length === 1);
+  const own = (['from', 'to'] as const).filter((side) => !shared.includes(side));
+  return [
+    ...shared.flatMap((side) => sideLines(side, alerts, voice)),
+    ...parts.flatMap((part, index) => [
+      ...(index > 0 || shared.length > 0 ? [''] : []),
+      ...partLines(part, own, voice),
+    ]),
+  ];
+}
+
+function onlyPart(part: AlertPart, voice: Voice): string[] {
+  const remarks = remarksOf(part.alerts, voice);
+  switch (part.kind) {
+    case 'swap':
+      return [...swapLines(part, voice), ...remarks];
+    case 'sweep':
+      return [
+        idsOf(part.alerts),
+        ...sideLines('from', part.alerts, voice),
+        ...sideLines('to', part.alerts, voice),
+        ...remarks,
+      ];
+    case 'line':
+      return [
+        ...(internalLines(part, voice) ?? [
+          ...sideLines('from', part.alerts, voice),
+          ...sideLines('to', part.alerts, voice),
+        ]),
+        ...remarks,
+      ];
+  }
+}
+
+/** A move between two watched wallets with names, as one line above both addresses; null for any other. */
+function internalLines({ view, alerts: [alert] }: Extract<AlertPart, { kind: 'line' }>, voice: Voice): string[] | null {
+  const { from, to } = alert.transfer;
+  const [fromName, toName] = [from, to].map((address) => address && nameOf(address, [alert], voice));
+  if (view !== 'internal' || !fromName || !toName) return null;
+  return [
+    `**${voice.t('alert.bothWatched', { from: fromName, to: toName })}**`,
+    addressLine(from!, [alert], voice),
+    addressLine(to!, [alert], voice),
+  ];
+}
+
+/** A part among others: what moved, the sides that are its own, and what is not sure. */
+function partLines(part: AlertPart, own: Side[], voice: Voice): string[] {
+  const remarks = remarksOf(part.alerts, voice);
+  if (part.kind === 'swap') {
+    const words = swapWords(part, voice);
+    const title = words === null ? [] : [`${LOOKS.swap.icon} **${words.gave} → ${words.got}**`];
+    return [...title, ...swapLines(part, voice), ...remarks];
+  }
+  return [
+    `${LOOKS[part.view].icon} **${partWords(part, voice)}**`,
+    ...(part.kind === 'sweep' ? [idsOf(part.alerts)] : []),
+    ...own.flatMap((side) => sideLines(side, part.alerts, voice)),
+    ...remarks,
+  ];
+}
+
+/** What a line or sweep moved. */
+export function partWords(part: Exclude<AlertPart, { kind: 'swap' }>, voice: Voice): string {
+  const [{ transfer, count }] = part.alerts as Alerts;
+  if (part.kind === 'line') return `${whatMoved(transfer, voice)}${count > 1 ? ` ×${number(count)}` : ''}`;
+  return whatTheyMoved(part.alerts, voice)!;
+}
+
+/** What a swap gave and got; null when it cannot be said in short. */
+export function swapWords(
+  part: Extract<AlertPart, { kind: 'swap' }>,
+  voice: Voice,
+): { gave: string; got: string } | null {
+  const gave = whatTheyMoved(part.gave, voice);
+  const got = whatTheyMoved(part.got, voice);
+  return gave === null || got === null ? null : { gave, got };
+}
+
+/** The wallet and whom it dealt with; leg by leg when there are several, or no title tells the amounts. */
+function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, voice: Voice): string[] {
+  const { wallet, gave, got, alerts } = part;
+  const others = [...new Set([...addressesOf(gave, 'to'), ...addressesOf(got, 'from')])];
+  const lines = partyLines('wallet', [wallet], alerts, voice);
+  if (others.length === 1 && alerts.length === 2 && swapWords(part, voice) !== null)
+    return [...lines, ...partyLines('with', others, alerts, voice)];
+  const leg = (alert: ClaimedAlert, view: 'incoming' | 'outgoing', side: Side) => [
+    `${LOOKS[view].icon} **${partWords({ kind: 'line', view, alerts: [alert] }, voice)}**`,
+    ...sideLines(side, [alert], voice),
+  ];
+  return [
+    ...lines,
+    ...gave.flatMap((alert) => leg(alert, 'outgoing', 'to')),
+    ...got.flatMap((alert) => leg(alert, 'incoming', 'from')),
+  ];
+}
+
+const addressesOf = (alerts: readonly ClaimedAlert[], side: Side): (AddressText | null)[] => [
+  ...new Set(alerts.map(({ transfer }) => transfer[side])),
+];
+
+const sideLines = (side: Side, alerts: readonly ClaimedAlert[], voice: Voice): string[] =>
+  partyLines(side, addressesOf(alerts, side), alerts, voice);
+
+/** A side's word, then each of its names above the full address. */
+function partyLines(
+  word: Side | 'wallet' | 'with',
+  addresses: readonly (AddressText | null)[],
+  alerts: readonly ClaimedAlert[],
+  voice: Voice,
+): string[] {
+  const { t } = voice;
+  const rest = addresses.length - PARTIES_SHOWN;
+  return [
+    ...addresses.slice(0, PARTIES_SHOWN).flatMap((address, index) => {
+      const title = index === 0 ? `**${t(`alert.${word}`)}**` : '';
+      if (address === null) return [`${title} ${t('alert.unknown')}`.trim()];
+      if (address === ZERO_ADDRESS) {
+        const zero = word === 'from' ? 'alert.newlyMinted' : word === 'to' ? 'alert.burnt' : 'alert.zeroAddress';
+        return [`${title} ${t(zero)}`.trim()];
+      }
+      const name = nameOf(address, alerts, voice);
+      const fake = isFake(address, alerts) ? '⚠️' : '';
+      const head = [title, fake, name].filter(Boolean).join(' ');
+      return [...(head === '' ? [] : [head]), addressLine(address, alerts, voice)];
+    }),
+    ...(rest > 0 ? [t('alert.more', { number: number(rest) })] : []),
+  ];
+}
+
+/** The full address in a small line of its own; a look-alike's is no link. */
+function addressLine(address: AddressText, alerts: readonly ClaimedAlert[], voice: Voice): string {
+  return `-# ${linked(address, 'address', isFake(address, alerts) ? { ...voice, explorerUrl: undefined } : voice)}`;
+}
+
+function nameOf(address: AddressText, alerts: readonly ClaimedAlert[], voice: Voice): string {
+  for (const alert of alerts) {
+    const label = labelOf(address, alert);
+    if (label !== null) return code(label, '', voice);
+  }
+  return '';
+}
+
+/** The ids of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, as many as are read. */
+function idsOf(alerts: readonly ClaimedAlert[]): string {
+  const ids = alerts.map(({ transfer, count }) => ({
+    id: BigInt(transfer.tokenId!),
+    times: BigInt(transfer.kind === 'erc1155' ? (transfer.value ?? 1) : 1) * BigInt(count),
+  }));
+  ids.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  const runs: { first: bigint; last: bigint; times: bigint }[] = [];
+  for (const { id, times } of ids) {
+    const run = runs.at(-1);
+    if (run && times === 1n && run.times === 1n && id === run.last + 1n) run.last = id;
+    else runs.push({ first: id, last: id, times });
+  }
+  let text = '';
+  for (const { first, last, times } of runs) {
+    const ends = [...new Set([first, last])]
+      .map((id) => `#${shortId(id.toString())}`)
+      .join(last - first > 1n ? '–' : ', ');
+    const next = `${text === '' ? '' : ', '}${ends}${times > 1n ? ` ×${formatAmount(times.toString(), null)}` : ''}`;
+    if (text.length + next.length > IDS_LONGEST) return `${text}, …`;
+    text += next;
+  }
+  return text;
+}
