@@ -11,7 +11,8 @@ import { renderAlerts, renderPlain } from './discord/render.ts';
 import { createSender } from './discord/sender.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
 import { createMetrics, type Figures } from './metrics.ts';
-import { createParts, openProjects } from './parts.ts';
+import { createParts, openExplorer, openProjects } from './parts.ts';
+import { createCatalogue } from './pipeline/catalogue.ts';
 import { startDeliverer } from './pipeline/deliver.ts';
 import { startRouter } from './pipeline/route.ts';
 import { createIntake, type Intake } from './receiver/intake.ts';
@@ -64,12 +65,15 @@ export async function startApp(
     renderPlain,
     renderDigest: (alerts, reference) => renderDigest(alerts, reference, settings),
   });
+  const explorer = openExplorer(config, now);
   const intake = createIntake({ store, now, onStored: () => router.nudge() });
   const router = startRouter({
     store,
     now,
     log,
     outcome: intake.outcome,
+    catalogue: explorer && createCatalogue({ token: explorer.token, clock }),
+    nativeSymbol: config.NATIVE_SYMBOL,
     onRouted({ ids, channels, quarantined, events }) {
       intake.forget(ids);
       metrics.routed.inc(events);
@@ -109,6 +113,7 @@ export async function startApp(
   publicUrl ||= receiverUrl;
   const parts = createParts(config, {
     store,
+    explorer,
     projects,
     receiver: paths,
     publicUrl,

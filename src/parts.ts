@@ -9,7 +9,7 @@ import { probeReceiver } from './receiver/probe.ts';
 import { createSeal, keyFromFile } from './secrets.ts';
 import type { Store } from './store/tables.ts';
 import { createDiscovery } from './upstream/discovery.ts';
-import { createExplorer } from './upstream/explorer.ts';
+import { createExplorer, type Explorer } from './upstream/explorer.ts';
 import { createProjects, type ProjectKeys, type Projects, resealProjects } from './upstream/projects.ts';
 
 /** Opens the servers' own projects; the key that seals them comes from the environment or lies beside the database. */
@@ -34,10 +34,21 @@ export async function openProjects(
   });
 }
 
+/** The explorer's look-up; null when it is off. */
+export function openExplorer(config: Config, now: () => number): Explorer | null {
+  if (!config.EXPLORER_API_URL) return null;
+  return createExplorer({
+    url: config.EXPLORER_API_URL,
+    addressParam: config.EXPLORER_ADDRESS_PARAM,
+    apiKey: config.EXPLORER_API_KEY,
+    now,
+  });
+}
+
 /** What the commands see. */
 export function createParts(
   config: Config,
-  options: Pick<Parts, 'store' | 'projects' | 'receiver' | 'lastRefused' | 'now'> & {
+  options: Pick<Parts, 'store' | 'explorer' | 'projects' | 'receiver' | 'lastRefused' | 'now'> & {
     publicUrl: string;
     version: string;
     render: RenderSettings;
@@ -47,14 +58,6 @@ export function createParts(
   return {
     ...given,
     now,
-    explorer: config.EXPLORER_API_URL
-      ? createExplorer({
-          url: config.EXPLORER_API_URL,
-          addressParam: config.EXPLORER_ADDRESS_PARAM,
-          apiKey: config.EXPLORER_API_KEY,
-          now,
-        })
-      : null,
     discovery: config.DISCOVERY_URL ? createDiscovery({ url: config.DISCOVERY_URL, now }) : null,
     settings: {
       maxSubscriptions: config.MAX_SUBSCRIPTIONS,

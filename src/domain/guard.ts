@@ -1,3 +1,4 @@
+import type { AddressText } from './address.ts';
 import { looksLikeLink } from './text.ts';
 import type { Transfer } from './transfer.ts';
 
@@ -22,4 +23,14 @@ export function isLure({ token, tokenName, tokenSymbol }: Transfer): boolean {
     token !== null &&
     [tokenName, tokenSymbol].some((text) => text !== null && (looksLikeLink(text) || INVITATION.test(inCapitals(text))))
   );
+}
+
+/** Equal for symbols that look alike: no blanks, no accents, no capitals, Latin where a letter looks like it. */
+export function skeleton(symbol: string): string {
+  return inCapitals(symbol).replace(/\s/gu, '');
+}
+
+/** The first and last four digits: what most people compare, and what a look-alike copies. */
+export function endsOf(address: AddressText): string {
+  return address.slice(2, 6) + address.slice(-4);
 }

@@ -63,13 +63,14 @@ const RULES: [HiddenReason, (given: Case) => boolean][] = [
   ['cataloged', ({ subscription: { filters }, transfer, context }) => filters.cataloged && isStray(transfer, context)],
   [
     'denied-counterparty',
-    (given) => counterparties(given).some((party) => isIn(given.subscription.filters.deniedCounterparties, party)),
+    ({ subscription, transfer }) =>
+      otherSides(subscription, transfer).some((party) => isIn(subscription.filters.deniedCounterparties, party)),
   ],
   [
     'counterparty',
-    (given) => {
-      const wanted = given.subscription.filters.counterparties;
-      return wanted.length > 0 && !counterparties(given).some((party) => isIn(wanted, party));
+    ({ subscription, transfer }) => {
+      const wanted = subscription.filters.counterparties;
+      return wanted.length > 0 && !otherSides(subscription, transfer).some((party) => isIn(wanted, party));
     },
   ],
   ['minimum', isBelowMinimum],
@@ -109,16 +110,12 @@ function seenFrom({ address }: Subscription, { from, to, token }: Transfer): Per
 }
 
 /** The other side, seen from the watched address; both sides for a token that is watched. */
-function counterparties({ perspective, transfer: { from, to } }: Case): (AddressText | null)[] {
-  switch (perspective) {
-    case 'incoming':
-      return [from];
-    case 'outgoing':
-    case 'self':
-      return [to];
-    case 'token':
-      return [from, to];
-  }
+export function otherSides(
+  { address }: Subscription,
+  { from, to }: Pick<Transfer, 'from' | 'to'>,
+): (AddressText | null)[] {
+  if (address === from) return [to];
+  return address === to ? [from] : [from, to];
 }
 
 const isIn = <T>(list: readonly T[], item: T | null): boolean => item !== null && list.includes(item);

@@ -1,42 +1,27 @@
 import type { Logger } from 'pino';
-import type { AddressText } from '../domain/address.ts';
 import { parseEvent } from '../domain/event.ts';
-import { judge, type Receipt, type SeenTransfer } from '../domain/identity.ts';
-import { type MatchContext, matchTransfer } from '../domain/match.ts';
-import type { Subscription } from '../domain/subscription.ts';
-import { deliveryKey, type Transfer, type TransferEvent, transferKey } from '../domain/transfer.ts';
+import { judge } from '../domain/identity.ts';
+import type { Mark } from '../domain/mark.ts';
+import { matchTransfer } from '../domain/match.ts';
+import { deliveryKey, type Transfer, transferKey } from '../domain/transfer.ts';
 import { isPassing } from '../errors.ts';
+import type { Sighting } from '../store/guard.ts';
 import type { InboxRow } from '../store/inbox.ts';
-import type { NewAlert, Routed, StoredDelivery, WatchingGuild } from '../store/routing.ts';
-import type { Store } from '../store/tables.ts';
+import type { NewAlert, Routed } from '../store/routing.ts';
+import { type Item, type Known, lookUp, type Sources } from './known.ts';
+import { learnDealings, lookAlikes, marksFor, tokenMarks } from './marks.ts';
 
 const BATCH = 200;
 /** Pause after a failure that may pass: a locked file, a full disk. */
 const PAUSE_MS = 500;
 
 /** What the router needs. `outcome` tells whether a delivery's 200 got to its end, `undefined` while it is on the way. */
-export interface RouterOptions {
-  store: Store;
+export interface RouterOptions extends Sources {
   now(): number;
   log: Logger;
   outcome(id: number): number | null | undefined;
   /** Called after each commit with the channels that have new lines. */
   onRouted(result: { ids: number[]; channels: string[]; quarantined: number; events: number }): void;
-}
-
-interface Known {
-  transfers: Map<string, SeenTransfer>;
-  deliveries: Map<string, StoredDelivery>;
-  subscriptions: Map<AddressText, Subscription[]>;
-  guilds: Map<string, WatchingGuild>;
-  context: MatchContext;
-}
-
-interface Item {
-  row: InboxRow;
-  receipt: Receipt;
-  event: TransferEvent;
-  keys: { transfer: string; delivery: string };
 }
 
 /** Turns stored deliveries into lines for channels, in the order in which they came, a batch a transaction. */
@@ -126,12 +111,14 @@ const nothing = (now: number): Routed => ({
   decisions: [],
   quarantined: [],
   changed: [],
+  learned: { catalog: [], dealings: [], nativeSymbol: null, heads: [] },
   now,
 });
 
 /** Decides about a batch against what the store knows; changes nothing itself. */
-async function routeBatch(rows: InboxRow[], { store, now, log, outcome }: RouterOptions): Promise<Routed> {
-  const routed = nothing(now());
+async function routeBatch(rows: InboxRow[], options: RouterOptions): Promise<Routed> {
+  const { log, outcome } = options;
+  const routed = nothing(options.now());
   const items: Item[] = [];
   for (const row of rows) {
     const parsed = parseEvent(row.body);
@@ -148,7 +135,8 @@ async function routeBatch(rows: InboxRow[], { store, now, log, outcome }: Router
       keys: { transfer: transferKey(row.scope, event.transfer), delivery: deliveryKey(row.scope, event) },
     });
   }
-  const known = await lookUp(items, store, routed.now);
+  const { known, learned } = await lookUp(items, options, routed.now);
+  routed.learned = learned;
   const changed = { transfers: new Set<string>(), deliveries: new Set<string>(), lines: new Set<string>() };
   for (const item of items) {
     try {
@@ -163,33 +151,6 @@ async function routeBatch(rows: InboxRow[], { store, now, log, outcome }: Router
   routed.deliveries = [...changed.deliveries].map((key) => known.deliveries.get(key)!);
   routed.changed = [...changed.lines];
   return routed;
-}
-
-async function lookUp(items: Item[], store: Store, now: number): Promise<Known> {
-  const addresses = new Set<AddressText>();
-  for (const { event } of items) {
-    const { from, to, token } = event.transfer;
-    for (const address of [from, to, token]) if (address) addresses.add(address);
-  }
-  const unique = (keys: string[]) => [...new Set(keys)];
-  const read = await store.routing.read(
-    unique(items.map(({ keys }) => keys.transfer)),
-    unique(items.map(({ keys }) => keys.delivery)),
-    [...addresses],
-    now,
-  );
-  const guilds = new Map(read.guilds.map((guild) => [guild.guildId, guild]));
-  return {
-    transfers: new Map(read.transfers.map((seen) => [seen.key, seen])),
-    deliveries: new Map(read.deliveries.map((seen) => [seen.key, seen])),
-    subscriptions: Map.groupBy(read.subscriptions, (subscription) => subscription.address),
-    guilds,
-    context: {
-      now,
-      cataloged: () => null,
-      tokenMuted: (guildId, asset) => guilds.get(guildId)!.mutes.some((m) => m.token === asset && m.until > now),
-    },
-  };
 }
 
 function routeEvent(
@@ -216,7 +177,8 @@ function routeEvent(
       reorganised: false,
       transfer,
     });
-    tell({ key: keys.transfer, scope: row.scope, at: row.receivedAt, transfer }, known, routed);
+    const sighting = known.sightings.get(keys.transfer);
+    if (sighting) tell(sighting, transfer, known, routed);
     return;
   }
   const moved = transfer.blockHash !== null && transfer.blockHash !== seen.transfer.blockHash;
@@ -233,36 +195,30 @@ function routeEvent(
   });
 }
 
-/** A transfer that nobody was told of yet. */
-interface Fresh {
-  key: string;
-  scope: number;
-  /** When it came. */
-  at: number;
-  transfer: Transfer;
-}
-
 /** One line for each channel in which a subscription matches, and a recorded reason for every one that does not. */
-function tell({ key, scope, at, transfer }: Fresh, known: Known, routed: Routed): void {
+function tell({ transferKey, at, watchers, lateMs }: Sighting, transfer: Transfer, known: Known, routed: Routed): void {
+  const { suspicion } = known;
+  const ofToken = tokenMarks(transfer, suspicion);
+  const late: Mark[] = lateMs === null ? [] : [{ kind: 'late', ms: lateMs }];
+  const watching = watchers.map((subscription) => ({
+    subscription,
+    alike: lookAlikes(subscription, transfer, suspicion),
+  }));
   const alerts = new Map<string, NewAlert>();
-  for (const subscription of watchers(transfer, scope, known)) {
+  for (const { subscription, alike } of watching) {
     const match = matchTransfer(subscription, transfer, known.context);
     if (match.outcome === 'unrelated') continue;
     const { guildId, channelId, id, address } = subscription;
     const outcome = match.outcome === 'matched' ? 'matched' : match.reason;
-    routed.decisions.push({ transferKey: key, guildId, channelId, subscription: id, address, outcome, at });
+    routed.decisions.push({ transferKey, guildId, channelId, subscription: id, address, outcome, at });
     if (match.outcome === 'hidden') continue;
-    const alert = alerts.get(channelId) ?? { transferKey: key, guildId, channelId, matches: [] };
+    const alert = alerts.get(channelId) ?? { transferKey, guildId, channelId, matches: [], marks: [] };
     alert.matches.push({ subscription: id, perspective: match.perspective });
+    const marks = [...alert.marks, ...alike, ...marksFor(subscription, transfer, ofToken), ...late];
+    alert.marks = [...new Map(marks.map((mark) => [JSON.stringify(mark), mark])).values()];
     alerts.set(channelId, alert);
   }
   routed.alerts.push(...alerts.values());
-}
-
-/** Every subscription to one of the transfer's addresses in a guild that this scope's events reach. */
-function watchers({ from, to, token }: Transfer, scope: number, known: Known): Subscription[] {
-  const watched = new Set([from, to, token].filter((address) => address !== null));
-  return [...watched].flatMap((address) =>
-    (known.subscriptions.get(address) ?? []).filter(({ guildId }) => known.guilds.get(guildId)!.scope === scope),
-  );
+  const dealings = learnDealings(transfer, watching, ofToken, suspicion);
+  routed.learned.dealings.push(...dealings.map((dealing) => ({ ...dealing, at })));
 }

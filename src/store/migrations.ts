@@ -143,15 +143,23 @@ export const migrations: string[] = [
   ALTER TABLE deliveries ADD COLUMN last_at INTEGER;
   CREATE INDEX deliveries_transfer ON deliveries (transfer_key);
 
-  -- What the explorer said of tokens; cataloged is null where it knows none.
+  -- What the explorer said of tokens; cataloged is null where it did not say. skeleton: equal for symbols that look alike.
   CREATE TABLE catalog (
-    token TEXT PRIMARY KEY, cataloged INTEGER, symbol TEXT, name TEXT, checked_at INTEGER NOT NULL
+    token TEXT PRIMARY KEY, cataloged INTEGER, symbol TEXT, name TEXT, skeleton TEXT, checked_at INTEGER NOT NULL
   ) WITHOUT ROWID;
+  CREATE INDEX catalog_genuine ON catalog (skeleton) WHERE cataloged = 1;
+  CREATE INDEX catalog_checked ON catalog (checked_at);
   -- Whom a watched address dealt with; ends: the first and last four digits, which is what a look-alike copies.
   CREATE TABLE counterparties (
     address TEXT NOT NULL, ends TEXT NOT NULL, counterparty TEXT NOT NULL, seen_at INTEGER NOT NULL,
     PRIMARY KEY (address, ends, counterparty)
   ) WITHOUT ROWID;
   CREATE INDEX counterparties_seen ON counterparties (seen_at);
+  CREATE INDEX subscriptions_address ON subscriptions (guild_id, address);
+  -- How far each scope's events had come, a sample a minute: what tells of a block long before is late.
+  CREATE TABLE heads (
+    scope INTEGER NOT NULL, at INTEGER NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (scope, at)
+  ) WITHOUT ROWID;
+  CREATE INDEX heads_block ON heads (scope, block);
   `,
 ];

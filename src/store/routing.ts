@@ -1,9 +1,11 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
 import type { SeenDelivery, SeenTransfer } from '../domain/identity.ts';
+import type { Mark } from '../domain/mark.ts';
 import type { HiddenReason } from '../domain/match.ts';
-import type { Asset, Perspective, Subscription } from '../domain/subscription.ts';
+import type { Asset, Perspective } from '../domain/subscription.ts';
 import type { TransferEvent } from '../domain/transfer.ts';
+import { guardTables, type Knowledge, type Learned, type Sighting } from './guard.ts';
 import { requestEdits } from './outbox.ts';
 import { subscriptionsTable } from './subscriptions.ts';
 
@@ -13,6 +15,8 @@ export interface NewAlert {
   guildId: string;
   channelId: string;
   matches: { subscription: number; perspective: Perspective }[];
+  /** What the line warns of. */
+  marks: Mark[];
 }
 
 /** Why a subscription was told, or was not. */
@@ -34,13 +38,6 @@ export interface StoredDelivery extends SeenDelivery, Pick<TransferEvent, 'proje
   lastAt: number;
 }
 
-/** A guild that watches something: whose events reach it, and which tokens it does not want to hear of until when. */
-export interface WatchingGuild {
-  guildId: string;
-  scope: number;
-  mutes: { token: Asset; until: number }[];
-}
-
 /** Everything that routing a batch of deliveries changes; committed as one. */
 export interface Routed {
   /** Inbox ids that are done. */
@@ -53,7 +50,24 @@ export interface Routed {
   quarantined: { id: number; reason: string }[];
   /** Transfers whose sent lines must change. */
   changed: string[];
+  learned: Learned;
   now: number;
+}
+
+/** A delivery to be routed, as far as it decides what must be known. */
+export interface Question extends Omit<Sighting, 'watchers' | 'lateMs'> {
+  deliveryKey: string;
+}
+
+/** What is known about some deliveries. */
+export interface Answer {
+  transfers: SeenTransfer[];
+  deliveries: StoredDelivery[];
+  /** What was not seen before and somebody watches. */
+  sightings: Sighting[];
+  /** The tokens that guilds do not want to hear of now. */
+  mutes: { guildId: string; token: Asset }[];
+  knowledge: Knowledge;
 }
 
 /** Whose events reach the guilds that have no project of their own. */
@@ -79,6 +93,7 @@ interface DeliveryRow extends Omit<StoredDelivery, 'owed'> {
 export function routingTable(db: Database) {
   const { watching } = subscriptionsTable(db);
   const requestEdit = requestEdits(db);
+  const guard = guardTables(db);
   const transfer = db.prepare<[string], TransferRow>(
     'SELECT key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers WHERE key = ?',
   );
@@ -105,10 +120,11 @@ export function routingTable(db: Database) {
     guildId: string;
     channelId: string;
     matches: string;
+    marks: string;
     now: number;
   }>(
-    `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at)
-     SELECT id, @guildId, @channelId, @matches, @now FROM transfers WHERE key = @transferKey`,
+    `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, marks, created_at)
+     SELECT id, @guildId, @channelId, @matches, @marks, @now FROM transfers WHERE key = @transferKey`,
   );
   const addChannel = db.prepare<[string, string]>(
     'INSERT INTO channels (channel_id, guild_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -127,8 +143,8 @@ export function routingTable(db: Database) {
      WHERE id = @subscription`,
   );
   const projectOf = db.prepare<[string], { id: number }>('SELECT id FROM projects WHERE guild_id = ?');
-  const mutesOf = db.prepare<[string, number], WatchingGuild['mutes'][number]>(
-    'SELECT token, until FROM token_mutes WHERE guild_id = ? AND until > ?',
+  const mutesOf = db.prepare<[string, number], Answer['mutes'][number]>(
+    'SELECT guild_id AS guildId, token FROM token_mutes WHERE guild_id = ? AND until > ?',
   );
   const setAside = db.prepare<[string, number]>(
     'INSERT INTO quarantine (scope, received_at, reason, body) SELECT scope, received_at, ?, body FROM inbox WHERE id = ?',
@@ -156,7 +172,7 @@ export function routingTable(db: Database) {
   const prune = db.transaction((before: number, limit: number) =>
     [pruneAlerts, pruneTransfers, pruneDeliveries, pruneBatches].reduce(
       (sum, statement) => sum + statement.run(before, limit).changes,
-      0,
+      guard.prune(before, limit),
     ),
   );
 
@@ -172,7 +188,8 @@ export function routingTable(db: Database) {
     for (const seen of routed.deliveries) putDelivery.run({ ...seen, owed: seen.owed ? 1 : 0 });
     for (const alert of routed.alerts) {
       addChannel.run(alert.channelId, alert.guildId);
-      addAlert.run({ ...alert, matches: JSON.stringify(alert.matches), now: routed.now });
+      const [matches, marks] = [JSON.stringify(alert.matches), JSON.stringify(alert.marks)];
+      addAlert.run({ ...alert, matches, marks, now: routed.now });
     }
     for (const decision of routed.decisions) {
       addDecision.run(decision);
@@ -183,38 +200,49 @@ export function routingTable(db: Database) {
       drop.run(id);
     }
     for (const id of routed.done) drop.run(id);
+    guard.keep(routed.learned);
     return routed.changed.flatMap((key) => requestEdit(key, routed.now));
   });
 
+  const unique = (keys: string[]) => [...new Set(keys)];
+  const seenTransfer = ({ data, reorganised, ...row }: TransferRow): SeenTransfer => ({
+    ...row,
+    reorganised: reorganised === 1,
+    transfer: JSON.parse(data) as SeenTransfer['transfer'],
+  });
+
+  function sightings(questions: Question[], transfers: SeenTransfer[]): Sighting[] {
+    const seen = new Set(transfers.map(({ key }) => key));
+    const fresh = questions.filter(({ transferKey: key }) => !seen.has(key) && seen.add(key));
+    const subscriptions = watching(unique(fresh.flatMap(addressesOf)));
+    const byAddress = Map.groupBy(subscriptions, ({ address }) => address);
+    const guildIds = unique(subscriptions.map(({ guildId }) => guildId));
+    const scopeOf = new Map(guildIds.map((guildId) => [guildId, projectOf.get(guildId)?.id ?? OPERATOR_SCOPE]));
+    return fresh.flatMap((question) => {
+      const around = addressesOf(question).flatMap((address) => byAddress.get(address) ?? []);
+      const watchers = around.filter(({ guildId }) => scopeOf.get(guildId) === question.scope);
+      if (watchers.length === 0) return [];
+      const { scope, at, transfer } = question;
+      return [{ ...question, watchers, lateMs: guard.lateBy(scope, transfer.blockNumber, at) }];
+    });
+  }
+
   return {
-    /** What is known about these transfers and deliveries, and who watches these addresses; `now` matters for mutes. */
-    read(
-      transferKeys: string[],
-      deliveryKeys: string[],
-      addresses: string[],
-      now: number,
-    ): {
-      transfers: SeenTransfer[];
-      deliveries: StoredDelivery[];
-      subscriptions: Subscription[];
-      guilds: WatchingGuild[];
-    } {
-      const subscriptions = watching(addresses);
-      const transfers = transferKeys.flatMap((key) => transfer.get(key) ?? []);
-      const deliveries = deliveryKeys.flatMap((key) => delivery.get(key) ?? []);
+    /** Everything that deciding about these deliveries needs; `now` matters for mutes and for what is recent. */
+    read(questions: Question[], now: number): Answer {
+      const transfers = unique(questions.map((question) => question.transferKey))
+        .flatMap((key) => transfer.get(key) ?? [])
+        .map(seenTransfer);
+      const fresh = sightings(questions, transfers);
+      const guildIds = unique(fresh.flatMap(({ watchers }) => watchers.map(({ guildId }) => guildId)));
       return {
-        transfers: transfers.map(({ data, reorganised, ...row }) => ({
-          ...row,
-          reorganised: reorganised === 1,
-          transfer: JSON.parse(data) as SeenTransfer['transfer'],
-        })),
-        deliveries: deliveries.map((row) => ({ ...row, owed: row.owed === 1 })),
-        subscriptions,
-        guilds: [...new Set(subscriptions.map(({ guildId }) => guildId))].map((guildId) => ({
-          guildId,
-          scope: projectOf.get(guildId)?.id ?? OPERATOR_SCOPE,
-          mutes: mutesOf.all(guildId, now),
-        })),
+        transfers,
+        deliveries: unique(questions.map((question) => question.deliveryKey))
+          .flatMap((key) => delivery.get(key) ?? [])
+          .map((row) => ({ ...row, owed: row.owed === 1 })),
+        sightings: fresh,
+        mutes: guildIds.flatMap((guildId) => mutesOf.all(guildId, now)),
+        knowledge: guard.read(fresh, now),
       };
     },
     /**
@@ -225,4 +253,8 @@ export function routingTable(db: Database) {
     /** Forgets some of what was seen before a time and is done with; gives how many rows, 0 when nothing is left. */
     prune: (before: number, limit: number): number => prune.immediate(before, limit),
   };
+}
+
+function addressesOf({ transfer: { from, to, token } }: Question): AddressText[] {
+  return [...new Set([from, to, token])].filter((address) => address !== null);
 }

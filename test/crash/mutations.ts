@@ -48,10 +48,8 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'no ledger of transfers',
-    file: 'src/pipeline/route.ts',
-    changes: [
-      ['const seen = known.transfers.get(keys.transfer);', 'const seen = undefined as SeenTransfer | undefined;'],
-    ],
+    file: 'src/store/routing.ts',
+    changes: [['.flatMap((key) => transfer.get(key) ?? [])', '.flatMap((): TransferRow[] => [])']],
     tests: ['test/pipeline/identity.test.ts'],
   },
   {

@@ -8,11 +8,13 @@ import { renderDigest } from '../../src/discord/digest.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import { createSender, type Sender } from '../../src/discord/sender.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import { createCatalogue } from '../../src/pipeline/catalogue.ts';
 import { startDeliverer } from '../../src/pipeline/deliver.ts';
 import { startRouter } from '../../src/pipeline/route.ts';
 import { openStore } from '../../src/store/client.ts';
 import type { NewSubscription } from '../../src/store/subscriptions.ts';
 import type { Store } from '../../src/store/tables.ts';
+import type { Explorer } from '../../src/upstream/explorer.ts';
 
 export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
 export const ALICE: AddressText = '0x2222222222222222222222222222222222222222';
@@ -50,11 +52,12 @@ export interface Pipeline {
   close(): Promise<void>;
 }
 
-/** `sender` stands between the deliverer and Discord. */
+/** `sender` stands between the deliverer and Discord; `lookUp` is how the router looks tokens up. */
 export async function startPipeline({
   sender = (real) => real,
+  lookUp = null,
   ...options
-}: DiscordOptions & { sender?: (real: Sender) => Sender } = {}): Promise<Pipeline> {
+}: DiscordOptions & { sender?: (real: Sender) => Sender; lookUp?: Explorer['token'] | null } = {}): Promise<Pipeline> {
   const directory = mkdtempSync(join(tmpdir(), 'pipeline-'));
   const file = join(directory, 'test.sqlite');
   const clock = new ManualClock();
@@ -82,6 +85,8 @@ export async function startPipeline({
       now: machine.now,
       log,
       outcome: (id) => outcomes.get(id) ?? null,
+      catalogue: lookUp && createCatalogue({ token: lookUp, clock }),
+      nativeSymbol: undefined,
       onRouted: ({ channels }) => deliverer.nudge(channels),
     });
     await deliverer.loaded;

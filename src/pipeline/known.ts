@@ -1,0 +1,99 @@
+import type { AddressText } from '../domain/address.ts';
+import type { Receipt, SeenTransfer } from '../domain/identity.ts';
+import type { MatchContext } from '../domain/match.ts';
+import type { TransferEvent } from '../domain/transfer.ts';
+import type { CatalogEntry, Learned, Sighting } from '../store/guard.ts';
+import type { InboxRow } from '../store/inbox.ts';
+import type { Question, StoredDelivery } from '../store/routing.ts';
+import type { Store } from '../store/tables.ts';
+import type { Catalogue } from './catalogue.ts';
+import { type Suspicion, toSuspicion } from './marks.ts';
+
+/** A delivery that could be read. */
+export interface Item {
+  row: InboxRow;
+  receipt: Receipt;
+  event: TransferEvent;
+  keys: { transfer: string; delivery: string };
+}
+
+/** What a batch is judged by; grows with each of its events. */
+export interface Known {
+  transfers: Map<string, SeenTransfer>;
+  deliveries: Map<string, StoredDelivery>;
+  /** By the transfer's key. */
+  sightings: Map<string, Sighting>;
+  context: MatchContext;
+  suspicion: Suspicion;
+}
+
+/** Where knowledge comes from. */
+export interface Sources {
+  store: Store;
+  /** null: nobody is asked which tokens are catalogued. */
+  catalogue: Catalogue | null;
+  /** How the native coin is written; by default as the operator's events call it. */
+  nativeSymbol: string | undefined;
+}
+
+/** Looks everything up that a batch needs: one call to the store, and for tokens not known yet one to the explorer. */
+export async function lookUp(
+  items: Item[],
+  { store, catalogue, nativeSymbol }: Sources,
+  now: number,
+): Promise<{ known: Known; learned: Learned }> {
+  const read = await store.routing.read(items.map(toQuestion), now);
+  const { knowledge, sightings } = read;
+  const catalog = new Map(knowledge.catalog.map((entry) => [entry.token, entry]));
+  const tokens = new Set(sightings.flatMap(({ transfer }) => transfer.token ?? []));
+  const news: CatalogEntry[] = (await catalogue?.learn(tokens, catalog)) ?? [];
+  const brand = nativeSymbol === undefined ? brandOf(items) : null;
+  const suspicion = toSuspicion(knowledge, news, nativeSymbol ?? brand ?? knowledge.nativeSymbol);
+  const mutes = new Set(read.mutes.map(({ guildId, token }) => `${guildId} ${token}`));
+  return {
+    known: {
+      transfers: new Map(read.transfers.map((seen) => [seen.key, seen])),
+      deliveries: new Map(read.deliveries.map((seen) => [seen.key, seen])),
+      sightings: new Map(sightings.map((sighting) => [sighting.transferKey, sighting])),
+      suspicion,
+      context: {
+        now,
+        cataloged: (token: AddressText) => suspicion.catalog.get(token)?.cataloged ?? null,
+        tokenMuted: (guildId, asset) => mutes.has(`${guildId} ${asset}`),
+      },
+    },
+    learned: {
+      catalog: news,
+      dealings: [],
+      nativeSymbol: brand === knowledge.nativeSymbol ? null : brand,
+      heads: headsOf(items),
+    },
+  };
+}
+
+function toQuestion({ row, event, keys }: Item): Question {
+  const { from, to, token, tokenSymbol, blockNumber } = event.transfer;
+  const transfer = { from, to, token, tokenSymbol, blockNumber };
+  return { transferKey: keys.transfer, deliveryKey: keys.delivery, scope: row.scope, at: row.receivedAt, transfer };
+}
+
+/** How the operator's events call the native coin; what others' projects send teaches nothing to all servers. */
+function brandOf(items: Item[]): string | null {
+  const native = items.findLast(({ row, event: { transfer } }) => {
+    const { kind, tokenType } = transfer;
+    return row.scope === 0 && kind === 'native' && tokenType !== null && !/^native$/i.test(tokenType);
+  });
+  return native?.event.transfer.tokenType ?? null;
+}
+
+/** How far each scope's events have come. */
+function headsOf(items: Item[]): Learned['heads'] {
+  const heads = new Map<number, Learned['heads'][number]>();
+  for (const { row, event } of items) {
+    const block = event.transfer.blockNumber;
+    if (block !== null && block > (heads.get(row.scope)?.block ?? -1)) {
+      heads.set(row.scope, { scope: row.scope, block, at: row.receivedAt });
+    }
+  }
+  return [...heads.values()];
+}

@@ -1,0 +1,108 @@
+import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
+import { endsOf, skeleton } from '../domain/guard.ts';
+import type { Mark } from '../domain/mark.ts';
+import { asksFor, otherSides } from '../domain/match.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import { isZero, type Transfer } from '../domain/transfer.ts';
+import type { CatalogEntry, Dealing, Knowledge } from '../store/guard.ts';
+
+/** What a batch knows of tokens and parties; grows with each of its events. */
+export interface Suspicion {
+  catalog: Map<AddressText, CatalogEntry>;
+  /** Catalogued tokens by the skeleton of their symbol. */
+  genuine: Map<string, Set<AddressText>>;
+  nativeSymbol: string | null;
+  /** By guild and ends. */
+  named: Map<string, Knowledge['named']>;
+  /** By watched address and ends. */
+  dealings: Map<string, Set<AddressText>>;
+}
+
+/** Puts what the store knows, and what the explorer just said, in order. */
+export function toSuspicion(
+  { catalog, genuine, named, dealings }: Knowledge,
+  news: CatalogEntry[],
+  nativeSymbol: string | null,
+): Suspicion {
+  const suspicion: Suspicion = {
+    catalog: new Map([...catalog, ...news].map((entry) => [entry.token, entry])),
+    genuine: new Map(),
+    nativeSymbol,
+    named: Map.groupBy(named, ({ guildId, address }) => guildId + endsOf(address)),
+    dealings: new Map(),
+  };
+  for (const { skeleton: text, token } of genuine) addTo(suspicion.genuine, text, token);
+  for (const { symbol, token, cataloged } of news) {
+    if (cataloged && symbol !== null) addTo(suspicion.genuine, skeleton(symbol), token);
+  }
+  for (const { address, counterparty } of dealings)
+    addTo(suspicion.dealings, address + endsOf(counterparty), counterparty);
+  return suspicion;
+}
+
+function addTo(sets: Map<string, Set<AddressText>>, key: string, address: AddressText): void {
+  const set = sets.get(key);
+  if (set) set.add(address);
+  else sets.set(key, new Set([address]));
+}
+
+/** What is wrong with the token itself, whoever watches. */
+export function tokenMarks({ token, tokenSymbol }: Transfer, { catalog, genuine, nativeSymbol }: Suspicion): Mark[] {
+  if (token === null) return [];
+  const cataloged = catalog.get(token)?.cataloged ?? null;
+  if (cataloged === true) return [];
+  const marks: Mark[] = [];
+  const text = tokenSymbol === null ? '' : skeleton(tokenSymbol);
+  if (tokenSymbol !== null && text !== '') {
+    if (nativeSymbol !== null && text === skeleton(nativeSymbol)) {
+      marks.push({ kind: 'imitation', symbol: tokenSymbol, genuine: null });
+    } else {
+      const others = [...(genuine.get(text) ?? [])].filter((other) => other !== token);
+      if (others[0]) marks.push({ kind: 'imitation', symbol: tokenSymbol, genuine: others[0] });
+    }
+  }
+  if (cataloged === false) marks.push({ kind: 'uncataloged' });
+  return marks;
+}
+
+/** The other sides that look like somebody whom the server has named or the watched address lately dealt with. */
+export function lookAlikes(subscription: Subscription, transfer: Transfer, suspicion: Suspicion): Mark[] {
+  return otherSides(subscription, transfer).flatMap((party): Mark[] => {
+    if (party === null || party === subscription.address || party === ZERO_ADDRESS) return [];
+    const ends = endsOf(party);
+    const named = suspicion.named.get(subscription.guildId + ends) ?? [];
+    if (named.some(({ address }) => address === party)) return [];
+    if (named[0]) return [{ kind: 'look-alike', address: party, like: named[0].address, label: named[0].label }];
+    const dealings = suspicion.dealings.get(subscription.address + ends) ?? [];
+    const like = [...dealings].find((other) => other !== party);
+    return like ? [{ kind: 'look-alike', address: party, like, label: null }] : [];
+  });
+}
+
+/** The marks that a line bears for one subscription; who asks for a token by name need not hear that it is obscure. */
+export function marksFor(subscription: Subscription, transfer: Transfer, marks: Mark[]): Mark[] {
+  return marks.filter(({ kind }) => kind !== 'uncataloged' || !asksFor(subscription, transfer));
+}
+
+/**
+ * Whom the watched addresses dealt with, and notes it for the rest of the batch. Nothing is learned from a transfer that
+ * costs its maker nothing: of nothing, of a token that anybody may have made, or with an address that looks like another.
+ */
+export function learnDealings(
+  transfer: Transfer,
+  watchers: { subscription: Subscription; alike: Mark[] }[],
+  marks: Mark[],
+  suspicion: Suspicion,
+): Dealing[] {
+  const { from, to } = transfer;
+  if (from === null || to === null || from === to || isZero(transfer) || marks.length > 0) return [];
+  if (from === ZERO_ADDRESS || to === ZERO_ADDRESS || watchers.some(({ alike }) => alike.length > 0)) return [];
+  const watched = new Set(watchers.map(({ subscription }) => subscription.address));
+  const dealings = [
+    { address: from, counterparty: to },
+    { address: to, counterparty: from },
+  ].filter(({ address }) => watched.has(address));
+  for (const { address, counterparty } of dealings)
+    addTo(suspicion.dealings, address + endsOf(counterparty), counterparty);
+  return dealings;
+}

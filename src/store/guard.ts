@@ -1,0 +1,193 @@
+import type { Database } from 'better-sqlite3';
+import type { AddressText } from '../domain/address.ts';
+import { endsOf, skeleton } from '../domain/guard.ts';
+import { otherSides } from '../domain/match.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import type { Transfer } from '../domain/transfer.ts';
+
+/** What the explorer said of a token. */
+export interface CatalogEntry {
+  token: AddressText;
+  /** null where it did not say. */
+  cataloged: boolean | null;
+  symbol: string | null;
+  name: string | null;
+  checkedAt: number;
+}
+
+/** A transfer that was not seen before, with the subscriptions to its addresses that its scope's events reach. */
+export interface Sighting {
+  transferKey: string;
+  scope: number;
+  /** When it came. */
+  at: number;
+  transfer: Pick<Transfer, 'from' | 'to' | 'token' | 'tokenSymbol' | 'blockNumber'>;
+  watchers: Subscription[];
+  /** How long before it the scope's events had gone beyond its block; null when that is not long, or not known. */
+  lateMs: number | null;
+}
+
+/** What is known about the tokens and the parties of some transfers. */
+export interface Knowledge {
+  catalog: CatalogEntry[];
+  /** Catalogued tokens whose symbols look like those of the transfers' tokens. */
+  genuine: { skeleton: string; token: AddressText }[];
+  /** How the events call the native coin. */
+  nativeSymbol: string | null;
+  /** Addresses that a guild has named or watches, with the ends of one of the parties. */
+  named: { guildId: string; address: AddressText; label: string | null }[];
+  /** Whom watched addresses dealt with in the last 30 days, with the ends of one of the parties. */
+  dealings: Dealing[];
+}
+
+/** A watched address and one that it sent to or received from. */
+export interface Dealing {
+  address: AddressText;
+  counterparty: AddressText;
+}
+
+/** What a batch of events teaches. */
+export interface Learned {
+  catalog: CatalogEntry[];
+  dealings: (Dealing & { at: number })[];
+  nativeSymbol: string | null;
+  /** The highest block that each scope's events told of. */
+  heads: { scope: number; block: number; at: number }[];
+}
+
+interface CatalogRow extends Omit<CatalogEntry, 'cataloged'> {
+  cataloged: 0 | 1 | null;
+}
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const RECENT_MS = 30 * DAY;
+/** No delivery is repeated for longer: what is older than this says nothing about lateness. */
+const HEADS_MS = 3 * DAY;
+/** A first retry or two are no news; the third comes after eleven minutes. */
+const LATE_MS = 10 * MINUTE;
+
+/** The tables behind warnings: read with a batch of events, written when it is committed. */
+export function guardTables(db: Database) {
+  const entry = db.prepare<[string], CatalogRow>(
+    'SELECT token, cataloged, symbol, name, checked_at AS checkedAt FROM catalog WHERE token = ?',
+  );
+  const genuine = db.prepare<[string], { token: AddressText }>(
+    'SELECT token FROM catalog WHERE skeleton = ? AND cataloged = 1 LIMIT 5',
+  );
+  const native = db.prepare<[], { value: string }>("SELECT value FROM meta WHERE key = 'native-symbol'");
+  const within = '= ? AND address BETWEEN ? AND ? AND substr(address, -4) = ?';
+  const labelled = db.prepare<[string, string, string, string], { address: AddressText; label: string }>(
+    `SELECT address, name AS label FROM labels WHERE guild_id ${within} LIMIT 20`,
+  );
+  const watched = db.prepare<[string, string, string, string], { address: AddressText; label: string | null }>(
+    `SELECT address, label FROM subscriptions WHERE guild_id ${within} ORDER BY label IS NULL LIMIT 20`,
+  );
+  const dealt = db.prepare<[string, string, number], Dealing>(
+    'SELECT address, counterparty FROM counterparties WHERE address = ? AND ends = ? AND seen_at > ? LIMIT 5',
+  );
+  const later = db.prepare<[number, number, number], { at: number }>(
+    'SELECT at FROM heads WHERE scope = ? AND block > ? AND at > ? ORDER BY block LIMIT 2',
+  );
+  const putEntry = db.prepare<CatalogRow & { skeleton: string | null }>(
+    `INSERT INTO catalog (token, cataloged, symbol, name, skeleton, checked_at)
+     VALUES (@token, @cataloged, @symbol, @name, @skeleton, @checkedAt)
+     ON CONFLICT (token) DO UPDATE SET cataloged = @cataloged, symbol = @symbol, name = @name, skeleton = @skeleton,
+       checked_at = @checkedAt`,
+  );
+  const putNative = db.prepare<[string]>("INSERT OR REPLACE INTO meta (key, value) VALUES ('native-symbol', ?)");
+  const putDealing = db.prepare<[string, string, string, number]>(
+    `INSERT INTO counterparties (address, ends, counterparty, seen_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at WHERE excluded.seen_at > seen_at + ${DAY}`,
+  );
+  const lastHeads = db.prepare<[number], { at: number; block: number }>(
+    'SELECT at, block FROM heads WHERE scope = ? ORDER BY at DESC LIMIT 3',
+  );
+  const putHead = db.prepare<[number, number, number]>('INSERT INTO heads (scope, at, block) VALUES (?, ?, ?)');
+  const dropHeads = db.prepare<[number, number]>('DELETE FROM heads WHERE scope = ? AND at < ?');
+  const pruneDealings = db.prepare<[number, number]>(
+    `DELETE FROM counterparties WHERE (address, ends, counterparty) IN (
+       SELECT address, ends, counterparty FROM counterparties WHERE seen_at < ? LIMIT ?)`,
+  );
+  const pruneCatalog = db.prepare<[number, number]>(
+    'DELETE FROM catalog WHERE token IN (SELECT token FROM catalog WHERE checked_at < ? LIMIT ?)',
+  );
+
+  /** Samples how far a scope has come. One absurd block number must not count as the head: the middle of three does. */
+  function advance({ scope, block, at }: Learned['heads'][number]): void {
+    const last = lastHeads.all(scope);
+    const middle = last.map((head) => head.block).sort((a, b) => a - b)[(last.length - 1) >> 1];
+    if (last.length > 0 && (at < last[0]!.at + MINUTE || block <= middle!)) return;
+    putHead.run(scope, at, block);
+    dropHeads.run(scope, at - HEADS_MS);
+  }
+
+  return {
+    /** What is known about the tokens and parties of transfers that somebody watches. */
+    read(sightings: Sighting[], now: number): Knowledge {
+      const tokens = new Set<AddressText>();
+      const symbols = new Set<string>();
+      const named = new Map<string, Knowledge['named'][number]>();
+      const dealings = new Map<string, Dealing[]>();
+      const asked = new Set<string>();
+      for (const { transfer, watchers } of sightings) {
+        if (transfer.token) tokens.add(transfer.token);
+        if (transfer.token && transfer.tokenSymbol) symbols.add(skeleton(transfer.tokenSymbol));
+        for (const subscription of watchers) {
+          const { guildId, address } = subscription;
+          for (const party of otherSides(subscription, transfer)) {
+            if (!party) continue;
+            const ends = endsOf(party);
+            const key = `${address} ${ends}`;
+            if (!dealings.has(key)) dealings.set(key, dealt.all(address, ends, now - RECENT_MS));
+            if (asked.has(guildId + ends)) continue;
+            asked.add(guildId + ends);
+            const start = party.slice(0, 6);
+            const range = [guildId, start, `${start}g`, ends.slice(4)] as const;
+            for (const row of [...labelled.all(...range), ...watched.all(...range)]) {
+              const { label } = named.get(guildId + row.address) ?? row;
+              named.set(guildId + row.address, { guildId, address: row.address, label: label ?? row.label });
+            }
+          }
+        }
+      }
+      return {
+        catalog: [...tokens]
+          .flatMap((token) => entry.get(token) ?? [])
+          .map((row) => ({ ...row, cataloged: row.cataloged === null ? null : row.cataloged === 1 })),
+        genuine: [...symbols].flatMap((text) => genuine.all(text).map(({ token }) => ({ skeleton: text, token }))),
+        nativeSymbol: native.get()?.value ?? null,
+        named: [...named.values()],
+        dealings: [...dealings.values()].flat(),
+      };
+    },
+
+    /** How long before `at` the scope's events had gone beyond the block; two samples must say so. */
+    lateBy(scope: number, block: number | null, at: number): number | null {
+      if (block === null) return null;
+      const [first, second] = later.all(scope, block, at - HEADS_MS);
+      if (!first || !second || Math.max(first.at, second.at) > at - LATE_MS) return null;
+      return at - Math.min(first.at, second.at);
+    },
+
+    /** Keeps what a batch taught; part of the caller's transaction. */
+    keep({ catalog, dealings, nativeSymbol, heads }: Learned): void {
+      for (const found of catalog) {
+        putEntry.run({
+          ...found,
+          cataloged: found.cataloged === null ? null : found.cataloged ? 1 : 0,
+          skeleton: found.symbol === null ? null : skeleton(found.symbol),
+        });
+      }
+      for (const { address, counterparty, at } of dealings) {
+        putDealing.run(address, endsOf(counterparty), counterparty, at);
+      }
+      if (nativeSymbol !== null) putNative.run(nativeSymbol);
+      heads.forEach(advance);
+    },
+
+    /** Forgets what was last seen before a time; gives how many rows. */
+    prune: (before: number, limit: number): number =>
+      pruneDealings.run(before, limit).changes + pruneCatalog.run(before, limit).changes,
+  };
+}

@@ -1,0 +1,231 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AddressText } from '../../src/domain/address.ts';
+import type { Mark } from '../../src/domain/mark.ts';
+import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
+import { createExplorer } from '../../src/upstream/explorer.ts';
+import { type Given, startUpstream } from '../upstream/server.ts';
+import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const twin = (digit: string): AddressText => `0xabcd${digit.repeat(32)}ef01`;
+const [GENUINE, POISON, OTHER] = [twin('1'), twin('2'), twin('3')];
+const FAKE: AddressText = `0x${'f'.repeat(40)}`;
+/** How the events call the coin. */
+const COIN = { tokenAddress: null, tokenType: 'FUSE', tokenName: null, tokenSymbol: null };
+
+/** What the explorer's catalogue has; all else is not found. */
+const CATALOG: Record<string, object> = {
+  [OTHER]: { cataloged: true, symbol: 'USDC', name: 'Bridged' },
+  [USDC]: { cataloged: true, symbol: 'USDC', name: 'USD Coin' },
+  [FAKE]: { cataloged: false, symbol: 'USDC', name: 'USD Coin' },
+};
+function catalogued(url: string): Given {
+  const result = CATALOG[new URL(url, 'http://x').searchParams.get('contractaddress')!];
+  const found = { status: '1', message: 'OK', result };
+  return { body: result ? found : { status: '0', message: 'Contract address not found', result: null } };
+}
+
+let pipeline: Pipeline;
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+beforeEach(async () => {
+  upstream = await startUpstream(({ url }) => catalogued(url));
+  const now = () => pipeline.clock.now();
+  const explorer = createExplorer({ url: upstream.url, addressParam: 'contractaddress', apiKey: undefined, now });
+  pipeline = await startPipeline({ lookUp: explorer.token });
+  await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
+});
+afterEach(async () => {
+  await pipeline.close();
+  await upstream.close();
+});
+
+async function send(change: object = {}, scope = 0): Promise<void> {
+  await pipeline.receive(payment(change), 0, scope);
+  await pipeline.routed();
+}
+const marks = () =>
+  pipeline
+    .rows<{ marks: string }>('SELECT marks FROM alerts ORDER BY id')
+    .map((row) => JSON.parse(row.marks) as Mark[]);
+const lastMarks = () => marks().at(-1);
+const outcomes = () =>
+  pipeline.rows<{ outcome: string }>('SELECT outcome FROM decisions ORDER BY id').map(({ outcome }) => outcome);
+const alike = (address: AddressText, like: AddressText, label: string | null = null): Mark[] => [
+  { kind: 'look-alike', address, like, label },
+];
+
+describe('an address that looks like another', () => {
+  it('is pointed out when the other one was dealt with lately, in either direction, and never becomes known itself', async () => {
+    await send({ from: TREASURY, to: GENUINE });
+    expect(lastMarks()).toEqual([]);
+    await send({ from: POISON });
+    expect(lastMarks()).toEqual(alike(POISON, GENUINE));
+    await send({ from: TREASURY, to: POISON });
+    expect(lastMarks()).toEqual(alike(POISON, GENUINE));
+    await send({ from: GENUINE });
+    expect(lastMarks()).toEqual([]);
+    expect(pipeline.rows('SELECT counterparty FROM counterparties')).toEqual([{ counterparty: GENUINE }]);
+  });
+
+  it('is pointed out when both came in one batch', async () => {
+    await pipeline.receive(payment({ from: TREASURY, to: GENUINE }), 0);
+    await pipeline.receive(payment({ from: POISON }), 0);
+    await pipeline.routed();
+    expect(marks()).toEqual([[], alike(POISON, GENUINE)]);
+  });
+
+  it('cannot make itself known by transfers that cost nothing', async () => {
+    await send({ from: TREASURY, to: POISON, value: '0' });
+    await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
+    await send({ from: TREASURY, to: GENUINE });
+    expect(lastMarks()).toEqual([]);
+    expect(outcomes()).toEqual(['zero', 'matched', 'matched']);
+  });
+
+  it('is pointed out when the server has named or watches the other one, whatever its own fame', async () => {
+    pipeline.rows(
+      `INSERT INTO labels VALUES ('${HARBOR}', '${GENUINE}', 'Payroll', 'ada', 0), ('1', '${OTHER}', 'x', '', 0)`,
+    );
+    await send({ from: POISON });
+    expect(lastMarks()).toEqual(alike(POISON, GENUINE, 'Payroll'));
+    await send({ from: GENUINE });
+    expect(lastMarks()).toEqual([]);
+    await pipeline.watch(POISON, WHALES, { label: 'Cold wallet' });
+    await send({ from: OTHER });
+    expect(lastMarks()).toEqual(alike(OTHER, GENUINE, 'Payroll'));
+    await send({ from: POISON });
+    expect(lastMarks()).toEqual([]);
+    pipeline.rows('DELETE FROM labels');
+    await send({ from: OTHER });
+    expect(lastMarks()).toEqual(alike(OTHER, POISON, 'Cold wallet'));
+  });
+
+  it('is pointed out among the parties of a watched token', async () => {
+    await pipeline.watch(USDC, WHALES);
+    await pipeline.watch(GENUINE, ALERTS, { label: 'Payroll' });
+    await send({ to: POISON });
+    expect(lastMarks()).toEqual(alike(POISON, GENUINE, 'Payroll'));
+    expect(pipeline.rows('SELECT * FROM counterparties')).toEqual([]);
+  });
+
+  it('is forgotten after 30 days', async () => {
+    await send({ from: GENUINE });
+    pipeline.clock.advance(30 * DAY);
+    await send({ from: POISON });
+    expect(lastMarks()).toEqual([]);
+    await pipeline.store.routing.prune(pipeline.clock.now() - 30 * DAY + 1, 500);
+    expect(pipeline.rows('SELECT counterparty FROM counterparties')).toEqual([{ counterparty: POISON }]);
+    expect(pipeline.rows('SELECT token FROM catalog')).toHaveLength(1);
+  });
+});
+
+describe('a token that bears a known symbol', () => {
+  const uncataloged: Mark = { kind: 'uncataloged' };
+
+  it('is pointed out, however it is spelled', async () => {
+    await send();
+    const spellings = ['USDC', 'usdc', 'ＵＳＤＣ', 'U S\u200bD\u2060C', 'UЅDС', 'USDÇ'];
+    for (const tokenSymbol of spellings) await send({ tokenAddress: FAKE, tokenSymbol });
+    const imitations = spellings.map((symbol) => [{ kind: 'imitation', symbol, genuine: USDC }, uncataloged]);
+    expect(marks()).toEqual([[], ...imitations]);
+  });
+
+  it('is pointed out when it is the coin’s, as the operator’s events call it', async () => {
+    await send({ ...COIN, tokenType: 'USDC' }, 7);
+    await send({ tokenAddress: FAKE, tokenSymbol: 'Fuse' });
+    await send(COIN);
+    await pipeline.restart();
+    await send({ tokenAddress: FAKE, tokenSymbol: 'Fuse' });
+    expect(marks()).toEqual([[uncataloged], [], [{ kind: 'imitation', symbol: 'Fuse', genuine: null }, uncataloged]]);
+  });
+
+  it('is not when the catalogue has it too', async () => {
+    await send();
+    await send({ tokenAddress: OTHER });
+    expect(marks()).toEqual([[], []]);
+  });
+});
+
+describe('a token that the catalogue does not have', () => {
+  const lure = { tokenAddress: FAKE, tokenName: 'Visit free-usdc.com', tokenSymbol: 'GIFT' };
+
+  it('is marked, hidden where only catalogued ones are wanted, and not marked where it is asked for', async () => {
+    await pipeline.watch(TREASURY, WHALES, { token: FAKE });
+    await pipeline.watch(ALICE, WHALES, { filters: { ...DEFAULT_FILTERS, cataloged: true } });
+    await send({ tokenAddress: FAKE, tokenSymbol: 'NEW' });
+    await pipeline.idle();
+    expect(marks()).toEqual([[{ kind: 'uncataloged' }], []]);
+    expect(outcomes().sort()).toEqual(['cataloged', 'matched', 'matched']);
+  });
+
+  it('is hidden when it invites somewhere and came unasked', async () => {
+    await send(lure);
+    await send({ ...lure, from: TREASURY, to: ALICE });
+    await pipeline.idle();
+    expect(outcomes()).toEqual(['guard', 'matched']);
+    expect(pipeline.lines(ALERTS)).toHaveLength(1);
+  });
+
+  it('is neither hidden nor marked while nobody can be asked', async () => {
+    upstream.set(() => ({ status: 500, body: 'oops' }));
+    await send(lure);
+    expect(marks()).toEqual([[]]);
+  });
+});
+
+describe('the explorer', () => {
+  it('is asked about a token once a day, and never about what nobody watches', async () => {
+    await send({ to: ALICE, from: GENUINE, tokenAddress: FAKE });
+    await send();
+    await send();
+    expect(upstream.requests).toHaveLength(1);
+    pipeline.clock.advance(DAY + 1);
+    await send();
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  it('holds lines up for a moment when it hangs, then not again for minutes', async () => {
+    upstream.set(() => null);
+    await pipeline.receive(payment());
+    while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect((await pipeline.store.inbox.stats()).waiting).toBe(1);
+    pipeline.clock.advance(1_500);
+    await pipeline.routed();
+    await send({ tokenAddress: FAKE });
+    expect(upstream.requests).toHaveLength(1);
+    expect(marks()).toEqual([[], []]);
+    upstream.set(({ url }) => catalogued(url));
+    pipeline.clock.advance(3 * MINUTE);
+    await send({ tokenAddress: FAKE });
+    expect(lastMarks()).toContainEqual({ kind: 'uncataloged' });
+  });
+});
+
+describe('what comes late', () => {
+  const block = (blockNumber: number) => send({ blockNumber });
+
+  it('says by how much the blocks after its own were told of before', async () => {
+    await block(100);
+    pipeline.clock.advance(2 * MINUTE);
+    await block(200);
+    pipeline.clock.advance(2 * MINUTE);
+    // One absurd number must not make everything after it late.
+    await block(9e15);
+    await block(201);
+    pipeline.clock.advance(9 * MINUTE);
+    await block(150);
+    expect(lastMarks()).toEqual([]);
+    await block(300);
+    pipeline.clock.advance(11 * MINUTE);
+    await block(301);
+    expect(lastMarks()).toEqual([]);
+    await block(150);
+    expect(lastMarks()).toEqual([{ kind: 'late', ms: 22 * MINUTE }]);
+    // Another project's blocks say nothing.
+    pipeline.rows(`INSERT INTO projects VALUES (7, '${HARBOR}', 'p', x'', '', 0)`);
+    await send({ blockNumber: 150 }, 7);
+    expect(lastMarks()).toEqual([]);
+    expect(marks()).toHaveLength(9);
+  });
+});
