@@ -89,8 +89,8 @@ describe('a transfer mined on the chain becomes one message in the channel', () 
     expect(linesOf(mined)).toHaveLength(1);
   });
 
-  it('shows hostile names only as harmless code', async () => {
-    const [line] = await told(await world.chain.hostile({ from: 'Bob', to: 'Treasury' }));
+  it('shows hostile names that a wallet itself sends on only as harmless code', async () => {
+    const [line] = await told(await world.chain.hostile({ from: 'Treasury', to: 'Bob' }));
     const names = [...JSON.stringify(line).matchAll(/`([^`]*)`/g)].map(([, inside]) => inside);
     expect(line!.title).toMatch(/`[^`]+`$/);
     for (const name of names) expect(name).not.toMatch(/https?:|\]\(|[\u202a-\u202e\u200b-\u200f]/);

@@ -111,7 +111,7 @@ describe.skipIf(chromium === null)('a newcomer in a browser', () => {
     await fetch(`${url}/_sandbox/act`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ do: 'hostile', from: 'Bob', to: 'Treasury' }),
+      body: JSON.stringify({ do: 'hostile', from: 'Treasury', to: 'Bob' }),
     });
     const { address } = news.world().tokens.hostile;
     await news.until(() => news.embeds(alerts).some((embed) => JSON.stringify(embed).includes(address)));

@@ -127,7 +127,7 @@ function sendView({ world }: Known): TemplateResult {
     <div class="buttons">
       ${button('Burst of 100', act({ do: 'burst', count: 100 }))}
       ${button('Look-alike of Payroll', act({ do: 'lookalike', like: 'Payroll', to: 'Treasury' }))}
-      ${button('Hostile token name', act({ do: 'hostile', from: 'Bob', to: 'Treasury' }))}
+      ${button('Hostile token name', act({ do: 'hostile', from: 'Treasury', to: 'Bob' }))}
       ${button('Fake HUSD', act({ do: 'fake', from: 'Bob', to: 'Treasury' }))}
       ${button('Swap', act({ do: 'swap', from: 'Treasury' }))}
       ${button('Sweep of 20 NFTs', act({ do: 'sweep', from: 'Market', to: 'Treasury', count: 20 }))}
