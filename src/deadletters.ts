@@ -5,15 +5,17 @@ import { outboxTable } from './store/outbox.ts';
 import { quarantineTable } from './store/quarantine.ts';
 
 /**
- * `npm run deadletters -- list | show <id> | replay <id|all>`: what could not be told (d…) and what could not be
- * understood (q…), also while the bot runs.
+ * `npm run deadletters -- list | show <id> | replay <id|all> | discard <q…|all>`: what could not be told (d…) and what
+ * could not be understood (q…), also while the bot runs.
  */
 
 const USAGE = `Usage:
   npm run deadletters -- list            what could not be told (d1, d2, …) or understood (q1, q2, …)
   npm run deadletters -- show <id>       one of them, with its bytes
   npm run deadletters -- replay <id>     puts it back to be told or read anew; the bot takes it up within a minute
-  npm run deadletters -- replay all      the same for every one of them`;
+  npm run deadletters -- replay all      the same for every one of them
+  npm run deadletters -- discard <id>    forgets a delivery that could not be understood (q1, q2, …) for good
+  npm run deadletters -- discard all     the same for every such delivery; dead letters stay`;
 
 type Tables = { outbox: ReturnType<typeof outboxTable>; quarantine: ReturnType<typeof quarantineTable> };
 
@@ -87,8 +89,18 @@ function replay(tables: Tables, which: string): string {
     return `${which} waits again; a running bot takes it up within a minute.`;
   }
   const letters = tables.outbox.deadLetters(Number.MAX_SAFE_INTEGER).filter(({ id }) => tables.outbox.replay(id));
-  const kept = tables.quarantine.list().filter(({ id }) => tables.quarantine.replay(id));
-  return `${letters.length} dead letters and ${kept.length} deliveries wait again; a running bot takes them up within a minute.`;
+  const kept = tables.quarantine.replayAll();
+  return `${letters.length} dead letters and ${kept} deliveries wait again; a running bot takes them up within a minute.`;
+}
+
+function discard({ quarantine }: Tables, which: string): string {
+  if (which === 'all') {
+    return `${quarantine.discardAll()} deliveries are gone for good; a running bot notices within a minute.`;
+  }
+  const { letter, number } = parse(which);
+  if (letter === 'd') throw new UserError(`${which} is a line that somebody waits for: replay it, or leave it.`);
+  if (!quarantine.discard(number)) throw new UserError(`There is no ${which}. See: npm run deadletters -- list`);
+  return `${which} is gone for good.`;
 }
 
 function parse(id: string): { letter: string; number: number } {
@@ -101,6 +113,7 @@ function answer(tables: Tables, [command, id]: string[]): string {
   if (command === 'list') return list(tables);
   if (command === 'show' && id) return show(tables, id);
   if (command === 'replay' && id) return replay(tables, id);
+  if (command === 'discard' && id) return discard(tables, id);
   throw new UserError(USAGE);
 }
 

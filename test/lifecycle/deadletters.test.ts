@@ -23,6 +23,7 @@ let discord: Discord;
 let app: App;
 /** Lets the minute pass for which the bot waits between two looks. */
 let minute: () => void;
+let restart: () => Promise<void>;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'deadletters-'));
@@ -49,7 +50,12 @@ beforeEach(async () => {
     RECEIVER_TOKEN: 'path-token-of-the-test',
     RECEIVER_SOURCE_CHECK: 'off',
   });
-  app = await startApp(config, { log: pino({ level: 'silent' }), clock });
+  const start = () => startApp(config, { log: pino({ level: 'silent' }), clock });
+  app = await start();
+  restart = async () => {
+    await app.close();
+    app = await start();
+  };
   beside((db) =>
     subscriptionsTable(db).add(
       {
@@ -163,21 +169,37 @@ describe('beside a running bot', () => {
     expect(count('inbox')).toBe(0);
   });
 
-  it('a quarantine that was full and is emptied lets deliveries in again', async () => {
+  it.each([
+    ['10,000 deliveries', 9_999, "'x'"],
+    ['50 MB', 49, 'zeroblob(1050000)'],
+  ])('a quarantine of %s refuses what comes, also after a restart, until it is emptied', async (_, rows, body) => {
     beside((db) =>
-      db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
-               INSERT INTO quarantine (scope, received_at, reason, body) SELECT 0, 1, 'r', 'x' FROM n`),
+      db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+               INSERT INTO quarantine (scope, received_at, reason, body) SELECT 0, 1, 'r', ${body} FROM n`),
     );
     minute();
-    while ((await post('x')) !== 503);
-    beside((db) => db.exec('DELETE FROM quarantine'));
+    // One more that cannot be understood fills it up.
+    expect(await post('x'.repeat(1_000_000))).toBe(200);
+    while ((await post(JSON.stringify(payment()))) !== 503);
+    await restart();
+    expect(await post(JSON.stringify(payment()))).toBe(503);
+    expect((await deadletters('discard', 'q1')).stdout).toBe('q1 is gone for good.\n');
+    expect((await deadletters('discard', 'all')).stdout).toContain(`${rows} deliveries are gone for good`);
     minute();
-    while ((await post('x')) !== 200);
+    while ((await post(JSON.stringify(payment()))) !== 200);
+    expect(count('quarantine')).toBe(0);
+  });
+
+  it('dead letters are not discarded', async () => {
+    await makeDeadLetter();
+    expect((await deadletters('discard', 'd1')).stderr).toContain('replay it, or leave it');
+    expect((await deadletters('discard', 'all')).stdout).toContain('0 deliveries');
+    expect(count('dead_letters')).toBe(1);
   });
 });
 
 describe('what is asked wrongly', () => {
-  it.each([[[]], [['show']], [['replay']], [['everything']]])('%j: says how to ask', async (args) => {
+  it.each([[[]], [['show']], [['replay']], [['discard']], [['everything']]])('%j: says how to ask', async (args) => {
     const { code, stderr } = await deadletters(...args);
     expect(code).toBe(1);
     expect(stderr).toContain('npm run deadletters -- replay <id>');

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
-import { bodiesIn, startBot, startInVain, temporaryFile } from './bot.ts';
+import { startBot, startInVain, temporaryFile } from './bot.ts';
 
 const ROWS = 100_000;
 const CHANNEL = seed.harbor.alerts;
@@ -51,43 +50,6 @@ it('a port that is in use ends the start with a message, and gives the database 
   openDatabase(file).close();
 });
 
-const NEXT_SCHEMA = `CREATE TABLE next_version (a); INSERT INTO next_version VALUES (1);
-  ALTER TABLE guilds ADD COLUMN next_version TEXT; UPDATE quarantine SET reason = 'changed';`;
-
-it('a migration that is killed leaves the old schema, with a copy from before; the next start completes it', async () => {
-  const file = temporaryFile();
-  const first = await startBot(file);
-  expect(await first.post('kept')).toBe(200);
-  first.kill('SIGTERM');
-  await first.ended;
-  const before = read(file, 'SELECT name, sql FROM sqlite_master ORDER BY name');
-
-  for (let round = 0; round < 3; round++) {
-    const killed = await startInVain(file, { NEXT_SCHEMA, CRASH_POINT: 'migration uncommitted' });
-    expect(killed.signal).toBe('SIGKILL');
-    expect(read(file, 'PRAGMA user_version')).toEqual([{ user_version: migrations.length }]);
-    expect(read(file, 'SELECT name, sql FROM sqlite_master ORDER BY name')).toEqual(before);
-    expect(read(file, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-    expect(bodiesIn(file)).toEqual(['kept']);
-  }
-  const copy = `${file}.before-schema-${migrations.length + 1}`;
-  expect(bodiesIn(copy)).toEqual(['kept']);
-  expect(existsSync(`${copy}.partial`)).toBe(false);
-
-  const second = await startBot(file, { NEXT_SCHEMA });
-  expect(read(file, 'PRAGMA user_version')).toEqual([{ user_version: migrations.length + 1 }]);
-  expect(read(file, 'SELECT a FROM next_version')).toEqual([{ a: 1 }]);
-  expect(await second.post('more')).toBe(200);
-});
-
-it('the first migration that is killed leaves nothing behind', async () => {
-  const file = temporaryFile();
-  const killed = await startInVain(file, { CRASH_POINT: 'migration uncommitted' });
-  expect(killed.signal).toBe('SIGKILL');
-  expect(read(file, 'SELECT name FROM sqlite_master')).toEqual([]);
-  expect(await (await startBot(file)).post('works')).toBe(200);
-});
-
 async function standIn(): Promise<Discord> {
   const discord = await startDiscord({ limits: 'none' });
   onTestFinished(() => discord.close());
@@ -106,16 +68,17 @@ function fill(file: string, sql: string, values: Record<string, string> = {}): v
   close();
 }
 
-async function resumes(file: string): Promise<void> {
+/** The first line goes out while most of what waits (`table`) still waits: a start does not go through all of it. */
+async function resumes(file: string, table: string): Promise<void> {
   const discord = await standIn();
-  const began = performance.now();
   const bot = await startBot(file, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
   expect(await bot.post('not understood')).toBe(200);
   await discord.until(() => discord.messages(CHANNEL).length > 0);
-  expect(performance.now() - began).toBeLessThan(5_000);
+  const [{ n } = { n: 0 }] = read<{ n: number }>(file, `SELECT count(*) AS n FROM ${table}`);
+  expect(n).toBeGreaterThan(ROWS / 2);
 }
 
-it('a start with 100,000 deliveries that wait to be routed resumes within 5 s', async () => {
+it('a start with 100,000 deliveries that wait to be routed tells the first of them at once', async () => {
   const file = temporaryFile();
   // The same transfer in so many transactions.
   const body = JSON.stringify(payment({ txHash: 'HASH' }));
@@ -125,10 +88,10 @@ it('a start with 100,000 deliveries that wait to be routed resumes within 5 s', 
      SELECT 0, 1767225600000, CAST(replace(@body, 'HASH', '0x' || printf('%064x', i)) AS BLOB) FROM n`,
     { body },
   );
-  await resumes(file);
+  await resumes(file, 'inbox');
 });
 
-it('a start with 100,000 alerts that wait for their message resumes within 5 s', async () => {
+it('a start with 100,000 alerts that wait for their message sends the first of them at once', async () => {
   const file = temporaryFile();
   const scratch = temporaryFile();
   // What the ledger writes for one such transfer, copied from a bot that routed it.
@@ -148,5 +111,5 @@ it('a start with 100,000 alerts that wait for their message resumes within 5 s',
        SELECT i, '${seed.harbor.id}', '${CHANNEL}', '${matches}', 1767225600000 FROM n`,
     { data },
   );
-  await resumes(file);
+  await resumes(file, "alerts WHERE state = 'waiting'");
 });

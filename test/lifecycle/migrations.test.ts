@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { migrations } from '../../src/store/migrations.ts';
+import { bodiesIn, startBot, startInVain, temporaryFile } from './bot.ts';
+
+const NEXT_SCHEMA = `CREATE TABLE next_version (a); INSERT INTO next_version VALUES (1);
+  ALTER TABLE guilds ADD COLUMN next_version TEXT; UPDATE quarantine SET reason = 'changed' WHERE 0;`;
+const schemas = [...migrations, NEXT_SCHEMA];
+
+/** A row of everything that the first schema can hold. */
+const ROWS = `
+  INSERT INTO receiver_tokens VALUES ('a-token-of-long-ago', 0, 1);
+  INSERT INTO quarantine (scope, received_at, reason, body) VALUES (0, 1, 'The body is not JSON.', 'kept');
+  INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, data) VALUES (1, 'k', 0, '0x1', 1e15, 1, 1, '{}');
+  INSERT INTO deliveries (key, transfer_key, count, owed, answered_at, received, seen_at)
+    VALUES ('d', 'k', 1, 0, 2, 1, 1e15);
+  INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome) VALUES (1, 'g', 'c', 1, 'matched');
+  INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at) VALUES ('g', 'c', '0x2', 'u', 1);
+  INSERT INTO guilds (guild_id, timezone) VALUES ('g', 'Asia/Tokyo');
+  INSERT INTO channels (channel_id, guild_id) VALUES ('c', 'g');
+  INSERT INTO batches (channel_id, kind, nonce, reference, payload, state, frozen_at)
+    VALUES ('c', 'create', 'n', 'r', '{}', 'sent', 1e15);
+  INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at, state, batch_id)
+    VALUES (1, 'g', 'c', '[]', 1, 'sent', 1);
+  INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at) VALUES (1, 'c', '', 'r', 1);`;
+
+function makeFile(version: number): string {
+  const file = temporaryFile();
+  const db = new Database(file);
+  db.pragma('journal_mode = WAL');
+  for (const [step, schema] of schemas.slice(0, version).entries()) {
+    db.exec(schema);
+    if (step === 0) db.exec(ROWS);
+  }
+  db.pragma(`user_version = ${version}`);
+  db.close();
+  return file;
+}
+
+type Contents = Record<string, Record<string, unknown>[]>;
+
+function look(file: string): { version: number; sound: boolean; schema: unknown[]; rows: Contents } {
+  const db = new Database(file, { readonly: true });
+  const tables = db.prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  const rows = tables.map(({ name }) => [name, db.prepare(`SELECT * FROM ${name}`).all()] as const);
+  const found = {
+    version: db.pragma('user_version', { simple: true }) as number,
+    sound: db.pragma('integrity_check', { simple: true }) === 'ok',
+    schema: db.prepare('SELECT name, sql FROM sqlite_master ORDER BY name').all(),
+    rows: Object.fromEntries(rows) as Contents,
+  };
+  db.close();
+  return found;
+}
+
+/** Every row of `before`, in the columns that it had, is there now. */
+function expectKept(before: Contents, now: Contents): void {
+  const kept = Object.entries(before).filter(([table]) => table !== 'sqlite_sequence');
+  for (const [table, rows] of kept) expect(now[table]).toEqual(rows.map((row) => expect.objectContaining(row)));
+}
+
+describe.each(schemas.map((_, version) => [version]))('from schema %i', (from) => {
+  // Each step is killed at its beginning and at its end; the third kill lets one be done and meets the next.
+  const steps = schemas.slice(from).flatMap(() => ['migration begun', 'migration uncommitted', 'migration begun@2']);
+  const points = [...(from > 0 ? ['copy written'] : []), ...steps.slice(0, -1)];
+
+  it('killed anywhere: a whole schema, every row, and the next start completes it', async () => {
+    const file = makeFile(from);
+    const before = look(file);
+    for (const point of points) {
+      expect([point, (await startInVain(file, { NEXT_SCHEMA, CRASH_POINT: point })).signal]).toEqual([
+        point,
+        'SIGKILL',
+      ]);
+      const after = look(file);
+      expect(after.sound).toBe(true);
+      expect(after.version).toBeGreaterThanOrEqual(from);
+      if (after.version === from) expect(after).toEqual(before);
+      else expectKept(before.rows, after.rows);
+    }
+    const bot = await startBot(file, { NEXT_SCHEMA });
+    const completed = look(file);
+    expect([completed.version, completed.sound]).toEqual([schemas.length, true]);
+    expectKept(before.rows, completed.rows);
+    expect(await bot.post('more')).toBe(200);
+
+    const copy = `${file}.before-schema-${schemas.length}`;
+    expect(existsSync(`${copy}.partial`)).toBe(false);
+    if (from === 0) return;
+    expect(look(copy)).toEqual(before);
+    expect(bodiesIn(copy)).toEqual(['kept']);
+  }, 90_000);
+});
