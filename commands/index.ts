@@ -1,4 +1,5 @@
 import type { Command } from '../src/discord/command.ts';
+import { activity } from './activity.ts';
 import { helpFor } from './help.ts';
 import { provider } from './provider.ts';
 import { setup } from './setup.ts';
@@ -8,7 +9,7 @@ import { token } from './token.ts';
 import { webhook } from './webhook.ts';
 import { why } from './why.ts';
 
-const served: readonly Command[] = [provider, setup, status, subscription, token, webhook, why];
+const served: readonly Command[] = [activity, provider, setup, status, subscription, token, webhook, why];
 
 /** Every command that is registered and served. */
 export const commands: readonly Command[] = [helpFor(served), ...served];

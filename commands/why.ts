@@ -5,7 +5,6 @@ import type { Story } from '../src/store/reports.ts';
 import { isHidden } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { note } from './parts/reply.ts';
-import { moved } from './parts/transfer.ts';
 import { tellStory } from './why/story.ts';
 
 /** Transfers of one transaction that are told in full. */
@@ -53,10 +52,10 @@ export const why = {
 type Use = CommandUse | ButtonUse | MenuUse;
 
 async function explain(interaction: Use, context: CommandContext, txHash: string): Promise<Reply> {
-  const { store, settings, t } = context;
+  const { store, settings, projects, t } = context;
   const { guildId } = interaction;
-  const operator = settings.operatorGuildIds.includes(guildId);
-  const stories = (await store.reports.stories(guildId, txHash, operator)).map((story) => seenBy(interaction, story));
+  const { scope } = await projects.of(guildId);
+  const stories = (await store.reports.stories(guildId, txHash, scope)).map((story) => seenBy(interaction, story));
   const url = settings.explorerUrl ? `${settings.explorerUrl}/tx/${txHash}` : null;
   if (stories.length === 0) {
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
@@ -80,7 +79,7 @@ async function explainMessage(
   reference: string,
   chosen: string | null,
 ): Promise<Reply> {
-  const { store, t } = context;
+  const { store, moved, language, t } = context;
   const transactions = await store.reports.transactionsOf(interaction.guildId, reference);
   const [first, ...others] = transactions;
   if (!first) throw new UserError(t('why.goneMessage'));
@@ -90,7 +89,7 @@ async function explainMessage(
     ? await explain(interaction, context, known.txHash)
     : note('info', t('why.title'), [t('why.several', { count: transactions.length })]);
   const options = transactions.slice(0, MOST_CHOICES).map(({ txHash, transfers, transfer }) => ({
-    label: `${moved(transfer, t).replaceAll('`', '')}${transfers > 1 ? ` +${transfers - 1}` : ''}`.slice(0, 100),
+    label: `${moved(transfer, language).replaceAll('`', '')}${transfers > 1 ? ` +${transfers - 1}` : ''}`.slice(0, 100),
     description: txHash,
     value: txHash,
     default: txHash === known?.txHash,

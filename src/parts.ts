@@ -1,8 +1,9 @@
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { drawChart } from './discord/chart.ts';
 import type { Parts } from './discord/command.ts';
-import type { RenderSettings } from './discord/line.ts';
+import { type RenderSettings, wordsOf } from './discord/line.ts';
 import { sampleMessage } from './discord/sample.ts';
 import { makePathToken, OPERATOR_SCOPE, type ReceiverPaths } from './receiver/paths.ts';
 import { probeReceiver } from './receiver/probe.ts';
@@ -68,6 +69,8 @@ export function createParts(
       operatorGuildIds: config.OPERATOR_GUILD_IDS,
       version,
     },
+    ...wordsOf(render),
+    chart: drawChart,
     sample: (subscription) => sampleMessage(subscription, render, now()),
     probeReceiver: () => probeReceiver(publicUrl),
   };

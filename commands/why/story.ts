@@ -2,14 +2,13 @@ import { type APIEmbed, TimestampStyles, time } from 'discord.js';
 import type { CommandContext } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import type { Mark } from '../../src/domain/mark.ts';
+import type { HiddenReason } from '../../src/domain/match.ts';
 import { inCode } from '../../src/domain/text.ts';
-import type { English } from '../../src/languages/english.ts';
 import type { Story, StoryAlert, StoryDecision } from '../../src/store/reports.ts';
 import { ago, asManyAsFit, fullAddress, prose, shortAddress } from '../parts/reply.ts';
-import { moved } from '../parts/transfer.ts';
 
 /** What telling a story takes. `most`: how many characters it may have. */
-interface Telling extends Pick<CommandContext, 't' | 'settings' | 'now'> {
+interface Telling extends Pick<CommandContext, 't' | 'language' | 'moved' | 'settings' | 'now'> {
   guildId: string;
   /** The server's names of addresses. */
   labels: ReadonlyMap<AddressText, string>;
@@ -17,8 +16,6 @@ interface Telling extends Pick<CommandContext, 't' | 'settings' | 'now'> {
   url: string | null;
   most: number;
 }
-
-type Outcome = keyof English['why']['outcome'];
 
 const MINUTE = 60_000;
 const GREY = 0x6e7681;
@@ -30,7 +27,7 @@ const RED = 0xe5534b;
 export function tellStory(story: Story & { hidden: number }, telling: Telling): APIEmbed {
   const { t, url, most } = telling;
   const { transfer, count } = story;
-  const title = `🔎 ${moved(transfer, t)}${count > 1 ? ` ×${count}` : ''}`;
+  const title = `🔎 ${telling.moved(transfer, telling.language)}${count > 1 ? ` ×${count}` : ''}`;
   const channels = new Set([...story.alerts, ...story.decisions].map(({ channelId }) => channelId));
   const lines = [
     t('why.from', { party: party(transfer.from, telling) }),
@@ -99,7 +96,7 @@ function decided(decision: StoryDecision, { t, labels }: Telling): string {
   const subscription = name ? t('why.subscription', { name, id }) : t('why.gone', { id });
   // A later version may have written a word that this one does not know.
   const defaultValue = t('why.otherOutcome', { subscription, reason: inCode(outcome, '') });
-  return t(`why.outcome.${outcome as Outcome}`, { subscription, defaultValue });
+  return t(`why.outcome.${outcome as HiddenReason | 'matched'}`, { subscription, defaultValue });
 }
 
 /** What became of an alert, in its present state. */

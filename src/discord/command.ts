@@ -15,6 +15,7 @@ import type {
   StringSelectMenuInteraction,
 } from 'discord.js';
 import type { Subscription } from '../domain/subscription.ts';
+import type { Transfer } from '../domain/transfer.ts';
 import type { Language, Translate } from '../languages/index.ts';
 import type { ReceiverPaths } from '../receiver/paths.ts';
 import type { ServerSettings } from '../store/servers.ts';
@@ -22,6 +23,7 @@ import type { Store } from '../store/tables.ts';
 import type { Discovery } from '../upstream/discovery.ts';
 import type { Explorer } from '../upstream/explorer.ts';
 import type { Projects } from '../upstream/projects.ts';
+import type { Bars } from './chart.ts';
 
 /** What commands need to know of the configuration. */
 export interface CommandSettings {
@@ -58,6 +60,11 @@ export interface Parts {
   settings: CommandSettings;
   /** Milliseconds since 1970. */
   now(): number;
+  /** What a transfer moved ("5 `USDC`"), and the name of that alone, safe for Discord. */
+  moved(transfer: Transfer, language: Language): string;
+  assetName(transfer: Transfer, language: Language): string;
+  /** Draws a bar chart as a PNG; rejects when it cannot be drawn here. */
+  chart(bars: Bars): Promise<Buffer>;
   /** A line as the subscription would be told, marked as a sample. */
   sample(subscription: Subscription): RESTPostAPIChannelMessageJSONBody;
   /** The last delivery since the start that came from an address that is no source: at one scope's URL, or at any. */

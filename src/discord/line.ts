@@ -41,6 +41,15 @@ export function voiceOf({ language }: ClaimedAlert, settings: RenderSettings): V
   return { ...settings, language: chosen, t: translator(chosen) };
 }
 
+/** The same words for whoever asks in a language of their own. */
+export function wordsOf(settings: RenderSettings) {
+  const voiceIn = (language: Language): Voice => ({ ...settings, language, t: translator(language) });
+  return {
+    moved: (transfer: Transfer, language: Language): string => whatMoved(transfer, voiceIn(language)),
+    assetName: (transfer: Transfer, language: Language): string => assetName(transfer, voiceIn(language)),
+  };
+}
+
 /** Third-party text as inline code; `fallback` stands for what is missing. */
 export function code(text: string | null | undefined, fallback: string, { t }: Voice): string {
   return inCode(text, fallback, undefined, t('alert.hiddenName'));

@@ -1,3 +1,4 @@
+import type activity from './en-US/activity.json';
 import type address from './en-US/address.json';
 import type alert from './en-US/alert.json';
 import type channel from './en-US/channel.json';
@@ -10,12 +11,12 @@ import type reply from './en-US/reply.json';
 import type setup from './en-US/setup.json';
 import type subscription from './en-US/subscription.json';
 import type token from './en-US/token.json';
-import type transfer from './en-US/transfer.json';
 import type webhook from './en-US/webhook.json';
 import type why from './en-US/why.json';
 
 /** Every English text, by namespace: the keys that a translation must have. */
 export interface English {
+  activity: typeof activity;
   address: typeof address;
   channel: typeof channel;
   alert: typeof alert;
@@ -29,6 +30,5 @@ export interface English {
   token: typeof token;
   setup: typeof setup;
   webhook: typeof webhook;
-  transfer: typeof transfer;
   why: typeof why;
 }

@@ -1,7 +1,11 @@
 import type { Database } from 'better-sqlite3';
-import type { AddressText } from '../domain/address.ts';
+import { type Activity, type Movement, type Period, summarise, wayOf } from '../domain/activity.ts';
+import { type AddressText, checksumAddress } from '../domain/address.ts';
+import { formatAmount } from '../domain/amount.ts';
+import { csvLine } from '../domain/csv.ts';
 import type { Mark } from '../domain/mark.ts';
 import type { Perspective } from '../domain/subscription.ts';
+import { plainText } from '../domain/text.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Batch, ChannelState, ClaimedAlert } from './outbox.ts';
 
@@ -60,6 +64,27 @@ export interface StoryAlert {
   dead: { reason: string; at: number } | null;
 }
 
+/** What is asked of an address: as far as these channels of the guild were concerned with it. */
+export interface ActivityQuestion extends Period {
+  guildId: string;
+  address: AddressText;
+  channelIds: string[];
+}
+
+/** An {@link Activity}, with the message that tells of each of the largest, where one does. */
+export interface ActivityReport extends Activity {
+  largest: (Activity['largest'][number] & { message: { channelId: string; messageId: string } | null })[];
+}
+
+interface MovementRow {
+  id: number;
+  at: number;
+  data: string;
+  count: number;
+  told: number;
+  outcome: string;
+}
+
 interface TransferRow {
   id: number;
   key: string;
@@ -93,12 +118,14 @@ interface AlertRow {
   deadAt: number | null;
 }
 
+/** Rows of a CSV file; Discord takes files of 10 MB. */
+const MOST_ROWS = 20_000;
+
 /** Long reads for people's questions; every method stays within one guild. */
 export function reportsTable(db: Database) {
   const ofTransaction = db.prepare<[string], TransferRow>(
     `SELECT id, key, scope, count, reorganised, seen_at AS seenAt, data FROM transfers WHERE tx_hash = ? ORDER BY id`,
   );
-  const scopeOf = db.prepare<[string], number>('SELECT id FROM projects WHERE guild_id = ?').pluck();
   const deliveries = db.prepare<[string], Story['deliveries'][number]>(
     `SELECT received, seen_at AS seenAt, last_at AS lastAt, project_id AS projectId, address_type AS addressType, direction
      FROM deliveries WHERE transfer_key = ? ORDER BY seen_at, key`,
@@ -126,6 +153,31 @@ export function reportsTable(db: Database) {
      WHERE b.reference = ? AND a.guild_id = ? GROUP BY t.tx_hash ORDER BY min(a.id)`,
   );
 
+  // Several subscriptions may have decided about one transfer: it was told if one of them matched.
+  const movements = db.prepare<Omit<ActivityQuestion, 'channelIds' | 'timezone'> & { channels: string }, MovementRow>(
+    `SELECT t.id, min(d.at) AS at, t.data, t.count, sum(d.outcome = 'matched') AS told, d.outcome
+     FROM decisions d JOIN transfers t ON t.id = d.transfer_id
+     WHERE d.guild_id = @guildId AND d.at BETWEEN @since AND @now AND d.address = @address
+       AND d.channel_id IN (SELECT value FROM json_each(@channels))
+     GROUP BY t.id ORDER BY 2, 1`,
+  );
+  const messageOf = db.prepare<[number, string, string], { channelId: string; messageId: string }>(
+    `SELECT b.channel_id AS channelId, b.message_id AS messageId FROM alerts a JOIN batches b ON b.id = a.batch_id
+     WHERE a.transfer_id = ? AND a.guild_id = ? AND b.state = 'sent' AND b.message_id IS NOT NULL
+       AND a.channel_id IN (SELECT value FROM json_each(?)) ORDER BY a.id LIMIT 1`,
+  );
+  const namesOf = db.prepare<[string], { address: AddressText; name: string }>(
+    'SELECT address, name FROM labels WHERE guild_id = ?',
+  );
+
+  function movementsOf(question: ActivityQuestion): (Movement & { id: number })[] {
+    const { guildId, address, since, now, channelIds } = question;
+    const rows = movements.all({ guildId, address, since, now, channels: JSON.stringify(channelIds) });
+    return rows.map(({ id, at, data, count, told, outcome }) => {
+      return { id, at, count, transfer: JSON.parse(data) as Transfer, hidden: told > 0 ? null : outcome };
+    });
+  }
+
   function story(guildId: string, txHash: string, row: TransferRow, own: boolean): Story {
     return {
       transfer: JSON.parse(row.data) as Transfer,
@@ -142,22 +194,66 @@ export function reportsTable(db: Database) {
   return {
     /**
      * The transfers of a transaction (lower-case hash) that the guild's subscriptions met, and those that came by its
-     * own project although nobody here watches them. `operator`: the operator's project is the guild's own too.
+     * own project, whose scope is `ownScope`, although nobody here watches them.
      */
-    stories(guildId: string, txHash: string, operator: boolean): Story[] {
-      const ownScopes = [scopeOf.get(guildId), operator ? 0 : undefined];
-      return ofTransaction
+    stories: (guildId: string, txHash: string, ownScope: number | null): Story[] =>
+      ofTransaction
         .all(txHash)
-        .map((row) => story(guildId, txHash, row, ownScopes.includes(row.scope)))
-        .filter((one) => one.own || one.decisions.length > 0 || one.alerts.length > 0);
-    },
+        .map((row) => story(guildId, txHash, row, row.scope === ownScope))
+        .filter((one) => one.own || one.decisions.length > 0 || one.alerts.length > 0),
 
     /** The transactions that the guild's message with this reference tells of, with the first transfer of each. */
     transactionsOf: (guildId: string, reference: string) =>
       ofMessage.all(reference, guildId).map(({ txHash, transfers, data }) => {
         return { txHash, transfers, transfer: JSON.parse(data) as Transfer };
       }),
+
+    /** What an address did in a period. */
+    activity(question: ActivityQuestion): ActivityReport {
+      const report = summarise(question.address, movementsOf(question), question);
+      const channels = JSON.stringify(question.channelIds);
+      const largest = (report.largest as (ActivityReport['largest'][number] & { id: number })[]).map((movement) => ({
+        ...movement,
+        message: messageOf.get(movement.id, question.guildId, channels) ?? null,
+      }));
+      return { ...report, largest };
+    },
+
+    /** The same as a CSV file's text, one row a transfer; `left` older ones have no room. */
+    activityFile(question: ActivityQuestion): { csv: string; left: number } {
+      const all = movementsOf(question);
+      const names = new Map(namesOf.all(question.guildId).map(({ address, name }) => [address, name]));
+      const rows = all.slice(-MOST_ROWS).map((movement) => fileRow(movement, question.address, names));
+      return { csv: [FILE_HEAD, ...rows].join('\r\n'), left: all.length - rows.length };
+    },
   };
+}
+
+const FILE_HEAD =
+  'received,transaction,block,direction,kind,from,from name,to,to name,token,symbol,amount,token id,times,told';
+
+function fileRow(
+  { at, transfer, count, hidden }: Movement,
+  address: AddressText,
+  names: ReadonlyMap<AddressText, string>,
+): string {
+  const { from, to, token, value, decimals } = transfer;
+  const party = (party: AddressText | null) => [party && checksumAddress(party), party && (names.get(party) ?? null)];
+  return csvLine([
+    new Date(at).toISOString(),
+    transfer.txHash,
+    transfer.blockNumber,
+    wayOf(address, transfer),
+    transfer.kind,
+    ...party(from),
+    ...party(to),
+    token && checksumAddress(token),
+    plainText(transfer.tokenSymbol),
+    value === null ? null : formatAmount(value, decimals).replaceAll(',', ''),
+    transfer.tokenId,
+    count,
+    hidden === null ? 'yes' : `no: ${hidden}`,
+  ]);
 }
 
 function toAlert(row: AlertRow): StoryAlert {

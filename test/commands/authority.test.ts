@@ -60,6 +60,7 @@ const uses: [string, string, (subscription: string) => Record<string, string>][]
   ['setup project', 'manage', () => ({})],
   ['setup forget', 'manage', () => ({})],
   ['status', 'manage', () => ({})],
+  ['activity', 'all', () => ({ address: A })],
   ['why', 'manage', () => ({ transaction: `0x${'a'.repeat(64)}` })],
 ];
 

@@ -11,8 +11,10 @@ import {
   seed,
   startDiscord,
 } from '../../sandbox/discord/index.ts';
+import { drawChart } from '../../src/discord/chart.ts';
 import type { Command, Parts } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
+import { wordsOf } from '../../src/discord/line.ts';
 import { sampleMessage } from '../../src/discord/sample.ts';
 import { makePathToken, openPaths } from '../../src/receiver/paths.ts';
 import { createSeal } from '../../src/secrets.ts';
@@ -96,6 +98,8 @@ export async function startWorld(options: WorldOptions = {}) {
       version: '1.2.3',
     },
     now,
+    ...wordsOf({ explorerUrl: undefined, nativeSymbol: undefined }),
+    chart: drawChart,
     sample: (one) => sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now),
     lastRefused: () => null,
     probeReceiver: async () => 'reachable',

@@ -24,7 +24,7 @@ describe('stories', () => {
     await world.receive(body);
     await world.idle();
 
-    const [story, ...others] = await world.store.reports.stories(HARBOR, txHash, false);
+    const [story, ...others] = await world.store.reports.stories(HARBOR, txHash, null);
     expect(others).toEqual([]);
     expect(story).toMatchObject({ count: 1, own: false, reorganised: false, deliveries: [{ received: 2 }] });
     expect(story!.decisions).toMatchObject([
@@ -36,7 +36,7 @@ describe('stories', () => {
       { channelId: ALERTS, state: 'sent', message: { messageId: message!.message.id, lines: 1, together: 1 } },
     ]);
 
-    const [elsewhere] = await world.store.reports.stories(ORCHID.guildId, txHash, false);
+    const [elsewhere] = await world.store.reports.stories(ORCHID.guildId, txHash, null);
     expect(elsewhere!.alerts.map(({ channelId }) => channelId)).toEqual([seed.orchid.lobby]);
     expect(elsewhere!.decisions.map(({ channelId }) => channelId)).toEqual([seed.orchid.lobby]);
   });
@@ -46,9 +46,9 @@ describe('stories', () => {
     const body = payment();
     await world.receive(body);
     await world.idle();
-    const stories = (operator: boolean) => world.store.reports.stories(HARBOR, String(body.txHash), operator);
-    expect(await stories(false)).toEqual([]);
-    expect(await stories(true)).toMatchObject([{ own: true, decisions: [], alerts: [] }]);
+    const stories = (scope: number | null) => world.store.reports.stories(HARBOR, String(body.txHash), scope);
+    expect(await stories(null)).toEqual([]);
+    expect(await stories(0)).toMatchObject([{ own: true, decisions: [], alerts: [] }]);
   });
 });
 
@@ -59,7 +59,7 @@ it('a report waits for no writer', async () => {
   await world.idle();
   const writer = new Database(world.file);
   writer.exec('BEGIN IMMEDIATE; DELETE FROM decisions');
-  expect(await world.store.reports.stories(HARBOR, String(body.txHash), false)).toMatchObject([
+  expect(await world.store.reports.stories(HARBOR, String(body.txHash), null)).toMatchObject([
     { decisions: [{ outcome: 'matched' }] },
   ]);
   writer.exec('ROLLBACK');

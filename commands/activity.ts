@@ -1,0 +1,141 @@
+import type {
+  AutocompleteUse,
+  Button,
+  ButtonUse,
+  Command,
+  CommandContext,
+  CommandUse,
+  Reply,
+} from '../src/discord/command.ts';
+import { type AddressText, checksumAddress, parseAddress, toAddress } from '../src/domain/address.ts';
+import { inCode } from '../src/domain/text.ts';
+import { UserError } from '../src/errors.ts';
+import type { ActivityQuestion } from '../src/store/reports.ts';
+import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
+import { define } from './parts/define.ts';
+import { fullAddress, shortAddress } from './parts/reply.ts';
+import { visibleTo } from './subscription/find.ts';
+
+const PERIODS: Record<PeriodName, string> = { '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days' };
+
+/** `activity:show:<period>:<address>` */
+const showButton: Button = {
+  access: 'all',
+  answer: 'update',
+  press: (interaction, [period, address], context) => show(interaction, context, address ?? '', periodOf(period)),
+};
+
+/** `activity:csv:<period>:<address>` */
+const csvButton: Button = {
+  access: 'all',
+  answer: 'reply',
+  async press(interaction, [period, address], context) {
+    const { store, t } = context;
+    const asked = await ask(interaction, context, address ?? '', periodOf(period));
+    const { csv, left } = await store.reports.activityFile(asked.question);
+    const words = { name: asked.name, period: t(`activity.period.${asked.period}`) };
+    return {
+      content: [t('activity.file', words), ...(left > 0 ? [t('activity.fileLeft', { count: left })] : [])].join('\n'),
+      files: [{ name: `activity-${asked.period}.csv`, data: csv }],
+    };
+  },
+};
+
+/** What a watched address did: a chart, sums and the largest transfers, as far as the person may see it. */
+export const activity = {
+  data: define('activity', 'What an address did: chart, totals, largest transfers')
+    .addStringOption((option) =>
+      option
+        .setName('address')
+        .setDescription('A watched address, or its name')
+        .setRequired(true)
+        .setAutocomplete(true)
+        .setMaxLength(100),
+    )
+    .addStringOption((option) =>
+      option
+        .setName('period')
+        .setDescription('How far back (default: 7 days)')
+        .addChoices(...Object.entries(PERIODS).map(([value, name]) => ({ name, value }))),
+    ),
+  access: 'all',
+  execute(interaction, context) {
+    const address = interaction.options.getString('address', true);
+    return show(interaction, context, address, periodOf(interaction.options.getString('period')));
+  },
+  async autocomplete(interaction, context) {
+    const typed = interaction.options.getFocused().trim().toLowerCase();
+    return [...(await watched(interaction, context))]
+      .map(([address, { name }]) => {
+        const value = checksumAddress(address);
+        return { name: name === null ? value : `${name} · ${shortAddress(address)}`, value };
+      })
+      .filter(({ name, value }) => `${value} ${name}`.toLowerCase().includes(typed));
+  },
+  buttons: { show: showButton, csv: csvButton },
+} satisfies Command;
+
+async function show(
+  interaction: CommandUse | ButtonUse,
+  context: CommandContext,
+  typed: string,
+  period: PeriodName,
+): Promise<Reply> {
+  const asked = await ask(interaction, context, typed, period);
+  return report(await context.store.reports.activity(asked.question), asked, interaction.guildId, context);
+}
+
+/** Turns what was typed into a question about a watched address, within what the person can see. */
+async function ask(
+  interaction: CommandUse | ButtonUse,
+  context: CommandContext,
+  typed: string,
+  period: PeriodName,
+): Promise<Shown & { question: ActivityQuestion }> {
+  const { t, settings, server, now } = context;
+  const known = await watched(interaction, context);
+  const wanted = typed.trim().toLowerCase();
+  const called = [...known].find(([, { name }]) => name?.toLowerCase() === wanted);
+  if (!called && !toAddress(typed) && !wanted.startsWith('0x')) throw new UserError(t('activity.unknownName'));
+  const parsed = called ? { ok: true as const, address: called[0] } : parseAddress(typed);
+  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
+  const { address } = parsed;
+  const found = known.get(address);
+  if (!found) throw new UserError(t('activity.notWatched', { address: fullAddress(address, settings) }));
+  const at = now();
+  const timezone = server.timezone ?? 'UTC';
+  const since = at - { '24h': 1, '7d': 7, '30d': 30 }[period] * 86_400_000;
+  return {
+    address,
+    name: inCode(found.name, `\`${shortAddress(address)}\``, 60),
+    period,
+    timezone,
+    question: {
+      guildId: interaction.guildId,
+      address,
+      channelIds: found.channelIds,
+      since,
+      now: at,
+      timezone,
+    },
+  };
+}
+
+/** The addresses that are watched in channels which the person can see, with their names here. */
+async function watched(
+  interaction: CommandUse | ButtonUse | AutocompleteUse,
+  context: CommandContext,
+): Promise<Map<AddressText, { name: string | null; channelIds: string[] }>> {
+  const [subscriptions, labels] = await Promise.all([
+    visibleTo(interaction, context),
+    context.store.labels.list(interaction.guildId),
+  ]);
+  const names = new Map(labels.map(({ address, name }) => [address, name]));
+  const byAddress = Map.groupBy(subscriptions, ({ address }) => address);
+  return new Map(
+    [...byAddress].map(([address, own]) => {
+      const label = own.find((one) => one.label !== null)?.label ?? null;
+      return [address, { name: names.get(address) ?? label, channelIds: own.map(({ channelId }) => channelId) }];
+    }),
+  );
+}

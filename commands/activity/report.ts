@@ -1,0 +1,144 @@
+import { type APIEmbedField, ButtonStyle } from 'discord.js';
+import type { CommandContext, Reply } from '../../src/discord/command.ts';
+import { type Activity, type AssetTotal, isNoise, type Way } from '../../src/domain/activity.ts';
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { formatAmount } from '../../src/domain/amount.ts';
+import type { HiddenReason } from '../../src/domain/match.ts';
+import { isItem } from '../../src/domain/story.ts';
+import type { ActivityReport } from '../../src/store/reports.ts';
+import { ago, asManyAsFit, fullAddress, linkButton, note, press, row } from '../parts/reply.ts';
+
+/** How far back. */
+export type PeriodName = '24h' | '7d' | '30d';
+
+/** What is shown. */
+export interface Shown {
+  address: AddressText;
+  /** Safe for Discord. */
+  name: string;
+  period: PeriodName;
+  timezone: string;
+}
+
+const NAMES: readonly PeriodName[] = ['24h', '7d', '30d'];
+const ASSETS_SHOWN = 6;
+/** Discord takes 1,024 characters in a field. */
+const FIELD_MOST = 950;
+const ICONS: Record<Way, string> = { incoming: '📥', outgoing: '📤', other: '🔁' };
+const WAYS: readonly Way[] = ['incoming', 'outgoing', 'other'];
+
+/** The period that was named; a week for anything else. */
+export const periodOf = (name: string | null | undefined): PeriodName => NAMES.find((one) => one === name) ?? '7d';
+
+/** The answer: the chart, and everything that matters as text too. */
+export async function report(
+  found: ActivityReport,
+  shown: Shown,
+  guildId: string,
+  context: CommandContext,
+): Promise<Reply> {
+  const { t, settings } = context;
+  const moving = found.incoming + found.outgoing + found.other > 0;
+  const png = moving ? await drawn(found, context) : null;
+  const counts = WAYS.filter((way) => found[way] > 0 || (way !== 'other' && found.other === 0)).map((way) =>
+    t(`activity.${way}`, { count: found[way] }),
+  );
+  const silent = found.hidden.length > 0 ? t('activity.nothing') : t('activity.nothingAtAll');
+  const period = t(`activity.period.${shown.period}`);
+  const title = t('activity.title', { name: shown.name, period });
+  const picture = `activity-${shown.period}.png`;
+  const { embeds, ...rest } = note(
+    'info',
+    title,
+    [
+      fullAddress(shown.address, settings),
+      ...(moving ? counts : [silent]),
+      moving && png === null ? t('activity.noPicture') : null,
+    ],
+    {
+      fields: [
+        ...field(t('activity.totals'), totalsOf(found, context)),
+        ...field(t('activity.largest'), largestOf(found, guildId, context)),
+        ...field(t('activity.hidden'), hiddenOf(found, context)),
+      ],
+      footer: { text: t(shown.period === '24h' ? 'activity.hours' : 'activity.days', { timezone: shown.timezone }) },
+      components: [row(...buttons(shown, context))],
+    },
+  );
+  return {
+    ...rest,
+    embeds: embeds!.map((embed) => ({ ...embed, ...(png && { image: { url: `attachment://${picture}` } }) })),
+    ...(png && { files: [{ name: picture, data: png }] }),
+  };
+}
+
+/** null where it cannot be drawn: the text says everything. */
+async function drawn({ buckets }: Activity, { chart }: CommandContext): Promise<Buffer | null> {
+  const bars = {
+    labels: buckets.map(({ label }) => label),
+    up: buckets.map(({ incoming }) => incoming),
+    down: buckets.map(({ outgoing }) => outgoing),
+    other: buckets.map(({ other }) => other),
+  };
+  try {
+    return await chart(bars);
+  } catch {
+    return null;
+  }
+}
+
+function field(name: string, lines: string[]): APIEmbedField[] {
+  return lines.length > 0 ? [{ name, value: asManyAsFit(lines, FIELD_MOST) }] : [];
+}
+
+function totalsOf({ totals }: Activity, context: CommandContext): string[] {
+  const { t } = context;
+  const left = totals.length - ASSETS_SHOWN;
+  const lines = totals.slice(0, ASSETS_SHOWN).flatMap((total) =>
+    WAYS.filter((way) => total[way].transfers > 0).map((way) => {
+      const count = total[way].transfers;
+      return `${ICONS[way]} ${t('activity.total', { what: sumOf(total, way, context), count })}`;
+    }),
+  );
+  return [...lines, ...(left > 0 ? [t('activity.moreTokens', { count: left })] : [])];
+}
+
+function sumOf({ transfer, ...sums }: AssetTotal, way: Way, { t, language, moved, assetName }: CommandContext): string {
+  const { value } = sums[way];
+  if (!isItem(transfer)) return moved({ ...transfer, value }, language);
+  return t('activity.pieces', { amount: formatAmount(value, null), what: assetName(transfer, language) });
+}
+
+function largestOf({ largest }: ActivityReport, guildId: string, context: CommandContext): string[] {
+  const { t, language, moved, settings } = context;
+  return largest.map(({ transfer, way, at, message }) => {
+    const links = [
+      settings.explorerUrl && `[${t('activity.transaction')}](${settings.explorerUrl}/tx/${transfer.txHash})`,
+      message &&
+        `[${t('activity.message')}](https://discord.com/channels/${guildId}/${message.channelId}/${message.messageId})`,
+    ];
+    return [`${ICONS[way]} ${moved(transfer, language)}`, ago(at), ...links.filter(Boolean)].join(' · ');
+  });
+}
+
+function hiddenOf({ hidden }: Activity, { t }: CommandContext): string[] {
+  const lines = hidden.map(({ reason, transfers }) => {
+    // A later version may have written a word that this one does not know.
+    const word = t(`activity.reason.${reason as HiddenReason}`, { defaultValue: reason });
+    return `${t('activity.hiddenReason', { count: transfers, reason: word })}${isNoise(reason) ? ' \\*' : ''}`;
+  });
+  return hidden.some(({ reason }) => isNoise(reason)) ? [...lines, t('activity.noise')] : lines;
+}
+
+function buttons({ address, period }: Shown, { t, settings }: CommandContext) {
+  const text = checksumAddress(address);
+  const periods = NAMES.map((name) => {
+    const style = name === period ? ButtonStyle.Primary : ButtonStyle.Secondary;
+    return press(t(`activity.button.${name}`), `activity:show:${name}:${text}`, style, name === period);
+  });
+  const csv = press(t('activity.csv'), `activity:csv:${period}:${text}`);
+  const explorer = settings.explorerUrl
+    ? [linkButton(t('activity.explorer'), `${settings.explorerUrl}/address/${text}`)]
+    : [];
+  return [...periods, csv, ...explorer];
+}

@@ -1,0 +1,92 @@
+import { loadImage } from '@napi-rs/canvas';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
+import { type CommandWorld, isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
+
+const DAY = 86_400_000;
+let pipeline: Pipeline;
+let world: CommandWorld;
+beforeAll(async () => {
+  pipeline = await startPipeline();
+  world = await startWorld({ beside: pipeline });
+  await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury', minimum: '2' });
+  // Two days ago, and now.
+  await receive({ value: '18400750000' });
+  await pipeline.pass(2 * DAY, DAY);
+  await receive({ from: TREASURY, to: ALICE, value: '250000000' });
+  await receive({ value: '1000000' });
+  await receive({ value: '0' });
+});
+afterAll(async () => {
+  await world.close();
+  await pipeline.close();
+});
+
+async function receive(change: object): Promise<void> {
+  await pipeline.receive(payment(change));
+  await pipeline.idle();
+}
+
+const filesOf = ({ reply }: Shown) => reply!.message.attachments;
+const load = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
+
+it('tells sums, the largest with their messages, and what was hidden; the picture is one', async () => {
+  const answer = await world.use('activity', { address: TREASURY, period: '7d' });
+  expect(isPrivate(answer)).toBe(true);
+  const text = textOf(answer);
+  expect(text).toMatch(/`Treasury` · last 7 days/);
+  expect(text).toMatch(/\*\*2\*\* incoming transfers[\s\S]*\*\*1\*\* outgoing transfer /u);
+  expect(text).toContain('📥 18,401.75 `USDC` in 2 transfers');
+  expect(text).toContain('📤 250 `USDC` in 1 transfer');
+  const message = pipeline.discord.messages(ALERTS)[0]!.message.id;
+  expect(text).toContain(`(https://discord.com/channels/${HARBOR}/${ALERTS}/${message})`);
+  expect(text).toMatch(/1 transfer: below the minimum\n1 transfer: of nothing \\\*/);
+
+  const [picture] = filesOf(answer);
+  expect(answer.reply!.message.embeds[0]!.image!.url).toBe(picture!.url);
+  const image = await loadImage(await load(picture!.url));
+  expect([image.width, image.height]).toEqual([1_100, 540]);
+});
+
+it('another period by its button, with another picture; a day ago is not two', async () => {
+  const week = await world.use('activity', { address: 'treasury' });
+  const day = await world.press(week, 'activity:show:24h');
+  expect(textOf(day)).toMatch(/last 24 hours/);
+  expect(textOf(day)).toContain('📥 1 `USDC` in 1 transfer');
+  expect(filesOf(day).map(({ filename }) => filename)).toEqual(['activity-24h.png']);
+});
+
+it('the CSV has every transfer of the period, told or not', async () => {
+  const file = await world.press(await world.use('activity', { address: TREASURY }), 'activity:csv');
+  expect(isPrivate(file)).toBe(true);
+  const lines = (await load(filesOf(file)[0]!.url)).toString().split('\r\n');
+  expect(lines).toHaveLength(5);
+  expect(lines[1]).toMatch(/,incoming,erc20,.*,18400.75,,1,yes$/);
+  expect(lines.slice(2).map((line) => line.split(',').at(-1))).toEqual(['yes', 'no: minimum', 'no: zero']);
+});
+
+describe('nobody sees more than their channels tell', () => {
+  it('an address that nobody watches, or only where the member cannot look', async () => {
+    expect(textOf(await world.use('activity', { address: ALICE }))).toMatch(
+      /is not watched in a channel that you can see/,
+    );
+    await pipeline.watch(ALICE, seed.harbor.treasury, { label: 'Secret' });
+    const member = { as: seed.mia };
+    expect(textOf(await world.use('activity', { address: ALICE }, member))).toMatch(/is not watched/);
+    expect(textOf(await world.use('activity', { address: 'secret' }, member))).toMatch(/No address is called that/);
+    const offered = async (who: object) =>
+      (await world.choices('activity', 'address', {}, who)).map(({ name }) => name).join();
+    expect(await offered(member)).toMatch(/^Treasury · 0x1111…1111$/);
+    expect(await offered({})).toMatch(/Secret/);
+    // A button pressed with an address that is not on it.
+    const forged = await world.post(`activity:csv:7d:${ALICE}`);
+    expect(textOf(await world.press(forged, 'activity:csv', member))).toMatch(/is not watched/);
+  });
+});
+
+it('what cannot be drawn is told all the same', async () => {
+  const chart = () => Promise.reject(new Error('no canvas'));
+  world.parts.chart = chart;
+  const answer = await world.use('activity', { address: TREASURY });
+  expect(textOf(answer)).toMatch(/chart could not be drawn here[\s\S]*18,401.75/u);
+});

@@ -1,0 +1,88 @@
+import { expect, it } from 'vitest';
+import { type Movement, summarise } from '../../src/domain/activity.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import type { Transfer } from '../../src/domain/transfer.ts';
+
+const ME: AddressText = '0x1111111111111111111111111111111111111111';
+const YOU: AddressText = '0x2222222222222222222222222222222222222222';
+const USDC: AddressText = '0x3333333333333333333333333333333333333333';
+const HOUR = 3_600_000;
+const NOW = Date.UTC(2026, 0, 8, 12, 30);
+const week = { since: NOW - 7 * 24 * HOUR, now: NOW, timezone: 'UTC' };
+
+function movement(
+  change: Partial<Movement> & { value?: string; out?: boolean; move?: Partial<Transfer> } = {},
+): Movement {
+  const { value = '1', out = false, move, ...rest } = change;
+  const transfer: Transfer = {
+    kind: 'erc20',
+    txHash: '0x0',
+    from: out ? ME : YOU,
+    to: out ? YOU : ME,
+    token: USDC,
+    value,
+    tokenId: null,
+    tokenIdExact: true,
+    tokenType: 'ERC-20',
+    tokenName: null,
+    tokenSymbol: 'USDC',
+    decimals: 6,
+    internal: false,
+    blockNumber: null,
+    blockHash: null,
+    gasFee: null,
+    ...move,
+  };
+  return { at: NOW - HOUR, count: 1, hidden: null, transfer, ...rest };
+}
+
+it('sums are exact, equal transfers count each, and what is noise is in no sum', () => {
+  const huge = '123456789012345678901234567890123456789';
+  const found = summarise(
+    ME,
+    [
+      movement({ value: huge, count: 2 }),
+      movement({ value: '3', hidden: 'minimum' }),
+      movement({ value: '10', out: true }),
+      movement({ value: '999', hidden: 'guard', count: 4 }),
+      movement({ move: { kind: 'erc721', token: YOU, tokenId: '7', value: null } }),
+    ],
+    week,
+  );
+  expect(found).toMatchObject({ incoming: 4, outgoing: 1, other: 0 });
+  expect(found.totals).toMatchObject([
+    { incoming: { transfers: 3, value: (BigInt(huge) * 2n + 3n).toString() }, outgoing: { value: '10' } },
+    { incoming: { transfers: 1, value: '1' } },
+  ]);
+  expect(found.hidden).toEqual([
+    { reason: 'guard', transfers: 4 },
+    { reason: 'minimum', transfers: 1 },
+  ]);
+});
+
+it('the largest are those of each asset in turn, never by comparing two', () => {
+  const other = { token: YOU, tokenSymbol: 'MINI', decimals: 0 };
+  const found = summarise(
+    ME,
+    [
+      ...['5', '90', '70'].map((value) => movement({ value })),
+      ...['2', '9'].map((value) => movement({ value, move: other })),
+    ],
+    week,
+  );
+  expect(found.largest.map(({ transfer }) => transfer.value)).toEqual(['90', '9', '70', '2', '5']);
+});
+
+it('a week has a bar for each day of the time zone’s calendar, 24 hours one for each hour', () => {
+  const days = summarise(ME, [movement({ at: NOW - 7 * 24 * HOUR }), movement({ at: NOW, out: true })], week).buckets;
+  expect(days.map(({ label }) => label)).toEqual(['01', '02', '03', '04', '05', '06', '07', '08']);
+  expect([days[0], days[7]]).toMatchObject([
+    { incoming: 1, outgoing: 0 },
+    { incoming: 0, outgoing: 1 },
+  ]);
+  // Midnight in Kathmandu is at 18:15 UTC.
+  const day = { since: NOW - 24 * HOUR, now: NOW, timezone: 'Asia/Kathmandu' };
+  const hours = summarise(ME, [movement({ at: Date.UTC(2026, 0, 7, 18, 20) })], day).buckets;
+  expect(hours).toHaveLength(25);
+  expect(hours.find(({ label }) => label === '00')).toMatchObject({ incoming: 1 });
+});
