@@ -3,7 +3,6 @@ import type { CommandContext } from '../../src/discord/command.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import type { Rehearsal, Wish } from '../../src/store/ledger.ts';
 import { ago } from '../parts/reply.ts';
-import { moved } from '../parts/transfer.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const LOOK_BACK_MS = 7 * DAY_MS;
@@ -13,13 +12,14 @@ const MOST = 50_000;
 const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤', self: '🔁', token: '🔁' };
 
 /** What a subscription would have told in the last days, with examples. */
-export async function rehearse(wish: Wish, { store, settings, now, t }: CommandContext): Promise<APIEmbedField> {
+export async function rehearse(wish: Wish, context: CommandContext): Promise<APIEmbedField> {
+  const { store, settings, moved, language, now, t } = context;
   const rehearsal = await store.ledger.rehearse(wish, now() - LOOK_BACK_MS, MOST);
   const examples = rehearsal.examples.map(({ transfer, perspective, seenAt }) => {
     const time = ago(seenAt);
     const linked = settings.explorerUrl !== undefined && /^0x[0-9a-f]{64}$/.test(transfer.txHash);
     const link = linked ? ` · [${transfer.txHash.slice(0, 8)}](${settings.explorerUrl}/tx/${transfer.txHash})` : '';
-    return `${ARROWS[perspective]} ${moved(transfer, t)} · ${time}${link}`;
+    return `${ARROWS[perspective]} ${moved(transfer, language)} · ${time}${link}`;
   });
   const cut = rehearsal.cut === null ? [] : [t('subscription.rehearsal.cut', { count: rehearsal.cut })];
   const lines = [sum(rehearsal, now(), t), ...examples.map((line) => line.slice(0, 280)), ...cut];

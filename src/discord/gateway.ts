@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Command, MessageCommand, Parts } from './command.ts';
 import { createDispatcher } from './interactions.ts';
 import { registerCommands } from './register.ts';
+import { makeRequest } from './request.ts';
 
 /** `unauthorized`: Discord refuses the token. `away`: Discord cannot be reached; it is tried again either way. */
 export type GatewayState = 'connecting' | 'ready' | 'away' | 'unauthorized' | 'closed';
@@ -108,7 +109,7 @@ function makeClient(options: GatewayOptions): Client {
   const { log, commands, parts } = options;
   const client = new Client({
     intents: [GatewayIntentBits.Guilds],
-    rest: { api: options.apiUrl },
+    rest: { api: options.apiUrl, makeRequest },
     waitGuildTimeout: GUILDS_MS,
     allowedMentions: { parse: [] },
     makeCache: Options.cacheWithLimits({

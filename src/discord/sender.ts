@@ -1,12 +1,5 @@
-import {
-  DefaultRestOptions,
-  DiscordAPIError,
-  HTTPError,
-  RateLimitError,
-  REST,
-  type RESTOptions,
-  Routes,
-} from 'discord.js';
+import { DiscordAPIError, HTTPError, RateLimitError, REST, Routes } from 'discord.js';
+import { makeRequest } from './request.ts';
 
 /** What became of a request to send, as far as its answer tells. */
 export type Outcome =
@@ -107,12 +100,6 @@ export function createSender({
 
 /** Sends over Discord's REST alone. */
 export type Sender = ReturnType<typeof createSender>;
-
-/** The library's own requests refuse the files that the library itself builds on this Node; the platform's take them. */
-const makeRequest: RESTOptions['makeRequest'] = (url, init) =>
-  init.body instanceof FormData
-    ? (fetch(url, init as unknown as RequestInit) as unknown as ReturnType<RESTOptions['makeRequest']>)
-    : DefaultRestOptions.makeRequest(url, init);
 
 function classify(error: unknown): Outcome {
   if (error instanceof RateLimitError) {
