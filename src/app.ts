@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { renderDigest } from './discord/digest.ts';
 import { type GatewayState, startGateway } from './discord/gateway.ts';
 import type { RenderSettings } from './discord/line.ts';
+import { renderParked } from './discord/notice.ts';
 import { renderAlerts, renderPlain } from './discord/render.ts';
 import { createSender } from './discord/sender.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
@@ -61,9 +62,10 @@ export async function startApp(
     sender: createSender({ token: config.DISCORD_TOKEN, apiUrl: config.DISCORD_API_URL }),
     clock,
     log,
-    render: (alerts, reference) => renderAlerts(alerts, reference, settings),
+    render: (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
     renderPlain,
-    renderDigest: (alerts, reference) => renderDigest(alerts, reference, settings),
+    renderParked,
+    renderDigest: (alerts, reference, reason) => renderDigest(alerts, reference, settings, reason),
   });
   const explorer = openExplorer(config, now);
   const intake = createIntake({ store, now, onStored: () => router.nudge() });
@@ -235,7 +237,8 @@ async function figures(
   now: number,
 ): Promise<Omit<Figures, 'lastBackup'>> {
   const [inbox, outbox] = [await store.inbox.stats(), await store.outbox.stats()];
-  const age = (oldest: number | null) => (oldest === null ? 0 : (now - oldest) / 1_000);
+  // What is held back on purpose is not late.
+  const age = (oldest: number | null) => (oldest === null ? 0 : Math.max(0, now - oldest) / 1_000);
   return {
     inbox: { ...inbox, oldestSeconds: age(inbox.oldest) },
     outbox: { ...outbox, oldestSeconds: age(outbox.oldest) },

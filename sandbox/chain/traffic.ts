@@ -1,7 +1,8 @@
 import { type Chain, type WalletName, walletNames } from './types.ts';
 
 /**
- * Keeps the chain lively: every `everyMs` a transfer of some kind into or out of Treasury, a burst now and then.
+ * Keeps the chain lively: every `everyMs` a transfer of some kind into or out of Treasury, a burst now and then; once
+ * every kind was there, more slowly, because a channel with more than 60 lines in ten minutes is told digests.
  *
  * @param options.random a number in [0, 1); default `Math.random`.
  * @param options.onError called when an action failed; traffic goes on.
@@ -19,7 +20,7 @@ export function startTraffic(
   const step = async () => {
     running = act(chain, turn++, random).catch((error: unknown) => onError?.(error));
     await running;
-    if (!stopped) timer = setTimeout(() => void step(), everyMs);
+    if (!stopped) timer = setTimeout(() => void step(), turn < acts.length ? everyMs : everyMs * SLOWER);
   };
   void step();
   return async () => {
@@ -28,6 +29,8 @@ export function startTraffic(
     await running;
   };
 }
+
+const SLOWER = 15;
 
 /** The first turns show every kind once; later turns mix them. */
 const acts: readonly ((chain: Chain, other: WalletName) => Promise<unknown>)[] = [

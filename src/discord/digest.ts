@@ -1,5 +1,6 @@
 import type { APIEmbed, RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import { formatAmount } from '../domain/amount.ts';
+import type { DigestReason } from '../domain/rhythm.ts';
 import { isItem, isSuspect } from '../domain/story.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { ClaimedAlert } from '../store/outbox.ts';
@@ -30,9 +31,6 @@ const LONGEST_SUM = 120;
 /** Discord's limits for the text of an embed's field and description. */
 const FIELD_MOST = 1_024;
 const DESCRIPTION_MOST = 4_096;
-
-/** Why alerts are told together. */
-export type DigestReason = 'backlog' | 'hourly' | 'daily' | 'quiet' | 'burst';
 
 /** A digest as one message; `csv` is the attached file's text, if there is one. */
 export interface Digest {

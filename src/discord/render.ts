@@ -7,6 +7,7 @@ import {
   type RESTPostAPIChannelMessageJSONBody,
 } from 'discord.js';
 import { type AddressText, checksumAddress } from '../domain/address.ts';
+import { mentionsOf } from '../domain/mention.ts';
 import { viewOf } from '../domain/story.ts';
 import type { ClaimedAlert } from '../store/outbox.ts';
 import { transactionEmbed } from './embed.ts';
@@ -24,21 +25,19 @@ const MAX_ALERTS = 100;
 
 /**
  * Renders as many alerts (in order, at least one) as fit into one message, those of one transaction in one embed;
- * `reference` goes into every footer and the button. `allowed_mentions` names the subscriptions' mention roles and
- * nothing else.
+ * `reference` goes into every footer and the button. At `now` it mentions the subscriptions' roles that are due and
+ * nobody else; null: nobody.
  */
 export function renderAlerts(
   alerts: ClaimedAlert[],
   reference: string,
   settings: RenderSettings,
+  now: number | null = null,
 ): { payload: RESTPostAPIChannelMessageJSONBody; used: number } {
   const voice = voiceOf(alerts[0]!, settings);
   const { embeds, used } = fill(alerts, reference, voice);
   const shown = alerts.slice(0, used);
-  const roles = [...new Set(shown.flatMap((alert) => alert.matches.flatMap((match) => match.mention ?? [])))].slice(
-    0,
-    20,
-  );
+  const roles = now === null ? [] : mentionsOf(shown, now).roles;
   const payload: RESTPostAPIChannelMessageJSONBody = {
     embeds,
     components: [whyButton(reference, voice)],

@@ -6,6 +6,7 @@ import type digest from './en-US/digest.json';
 import type dispatcher from './en-US/dispatcher.json';
 import type failure from './en-US/failure.json';
 import type help from './en-US/help.json';
+import type notice from './en-US/notice.json';
 import type provider from './en-US/provider.json';
 import type reply from './en-US/reply.json';
 import type setup from './en-US/setup.json';
@@ -31,4 +32,5 @@ export interface English {
   setup: typeof setup;
   webhook: typeof webhook;
   why: typeof why;
+  notice: typeof notice;
 }

@@ -1,62 +1,37 @@
-import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Outcome, Sender } from '../discord/sender.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Batch, ChannelHead, ClaimedAlert } from '../store/outbox.ts';
+import type { ClaimedAlert } from '../store/alerts.ts';
+import type { Batch, Next } from '../store/outbox.ts';
 import type { Store } from '../store/tables.ts';
-import { backoff, createPace } from './pace.ts';
+import { BATCH, compose, composeJoined, type Renderers } from './compose.ts';
+import { createPace } from './pace.ts';
+import { type Attempted, type Channel, createSettler, type SettlerOptions } from './settle.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
-/** Alerts that go into one message at the most. */
-const BATCH = 10;
-/** A channel's backlog from which on its alerts are told as a digest. */
-const DIGEST_LINES = 50;
-const DIGEST_AGE_MS = 30 * MINUTE;
-/** Alerts of one digest; Discord takes files of 10 MB. */
-const DIGEST_MOST = 20_000;
 /** Requests under way at once. */
 const MAX_IN_FLIGHT = 40;
 /** Discord forgets a nonce after a few minutes; from then on a repeat looks for its message first. */
-const NONCE_MS = 2 * MINUTE;
-const GIVE_UP_MS = 72 * HOUR;
-const PARKED_RETRIES = [15 * MINUTE, HOUR, 6 * HOUR];
-const KEPT: Record<'parked' | 'paused', number> = { parked: 7 * DAY, paused: 30 * DAY };
+const NONCE_MS = 2 * 60_000;
 /** Pause after a failed call to the database. */
 const STORE_PAUSE_MS = 1_000;
 
-/** What the deliverer needs. Both renderers put `reference` into the message, so that it can be found again. */
-export interface DelivererOptions {
+/** What the deliverer needs. */
+export interface DelivererOptions extends Renderers, Pick<SettlerOptions, 'renderParked'> {
   store: Store;
   sender: Sender;
   clock: Clock;
   log: Logger;
   random?: () => number;
-  render(alerts: ClaimedAlert[], reference: string): { payload: object; used: number };
-  renderPlain(alert: ClaimedAlert, reference: string): object;
-  renderDigest(alerts: ClaimedAlert[], reference: string): { payload: object; csv: string | null };
 }
 
-interface Channel {
-  id: string;
-  guildId: string | null;
-  dueAt: number;
-  busy: boolean;
-  /** Parked or paused, as far as is known. */
-  aside: boolean;
-  /** Nudged while busy. */
-  again: boolean;
-  /** Alerts to take next; smaller while a refused line is being searched for. */
-  limit: number;
-  /** The next single alert goes out as plain text. */
-  plain: boolean;
+interface Sent {
+  batch: Attempted;
+  outcome: Outcome;
 }
 
 /** Brings alerts to Discord: one message in flight per channel, first in first out, channels in turn. */
 export function startDeliverer(options: DelivererOptions) {
-  const { store, sender, clock, log, render, renderPlain, renderDigest, random = Math.random } = options;
+  const { store, sender, clock, log, render, renderParked, random = Math.random } = options;
   const pace = createPace(clock);
   const channels = new Map<string, Channel>();
   const removedGuilds = new Set<string>();
@@ -65,10 +40,25 @@ export function startDeliverer(options: DelivererOptions) {
   let closing = false;
   let looked = clock.now();
 
+  const settle = createSettler({
+    store,
+    clock,
+    pace,
+    random,
+    renderParked,
+    isRemoved: (guildId) => removedGuilds.has(guildId ?? ''),
+    nudge: (channelId) => add(channelId, null, 0),
+  });
+
   function add(id: string, guildId: string | null, dueAt: number, aside = false): void {
     const known = channels.get(id);
-    if (known) known.again = true;
-    else channels.set(id, { id, guildId, dueAt, busy: false, aside, again: false, limit: BATCH, plain: false });
+    if (known) {
+      known.again = true;
+      known.sleepUntil = Math.min(known.sleepUntil, dueAt);
+      return;
+    }
+    const fresh = { sleepUntil: 0, busy: false, again: false, limit: BATCH, plain: false };
+    channels.set(id, { id, guildId, dueAt, aside, ...fresh });
   }
 
   function pump(): void {
@@ -84,14 +74,15 @@ export function startDeliverer(options: DelivererOptions) {
     // Channels that begin move to the back and are met there once more, busy.
     for (const channel of channels.values()) {
       if (channel.busy) continue;
-      if (channel.dueAt > now) {
-        next = Math.min(next, channel.dueAt - now);
+      const wait = Math.max(channel.dueAt, channel.sleepUntil) - now;
+      if (wait > 0) {
+        next = Math.min(next, wait);
         continue;
       }
       if (underWay.size >= MAX_IN_FLIGHT) return;
-      const wait = pace.take();
-      if (wait > 0) {
-        next = Math.min(next, wait);
+      const pause = pace.take();
+      if (pause > 0) {
+        next = Math.min(next, pause);
         break;
       }
       begin(channel);
@@ -120,10 +111,13 @@ export function startDeliverer(options: DelivererOptions) {
   }
 
   async function serve(channel: Channel): Promise<void> {
-    const claim = await store.outbox.claim(channel.id, channel.limit);
-    const { head, alerts } = claim;
-    if (!claim.batch && alerts.length === 0) {
-      if (!channel.again) channels.delete(channel.id);
+    const take = { limit: channel.limit, alone: channel.limit < BATCH };
+    const { head, next } = await store.outbox.claim(channel.id, take, clock.now());
+    if (next.status === 'nothing') {
+      if (!channel.again) {
+        if (next.until === null) channels.delete(channel.id);
+        else channel.sleepUntil = next.until;
+      }
       return pace.giveBack();
     }
     if (channel.guildId === null && head) {
@@ -133,181 +127,56 @@ export function startDeliverer(options: DelivererOptions) {
       channel.aside = head.state !== 'ready';
       if (head.dueAt > clock.now()) return pace.giveBack();
     }
-    const { batch, outcome, searched } = claim.batch
-      ? await repeat(channel, { ...claim.batch, alerts: claim.waiting }, alerts)
-      : await sendNew(channel, claim);
-    const told = batch.alerts;
-    // Only an attempt that is the first one of which Discord may know can be undone by its answer.
-    const certain = !claim.batch?.unsure && !searched;
-    await settle(channel, head, { ...batch, alerts: told, certain }, outcome);
+    const { batch, outcome } = next.status === 'batch' ? await repeat(next) : await sendNew(channel, next);
+    await settle(channel, head, batch, outcome);
     log[outcome.status === 'sent' ? 'info' : 'warn'](
-      { channel: channel.id, batch: batch.id, kind: batch.kind, lines: told, attempt: batch.attempts, outcome },
+      { channel: channel.id, batch: batch.id, kind: batch.kind, lines: batch.lines, attempt: batch.attempts, outcome },
       'delivery',
     );
   }
 
-  async function sendNew(channel: Channel, claim: { alerts: ClaimedAlert[]; waiting: number; oldest: number | null }) {
+  async function sendNew(channel: Channel, lines: Extract<Next, { status: 'lines' }>): Promise<Sent> {
     const now = clock.now();
-    const reference = randomBytes(7).toString('base64url').replace(/[-_]/g, 'x').toUpperCase();
-    const nonce = `${now.toString(36)}${reference}`.slice(0, 25);
-    const { kind, payload, csv, ids } = await compose(channel, claim, reference, now);
-    const frozen = { channelId: channel.id, kind, nonce, reference, payload: JSON.stringify(payload), attachment: csv };
-    const id = await store.outbox.freeze(frozen, ids, now);
-    const outcome = await sender.create(channel.id, payload, nonce, csv);
-    return { batch: { id, kind, attempts: 1, frozenAt: now, alerts: ids.length }, outcome, searched: false };
+    const { join } = lines;
+    const joined = join && !channel.plain ? composeJoined(join, lines.alerts, render, now) : null;
+    if (join && joined) {
+      const { body, alertIds } = joined;
+      const id = await store.outbox.join(channel.id, join, alertIds, JSON.stringify(body), now);
+      const outcome = await sender.edit(channel.id, join.messageId, body);
+      const batch = { id, kind: 'edit' as const, attempts: 1, frozenAt: now, lines: alertIds.length, certain: true };
+      return { batch, outcome };
+    }
+    const { body, ...message } = await compose(channel, lines, { renderers: options, store, now });
+    const id = await store.outbox.freeze(message, now);
+    const outcome = await sender.create(channel.id, body, message.nonce, message.attachment);
+    const { kind, alertIds } = message;
+    return { batch: { id, kind, attempts: 1, frozenAt: now, lines: alertIds.length, certain: true }, outcome };
   }
 
-  /** Renders what goes out next: lines, one plain line, or a digest of everything that waits. */
-  async function compose(
-    channel: Channel,
-    { alerts, waiting, oldest }: { alerts: ClaimedAlert[]; waiting: number; oldest: number | null },
-    reference: string,
-    now: number,
-  ) {
-    const idsOf = (list: ClaimedAlert[]) => list.map((alert) => alert.id);
-    if (channel.plain) {
-      const payload = renderPlain(alerts[0]!, reference);
-      return { kind: 'create' as const, payload, csv: null, ids: idsOf(alerts.slice(0, 1)) };
-    }
-    const late = oldest !== null && now - oldest > DIGEST_AGE_MS && waiting > BATCH;
-    // While a refused line is being searched for, lines go out one by one.
-    if (channel.limit === BATCH && (waiting > DIGEST_LINES || late)) {
-      const all = await store.outbox.waiting(channel.id, DIGEST_MOST);
-      return { kind: 'digest' as const, ...renderDigest(all, reference), ids: idsOf(all) };
-    }
-    const { payload, used } = render(alerts, reference);
-    return { kind: 'create' as const, payload, csv: null, ids: idsOf(alerts.slice(0, used)) };
-  }
-
-  async function repeat(channel: Channel, batch: Batch & { alerts: number }, alerts: ClaimedAlert[]) {
+  async function repeat({ batch, alerts, lines }: Extract<Next, { status: 'batch' }>): Promise<Sent> {
     const now = clock.now();
-    const done = { ...batch, attempts: batch.attempts + 1 };
-    if (batch.kind === 'edit') {
-      // A message that never came to be, or is gone, needs no change.
-      if (batch.messageId === null || alerts.length === 0) {
-        return { batch: done, outcome: { status: 'sent', messageId: null } as Outcome, searched: false };
-      }
-      await store.outbox.attempt(batch.id, now);
-      const { payload } = render(alerts, batch.reference);
-      return { batch: done, outcome: await sender.edit(channel.id, batch.messageId, payload), searched: false };
-    }
+    // Only an attempt that is the first one of which Discord may know can be undone by its answer.
+    const done = { ...batch, attempts: batch.attempts + 1, lines, certain: !batch.unsure };
+    if (batch.kind === 'edit') return { batch: done, outcome: await change(batch, alerts) };
     if (batch.unsure && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
-      const found = await sender.find(channel.id, batch.reference, batch.firstSentAt);
-      if (found.status === 'found') {
-        return { batch: done, outcome: { status: 'sent', messageId: found.messageId } as Outcome, searched: true };
-      }
+      const searched = { ...done, certain: false };
+      const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt);
+      if (found.status === 'found') return { batch: searched, outcome: { status: 'sent', messageId: found.messageId } };
       // A search that failed says nothing: the message stays as unsure as it was.
-      if (found.status !== 'absent' && found.status !== 'unknown')
-        return { batch: done, outcome: found, searched: true };
+      if (found.status !== 'absent' && found.status !== 'unknown') return { batch: searched, outcome: found };
     }
     await store.outbox.attempt(batch.id, now);
-    const outcome = await sender.create(channel.id, JSON.parse(batch.payload) as object, batch.nonce, batch.attachment);
-    return { batch: done, outcome, searched: false };
+    const body = JSON.parse(batch.payload) as object;
+    return { batch: done, outcome: await sender.create(batch.channelId, body, batch.nonce, batch.attachment) };
   }
 
-  async function settle(
-    channel: Channel,
-    head: ChannelHead | null,
-    batch: Pick<Batch, 'id' | 'kind' | 'attempts' | 'frozenAt'> & { alerts: number; certain: boolean },
-    outcome: Outcome,
-  ): Promise<void> {
-    const now = clock.now();
-    const notTaken = async () => {
-      if (batch.certain) await store.outbox.notTaken(batch.id);
-    };
-    switch (outcome.status) {
-      case 'sent':
-        pace.answered('fine');
-        await store.outbox.sent(batch.id, outcome.messageId, now);
-        if (head && head.state !== 'ready')
-          await mark(channel, 'ready', { dueAt: 0, attempts: 0, since: null, reason: null });
-        channel.dueAt = 0;
-        channel.aside = false;
-        channel.plain = false;
-        channel.limit = Math.min(BATCH, channel.limit * 2);
-        return;
-      case 'rate-limited':
-        channel.dueAt = now + outcome.retryAfterMs;
-        if (outcome.local) pace.giveBack();
-        else pace.answered(outcome.global ? 'global' : 'invalid', outcome.retryAfterMs);
-        return notTaken();
-      case 'unsure':
-        pace.answered('unsure');
-        channel.dueAt = now + backoff(batch.attempts, random);
-        if (now - batch.frozenAt > GIVE_UP_MS) await store.outbox.dead(batch.id, `72 hours: ${outcome.reason}`, now);
-        return;
-      case 'breaker':
-        pace.answered('breaker');
-        return notTaken();
-      case 'unauthorised':
-        pace.answered('unauthorised');
-        return notTaken();
-      case 'forbidden':
-        pace.answered('invalid');
-        await notTaken();
-        // A process that started after the bot was removed has only the channel's state to tell it.
-        return setAside(
-          channel,
-          head,
-          head?.state === 'paused' || removedGuilds.has(channel.guildId ?? '') ? 'paused' : 'parked',
-          outcome.code,
-        );
-      case 'gone':
-        pace.answered('fine');
-        await notTaken();
-        return setAside(channel, head, 'paused', outcome.code);
-      case 'refused':
-        pace.answered('fine');
-        return refused(channel, batch, outcome.reason);
-    }
-  }
-
-  /** Searches for the one bad line by halves; that one goes out plain; if even that is refused, it is a dead letter. */
-  async function refused(
-    channel: Channel,
-    batch: { id: number; kind: Batch['kind']; alerts: number },
-    reason: string,
-  ): Promise<void> {
-    if (batch.kind === 'edit') return store.outbox.sent(batch.id, null, clock.now());
-    if (batch.alerts > 1) {
-      channel.limit = Math.min(Math.ceil(batch.alerts / 2), BATCH / 2);
-      return store.outbox.thaw(batch.id);
-    }
-    if (!channel.plain) {
-      channel.limit = 1;
-      channel.plain = true;
-      return store.outbox.thaw(batch.id);
-    }
-    channel.plain = false;
-    channel.limit = BATCH;
-    return store.outbox.dead(batch.id, reason, clock.now());
-  }
-
-  /** A channel that cannot be written to keeps its alerts for days and is tried again now and then. */
-  async function setAside(
-    channel: Channel,
-    head: ChannelHead | null,
-    state: 'parked' | 'paused',
-    code: number,
-  ): Promise<void> {
-    const now = clock.now();
-    const known = head?.state === state ? head : null;
-    const since = known?.since ?? now;
-    const attempts = known?.attempts ?? 0;
-    const reason = state === 'parked' ? `missing permissions (${code})` : `channel or server is gone (${code})`;
-    const before = now - KEPT[state];
-    if (since < before) await store.outbox.expire(channel.id, before, `${reason} for too long`, now);
-    channel.aside = true;
-    channel.dueAt = now + PARKED_RETRIES[Math.min(attempts, PARKED_RETRIES.length - 1)]!;
-    await mark(channel, state, { dueAt: channel.dueAt, attempts: attempts + 1, since, reason });
-  }
-
-  function mark(
-    channel: Channel,
-    state: ChannelHead['state'],
-    rest: { dueAt: number; attempts: number; since: number | null; reason: string | null },
-  ): Promise<void> {
-    return store.outbox.setChannel({ channelId: channel.id, state, ...rest });
+  /** Changes a sent message; one that never came to be, is gone, or would no longer hold its lines stays as it is. */
+  async function change(batch: Batch, alerts: ClaimedAlert[]): Promise<Outcome> {
+    if (batch.messageId === null || alerts.length === 0) return { status: 'sent', messageId: null };
+    if (batch.payload !== '') return sender.edit(batch.channelId, batch.messageId, JSON.parse(batch.payload) as object);
+    const { payload, used } = render(alerts, batch.reference, null);
+    if (used < alerts.length) return { status: 'sent', messageId: null };
+    return sender.edit(batch.channelId, batch.messageId, payload);
   }
 
   async function load(): Promise<void> {

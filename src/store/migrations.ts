@@ -130,6 +130,12 @@ export const migrations: string[] = [
   ALTER TABLE alerts ADD COLUMN marks TEXT NOT NULL DEFAULT '[]';
   ALTER TABLE alerts ADD COLUMN due_at INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE alerts ADD COLUMN hold TEXT;
+  DROP INDEX alerts_waiting;
+  CREATE INDEX alerts_waiting ON alerts (channel_id, hold, due_at, id) WHERE state = 'waiting';
+  -- Why a message is what it is. digest: hourly, daily, quiet, backlog, burst. edit: change, label, join (with its payload).
+  -- A notice is a message without alerts; reason: the channel that it tells of.
+  ALTER TABLE batches ADD COLUMN reason TEXT;
+  CREATE INDEX batches_sent ON batches (channel_id, sent_at) WHERE state = 'sent';
 
   -- A scope's latest transfers, for the dry run of a subscription.
   CREATE INDEX transfers_scope ON transfers (scope, seen_at);

@@ -1,45 +1,17 @@
 import type { Database } from 'better-sqlite3';
-import type { AddressText } from '../domain/address.ts';
-import type { Mark } from '../domain/mark.ts';
-import type { Perspective } from '../domain/subscription.ts';
-import type { Transfer } from '../domain/transfer.ts';
+import type { DigestReason, Hold } from '../domain/rhythm.ts';
+import { alertReader, type ClaimedAlert, type DueLines, dueAlerts } from './alerts.ts';
+import { deadLetters } from './deadletters.ts';
+import { editTables, type Joinable } from './edits.ts';
+import { type Notice, noticeWriter } from './notices.ts';
 
-/** An alert as it is rendered: one transfer, with every subscription of the channel that it matched. */
-export interface ClaimedAlert {
-  id: number;
-  guildId: string;
-  channelId: string;
-  createdAt: number;
-  transfer: Transfer;
-  /** How many equal transfers the transaction holds. */
-  count: number;
-  /** The transaction was seen in another block first. */
-  reorganised: boolean;
-  matches: {
-    subscription: number;
-    perspective: Perspective;
-    address: AddressText;
-    label: string | null;
-    mention: string | null;
-    mentionMinimum: string | null;
-    mentionCooldown: number;
-    mentionedAt: number | null;
-  }[];
-  marks: Mark[];
-  /** The server's own names of the transfer's addresses. */
-  labels: Partial<Record<AddressText, string>>;
-  /** As the server's admins chose them. */
-  language: string | null;
-  timezone: string | null;
-  /** Why it was not told at once. */
-  hold: 'hourly' | 'daily' | 'quiet' | null;
-}
+export type { ClaimedAlert } from './alerts.ts';
 
-/** One message, as it was frozen. An `edit` renders the message `messageId` anew; its payload is empty. */
+/** One message, as it was frozen. An `edit` renders the message `messageId` anew if its payload is empty. */
 export interface Batch {
   id: number;
   channelId: string;
-  kind: 'create' | 'digest' | 'edit';
+  kind: 'create' | 'digest' | 'notice' | 'edit';
   nonce: string;
   reference: string;
   /** JSON of the request's body. */
@@ -67,90 +39,73 @@ export interface ChannelHead {
   since: number | null;
 }
 
-interface AlertRow {
-  id: number;
-  guildId: string;
-  channelId: string;
-  createdAt: number;
-  matches: string;
-  data: string;
-  count: number;
-  reorganised: 0 | 1;
-  marks: string;
-  hold: ClaimedAlert['hold'];
-  language: string | null;
-  timezone: string | null;
+/** What is fixed before the first byte is sent. */
+export interface FrozenBatch extends Pick<Batch, 'channelId' | 'nonce' | 'reference' | 'payload' | 'attachment'> {
+  kind: 'create' | 'digest';
+  /** Why it is a digest. */
+  reason: DigestReason | null;
+  alertIds: number[];
+  /** The subscriptions for which it mentions a role. */
+  mentioning: number[];
 }
 
-/** What is fixed before the first byte is sent. */
-export type FrozenBatch = Pick<Batch, 'channelId' | 'kind' | 'nonce' | 'reference' | 'payload' | 'attachment'>;
+/** What a channel is to be sent next. */
+export type Next =
+  /** A frozen message of `lines` alerts; those of the message to change are given for an edit only. */
+  | { status: 'batch'; batch: Batch; lines: number; alerts: ClaimedAlert[] }
+  /** `join`: a sent message that the first alert's transaction was told in. */
+  | ({ status: 'lines'; join: Joinable | null } & DueLines)
+  /** Nothing until then, or at all. */
+  | { status: 'nothing'; until: number | null };
 
 type BatchRow = Omit<Batch, 'unsure'> & { unsure: 0 | 1 };
 
-/** A line that Discord refused in every form, or that waited too long. */
-export interface DeadLetter {
-  id: number;
-  alertId: number;
-  channelId: string;
-  reason: string;
-  payload: string;
-  at: number;
-  /** JSON of the transfer, as the ledger has it. */
-  transfer: string | null;
-}
-
 const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
   frozen_at AS frozenAt, first_sent_at AS firstSentAt, message_id AS messageId`;
-const ALERT_COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
-  t.data, t.count, t.reorganised, a.marks, a.hold,
-  (SELECT language FROM guilds WHERE guild_id = a.guild_id) AS language,
-  (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone`;
-
-const LETTERS = `SELECT d.id, d.alert_id AS alertId, d.channel_id AS channelId, d.reason, d.payload, d.at, t.data AS transfer
-  FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
-
-const UNNAMED = { label: null, mention: null, mentionMinimum: null, mentionCooldown: 0, mentionedAt: null };
+/** Since when an alert counts as waiting: what was held back on purpose does not age meanwhile. */
+const SINCE = 'max(created_at, due_at)';
 
 /** Alerts, the messages made of them, and what is known about their channels. */
 export function outboxTable(db: Database) {
+  const { ofBatch } = alertReader(db);
+  const due = dueAlerts(db);
+  const edits = editTables(db);
+  const notices = noticeWriter(db);
+  const letters = deadLetters(db);
+
   const heads = db.prepare<[], ChannelHead>(
-    `SELECT channel_id AS channelId, guild_id AS guildId, state, due_at AS dueAt, attempts, since FROM channels
-     WHERE channel_id IN (SELECT DISTINCT channel_id FROM alerts WHERE state = 'waiting'
-                          UNION SELECT channel_id FROM batches WHERE state = 'frozen')`,
+    `SELECT c.channel_id AS channelId, guild_id AS guildId, state, max(c.due_at, min(w.due_at)) AS dueAt, attempts, since
+     FROM (SELECT channel_id, min(due_at) AS due_at FROM alerts WHERE state = 'waiting' GROUP BY channel_id
+           UNION ALL SELECT DISTINCT channel_id, 0 FROM batches WHERE state = 'frozen') w
+     JOIN channels c USING (channel_id) GROUP BY c.channel_id`,
   );
   const channelHead = db.prepare<[string], ChannelHead>(
     `SELECT channel_id AS channelId, guild_id AS guildId, state, due_at AS dueAt, attempts, since FROM channels
      WHERE channel_id = ?`,
   );
   const frozen = db.prepare<[string], BatchRow>(
-    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' ORDER BY id LIMIT 1`,
+    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason IS NOT 'label'
+     ORDER BY id LIMIT 1`,
+  );
+  const relabelled = db.prepare<[string], BatchRow>(
+    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason = 'label'
+     ORDER BY id LIMIT 1`,
   );
   const created = db.prepare<[string], { id: number; messageId: string | null }>(
     "SELECT id, message_id AS messageId FROM batches WHERE reference = ? AND kind = 'create'",
   );
-  const waiting = db.prepare<[string, number], AlertRow>(
-    `SELECT ${ALERT_COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id
-     WHERE a.channel_id = ? AND a.state = 'waiting' ORDER BY a.id LIMIT ?`,
-  );
-  const backlog = db.prepare<[string], { waiting: number; oldest: number | null }>(
-    `SELECT count(*) AS waiting, min(created_at) AS oldest FROM alerts WHERE channel_id = ? AND state = 'waiting'`,
-  );
   const sizeOf = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = ?');
-  const ofBatch = db.prepare<[number], AlertRow>(
-    `SELECT ${ALERT_COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id WHERE a.batch_id = ? ORDER BY a.id`,
-  );
-  const subscription = db.prepare<[number], Omit<ClaimedAlert['matches'][number], 'subscription' | 'perspective'>>(
-    `SELECT label, mention, address, mention_minimum AS mentionMinimum, mention_cooldown AS mentionCooldown,
-       mentioned_at AS mentionedAt FROM subscriptions WHERE id = ?`,
-  );
-  const labelOf = db.prepare<[string, string], { name: string }>(
-    'SELECT name FROM labels WHERE guild_id = ? AND address = ?',
-  );
   const insertBatch = db.prepare(
-    `INSERT INTO batches (channel_id, kind, nonce, reference, payload, attachment, state, attempts, unsure, frozen_at, first_sent_at)
-     VALUES (@channelId, @kind, @nonce, @reference, @payload, @attachment, 'frozen', 1, 1, @now, @now)`,
+    `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, attachment, state, attempts, unsure,
+       frozen_at, first_sent_at)
+     VALUES (@channelId, @kind, @reason, @nonce, @reference, @payload, @attachment, 'frozen', 1, 1, @now, @now)`,
   );
   const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
+  const mentioned = db.prepare<[number, number]>('UPDATE subscriptions SET mentioned_at = ? WHERE id = ?');
+  const unmention = db.prepare<[number]>(
+    `UPDATE subscriptions SET mentioned_at = NULL
+     WHERE (channel_id, mentioned_at) = (SELECT channel_id, frozen_at FROM batches WHERE id = ?)`,
+  );
   const attempt = db.prepare<[number, number]>(
     'UPDATE batches SET attempts = attempts + 1, unsure = 1, first_sent_at = coalesce(first_sent_at, ?) WHERE id = ?',
   );
@@ -161,6 +116,7 @@ export function outboxTable(db: Database) {
   const alertsOf = db.prepare<[string, number]>('UPDATE alerts SET state = ? WHERE batch_id = ?');
   const release = db.prepare<[number]>("UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE batch_id = ?");
   const dropBatch = db.prepare<[number]>('DELETE FROM batches WHERE id = ?');
+  const kindOf = db.prepare<[number], Pick<Batch, 'kind'>>('SELECT kind FROM batches WHERE id = ?');
   const markDead = db.prepare<[number]>("UPDATE batches SET state = 'dead' WHERE id = ?");
   const bury = db.prepare<[string, number, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
@@ -168,29 +124,23 @@ export function outboxTable(db: Database) {
   );
   const buryWaiting = db.prepare<[string, number, string, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-     SELECT id, channel_id, '', ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND created_at < ?`,
+     SELECT id, channel_id, '', ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
   );
   const killWaiting = db.prepare<[string, number]>(
-    "UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND created_at < ?",
+    `UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
   );
   const oldFrozen = db.prepare<[string, number], { id: number }>(
     `SELECT id FROM batches b WHERE channel_id = ? AND state = 'frozen'
-       AND coalesce((SELECT min(created_at) FROM alerts WHERE batch_id = b.id), frozen_at) < ?`,
+       AND coalesce((SELECT min(${SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < ?`,
   );
   const setChannel = db.prepare<Omit<ChannelHead, 'guildId'> & { reason: string | null }>(
     `UPDATE channels SET state = @state, due_at = @dueAt, attempts = @attempts, since = @since, reason = @reason
      WHERE channel_id = @channelId`,
   );
-  const letters = db.prepare<[number], DeadLetter>(`${LETTERS} ORDER BY d.id LIMIT ?`);
-  const letter = db.prepare<[number], DeadLetter>(`${LETTERS} WHERE d.id = ?`);
-  const unbury = db.prepare<[number]>('DELETE FROM dead_letters WHERE id = ?');
-  const revive = db.prepare<[number]>("UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE id = ?");
-  const tryAtOnce = db.prepare<[string]>('UPDATE channels SET due_at = 0 WHERE channel_id = ?');
   const stats = db.prepare<[], { waiting: number; oldest: number | null }>(
-    "SELECT count(*) AS waiting, min(created_at) AS oldest FROM alerts WHERE state = 'waiting'",
+    `SELECT count(*) AS waiting, min(${SINCE}) AS oldest FROM alerts WHERE state = 'waiting'`,
   );
   const frozenCount = db.prepare<[], { n: number }>("SELECT count(*) AS n FROM batches WHERE state = 'frozen'");
-  const deadCount = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM dead_letters');
   const channelCounts = db.prepare<[], { state: ChannelState; n: number }>(
     'SELECT state, count(*) AS n FROM channels GROUP BY state',
   );
@@ -198,32 +148,38 @@ export function outboxTable(db: Database) {
     "SELECT channel_id AS channelId, state, reason FROM channels WHERE guild_id = ? AND state <> 'ready'",
   );
 
-  function claimed({ matches, data, reorganised, marks, ...row }: AlertRow): ClaimedAlert {
-    const transfer = JSON.parse(data) as Transfer;
-    const labels = Object.fromEntries(
-      [transfer.from, transfer.to, transfer.token].flatMap((address) => {
-        const label = address && labelOf.get(row.guildId, address);
-        return label ? [[address, label.name]] : [];
-      }),
-    );
-    const named = (JSON.parse(matches) as { subscription: number; perspective: Perspective }[]).map((match) => ({
-      ...match,
-      // A subscription that was removed meanwhile leaves the address that it stood for.
-      ...(subscription.get(match.subscription) ?? { ...UNNAMED, address: addressOf(match, transfer) }),
-    }));
+  /** Takes a frozen message up; one to change is rendered from what is known now. */
+  function takeUp(row: BatchRow, now: number): Next {
+    const batch: Batch = { ...row, unsure: row.unsure === 1 };
+    if (batch.kind !== 'edit') return { status: 'batch', batch, lines: sizeOf.get(batch.id)!.n, alerts: [] };
+    attempt.run(now, batch.id);
+    const original = created.get(batch.reference);
     return {
-      ...row,
-      transfer,
-      reorganised: reorganised === 1,
-      matches: named,
-      marks: JSON.parse(marks) as Mark[],
-      labels,
+      status: 'batch',
+      batch: { ...batch, messageId: original?.messageId ?? null },
+      lines: 0,
+      alerts: original ? ofBatch(original.id) : [],
     };
   }
 
-  const freeze = db.transaction((batch: FrozenBatch, alertIds: number[], now: number) => {
+  function nextOf(channelId: string, take: { limit: number; alone: boolean }, now: number): Next {
+    const row = frozen.get(channelId);
+    if (row) return takeUp(row, now);
+    const lines = due.next(channelId, take, now);
+    if ('alerts' in lines) {
+      const single = lines.reason === null && !take.alone;
+      const join = single ? edits.joinable(channelId, lines.alerts[0]!.transfer.txHash, now) : null;
+      return { status: 'lines', join, ...lines };
+    }
+    // New lines come first.
+    const label = relabelled.get(channelId);
+    return label ? takeUp(label, now) : { status: 'nothing', until: lines.until };
+  }
+
+  const freeze = db.transaction(({ alertIds, mentioning, ...batch }: FrozenBatch, now: number) => {
     const id = Number(insertBatch.run({ ...batch, now }).lastInsertRowid);
     for (const alertId of alertIds) assign.run(id, alertId);
+    for (const subscription of mentioning) mentioned.run(now, subscription);
     return id;
   });
   const sent = db.transaction((batchId: number, messageId: string | null, now: number) => {
@@ -231,10 +187,12 @@ export function outboxTable(db: Database) {
     alertsOf.run('sent', batchId);
   });
   const thaw = db.transaction((batchId: number) => {
+    unmention.run(batchId);
     release.run(batchId);
     dropBatch.run(batchId);
   });
   const dead = db.transaction((batchId: number, reason: string, now: number) => {
+    if (kindOf.get(batchId)?.kind === 'edit') return edits.methods.editFailed(batchId, now);
     bury.run(reason, now, batchId);
     alertsOf.run('dead', batchId);
     markDead.run(batchId);
@@ -244,43 +202,30 @@ export function outboxTable(db: Database) {
     buryWaiting.run(reason, now, channelId, before);
     killWaiting.run(channelId, before);
   });
-  const replay = db.transaction((id: number) => {
-    const found = letter.get(id);
-    if (!found || revive.run(found.alertId).changes === 0) return false;
-    unbury.run(id);
-    tryAtOnce.run(found.channelId);
-    return true;
+  const setState = db.transaction((head: Parameters<typeof setChannel.run>[0], notice: Notice | null) => {
+    setChannel.run(head);
+    if (notice) notices.write(notice);
+    if (head.state === 'ready') notices.withdraw(head.channelId);
   });
+  const notice = db.transaction((given: Notice) => notices.write(given));
 
   return {
-    /** Every channel that has something to send, whatever its state. */
+    ...letters,
+    ...edits.methods,
+    /** Every channel that has something to send, whatever its state; `dueAt`: not before. */
     heads: () => heads.all(),
-    /** The oldest alerts that wait for a channel. */
-    waiting: (channelId: string, limit: number) => waiting.all(channelId, limit).map(claimed),
+    /** The oldest alerts of a channel that are to be told now, of those with this hold. */
+    waiting: (channelId: string, hold: Hold | null, now: number, limit: number) => due.all(channelId, hold, now, limit),
     /**
-     * What to send next to a channel: its frozen message (`waiting`: how many alerts it holds; `alerts` only for an
-     * edit), else its oldest alerts (`waiting` and `oldest`: the whole backlog).
+     * What to send next to a channel: its frozen message, else the `limit` oldest alerts that are due with the others of
+     * their transactions (without them: `alone`), else a sent message to change.
      */
-    claim(channelId: string, limit: number) {
-      const head = channelHead.get(channelId) ?? null;
-      const row = frozen.get(channelId);
-      if (!row) {
-        return { head, batch: null, alerts: waiting.all(channelId, limit).map(claimed), ...backlog.get(channelId)! };
-      }
-      const batch: Batch = { ...row, unsure: row.unsure === 1 };
-      const size = sizeOf.get(batch.id)!.n;
-      if (batch.kind !== 'edit') return { head, batch, alerts: [], waiting: size, oldest: null };
-      const original = created.get(batch.reference);
-      return {
-        head,
-        batch: { ...batch, messageId: original?.messageId ?? null },
-        alerts: original ? ofBatch.all(original.id).map(claimed) : [],
-        waiting: 0,
-        oldest: null,
-      };
-    },
+    claim: (channelId: string, take: { limit: number; alone: boolean }, now: number) => ({
+      head: channelHead.get(channelId) ?? null,
+      next: nextOf(channelId, take, now),
+    }),
     /** Freezes alerts into one message; its first attempt counts from here. Gives the batch's id. */
-    freeze: (batch: FrozenBatch, alertIds: number[], now: number) => freeze.immediate(batch, alertIds, now),
+    freeze: (batch: FrozenBatch, now: number) => freeze.immediate(batch, now),
     /** Another attempt is about to begin. */
     attempt: (batchId: number, now: number): void => void attempt.run(now, batchId),
     /** The last attempt is known to have changed nothing at Discord. */
@@ -288,55 +233,32 @@ export function outboxTable(db: Database) {
     sent: (batchId: number, messageId: string | null, now: number): void => sent.immediate(batchId, messageId, now),
     /** Gives a frozen message up; its alerts wait again, to be rendered anew. */
     thaw: (batchId: number): void => thaw.immediate(batchId),
-    /** The message's alerts become dead letters. */
+    /** The message's alerts become dead letters; those of an edit wait again. */
     dead: (batchId: number, reason: string, now: number): void => dead.immediate(batchId, reason, now),
     /** What waits for a channel since before a time becomes dead letters. */
     expire: (channelId: string, before: number, reason: string, now: number): void =>
       expire.immediate(channelId, before, reason, now),
-    setChannel: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }): void => void setChannel.run(head),
+    /** Notes how a channel stands, and freezes what is to be told of it elsewhere. */
+    setChannel: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, told: Notice | null = null): void =>
+      setState.immediate(head, told),
+    /** Where a server's people are told of trouble in a channel; null where there is no other channel. */
+    channelForNotices: (guildId: string, troubledId: string) => notices.channelFor(guildId, troubledId),
+    /** Freezes a message that tells of no transfer; nudge the deliverer for its channel afterwards. */
+    notice: (given: Notice): void => notice.immediate(given),
     /** A guild's channels that cannot be written to. */
     troubled: (guildId: string) => troubled.all(guildId),
-    deadLetters: (limit: number) => letters.all(limit),
-    deadLetter: (id: number) => letter.get(id) ?? null,
-    /** Puts a dead letter's alert back among those that wait; false when there is none with this number. */
-    replay: (id: number): boolean => replay.immediate(id),
     stats() {
       const { waiting: count, oldest } = stats.get()!;
       const channels = Object.fromEntries(channelCounts.all().map(({ state, n }) => [state, n]));
       return {
         waiting: count,
+        /** In the future when everything is held back. */
         oldest,
         frozen: frozenCount.get()!.n,
-        deadLetters: deadCount.get()!.n,
+        deadLetters: letters.deadLetterCount(),
         parked: channels.parked ?? 0,
         paused: channels.paused ?? 0,
       };
     },
   };
-}
-
-function addressOf({ perspective }: { perspective: Perspective }, { from, to, token }: Transfer): AddressText {
-  const address = perspective === 'incoming' ? to : perspective === 'token' ? token : from;
-  return address ?? '0x0000000000000000000000000000000000000000';
-}
-
-/**
- * What the router calls within its own transaction: asks for the sent messages that tell of these transfers to be
- * edited. Lines that still wait need nothing, because they are rendered late.
- */
-export function requestEdits(db: Database) {
-  const messages = db.prepare<[string], { channelId: string; reference: string }>(
-    `SELECT DISTINCT b.channel_id AS channelId, b.reference
-     FROM transfers t JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
-     WHERE t.key = ? AND b.kind = 'create' AND b.state IN ('frozen', 'sent')`,
-  );
-  const insert = db.prepare(
-    `INSERT INTO batches (channel_id, kind, nonce, reference, payload, state, unsure, frozen_at)
-     VALUES (@channelId, 'edit', '', @reference, '', 'frozen', 0, @now)`,
-  );
-  return (transferKey: string, now: number): string[] =>
-    messages.all(transferKey).map((message) => {
-      insert.run({ ...message, now });
-      return message.channelId;
-    });
 }

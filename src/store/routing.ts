@@ -3,10 +3,12 @@ import type { AddressText } from '../domain/address.ts';
 import type { SeenDelivery, SeenTransfer } from '../domain/identity.ts';
 import type { Mark } from '../domain/mark.ts';
 import type { HiddenReason } from '../domain/match.ts';
+import type { Hold } from '../domain/rhythm.ts';
 import type { Asset, Perspective } from '../domain/subscription.ts';
 import type { TransferEvent } from '../domain/transfer.ts';
+import { dueTimes } from './alerts.ts';
+import { editTables } from './edits.ts';
 import { guardTables, type Knowledge, type Learned, type Sighting } from './guard.ts';
-import { requestEdits } from './outbox.ts';
 import { subscriptionsTable } from './subscriptions.ts';
 
 /** One line to be told in one channel. */
@@ -92,7 +94,8 @@ interface DeliveryRow extends Omit<StoredDelivery, 'owed'> {
 /** The ledger of what was seen, and the step from the inbox to the outbox. */
 export function routingTable(db: Database) {
   const { watching } = subscriptionsTable(db);
-  const requestEdit = requestEdits(db);
+  const { requestChange } = editTables(db);
+  const dueOf = dueTimes(db);
   const guard = guardTables(db);
   const transfer = db.prepare<[string], TransferRow>(
     'SELECT key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers WHERE key = ?',
@@ -121,10 +124,12 @@ export function routingTable(db: Database) {
     channelId: string;
     matches: string;
     marks: string;
+    hold: Hold | null;
+    dueAt: number;
     now: number;
   }>(
-    `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, marks, created_at)
-     SELECT id, @guildId, @channelId, @matches, @marks, @now FROM transfers WHERE key = @transferKey`,
+    `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, marks, hold, due_at, created_at)
+     SELECT id, @guildId, @channelId, @matches, @marks, @hold, @dueAt, @now FROM transfers WHERE key = @transferKey`,
   );
   const addChannel = db.prepare<[string, string]>(
     'INSERT INTO channels (channel_id, guild_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -189,7 +194,7 @@ export function routingTable(db: Database) {
     for (const alert of routed.alerts) {
       addChannel.run(alert.channelId, alert.guildId);
       const [matches, marks] = [JSON.stringify(alert.matches), JSON.stringify(alert.marks)];
-      addAlert.run({ ...alert, matches, marks, now: routed.now });
+      addAlert.run({ ...alert, ...dueOf(alert, routed.now), matches, marks, now: routed.now });
     }
     for (const decision of routed.decisions) {
       addDecision.run(decision);
@@ -201,7 +206,7 @@ export function routingTable(db: Database) {
     }
     for (const id of routed.done) drop.run(id);
     guard.keep(routed.learned);
-    return routed.changed.flatMap((key) => requestEdit(key, routed.now));
+    return routed.changed.flatMap((key) => requestChange(key, routed.now));
   });
 
   const unique = (keys: string[]) => [...new Set(keys)];

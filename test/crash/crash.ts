@@ -25,15 +25,8 @@ export interface Verdict {
   problems: string[];
 }
 
-const CHANNELS = [
-  seed.harbor.general,
-  seed.harbor.alerts,
-  seed.harbor.whales,
-  seed.harbor.announcements,
-  seed.harbor.treasury,
-  seed.orchid.alerts,
-];
-const WATCHED: Watched[] = CHANNELS.map((channelId, n) => ({ channelId, address: `0x${String(n + 1).repeat(40)}` }));
+/** So many that none is told more than 60 lines in ten minutes, from which on they would be digests. */
+const CHANNELS = 300;
 /** A point that is not reached by then is given up, and the process is ended wherever it is. */
 const PATIENCE_MS = 900;
 /** The end waits as long as something still moves, and this long when nothing does. */
@@ -51,6 +44,7 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
   const directory = mkdtempSync(join(tmpdir(), 'crash-'));
   const file = join(directory, 'bot.sqlite');
   const discord = await startDiscord({ limits: 'none' });
+  const watched = openChannels(discord);
   const port = await freePort();
   const environment = {
     DISCORD_TOKEN: discord.token,
@@ -68,7 +62,7 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
   const endAt = (point: string) => endBot(start(`${point}@${times(point)}`), point, points);
 
   for (const point of FIRST_POINTS) await endAt(point);
-  await subscribe(file);
+  await subscribe(file, watched);
   // One polite end leaves the compiled program behind, which makes every later start quicker.
   const polite = start(null);
   if (!(await polite.started)) throw new Error(`The bot does not start.\n${polite.log()}`);
@@ -89,7 +83,7 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
     for (const event of open) if (isShown(event)) open.delete(event);
     return open.size;
   };
-  const sender = startSender(`http://127.0.0.1:${port}/hooks/path-token-of-the-test`, WATCHED, waiting);
+  const sender = startSender(`http://127.0.0.1:${port}/hooks/path-token-of-the-test`, watched, waiting);
 
   const named = shuffled(POINTS);
   for (let round = 1; round <= rounds; round++) {
@@ -142,12 +136,19 @@ async function mustBeKilled(bot: Bot): Promise<void> {
   if (signal !== 'SIGKILL') throw new Error(`The bot ended by itself (${code ?? signal}).\n${bot.log()}`);
 }
 
-async function subscribe(file: string): Promise<void> {
+function openChannels(discord: Discord): Watched[] {
+  return Array.from({ length: CHANNELS }, (_, n) => {
+    const { id } = discord.act({ do: 'channel.create', guildId: seed.harbor.id, name: `crash-${n}` });
+    return { channelId: id!, address: `0x${(n + 1).toString(16).padStart(4, '0').repeat(10)}` };
+  });
+}
+
+async function subscribe(file: string, watched: Watched[]): Promise<void> {
   const { store, close } = await openStore(file);
-  for (const { channelId, address } of WATCHED) {
+  for (const { channelId, address } of watched) {
     await store.subscriptions.add(
       {
-        guildId: channelId === seed.orchid.alerts ? seed.orchid.id : seed.harbor.id,
+        guildId: seed.harbor.id,
         channelId,
         address: address as AddressText,
         label: null,
@@ -159,7 +160,7 @@ async function subscribe(file: string): Promise<void> {
         createdBy: seed.ada,
         createdAt: 0,
       },
-      100,
+      CHANNELS,
     );
   }
   await close();

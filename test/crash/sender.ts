@@ -18,6 +18,10 @@ export interface Watched {
   address: string;
 }
 
+/** Transfers that go to the same few channels before the next few have their turn. */
+const TURN = 150;
+const AT_ONCE = 6;
+
 const STRANGER = `0x${'d'.repeat(40)}`;
 const TOKEN = `0x${'7'.repeat(40)}`;
 
@@ -67,7 +71,8 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
   }
 
   function transfer(): void {
-    const pick = () => watched[Math.floor(Math.random() * watched.length)]!;
+    const first = Math.floor(serial / TURN) * AT_ONCE;
+    const pick = () => watched[(first + Math.floor(Math.random() * AT_ONCE)) % watched.length]!;
     const to = pick();
     const other = Math.random() < 0.3 ? pick() : null;
     // What an address sends to itself is not told unless somebody asks for it.

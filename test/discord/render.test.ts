@@ -209,7 +209,7 @@ describe('marks', () => {
 describe('every message', () => {
   const alert = alertOf({}, { matches: [matchOf(TREASURY, 'incoming', 1, '42')] });
   const messages = {
-    lines: renderAlerts([alert], 'ABCDEFGHIJ', settings).payload,
+    lines: renderAlerts([alert], 'ABCDEFGHIJ', settings, 0).payload,
     plain: renderPlain(alert, 'ABCDEFGHIJ'),
     digest: renderDigest([alert], 'ABCDEFGHIJ', settings).payload,
   };

@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => pipeline.close());
 
 const MESSAGES = '/channels/:channel/messages';
-const shown = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
+const shown = (channel: string) => pipeline.lines(channel).flatMap(({ title }) => /· ([\d,]+)/.exec(title)?.[1] ?? []);
 const posts = (channel: string): RequestRecord[] =>
   pipeline.discord
     .requests()

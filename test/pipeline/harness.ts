@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import pino from 'pino';
 import { type Discord, type DiscordOptions, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { renderDigest } from '../../src/discord/digest.ts';
+import { renderParked } from '../../src/discord/notice.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import { createSender, type Sender } from '../../src/discord/sender.ts';
 import type { AddressText } from '../../src/domain/address.ts';
@@ -76,9 +77,10 @@ export async function startPipeline({
       clock: machine,
       log,
       random: () => 1,
-      render: (alerts, reference) => renderAlerts(alerts, reference, settings),
+      render: (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
       renderPlain,
-      renderDigest: (alerts, reference) => renderDigest(alerts, reference, settings),
+      renderParked,
+      renderDigest: (alerts, reference, reason) => renderDigest(alerts, reference, settings, reason),
     });
     const router = startRouter({
       store: opened.store,

@@ -1,0 +1,43 @@
+import { isBelow } from './amount.ts';
+import type { Transfer } from './transfer.ts';
+
+const MINUTE = 60_000;
+/** More roles than this nobody needs to be called at once. */
+const MOST_ROLES = 20;
+
+/** A line, as far as it matters for mentions. */
+interface Line {
+  transfer: Pick<Transfer, 'value' | 'decimals' | 'tokenId'>;
+  matches: {
+    subscription: number;
+    mention: string | null;
+    /** Decimal text in the token's units. */
+    mentionMinimum: string | null;
+    /** Minutes. */
+    mentionCooldown: number;
+    mentionedAt: number | null;
+  }[];
+}
+
+/**
+ * The roles that a message of these lines mentions, each once, and the subscriptions that it does so for. An amount that
+ * cannot be compared with the minimum mentions.
+ */
+export function mentionsOf(lines: Line[], now: number): { roles: string[]; subscriptions: number[] } {
+  const due = lines.flatMap(({ transfer, matches }) =>
+    matches.filter(
+      (match) =>
+        match.mention !== null &&
+        !isSmall(transfer, match.mentionMinimum) &&
+        (match.mentionedAt === null || now - match.mentionedAt >= match.mentionCooldown * MINUTE),
+    ),
+  );
+  const roles = [...new Set(due.flatMap(({ mention }) => mention ?? []))].slice(0, MOST_ROLES);
+  const mentioning = due.filter(({ mention }) => roles.includes(mention!));
+  return { roles, subscriptions: [...new Set(mentioning.map(({ subscription }) => subscription))] };
+}
+
+function isSmall({ value, decimals, tokenId }: Line['transfer'], minimum: string | null): boolean {
+  if (minimum === null || value === null || decimals === null || tokenId !== null) return false;
+  return isBelow(value, decimals, minimum);
+}

@@ -1,0 +1,9 @@
+import { randomBytes } from 'node:crypto';
+
+/** Names a new message in its footer, so that it can be found again: ten capitals and digits. */
+export function newReference(): string {
+  return randomBytes(7).toString('base64url').replace(/[-_]/g, 'x').toUpperCase();
+}
+
+/** What Discord recognises a repeat of the same message by; 25 characters at the most. */
+export const nonceOf = (reference: string, now: number): string => `${now.toString(36)}${reference}`.slice(0, 25);

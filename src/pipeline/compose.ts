@@ -1,0 +1,111 @@
+import { mentionsOf } from '../domain/mention.ts';
+import { newReference, nonceOf } from '../domain/reference.ts';
+import type { DigestReason, Hold } from '../domain/rhythm.ts';
+import type { ClaimedAlert, DueLines } from '../store/alerts.ts';
+import type { Joinable } from '../store/edits.ts';
+import type { FrozenBatch } from '../store/outbox.ts';
+import type { Store } from '../store/tables.ts';
+
+const MINUTE = 60_000;
+
+/** Alerts that go into one message at the most, unless they tell of one transaction. */
+export const BATCH = 10;
+/** A channel's backlog from which on its alerts are told as a digest. */
+const DIGEST_LINES = 50;
+const DIGEST_AGE_MS = 30 * MINUTE;
+/** Alerts of one digest; Discord takes files of 10 MB. */
+const DIGEST_MOST = 20_000;
+
+/** How alerts become messages. Each renderer puts `reference` into the message, so that it can be found again. */
+export interface Renderers {
+  /** As many as fit, from the front; at `now` for a message that may mention, null for one that must not. */
+  render(alerts: ClaimedAlert[], reference: string, now: number | null): { payload: object; used: number };
+  renderPlain(alert: ClaimedAlert, reference: string): object;
+  renderDigest(
+    alerts: ClaimedAlert[],
+    reference: string,
+    reason: DigestReason,
+  ): { payload: object; csv: string | null };
+}
+
+/** How a channel takes its next message. */
+export interface Take {
+  id: string;
+  /** Alerts to take; fewer than ten while a refused line is being searched for. */
+  limit: number;
+  /** The next single alert goes out as plain text. */
+  plain: boolean;
+}
+
+/** A message to be: everything that is frozen before it is sent. */
+type Message = FrozenBatch & { body: object };
+
+/** Lines, one plain line, or a digest of everything that is due. */
+export async function compose(
+  channel: Take,
+  lines: DueLines,
+  { renderers, store, now }: { renderers: Renderers; store: Store; now: number },
+): Promise<Message> {
+  const { alerts } = lines;
+  const reference = newReference();
+  const message = (
+    kind: FrozenBatch['kind'],
+    reason: DigestReason | null,
+    told: ClaimedAlert[],
+    body: object,
+    csv: string | null = null,
+  ): Message => ({
+    channelId: channel.id,
+    kind,
+    reason,
+    reference,
+    nonce: nonceOf(reference, now),
+    payload: JSON.stringify(body),
+    attachment: csv,
+    alertIds: told.map(({ id }) => id),
+    mentioning: kind === 'create' && !channel.plain ? mentionsOf(told, now).subscriptions : [],
+    body,
+  });
+
+  if (channel.plain) {
+    const [first] = alerts;
+    return message('create', null, [first!], renderers.renderPlain(first!, reference));
+  }
+  const reason = digestReason(channel, lines, now);
+  if (reason) {
+    const hold: Hold | null = reason === 'backlog' || reason === 'burst' ? null : reason;
+    const all = await store.outbox.waiting(channel.id, hold, now, DIGEST_MOST);
+    const { payload, csv } = renderers.renderDigest(all, reference, reason);
+    return message('digest', reason, all, payload, csv);
+  }
+  const { payload, used } = renderers.render(alerts, reference, now);
+  return message('create', null, alerts.slice(0, used), payload);
+}
+
+/** Why these alerts are told together; null: line by line, as is always done while a refused line is searched for. */
+function digestReason({ limit }: Take, { waiting, oldest, reason }: DueLines, now: number): DigestReason | null {
+  // A single one says more as a line.
+  if (limit < BATCH || waiting === 1) return null;
+  if (reason) return reason;
+  const late = now - oldest > DIGEST_AGE_MS && waiting > BATCH;
+  return waiting > DIGEST_LINES || late ? 'backlog' : null;
+}
+
+/**
+ * The message that tells of the first alert's transaction, with that alert and its neighbours of the same transaction
+ * added; null where they need a message of their own: they do not fit, or they mention somebody.
+ */
+export function composeJoined(
+  to: Joinable,
+  alerts: ClaimedAlert[],
+  render: Renderers['render'],
+  now: number,
+): { body: object; alertIds: number[] } | null {
+  const isSame = ({ transfer }: ClaimedAlert) => transfer.txHash === alerts[0]!.transfer.txHash;
+  const joining = alerts.filter(isSame);
+  if (mentionsOf(joining, now).roles.length > 0) return null;
+  const after = to.alerts.findLastIndex(isSame) + 1;
+  const all = to.alerts.toSpliced(after, 0, ...joining);
+  const { payload, used } = render(all, to.reference, null);
+  return used < all.length ? null : { body: payload, alertIds: joining.map(({ id }) => id) };
+}

@@ -1,0 +1,178 @@
+import type { Outcome } from '../discord/sender.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Batch, ChannelHead } from '../store/outbox.ts';
+import type { Store } from '../store/tables.ts';
+import { BATCH, type Take } from './compose.ts';
+import { backoff, type createPace } from './pace.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const GIVE_UP_MS = 72 * HOUR;
+const PARKED_RETRIES = [15 * MINUTE, HOUR, 6 * HOUR];
+const KEPT: Record<'parked' | 'paused', number> = { parked: 7 * DAY, paused: 30 * DAY };
+
+/** A channel that has something to be sent, now or later. */
+export interface Channel extends Take {
+  guildId: string | null;
+  /** It may not be tried before. */
+  dueAt: number;
+  /** There is nothing to send before; something new ends this. */
+  sleepUntil: number;
+  busy: boolean;
+  /** Parked or paused, as far as is known. */
+  aside: boolean;
+  /** Nudged while busy. */
+  again: boolean;
+}
+
+/** A message that an attempt was made for. */
+export interface Attempted extends Pick<Batch, 'id' | 'kind' | 'attempts' | 'frozenAt'> {
+  /** Alerts in it. */
+  lines: number;
+  /** Nobody but this attempt can have brought it to Discord. */
+  certain: boolean;
+}
+
+/** What settling needs; `nudge` wakes another channel, `isRemoved` knows the servers that the bot was removed from. */
+export interface SettlerOptions {
+  store: Store;
+  clock: Clock;
+  pace: ReturnType<typeof createPace>;
+  random: () => number;
+  /** What an admin reads of a channel that cannot be written to; must be safe for Discord. */
+  renderParked(channelId: string, code: number, language: string | null): { title: string; text: string };
+  isRemoved(guildId: string | null): boolean;
+  nudge(channelId: string): void;
+}
+
+/** Draws the conclusions from an attempt's outcome: for the message, for its channel, for everything. */
+export function createSettler({ store, clock, pace, random, renderParked, isRemoved, nudge }: SettlerOptions) {
+  async function settle(channel: Channel, head: ChannelHead | null, batch: Attempted, outcome: Outcome): Promise<void> {
+    const now = clock.now();
+    const notTaken = async () => {
+      if (batch.certain) await store.outbox.notTaken(batch.id);
+    };
+    switch (outcome.status) {
+      case 'sent':
+        pace.answered('fine');
+        await taken(batch, outcome.messageId, now);
+        if (head && head.state !== 'ready')
+          await mark(channel, 'ready', { dueAt: 0, attempts: 0, since: null, reason: null });
+        channel.dueAt = 0;
+        channel.aside = false;
+        channel.plain = false;
+        channel.limit = Math.min(BATCH, channel.limit * 2);
+        return;
+      case 'rate-limited':
+        channel.dueAt = now + outcome.retryAfterMs;
+        if (outcome.local) pace.giveBack();
+        else pace.answered(outcome.global ? 'global' : 'invalid', outcome.retryAfterMs);
+        return notTaken();
+      case 'unsure':
+        pace.answered('unsure');
+        channel.dueAt = now + backoff(batch.attempts, random);
+        if (now - batch.frozenAt > GIVE_UP_MS) await store.outbox.dead(batch.id, `72 hours: ${outcome.reason}`, now);
+        return;
+      case 'breaker':
+        pace.answered('breaker');
+        return notTaken();
+      case 'unauthorised':
+        pace.answered('unauthorised');
+        return notTaken();
+      case 'forbidden':
+        pace.answered('invalid');
+        await notTaken();
+        // A process that started after the bot was removed has only the channel's state to tell it.
+        return setAside(
+          channel,
+          head,
+          head?.state === 'paused' || isRemoved(channel.guildId) ? 'paused' : 'parked',
+          outcome.code,
+        );
+      case 'gone':
+        pace.answered('fine');
+        await notTaken();
+        return setAside(channel, head, 'paused', outcome.code);
+      case 'refused':
+        pace.answered('fine');
+        return refused(channel, batch, outcome.reason);
+    }
+  }
+
+  function taken({ id, kind }: Attempted, messageId: string | null, now: number): Promise<void> {
+    if (kind !== 'edit') return store.outbox.sent(id, messageId, now);
+    // A message that is gone cannot tell of what was to join it.
+    return messageId === null ? store.outbox.editFailed(id, now) : store.outbox.edited(id, now);
+  }
+
+  /** Searches for the one bad line by halves; that one goes out plain; if even that is refused, it is a dead letter. */
+  async function refused(channel: Channel, batch: Attempted, reason: string): Promise<void> {
+    const now = clock.now();
+    switch (batch.kind) {
+      case 'edit':
+        return store.outbox.editFailed(batch.id, now);
+      case 'notice':
+        return store.outbox.dead(batch.id, reason, now);
+      case 'create':
+      case 'digest':
+    }
+    if (batch.lines > 1) {
+      channel.limit = Math.min(Math.ceil(batch.lines / 2), BATCH / 2);
+      return store.outbox.thaw(batch.id);
+    }
+    if (!channel.plain) {
+      channel.limit = 1;
+      channel.plain = true;
+      return store.outbox.thaw(batch.id);
+    }
+    channel.plain = false;
+    channel.limit = BATCH;
+    return store.outbox.dead(batch.id, reason, now);
+  }
+
+  /** A channel that cannot be written to keeps its alerts for days and is tried again now and then. */
+  async function setAside(
+    channel: Channel,
+    head: ChannelHead | null,
+    state: 'parked' | 'paused',
+    code: number,
+  ): Promise<void> {
+    const now = clock.now();
+    const known = head?.state === state ? head : null;
+    const since = known?.since ?? now;
+    const attempts = known?.attempts ?? 0;
+    const reason = state === 'parked' ? `missing permissions (${code})` : `channel or server is gone (${code})`;
+    const before = now - KEPT[state];
+    if (since < before) await store.outbox.expire(channel.id, before, `${reason} for too long`, now);
+    channel.aside = true;
+    channel.dueAt = now + PARKED_RETRIES[Math.min(attempts, PARKED_RETRIES.length - 1)]!;
+    const rest = { dueAt: channel.dueAt, attempts: attempts + 1, since, reason };
+    if (state === 'parked' && !known && head) await park(channel, head.guildId, code, rest);
+    else await mark(channel, state, rest);
+  }
+
+  /** Parks a channel and has the admins told of it elsewhere: once, whatever happens in between. */
+  async function park(channel: Channel, guildId: string, code: number, rest: Parameters<typeof mark>[2]) {
+    const elsewhere = await store.outbox.channelForNotices(guildId, channel.id);
+    if (elsewhere === null) return mark(channel, 'parked', rest);
+    const { language } = await store.servers.settings(guildId);
+    const words = renderParked(channel.id, code, language);
+    await store.outbox.setChannel(
+      { channelId: channel.id, state: 'parked', ...rest },
+      { guildId, channelId: elsewhere, ...words, now: clock.now(), closed: channel.id },
+    );
+    nudge(elsewhere);
+  }
+
+  function mark(
+    channel: Channel,
+    state: ChannelHead['state'],
+    rest: { dueAt: number; attempts: number; since: number | null; reason: string | null },
+  ): Promise<void> {
+    return store.outbox.setChannel({ channelId: channel.id, state, ...rest });
+  }
+
+  return settle;
+}

@@ -1,0 +1,229 @@
+import type { Database } from 'better-sqlite3';
+import type { AddressText } from '../domain/address.ts';
+import type { Mark } from '../domain/mark.ts';
+import {
+  BURST_LINES,
+  BURST_WINDOW_MS,
+  burstUntil,
+  type DigestReason,
+  dueOf,
+  type Hold,
+  type Rhythm,
+} from '../domain/rhythm.ts';
+import type { Perspective } from '../domain/subscription.ts';
+import type { Transfer } from '../domain/transfer.ts';
+
+/** An alert as it is rendered: one transfer, with every subscription of the channel that it matched. */
+export interface ClaimedAlert {
+  id: number;
+  guildId: string;
+  channelId: string;
+  createdAt: number;
+  transfer: Transfer;
+  /** How many equal transfers the transaction holds. */
+  count: number;
+  /** The transaction was seen in another block first. */
+  reorganised: boolean;
+  matches: {
+    subscription: number;
+    perspective: Perspective;
+    address: AddressText;
+    label: string | null;
+    mention: string | null;
+    mentionMinimum: string | null;
+    mentionCooldown: number;
+    mentionedAt: number | null;
+  }[];
+  marks: Mark[];
+  /** The server's own names of the transfer's addresses. */
+  labels: Partial<Record<AddressText, string>>;
+  /** As the server's admins chose them. */
+  language: string | null;
+  timezone: string | null;
+  /** Why it was not told at once. */
+  hold: Hold | null;
+}
+
+/** Alerts of a channel that are to be told now. */
+export interface DueLines {
+  /** The oldest; those of one transaction follow each other. */
+  alerts: ClaimedAlert[];
+  /** How many there are altogether, and since when. */
+  waiting: number;
+  oldest: number;
+  /** Why they are told together; null: line by line. */
+  reason: DigestReason | null;
+}
+
+interface AlertRow extends Omit<ClaimedAlert, 'transfer' | 'reorganised' | 'matches' | 'marks' | 'labels'> {
+  data: string;
+  matches: string;
+  reorganised: 0 | 1;
+  marks: string;
+}
+
+interface Group {
+  hold: Hold | null;
+  waiting: number;
+  oldest: number | null;
+}
+
+const COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
+  t.data, t.count, t.reorganised, a.marks, a.hold,
+  (SELECT language FROM guilds WHERE guild_id = a.guild_id) AS language,
+  (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone`;
+
+const UNNAMED = { label: null, mention: null, mentionMinimum: null, mentionCooldown: 0, mentionedAt: null };
+
+/** Alerts of one transaction that go into one message at the most. */
+const MOST_OF_ONE = 50;
+
+/** Reads alerts as they are told. */
+export function alertReader(db: Database) {
+  const subscription = db.prepare<[number], Omit<ClaimedAlert['matches'][number], 'subscription' | 'perspective'>>(
+    `SELECT label, mention, address, mention_minimum AS mentionMinimum, mention_cooldown AS mentionCooldown,
+       mentioned_at AS mentionedAt FROM subscriptions WHERE id = ?`,
+  );
+  const labelOf = db.prepare<[string, string], { name: string }>(
+    'SELECT name FROM labels WHERE guild_id = ? AND address = ?',
+  );
+  const ofBatch = db.prepare<[number], AlertRow>(
+    `SELECT ${COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id WHERE a.batch_id = ? ORDER BY a.id`,
+  );
+
+  function claimed({ matches, data, reorganised, marks, ...row }: AlertRow): ClaimedAlert {
+    const transfer = JSON.parse(data) as Transfer;
+    const labels = Object.fromEntries(
+      [transfer.from, transfer.to, transfer.token].flatMap((address) => {
+        const label = address && labelOf.get(row.guildId, address);
+        return label ? [[address, label.name]] : [];
+      }),
+    );
+    const named = (JSON.parse(matches) as { subscription: number; perspective: Perspective }[]).map((match) => ({
+      ...match,
+      // A subscription that was removed meanwhile leaves the address that it stood for.
+      ...(subscription.get(match.subscription) ?? { ...UNNAMED, address: addressOf(match, transfer) }),
+    }));
+    return {
+      ...row,
+      transfer,
+      reorganised: reorganised === 1,
+      matches: named,
+      marks: JSON.parse(marks) as Mark[],
+      labels,
+    };
+  }
+
+  return { claimed, ofBatch: (batchId: number) => byTransaction(ofBatch.all(batchId).map(claimed)) };
+}
+
+/** Which alerts of a channel are to be told now, and how. */
+export function dueAlerts(db: Database) {
+  const { claimed } = alertReader(db);
+  const held = db.prepare<[string, number], Group>(
+    `SELECT hold, count(*) AS waiting, min(created_at) AS oldest FROM alerts
+     WHERE channel_id = ? AND state = 'waiting' AND hold IS NOT NULL AND due_at <= ?
+     GROUP BY hold ORDER BY min(due_at) LIMIT 1`,
+  );
+  const plain = db.prepare<[string], Group>(
+    `SELECT NULL AS hold, count(*) AS waiting, min(created_at) AS oldest FROM alerts
+     WHERE channel_id = ? AND state = 'waiting' AND hold IS NULL`,
+  );
+  const nextHeld = db.prepare<[string], { at: number | null }>(
+    "SELECT min(due_at) AS at FROM alerts WHERE channel_id = ? AND state = 'waiting' AND hold IS NOT NULL",
+  );
+  const waiting = db.prepare<[string, Hold | null, number, number], AlertRow>(
+    `SELECT ${COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+     WHERE a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ? ORDER BY a.due_at, a.id LIMIT ?`,
+  );
+  const ofTransaction = db.prepare<[string, string, Hold | null, number, number], AlertRow>(
+    `SELECT ${COLUMNS} FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id
+     WHERE t.tx_hash = ? AND a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ?
+     ORDER BY a.id LIMIT ?`,
+  );
+  // Lines of one transaction count once, because they are told as one.
+  const told = db.prepare<[string, number, number], { lines: number }>(
+    `SELECT count(*) AS lines FROM (
+       SELECT DISTINCT b.id, t.tx_hash FROM batches b JOIN alerts a ON a.batch_id = b.id
+         JOIN transfers t ON t.id = a.transfer_id
+       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.reason = 'burst')
+       LIMIT ?)`,
+  );
+  const lastTold = db.prepare<[string], { lastAt: number | null }>(
+    `SELECT max(sent_at) AS lastAt FROM batches
+     WHERE channel_id = ? AND state = 'sent' AND (kind = 'create' OR reason = 'burst')`,
+  );
+
+  /** Until when lines are gathered; null: they are told one by one. */
+  function gatheredUntil(channelId: string, now: number): number | null {
+    const { lastAt } = lastTold.get(channelId)!;
+    if (lastAt === null) return null;
+    const { lines } = told.get(channelId, lastAt - BURST_WINDOW_MS, BURST_LINES + 1)!;
+    return burstUntil(lines, lastAt, now);
+  }
+
+  function read(channelId: string, hold: Hold | null, now: number, limit: number): ClaimedAlert[] {
+    return waiting.all(channelId, hold, now, limit).map(claimed);
+  }
+
+  /** The oldest alerts, with all others of their transactions. */
+  function together(channelId: string, hold: Hold | null, now: number, limit: number): ClaimedAlert[] {
+    const oldest = read(channelId, hold, now, limit);
+    const known = new Set(oldest.map(({ id }) => id));
+    const hashes = new Set(oldest.map(({ transfer }) => transfer.txHash));
+    const others = [...hashes].flatMap((hash) =>
+      ofTransaction.all(hash, channelId, hold, now, MOST_OF_ONE).filter(({ id }) => !known.has(id)),
+    );
+    return byTransaction([...oldest, ...others.map(claimed)]);
+  }
+
+  return {
+    /** Everything of one hold that is due, oldest first. */
+    all: read,
+    /**
+     * What is told next: what was held back and is due, before what came meanwhile. `alone`: without the others of the
+     * same transactions. `until`: when there will be something, if there is nothing now.
+     */
+    next(
+      channelId: string,
+      { limit, alone }: { limit: number; alone: boolean },
+      now: number,
+    ): DueLines | { until: number | null } {
+      const take = (group: Group, reason: DigestReason | null): DueLines => ({
+        alerts: (alone ? read : together)(channelId, group.hold, now, limit),
+        waiting: group.waiting,
+        oldest: group.oldest!,
+        reason,
+      });
+      const due = held.get(channelId, now);
+      if (due) return take(due, due.hold);
+      const later = nextHeld.get(channelId)!.at;
+      const others = plain.get(channelId)!;
+      if (others.waiting === 0) return { until: later };
+      const gathered = gatheredUntil(channelId, now);
+      if (gathered !== null && gathered > now) return { until: Math.min(gathered, later ?? gathered) };
+      return take(others, gathered === null ? null : 'burst');
+    },
+  };
+}
+
+/** Tells when an alert is due, from the rhythm of the subscriptions that it matched; for the router's transaction. */
+export function dueTimes(db: Database) {
+  const rhythm = db.prepare<[number], Rhythm>('SELECT digest, quiet FROM subscriptions WHERE id = ?');
+  const zone = db.prepare<[string], { timezone: string | null }>('SELECT timezone FROM guilds WHERE guild_id = ?');
+  return ({ guildId, matches }: { guildId: string; matches: { subscription: number }[] }, now: number) =>
+    dueOf(
+      matches.flatMap(({ subscription }) => rhythm.get(subscription) ?? []),
+      zone.get(guildId)?.timezone ?? null,
+      now,
+    );
+}
+
+function byTransaction(alerts: ClaimedAlert[]): ClaimedAlert[] {
+  return [...Map.groupBy(alerts, ({ transfer }) => transfer.txHash).values()].flat();
+}
+
+function addressOf({ perspective }: { perspective: Perspective }, { from, to, token }: Transfer): AddressText {
+  const address = perspective === 'incoming' ? to : perspective === 'token' ? token : from;
+  return address ?? '0x0000000000000000000000000000000000000000';
+}

@@ -1,0 +1,43 @@
+import type { Database } from 'better-sqlite3';
+
+/** A line that Discord refused in every form, or that waited too long. */
+export interface DeadLetter {
+  id: number;
+  alertId: number;
+  channelId: string;
+  reason: string;
+  payload: string;
+  at: number;
+  /** JSON of the transfer, as the ledger has it. */
+  transfer: string | null;
+}
+
+const LETTERS = `SELECT d.id, d.alert_id AS alertId, d.channel_id AS channelId, d.reason, d.payload, d.at, t.data AS transfer
+  FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
+
+/** Lines that could not be told, until somebody puts them back. */
+export function deadLetters(db: Database) {
+  const letters = db.prepare<[number], DeadLetter>(`${LETTERS} ORDER BY d.id LIMIT ?`);
+  const letter = db.prepare<[number], DeadLetter>(`${LETTERS} WHERE d.id = ?`);
+  const count = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM dead_letters');
+  const unbury = db.prepare<[number]>('DELETE FROM dead_letters WHERE id = ?');
+  const revive = db.prepare<[number]>(
+    "UPDATE alerts SET state = 'waiting', batch_id = NULL, hold = NULL, due_at = 0 WHERE id = ?",
+  );
+  const tryAtOnce = db.prepare<[string]>('UPDATE channels SET due_at = 0 WHERE channel_id = ?');
+  const replay = db.transaction((id: number) => {
+    const found = letter.get(id);
+    if (!found || revive.run(found.alertId).changes === 0) return false;
+    unbury.run(id);
+    tryAtOnce.run(found.channelId);
+    return true;
+  });
+
+  return {
+    deadLetters: (limit: number) => letters.all(limit),
+    deadLetter: (id: number) => letter.get(id) ?? null,
+    deadLetterCount: () => count.get()!.n,
+    /** Puts a dead letter's alert back among those that wait; false when there is none with this number. */
+    replay: (id: number): boolean => replay.immediate(id),
+  };
+}

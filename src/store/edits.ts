@@ -1,0 +1,116 @@
+import type { Database } from 'better-sqlite3';
+import type { ClaimedAlert } from './alerts.ts';
+import { alertReader } from './alerts.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+/** Alerts of a transaction join its message for this long; later nobody would see them there. */
+const JOIN_MS = 10 * MINUTE;
+/** Messages that a new label changes at the most. */
+const MOST_RELABELLED = 200;
+
+/** A sent message that others of its transaction may join. */
+export interface Joinable {
+  id: number;
+  reference: string;
+  messageId: string;
+  alerts: ClaimedAlert[];
+}
+
+/** Changes to messages that were sent: a batch of kind `edit` bears the reference of the message that it changes. */
+export function editTables(db: Database) {
+  const { ofBatch } = alertReader(db);
+  const insert = db.prepare(
+    `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, state, attempts, unsure, frozen_at)
+     VALUES (@channelId, 'edit', @reason, '', @reference, @payload, 'frozen', @attempts, 0, @now)`,
+  );
+  // Whether it was taken up yet decides: what is being sent may have been rendered before.
+  const requested = db.prepare<[string], { id: number }>(
+    "SELECT id FROM batches WHERE reference = ? AND kind = 'edit' AND state = 'frozen' AND attempts = 0",
+  );
+  const telling = db.prepare<[string], { channelId: string; reference: string }>(
+    `SELECT DISTINCT b.channel_id AS channelId, b.reference
+     FROM transfers t JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
+     WHERE t.key = ? AND b.kind = 'create' AND b.state IN ('frozen', 'sent')`,
+  );
+  const showing = db.prepare<
+    { guildId: string; address: string; since: number; limit: number },
+    { channelId: string; reference: string }
+  >(
+    `SELECT DISTINCT b.channel_id AS channelId, b.reference
+     FROM channels c CROSS JOIN batches b ON b.channel_id = c.channel_id
+       CROSS JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
+     WHERE c.guild_id = @guildId AND b.state = 'sent' AND b.sent_at > @since AND b.kind = 'create'
+       AND @address IN (t.data ->> '$.from', t.data ->> '$.to', t.data ->> '$.token')
+     ORDER BY b.id DESC LIMIT @limit`,
+  );
+  const joinable = db.prepare<[string, string, number], Omit<Joinable, 'alerts'>>(
+    `SELECT b.id, b.reference, b.message_id AS messageId
+     FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
+     WHERE t.tx_hash = ? AND a.channel_id = ? AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > ?
+       AND b.message_id IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
+     ORDER BY b.id DESC LIMIT 1`,
+  );
+  const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
+  const end = db.prepare<[string, number, number]>('UPDATE batches SET state = ?, sent_at = ? WHERE id = ?');
+  /** The alerts that an edit adds to its message: the message was sent, and they were not. */
+  const JOINED = `state = 'frozen' AND batch_id = (
+    SELECT o.id FROM batches e JOIN batches o ON o.reference = e.reference
+    WHERE e.id = ? AND o.kind = 'create' AND o.state = 'sent')`;
+  const told = db.prepare<[number]>(`UPDATE alerts SET state = 'sent' WHERE ${JOINED}`);
+  const release = db.prepare<[number]>(`UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE ${JOINED}`);
+
+  function request(message: { channelId: string; reference: string }, reason: 'change' | 'label', now: number): string {
+    const known = reason === 'label' && requested.get(message.reference);
+    if (!known) insert.run({ ...message, reason, payload: '', attempts: 0, now });
+    return message.channelId;
+  }
+
+  const relabel = db.transaction((guildId: string, address: string, now: number) => {
+    const messages = showing.all({ guildId, address, since: now - DAY, limit: MOST_RELABELLED });
+    return [...new Set(messages.map((message) => request(message, 'label', now)))];
+  });
+  const join = db.transaction((channelId: string, to: Joinable, alertIds: number[], payload: string, now: number) => {
+    const edit = { channelId, reason: 'join', reference: to.reference, payload, attempts: 1, now };
+    const id = Number(insert.run(edit).lastInsertRowid);
+    for (const alertId of alertIds) assign.run(to.id, alertId);
+    return id;
+  });
+  const edited = db.transaction((editId: number, now: number) => {
+    end.run('sent', now, editId);
+    told.run(editId);
+  });
+  const editFailed = db.transaction((editId: number, now: number) => {
+    release.run(editId);
+    end.run('dead', now, editId);
+  });
+
+  return {
+    /**
+     * What the router calls within its own transaction: asks for the messages that tell of a transfer to be rendered
+     * anew. Lines that still wait need nothing, because they are rendered late.
+     */
+    requestChange: (transferKey: string, now: number): string[] =>
+      telling.all(transferKey).map((message) => request(message, 'change', now)),
+    /** The message of a transaction that another alert of it may join. */
+    joinable(channelId: string, txHash: string, now: number): Joinable | null {
+      const found = joinable.get(txHash, channelId, now - JOIN_MS);
+      return found ? { ...found, alerts: ofBatch(found.id) } : null;
+    },
+    methods: {
+      /**
+       * Asks for the last day's messages of a server that show an address, the latest 200 at most, to be rendered anew;
+       * gives their channels, for the deliverer to be nudged.
+       */
+      relabel: (guildId: string, address: string, now: number): string[] => relabel.immediate(guildId, address, now),
+      /** Adds alerts to a sent message, to be told by changing it to `payload`; gives the edit's id. */
+      join: (channelId: string, to: Joinable, alertIds: number[], payload: string, now: number): number =>
+        join.immediate(channelId, to, alertIds, payload, now),
+      /** The message was changed. */
+      edited: (editId: number, now: number): void => edited.immediate(editId, now),
+      /** The message will not change; the alerts that were to join it wait again, for a message of their own. */
+      editFailed: (editId: number, now: number): void => editFailed.immediate(editId, now),
+    },
+  };
+}

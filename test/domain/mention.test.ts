@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { mentionsOf } from '../../src/domain/mention.ts';
+
+const NOW = 1_000_000_000;
+const MINUTE = 60_000;
+
+function line(value: string | null, match: object, decimals: number | null = 6) {
+  const plain = { subscription: 1, mention: '7', mentionMinimum: null, mentionCooldown: 5, mentionedAt: null };
+  return { transfer: { value, decimals, tokenId: null }, matches: [{ ...plain, ...match }] };
+}
+
+it.each([
+  ['without a minimum', line('1', {}), ['7']],
+  ['without a role', line('1', { mention: null }), []],
+  ['below the minimum', line('99999999', { mentionMinimum: '100' }), []],
+  ['at the minimum', line('100000000', { mentionMinimum: '100' }), ['7']],
+  ['an amount that cannot be compared', line('1', { mentionMinimum: '100' }, null), ['7']],
+  ['no amount', line(null, { mentionMinimum: '100' }), ['7']],
+  ['within the cool-down', line('1', { mentionedAt: NOW - 5 * MINUTE + 1 }), []],
+  ['after the cool-down', line('1', { mentionedAt: NOW - 5 * MINUTE }), ['7']],
+])('%s', (_, given, roles) => {
+  expect(mentionsOf([given], NOW).roles).toEqual(roles);
+});
+
+it('mentions a role once, for every subscription that calls for it and no other', () => {
+  const lines = [
+    line('1', { subscription: 1 }),
+    line('1', { subscription: 2 }),
+    line('1', { subscription: 3, mentionMinimum: '5' }),
+    line('1', { subscription: 4, mention: '8' }),
+  ];
+  expect(mentionsOf(lines, NOW)).toEqual({ roles: ['7', '8'], subscriptions: [1, 2, 4] });
+});

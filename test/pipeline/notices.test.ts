@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+
+const MINUTE = 60_000;
+
+let pipeline: Pipeline;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+  for (const channel of [ALERTS, WHALES]) await pipeline.watch(TREASURY, channel);
+});
+afterEach(() => pipeline.close());
+
+const notices = (channel: string) => pipeline.lines(channel).filter(({ title }) => title.includes('cannot post'));
+const close = (channelId: string) => pipeline.discord.act({ do: 'channel.forbid', channelId });
+const send = async () => {
+  await pipeline.receive(payment());
+  await pipeline.idle();
+};
+
+describe('a channel that is closed to the bot', () => {
+  it('is told of once in the default channel: which, why, what to do, how long its alerts are kept', async () => {
+    await pipeline.store.servers.change(HARBOR, { defaultChannel: GENERAL });
+    close(ALERTS);
+    await send();
+    await pipeline.pass(24 * 60 * MINUTE, 30 * MINUTE);
+    await pipeline.restart();
+    await send();
+    expect(notices(GENERAL)).toHaveLength(1);
+    const { text } = notices(GENERAL)[0]!;
+    for (const part of [`<#${ALERTS}>`, '50001', 'View Channel', '/subscription edit', '7 days'])
+      expect(text).toContain(part);
+    expect(notices(WHALES)).toEqual([]);
+  });
+
+  it('is told of in another channel in use where no default channel is open, and again the next time', async () => {
+    await pipeline.store.servers.change(HARBOR, { defaultChannel: ALERTS });
+    for (const times of [1, 2]) {
+      close(ALERTS);
+      await send();
+      expect(notices(WHALES)).toHaveLength(times);
+      pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
+      pipeline.deliverer.guildChanged(HARBOR);
+      await pipeline.idle();
+    }
+    expect(notices(WHALES)).toHaveLength(2);
+  });
+
+  it('is not told of any more once it is open, if no channel could be told before', async () => {
+    close(ALERTS);
+    close(WHALES);
+    await send();
+    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
+    pipeline.deliverer.guildChanged(HARBOR);
+    await pipeline.idle();
+    pipeline.discord.act({ do: 'channel.allow', channelId: WHALES });
+    pipeline.deliverer.guildChanged(HARBOR);
+    await pipeline.idle();
+    expect(pipeline.lines(ALERTS).filter(({ title }) => title.includes('Incoming'))).toHaveLength(1);
+    expect(notices(WHALES)).toEqual([]);
+  });
+
+  it('survives an answer that is lost: the notice is there once', async () => {
+    close(ALERTS);
+    pipeline.discord.fault({
+      fault: { kind: 'lost' },
+      channelId: WHALES,
+      method: 'POST',
+      path: '/channels/:channel/messages',
+      times: 3,
+    });
+    await send();
+    await pipeline.restart();
+    await pipeline.pass(5 * MINUTE);
+    expect(notices(WHALES)).toHaveLength(1);
+  });
+});
+
+it('a notice that Discord refuses holds nothing up', async () => {
+  await pipeline.store.outbox.notice({
+    guildId: HARBOR,
+    channelId: WHALES,
+    title: 'x'.repeat(1_000),
+    text: 'too long a title',
+    now: pipeline.clock.now(),
+  });
+  await send();
+  expect(pipeline.lines(WHALES).map(({ title }) => title)).toHaveLength(1);
+  expect(await pipeline.store.outbox.stats()).toMatchObject({ frozen: 0, waiting: 0, deadLetters: 0 });
+});

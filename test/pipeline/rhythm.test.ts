@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+let pipeline: Pipeline;
+// The clock begins at midnight UTC, 01:00 in Berlin.
+beforeEach(async () => {
+  pipeline = await startPipeline();
+  await pipeline.store.servers.change(HARBOR, { timezone: 'Europe/Berlin' });
+});
+afterEach(() => pipeline.close());
+
+const send = async (units = 5, change: object = {}) => {
+  await pipeline.receive(payment({ value: String(units * 1_000_000), ...change }));
+  await pipeline.idle();
+};
+const titles = () => pipeline.lines(ALERTS).map(({ title }) => /Digest · \d+ transfers|· [\d,]+/.exec(title)?.[0]);
+const started = () => Date.UTC(2026, 0, 1);
+const until = (ms: number, step = MINUTE) => pipeline.pass(started() + ms - pipeline.clock.now(), step);
+
+describe('a subscription with a digest', () => {
+  it('is told at the end of the hour, in one message, after a restart too', async () => {
+    await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly' });
+    for (const n of [1, 2, 3]) await send(n);
+    await until(30 * MINUTE);
+    await send(4);
+    await pipeline.restart();
+    await until(HOUR - MINUTE);
+    expect(titles()).toEqual([]);
+    await until(HOUR + SECOND, SECOND);
+    expect(titles()).toEqual(['Digest · 4 transfers']);
+    await until(3 * HOUR);
+    expect(titles()).toHaveLength(1);
+  });
+
+  it('is told at the end of the day of the server’s time zone', async () => {
+    await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
+    for (const n of [1, 2]) await send(n);
+    await until(23 * HOUR - MINUTE, 10 * MINUTE);
+    expect(titles()).toEqual([]);
+    await until(23 * HOUR + MINUTE);
+    expect(titles()).toEqual(['Digest · 2 transfers']);
+  });
+
+  it('does not hold up those of the channel that are told at once, nor a line that one of these wants too', async () => {
+    await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
+    await pipeline.watch(ALICE, ALERTS);
+    await send(1, { from: `0x${'9'.repeat(40)}` });
+    await send(2, { to: `0x${'9'.repeat(40)}` });
+    await send(3);
+    expect(titles()).toEqual(['· 2', '· 3']);
+    await until(23 * HOUR + MINUTE, 10 * MINUTE);
+    expect(titles()).toEqual(['· 2', '· 3', '· 1']);
+  });
+
+  it('counts what waits for a closed channel from when it was due', async () => {
+    await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
+    pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
+    for (const n of [1, 2]) await send(n);
+    await until(7 * DAY + 20 * HOUR, HOUR);
+    expect((await pipeline.store.outbox.stats()).deadLetters).toBe(0);
+    await until(8 * DAY + 6 * HOUR, HOUR);
+    expect(await pipeline.store.outbox.stats()).toMatchObject({ deadLetters: 2, waiting: 0 });
+  });
+});
+
+describe('quiet hours', () => {
+  beforeEach(() => pipeline.watch(TREASURY, ALERTS, { quiet: '22:00-07:00' }));
+
+  it('are followed by one summary; outside of them lines are told at once', async () => {
+    for (const n of [1, 2, 3]) await send(n);
+    await until(6 * HOUR - MINUTE, 10 * MINUTE);
+    expect(titles()).toEqual([]);
+    await until(6 * HOUR + MINUTE);
+    expect(titles()).toEqual(['Digest · 3 transfers']);
+    await send(4);
+    expect(titles()).toEqual(['Digest · 3 transfers', '· 4']);
+  });
+
+  it('in which one line came are followed by that line', async () => {
+    await send(1);
+    await until(6 * HOUR + MINUTE, 10 * MINUTE);
+    expect(titles()).toEqual(['· 1']);
+  });
+});
+
+describe('a channel in which much happens', () => {
+  /** One line every five seconds. */
+  const rush = async (lines: number) => {
+    for (let n = 1; n <= lines; n++) {
+      await send(n);
+      await pipeline.pass(5 * SECOND);
+    }
+  };
+  const digests = () => titles().filter((title) => title?.startsWith('Digest'));
+
+  it('is told 61 lines, then a digest every five minutes, until less happens; a restart changes nothing', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    await rush(61);
+    expect(titles()).toHaveLength(61);
+    await rush(30);
+    await pipeline.restart();
+    await rush(25);
+    expect(titles()).toHaveLength(61);
+    await pipeline.pass(MINUTE);
+    expect(digests()).toEqual(['Digest · 55 transfers']);
+    await rush(5);
+    expect(titles()).toHaveLength(62);
+    await pipeline.pass(5 * MINUTE);
+    expect(digests()).toEqual(['Digest · 55 transfers', 'Digest · 5 transfers']);
+    await pipeline.pass(10 * MINUTE);
+    await send(1);
+    expect(titles().at(-1)).toBe('· 1');
+  });
+});
