@@ -1,11 +1,10 @@
 import type { ButtonUse, Command, CommandContext, CommandUse, Reply } from '../src/discord/command.ts';
-import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
 import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';
-import { linkButton, note, pager, row } from './parts/reply.ts';
+import { linkButton, nameOf, note, pager, row } from './parts/reply.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
 
 const PER_PAGE = 5;
@@ -85,7 +84,7 @@ async function search(t: Translate, { options }: CommandUse, discovery: Discover
   const category = keys.find((key) => key.toLowerCase() === typed.toLowerCase()) ?? typed;
   if (!CATEGORY.test(category) || (live && !keys.includes(category))) {
     const known = keys.map((key) => `\`${key}\``).join(', ');
-    throw new UserError(t('provider.noCategory', { typed: inCode(typed, '` `'), categories: known }));
+    throw new UserError(t('provider.noCategory', { typed: nameOf(t, typed, '` `'), categories: known }));
   }
   const query = {
     category,
@@ -100,7 +99,7 @@ async function results(t: Translate, query: ProviderQuery, wanted: number, disco
   if (answer.status !== 'ok') throw new UserError(explain(t, answer, 'directory'));
   const found = groupProviders(answer.rows);
   const browse = linkButton(t('provider.browse'), discovery.directoryUrl(query.category, query.search));
-  const asked = [query.search, query.provider].filter((text) => text !== null).map((text) => inCode(text, ''));
+  const asked = [query.search, query.provider].filter((text) => text !== null).map((text) => nameOf(t, text, ''));
   const title = [query.category, ...asked].join(' · ');
   if (found.length === 0) return note('info', title, [t('provider.none')], { components: [row(browse)] });
   const pages = Math.ceil(found.length / PER_PAGE);
@@ -113,9 +112,9 @@ async function results(t: Translate, query: ProviderQuery, wanted: number, disco
     pages,
     (to) => `provider:page:${query.category}:${to}:${encode(query.search)}:${encode(query.provider)}`,
   );
-  const links = numbered.flatMap(({ one, number }) => linksOf(t, one, number)).slice(0, 10);
-  const rows = [row(...turn, browse)];
-  for (let at = 0; at < links.length; at += 5) rows.push(row(...links.slice(at, at + 5)));
+  // One row of links: on a phone each is a line of its own.
+  const links = numbered.flatMap(({ one, number }) => linksOf(t, one, number, Math.floor(PER_PAGE / shown.length)));
+  const rows = [row(...turn, browse), ...(links.length > 0 ? [row(...links)] : [])];
   const lines = numbered.flatMap(({ one, number }) => sectionOf(t, one, number));
   if (!answer.complete) lines.push(`-# ${t('provider.incomplete')}`);
   return note('info', title, lines, {

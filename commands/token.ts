@@ -3,14 +3,13 @@ import type { Command, CommandSettings, Reply } from '../src/discord/command.ts'
 import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
 import { formatAmount } from '../src/domain/amount.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
-import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Token } from '../src/upstream/explorer.ts';
 import { checkTarget } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';
-import { fullAddress, linkButton, note, press, row, shortAddress } from './parts/reply.ts';
+import { fullAddress, linkButton, nameOf, note, press, row, shortAddress } from './parts/reply.ts';
 import { watch } from './subscription/add.ts';
 import { visibleTo } from './subscription/find.ts';
 
@@ -77,17 +76,17 @@ function show(t: Translate, found: Token, settings: CommandSettings): Reply {
   const buttons = [press(t('token.watch'), `token:watch:${text}`, ButtonStyle.Primary)];
   if (settings.explorerUrl) buttons.push(linkButton(t('token.explorer'), `${settings.explorerUrl}/token/${text}`));
   const unknown = t('token.notGiven');
-  const title = inCode(name, t('token.unnamed'));
+  const title = [...new Set([nameOf(t, name, t('token.unnamed')), nameOf(t, symbol, '')])].join(' ').trimEnd();
   return note(
     'info',
-    symbol === null ? title : `${title} ${inCode(symbol, '')}`,
+    title,
     [
       fullAddress(address, settings, 'token'),
       decimals === null && isFungible(found) ? `-# ${t('token.withoutDecimals')}` : null,
     ],
     {
       fields: [
-        { name: t('token.type'), value: inCode(type, unknown), inline: true },
+        { name: t('token.type'), value: nameOf(t, type, unknown), inline: true },
         { name: t('token.decimals'), value: decimals === null ? unknown : String(decimals), inline: true },
         {
           name: t('token.cataloged'),
@@ -104,11 +103,12 @@ function show(t: Translate, found: Token, settings: CommandSettings): Reply {
 /** NFTs have no decimals, and nobody misses them. */
 const isFungible = ({ type }: Token) => !/721|1155/.test(type ?? '');
 
-function supply(t: Translate, { totalSupply, decimals, symbol }: Token): string {
+function supply(t: Translate, token: Token): string {
+  const { totalSupply, symbol } = token;
   if (totalSupply === null) return t('token.notGiven');
   const raw = t('token.raw', { value: `\`${totalSupply}\`` });
+  const decimals = token.decimals ?? (isFungible(token) ? null : 0);
   if (decimals === null) return raw;
-  return `${formatAmount(totalSupply, decimals)} ${inCode(symbol, '')}`
-    .trimEnd()
-    .concat(decimals === 0 ? '' : `\n${raw}`);
+  const amount = `${formatAmount(totalSupply, decimals)} ${nameOf(t, symbol, '')}`.trimEnd();
+  return decimals === 0 ? amount : `${amount}\n${raw}`;
 }

@@ -96,6 +96,11 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 }
 
+/** A third party's name in inline code, the only form in which it is shown; `fallback` stands for a missing one. */
+export function nameOf(t: Translate, text: string | null | undefined, fallback: string): string {
+  return inCode(text, fallback, undefined, t('alert.hiddenName'));
+}
+
 /** Third-party prose in inline code: word by word made plain, links taken out, at most `most` characters. */
 export function prose(text: string, most: number): string {
   const words: string[] = [];

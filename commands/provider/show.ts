@@ -1,8 +1,8 @@
 import type { APIButtonComponent } from 'discord.js';
-import { inCode, plainText } from '../../src/domain/text.ts';
+import { plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { ProviderRow } from '../../src/upstream/discovery.ts';
-import { linkButton, prose } from '../parts/reply.ts';
+import { linkButton, nameOf, prose } from '../parts/reply.ts';
 
 /** One provider with all its rows: one a plan. */
 export interface Provider {
@@ -33,27 +33,29 @@ export function groupProviders(rows: readonly ProviderRow[]): Provider[] {
 /** A provider's lines: name, what it offers, plans, and what its category adds. */
 export function sectionOf(t: Translate, { name, rows }: Provider, number: number): string[] {
   const first = rows[0]!.columns;
-  const marks = [first.starred === '✓' ? '⭐' : '', first.tag ? inCode(first.tag, '') : ''].filter(Boolean).join(' ');
-  const lines = [`**${number}.** ${inCode(name, t('provider.unnamed'))} ${marks}`.trimEnd()];
-  const optional = [
+  const marks = [first.starred === '✓' ? '⭐' : '', first.tag ? nameOf(t, first.tag, '') : '']
+    .filter(Boolean)
+    .join(' ');
+  const title = `### ${number}. ${nameOf(t, name, t('provider.unnamed'))} ${marks}`.trimEnd();
+  let room = SECTION_MAX - title.length;
+  const fits = (text: string | null): text is string => {
+    if (text === null || text.length > room) return false;
+    room -= text.length + 3;
+    return true;
+  };
+  const lines = [
     first.offer ? prose(first.offer, 120) : null,
     first.description ? prose(first.description, 220) : null,
     plansOf(t, rows),
-    ...extrasOf(rows),
-  ];
-  let length = lines[0]!.length;
-  for (const line of optional) {
-    if (line === null || length + line.length > SECTION_MAX) continue;
-    lines.push(line);
-    length += line.length + 1;
-  }
-  return lines;
+  ].filter(fits);
+  const extras = extrasOf(rows).filter(fits);
+  return [title, ...lines, ...(extras.length > 0 ? [`-# ${extras.join(' · ')}`] : [])];
 }
 
 function plansOf(t: Translate, rows: readonly ProviderRow[]): string | null {
   const plans = rows.flatMap(({ columns: { planName, planType, price } }) => {
     const parts = [planName ?? planType, price].filter((part) => part !== undefined);
-    return parts.length > 0 ? [parts.map((part) => inCode(part, '')).join(' ')] : [];
+    return parts.length > 0 ? [parts.map((part) => nameOf(t, part, '')).join(' ')] : [];
   });
   const distinct = [...new Set(plans)];
   if (distinct.length === 0) return null;
@@ -69,7 +71,7 @@ function extrasOf(rows: readonly ProviderRow[]): string[] {
       if (!PLACED.has(name) && /^[A-Za-z]\w{0,30}$/.test(name) && !seen.has(name)) seen.set(name, value);
     }
   }
-  return [...seen].slice(0, 4).map(([name, value]) => `-# ${words(name)}: ${prose(value, 80)}`);
+  return [...seen].slice(0, 4).map(([name, value]) => `${words(name)}: ${prose(value, 80)}`);
 }
 
 /** `supportedChains` and `supported_chains` → `Supported chains`. */
@@ -82,8 +84,8 @@ function words(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** At most two of the provider's own links; only to https, and each names the host that it leads to. */
-export function linksOf(t: Translate, { rows }: Provider, number: number): APIButtonComponent[] {
+/** At most `most` of the provider's own links; only to https, and each names the host that it leads to. */
+export function linksOf(t: Translate, { rows }: Provider, number: number, most: number): APIButtonComponent[] {
   const found = new Map<string, string>();
   for (const action of rows.flatMap(({ actions }) => actions)) {
     for (const [, label = '', target = ''] of action.matchAll(
@@ -97,5 +99,5 @@ export function linksOf(t: Translate, { rows }: Provider, number: number): APIBu
       found.set(url.href, `${number} · ${name} · ${host}`);
     }
   }
-  return [...found].slice(0, 2).map(([url, label]) => linkButton(label, url));
+  return [...found].slice(0, most).map(([url, label]) => linkButton(label, url));
 }

@@ -53,7 +53,7 @@ describe('/token', () => {
       TOKEN,
       'ERC-20',
       '12,345,678,901.23 `G$`\nraw `1234567890123`',
-      'In the catalogue\nyes',
+      'Catalogued\nyes',
     ]) {
       expect(text).toContain(part);
     }
@@ -68,6 +68,13 @@ describe('/token', () => {
     expect(text).toContain('Total supply\nraw `1234567890123`');
     expect(text).toContain('does not know this token’s decimals');
     expect(text).not.toContain('evil');
+  });
+
+  it('counts NFTs, which have no decimals', async () => {
+    upstream.set(() => frame({ ...RECORD, type: 'ERC-721', decimals: '', totalSupply: '9600' }));
+    const text = textOf(await world.use('token', { address: TOKEN }));
+    expect(text).toContain('Total supply\n9,600 `G$`');
+    expect(text).not.toContain('does not know');
   });
 
   const wrong: [string, Given, RegExp][] = [
@@ -149,11 +156,11 @@ describe('/provider search', () => {
       { provider: 'Acme', planName: 'Growth', price: '$49', starred: true },
     ]);
     const text = textOf(await world.use('provider search', { category: 'apis' }, { as: seed.mia }));
-    expect(text).toContain('**1.** `Acme` `RPC`');
+    expect(text).toContain('### 1. `Acme` `RPC`');
     expect(text).toContain('`Fast nodes`');
     expect(text).toContain('Plans: `Free` `0` · `Growth` `$49`');
     expect(text).toContain('Supported chains: `A, B`');
-    expect(text).toContain('**2.** `Beta`');
+    expect(text).toContain('### 2. `Beta`');
     expect(text).not.toMatch(/TBD|NULL/);
     expect(text).toContain('2 providers');
   });

@@ -50,7 +50,7 @@ it('/token reads the chain', async () => {
   const { address } = chain.tokens.dollar;
   const text = textOf(await world.use('token', { address }));
   expect(text).toContain(address);
-  expect(text).toMatch(/Type\n`ERC-20`\nDecimals\n6\nIn the catalogue\nyes\nTotal supply\n[\d,.]+ `/);
+  expect(text).toMatch(/Type\n`ERC-20`\nDecimals\n6\nCatalogued\nyes\nTotal supply\n[\d,.]+ `/);
   const wallet = await world.use('token', { address: chain.wallets.Treasury });
   expect(textOf(wallet)).toContain('knows no token');
 });
@@ -59,7 +59,7 @@ it('/provider finds, filters and pages', async () => {
   const categories = textOf(await world.use('provider categories'));
   expect(categories).toContain('12 categories');
   const all = textOf(await world.use('provider search', { category: 'apis' }));
-  const [, name] = /\*\*1\.\*\* `([^`]+)`/.exec(all)!;
+  const [, name] = /### 1\. `([^`]+)`/.exec(all)!;
   const one = await world.use('provider search', { category: 'apis', provider: name! });
   expect(textOf(one)).toContain('1 provider · page 1 of 1');
   for (const { url } of linksOf(one).slice(1)) expect(url).toMatch(/^https:/);
@@ -70,7 +70,7 @@ it('/provider finds, filters and pages', async () => {
 it('/webhook lists, and removes what it says', async () => {
   const { Treasury, Payroll, Alice } = chain.wallets;
   await webhook.add([Treasury, Payroll]);
-  expect(textOf(await world.use('webhook list'))).toMatch(new RegExp(`this bot ✅\\n.*${webhook.id}`));
+  expect(textOf(await world.use('webhook list'))).toMatch(new RegExp(`✅ .*this bot\\n.*${webhook.id}`));
   const asked = await world.use('webhook remove', { webhook: webhook.id, addresses: `${Treasury} ${Alice}` });
   expect(textOf(asked)).not.toContain('no webhook with this id');
   const done = await world.press(asked, 'webhook:confirm');
