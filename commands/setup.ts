@@ -5,7 +5,7 @@ import { check } from './setup/check.ts';
 import { forget, forgetButtons } from './setup/forget.ts';
 import { panelButtons } from './setup/panel.ts';
 import { projectForm, projectFormSubmit } from './setup/project.ts';
-import { LANGUAGES, server, timezones } from './setup/server.ts';
+import { LANGUAGE_CHOICES, server, timezones } from './setup/server.ts';
 
 /** How the bot behaves in this server. */
 export const setup = {
@@ -32,7 +32,7 @@ export const setup = {
           option
             .setName('language')
             .setDescription('The language of this server')
-            .addChoices(...LANGUAGES),
+            .addChoices(...LANGUAGE_CHOICES),
         ),
     )
     .addSubcommand((command) =>

@@ -53,19 +53,23 @@ export function checkTarget(
   }
 }
 
-/** The permissions that alerts need and the bot is known to lack in a channel, by their names in Discord. */
+/** What alerts need now and then: for the list behind a long digest, and to find a message whose answer got lost. */
+export const ALERT_EXTRAS = ['AttachFiles', 'ReadMessageHistory'] as const;
+
+/** The permissions that alerts need, and `more` of them, and the bot is known to lack in a channel, by their names in Discord. */
 export function missingIn(
   guild: Guild | null,
   channelId: string,
   own: Readonly<PermissionsBitField> | null,
   t: Translate,
+  more: readonly (typeof ALERT_EXTRAS)[number][] = [],
 ): string[] {
   const channel = guild?.channels.cache.get(channelId);
   // Some clients leave out the bot's permissions; nothing at all is more likely unknown than true.
   const permissions = own && own.bitfield !== 0n ? own : ownPermissions(guild, channel);
   if (!permissions) return [];
   const send = channel?.isThread() ? ('SendMessagesInThreads' as const) : ('SendMessages' as const);
-  return (['ViewChannel', send, 'EmbedLinks'] as const)
+  return (['ViewChannel', send, 'EmbedLinks', ...more] as const)
     .filter((name) => !permissions.has(PermissionFlagsBits[name]))
     .map((name) => t(`channel.permission.${name}`));
 }

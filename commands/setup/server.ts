@@ -1,22 +1,15 @@
 import type { Choice, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
+import { LANGUAGES, type Language } from '../../src/languages/index.ts';
 import type { ServerSettings } from '../../src/store/servers.ts';
 import { checkTarget } from '../parts/channel.ts';
 import { note } from '../parts/reply.ts';
 
-/** Discord's codes of the languages that can be chosen. */
-export const LANGUAGES = [
-  { name: 'English', value: 'en-US' },
-  { name: 'Español', value: 'es-ES' },
-  { name: 'Português (Brasil)', value: 'pt-BR' },
-  { name: 'Français', value: 'fr' },
-  { name: 'Deutsch', value: 'de' },
-  { name: '日本語', value: 'ja' },
-  { name: '简体中文', value: 'zh-CN' },
-];
+/** The languages that can be chosen, each by its own name. */
+export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));
 
 /** `/setup server`: changes what is named and shows how it stands. */
-export async function server(interaction: CommandUse, { store, now, t }: CommandContext): Promise<Reply> {
+export async function server(interaction: CommandUse, { t, store, now }: CommandContext): Promise<Reply> {
   const { guildId, options } = interaction;
   const changed: Partial<ServerSettings> = {};
   const channel = options.getChannel('channel');
@@ -27,7 +20,11 @@ export async function server(interaction: CommandUse, { store, now, t }: Command
   const role = options.getRole('manager');
   if (role) changed.managerRole = role.id === guildId ? null : role.id;
   const timezone = options.getString('timezone');
-  if (timezone !== null) changed.timezone = readTimezone(timezone);
+  if (timezone !== null) {
+    const known = readTimezone(timezone);
+    if (known === null) throw new UserError(t('setup.server.badTimezone'));
+    changed.timezone = known;
+  }
   const language = options.getString('language');
   if (language !== null) changed.language = language;
   const any = Object.keys(changed).length > 0;
@@ -36,31 +33,33 @@ export async function server(interaction: CommandUse, { store, now, t }: Command
     const entry = { guildId, userId: interaction.user.id, action: 'setup.server', detail: changed, at: now() };
     await store.servers.record(entry);
   }
-  const languageName = LANGUAGES.find(({ value }) => value === after.language)?.name;
-  return note(any ? 'good' : 'info', any ? 'Saved' : 'How this server is set up', [], {
+  const languageName = after.language === null ? undefined : LANGUAGES[after.language as Language];
+  return note(any ? 'good' : 'info', t(any ? 'setup.server.saved' : 'setup.server.title'), [], {
     fields: [
       {
-        name: 'Alerts go to',
-        value: after.defaultChannel ? `<#${after.defaultChannel}>` : 'where the command is used',
+        name: t('setup.server.channel'),
+        value: after.defaultChannel ? `<#${after.defaultChannel}>` : t('setup.server.anyChannel'),
       },
       {
-        name: 'Who may configure',
-        value: `Manage Server${after.managerRole ? ` and <@&${after.managerRole}>` : ' only; choose a role with `manager`'}`,
+        name: t('setup.server.manager'),
+        value: after.managerRole
+          ? t('setup.server.managerRole', { role: `<@&${after.managerRole}>` })
+          : t('setup.server.managerNone'),
       },
-      { name: 'Time zone', value: after.timezone ?? 'not set (each reader’s own)', inline: true },
-      { name: 'Language', value: languageName ?? 'not set (English)', inline: true },
+      { name: t('setup.server.timezone'), value: after.timezone ?? t('setup.server.noTimezone'), inline: true },
+      { name: t('setup.server.language'), value: languageName ?? t('setup.server.noLanguage'), inline: true },
     ],
+    footer: { text: t('setup.server.footer') },
   });
 }
 
-function readTimezone(text: string): string {
+/** The name as it is written, or null when there is no such time zone; offsets like `+02:00` know no summer time. */
+function readTimezone(text: string): string | null {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: text.trim() }).resolvedOptions().timeZone;
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text.trim() }).resolvedOptions();
+    return /^[+-]/.test(timeZone) ? null : timeZone;
   } catch {
-    throw new UserError(
-      'This is no time zone that I know. Use a name like `Europe/Lisbon` or `UTC`; pick one from the list that opens ' +
-        'as you type a city.',
-    );
+    return null;
   }
 }
 

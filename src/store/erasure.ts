@@ -40,6 +40,7 @@ const ERASURES = [
 const SCOPE_ERASURES = [
   'DELETE FROM deliveries WHERE transfer_key IN (SELECT key FROM transfers WHERE scope = ?)',
   'DELETE FROM transfers WHERE scope = ?',
+  'DELETE FROM heads WHERE scope = ?',
   'DELETE FROM quarantine WHERE scope = ?',
   'DELETE FROM inbox WHERE scope = ?',
   'DELETE FROM receiver_tokens WHERE scope = ?',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type AddressText, parseAddress } from '../domain/address.ts';
 import { call, type Failure, failureOf } from './http.ts';
 
 /** A webhook as the service lists it; `id` is null where the service does not give one. */
@@ -21,6 +22,9 @@ export interface NotificationOptions {
 
 /** The project's webhooks, or why they could not be read. */
 export type WebhooksAnswer = { status: 'ok'; webhooks: Webhook[] } | Failure;
+
+/** The addresses in a webhook's scope, or why they could not be read. */
+export type AddressesAnswer = { status: 'ok'; addresses: AddressText[] } | Failure;
 
 /** That the addresses are out of the webhook's scope, with what the service said about it; or why they are not. */
 export type RemovalAnswer = { status: 'ok'; message: string | null; deletedCount: number | null } | Failure;
@@ -47,13 +51,21 @@ const webhooks = z
   ])
   .transform((list) => list.flatMap((row) => webhook.safeParse(row).data ?? []));
 
+const addressRow = z.union([z.string(), z.looseObject({ address: z.string() }).transform(({ address }) => address)]);
+const addresses = z.union([rows, z.looseObject({ result: rows }).transform(({ result }) => result)]).transform((list) =>
+  list.flatMap((row) => {
+    const parsed = parseAddress((addressRow.safeParse(row).data ?? '').toLowerCase());
+    return parsed.ok ? [parsed.address] : [];
+  }),
+);
+
 const removal = z.looseObject({
   message: text,
   acknowledged: z.boolean().nullish().catch(null),
   deletedCount: z.coerce.number().int().nonnegative().nullish().catch(null),
 });
 
-/** The notification service, as far as the specification shows it: list webhooks, take addresses out of one. */
+/** The notification service, as far as the specification shows it: list webhooks, take addresses out of one; and its scope. */
 export type Notification = ReturnType<typeof createNotification>;
 
 /** Makes the client; the keys leave it in requests only. */
@@ -77,6 +89,19 @@ export function createNotification({ url, projectId, apiKey, apiSecret, timeoutM
       if (failure) return failure;
       const parsed = webhooks.safeParse('json' in answer ? answer.json : undefined);
       return parsed.success ? { status: 'ok', webhooks: parsed.data } : { status: 'unreadable' };
+    },
+
+    /** A webhook's scope; the specification does not show this call, so a service may not have it. */
+    async addresses(webhookId: string, withinMs: number): Promise<AddressesAnswer> {
+      const answer = await call({
+        url: at(`/webhook/addresses/${encodeURIComponent(webhookId)}`),
+        headers,
+        timeoutMs: Math.min(withinMs, timeoutMs),
+      });
+      const failure = failureOf(answer);
+      if (failure) return failure;
+      const parsed = addresses.safeParse('json' in answer ? answer.json : undefined);
+      return parsed.success ? { status: 'ok', addresses: parsed.data } : { status: 'unreadable' };
     },
 
     /** Takes addresses out of a webhook's scope; doing it twice changes nothing. */

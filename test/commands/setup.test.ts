@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import { A, type CommandWorld, isPrivate, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
+import { A, B, type CommandWorld, isPrivate, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 let world: CommandWorld;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let list: Given = { body: [] };
+let scope: Given = { status: 404, body: {} };
+const ID = 'f'.repeat(24);
 beforeAll(async () => {
-  upstream = await startUpstream(() => list);
+  upstream = await startUpstream(({ url }) => (url.startsWith('/webhook/addresses/') ? scope : list));
   world = await startWorld({ service: upstream.url });
 });
 afterAll(async () => {
@@ -48,26 +50,64 @@ describe('/setup server', () => {
 });
 
 describe('/setup check', () => {
-  it('names each fault with its fix', async () => {
-    await world.subscribe({ channelId: harbor.council });
-    await world.subscribe({ channelId: '1100000000000099999' });
-    world.parts.lastRefused = () => ({ source: '203.0.113.9', at: world.clock.now });
+  it('names each fault with its fix, before what is right', async () => {
+    const roleId = world.discord.act({ do: 'role.create', guildId: harbor.id, name: 'Old' }).id!;
+    await world.subscribe({ channelId: harbor.council, mention: roleId });
+    await world.subscribe({ channelId: '1100000000000099999', mention: '1100000000000088888', label: 'Treasury' });
+    await world.subscribe({ channelId: harbor.general });
+    const deny = [{ id: seed.bot, type: 1 as const, allow: '0', deny: String(0x8000n | 0x10000n) }];
+    world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: deny });
+    world.parts.lastRefused = (of) => (of === 'any' ? { source: '203.0.113.9', at: world.clock.now } : null);
     world.parts.probeReceiver = async () => 'unreachable';
     const text = textOf(await world.use('setup check'));
-    expect(text).toMatch(/^6 things to mend/);
+    const lines = text.split('\n');
+    expect(lines[0]).toBe('8 things to mend');
     expect(text).toMatch(new RegExp(`❌ <#${harbor.council}>: I am missing \\*\\*View Channel`));
+    expect(text).toMatch(
+      new RegExp(`❌ <#${harbor.general}>: I am missing \\*\\*Attach Files\\*\\*, \\*\\*Read Message History`),
+    );
     expect(text).toContain('❌ <#1100000000000099999> is gone');
+    expect(text).toMatch(/❌ `Treasury` mentions a role that is gone/);
+    expect(text).toContain(`❌ <@&${roleId}> is shown but not pinged`);
     expect(text).toMatch(/❌ The receiver does not answer at `https:\/\/bell.example`.*PUBLIC_URL/);
-    expect(text).toMatch(/❌ A delivery from `203.0.113.9` was refused.*RECEIVER_SOURCES/);
-    expect(text).toContain(`none of its webhooks posts to \`${RECEIVER_URL}\``);
-    expect(text).toContain('❌ No event yet for 2 subscriptions');
+    expect(text).toMatch(/❌ .*`203.0.113.9` sent a delivery.*RECEIVER_SOURCES/);
+    expect(text).toContain('none of its webhooks posts here');
+    expect(text).toContain('⏳ No event yet for 1 address');
     expect(text.split(`[\`${A}\`]`)).toHaveLength(2);
+    const marks = lines.flatMap((line) => /^[❌⏳✅]/u.exec(line) ?? []).join('');
+    expect(marks).toMatch(/^❌+⏳+✅*$/u);
+    world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: [] });
+  });
+
+  it('knows a closed thread, and a channel that Discord refused', async () => {
+    await world.clear();
+    await world.subscribe({ channelId: harbor.audit });
+    await world.subscribe({ channelId: harbor.whales });
+    world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: true, locked: true });
+    const channel = 'INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, ?)';
+    world.sql(channel, harbor.whales, harbor.id, 'parked');
+    const text = textOf(await world.use('setup check'));
+    expect(text).toMatch(new RegExp(`❌ <#${harbor.audit}> is a closed and locked thread`));
+    expect(text).toMatch(new RegExp(`❌ <#${harbor.whales}>: Discord refused my messages.*7 days`));
+    world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: false, locked: false });
+    await world.store.erasure.erase(harbor.id);
+  });
+
+  it('compares what is watched with the webhooks’ scope, where the service tells it', async () => {
+    await world.subscribe();
+    await world.subscribe({ address: B.toLowerCase() as `0x${string}` });
+    list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
+    expect(textOf(await world.use('setup check'))).not.toContain('scope of a webhook');
+    scope = { body: [{ _id: 'x', webhookId: ID, address: A }] };
+    const lacking = textOf(await world.use('setup check'));
+    expect(lacking).toMatch(new RegExp(`❌ 1 watched address is in no webhook[^]*:\n\\[\`${B}`));
+    expect(lacking.split('⏳')[0]).not.toContain(A);
+    scope = { body: [A, B] };
+    expect(textOf(await world.use('setup check'))).toContain('✅ Every watched address is in the scope');
+    await world.clear();
   });
 
   it('is content when everything is right', async () => {
-    for (const { id } of await world.store.subscriptions.list(harbor.id)) {
-      await world.store.subscriptions.remove(harbor.id, id);
-    }
     const { id } = await world.subscribe();
     await world.store.subscriptions.change(harbor.id, id, { lastEventAt: 1 });
     world.parts.lastRefused = () => null;
@@ -75,14 +115,22 @@ describe('/setup check', () => {
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     const text = textOf(await world.use('setup check'));
     expect(text).toContain('Everything looks right');
-    expect(text).not.toContain('❌');
+    expect(text).not.toMatch(/❌|⏳/u);
   });
 
-  it('says nothing of the operator’s project elsewhere', async () => {
+  it('says nothing of the operator’s project elsewhere, and only what concerns a project to its own server', async () => {
     world.parts.lastRefused = () => ({ source: '203.0.113.9', at: world.clock.now });
     const answer = await world.use('setup check', {}, { in: orchid.lobby });
     expect(textOf(answer)).toContain('Nothing is watched yet');
-    expect(JSON.stringify(answer)).not.toMatch(/receiver-token|203\.0\.113\.9|project/);
+    expect(textOf(answer)).toContain('Events come over the bot’s own project');
+    expect(JSON.stringify(answer)).not.toMatch(/receiver-token|203\.0\.113\.9/);
+    const keys = { projectId: 'own', apiKey: 'k', apiSecret: 's' };
+    const own = await world.parts.projects.save(orchid.id, seed.ada, keys);
+    world.parts.lastRefused = (of) => (of === own ? { source: '203.0.113.7', at: world.clock.now } : null);
+    expect(textOf(await world.use('setup check', {}, { in: orchid.lobby }))).toMatch(
+      /`203.0.113.7` sent a delivery to your/,
+    );
+    await world.parts.projects.remove(orchid.id);
   });
 });
 

@@ -19,6 +19,7 @@ import { sampleMessage } from '../../src/discord/sample.ts';
 import { makePathToken, openPaths } from '../../src/receiver/paths.ts';
 import { createSeal } from '../../src/secrets.ts';
 import { openStore } from '../../src/store/client.ts';
+import { openBeside } from '../../src/store/database.ts';
 import type { NewSubscription } from '../../src/store/subscriptions.ts';
 import { createProjects, type ProjectKeys } from '../../src/upstream/projects.ts';
 import type { Pipeline } from '../pipeline/harness.ts';
@@ -198,6 +199,19 @@ export async function startWorld(options: WorldOptions = {}) {
       );
       if (outcome.status !== 'added') throw new Error(outcome.status);
       return outcome.subscription;
+    },
+
+    /** Writes to the database past the store, as a second process does. */
+    sql(statement: string, ...values: (string | number)[]): void {
+      const db = openBeside(file);
+      db.prepare(statement).run(...values);
+      db.close();
+    },
+
+    /** Removes every subscription of Harbor. */
+    async clear() {
+      const { id: guild } = seed.harbor;
+      for (const { id } of await store.subscriptions.list(guild)) await store.subscriptions.remove(guild, id);
     },
 
     /** Ends the bot's connection and starts another, as a restart does. */

@@ -69,6 +69,7 @@ function fill(guild: string, number: number): void {
   insert('webhook_names', { guild_id: guild, webhook_id: 'w', name: 'Main' });
   insert('labels', { guild_id: guild, address: '0x', name: 'Cold', created_by: 'ada', at: 1 });
   insert('token_mutes', { guild_id: guild, token: '0x', until: 1 });
+  insert('heads', { scope, at: 1, block: 1 });
   insert('inbox', { scope, received_at: 1, body: 'x' });
   insert('quarantine', { scope, received_at: 1, reason: 'x', body: 'x' });
 }

@@ -1,0 +1,100 @@
+import { DiscordAPIError, type Guild, type GuildBasedChannel, RESTJSONErrorCodes } from 'discord.js';
+import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
+import { inCode } from '../../src/domain/text.ts';
+import type { ServerOverview } from '../../src/store/servers.ts';
+import { ALERT_EXTRAS, missingIn } from '../parts/channel.ts';
+import { type Finding, fault, fine } from './finding.ts';
+
+/** Channels that Discord is asked about at once, because the gateway did not tell of them. */
+const ASK_MOST = 10;
+
+/** Whether alerts can go where the subscriptions want them, with the fix where they cannot. */
+export async function checkChannels(
+  { guild }: CommandUse,
+  { t, server }: CommandContext,
+  subscriptions: readonly Subscription[],
+  stopped: ServerOverview['stopped'],
+): Promise<Finding[]> {
+  const ids = [...new Set(subscriptions.map(({ channelId }) => channelId))];
+  if (ids.length === 0) return [fault(t('setup.check.nothingWatched'))];
+  const known = guild ? await askAbout(guild, ids) : new Map<string, Answer>();
+  const wrong = new Map(
+    ids.flatMap((id): [string, Finding][] => {
+      const finding = judge(id, known.get(id), guild, t);
+      return finding ? [[id, finding]] : [];
+    }),
+  );
+  for (const { channelId, state } of stopped) {
+    if (wrong.has(channelId)) continue;
+    const key = state === 'parked' ? 'setup.check.parked' : 'setup.check.paused';
+    wrong.set(channelId, fault(t(key, { channel: `<#${channelId}>` })));
+  }
+  const { defaultChannel } = server;
+  const lacking = defaultChannel !== null && !ids.includes(defaultChannel) && guild !== null;
+  const badDefault =
+    lacking && judge(defaultChannel, (await askAbout(guild, [defaultChannel])).get(defaultChannel), guild, t);
+  return [
+    ...(wrong.size > 0 ? wrong.values() : [fine(t('setup.check.channelsFine', { count: ids.length }))]),
+    ...(badDefault ? [fault(t('setup.check.defaultChannel'))] : []),
+  ];
+}
+
+/** What Discord says of a channel; undefined when it did not say. */
+type Answer = GuildBasedChannel | 'gone' | 'hidden';
+
+/** The gateway tells of all channels but closed threads; about those it is asked. */
+async function askAbout(guild: Guild, ids: readonly string[]): Promise<Map<string, Answer>> {
+  const answers = new Map<string, Answer>();
+  const unknown = ids.filter((id) => {
+    const channel = guild.channels.cache.get(id);
+    if (channel) answers.set(id, channel);
+    return !channel;
+  });
+  await Promise.all(
+    unknown.slice(0, ASK_MOST).map(async (id) => {
+      const answer = await guild.channels.fetch(id).catch(readFailure);
+      if (answer) answers.set(id, answer);
+    }),
+  );
+  return answers;
+}
+
+function readFailure(error: unknown): 'gone' | 'hidden' | null {
+  if (!(error instanceof DiscordAPIError)) return null;
+  if (error.code === RESTJSONErrorCodes.UnknownChannel) return 'gone';
+  return error.code === RESTJSONErrorCodes.MissingAccess ? 'hidden' : null;
+}
+
+function judge(id: string, answer: Answer | undefined, guild: Guild | null, t: CommandContext['t']): Finding | null {
+  const channel = `<#${id}>`;
+  if (answer === 'gone') return fault(t('setup.check.channelGone', { channel }));
+  if (answer === 'hidden') return fault(t('setup.check.channelHidden', { channel }));
+  if (answer?.isThread() && answer.archived && answer.locked) return fault(t('setup.check.channelClosed', { channel }));
+  const missing = missingIn(guild, id, null, t, ALERT_EXTRAS);
+  if (missing.length === 0) return null;
+  return fault(t('setup.check.channelLacks', { channel, permissions: missing.join('**, **') }));
+}
+
+/** Whether the roles that are mentioned, and the one that manages, are there and can be pinged. */
+export function checkRoles(
+  { guild, appPermissions }: CommandUse,
+  { t, server }: CommandContext,
+  subscriptions: readonly Subscription[],
+): Finding[] {
+  // A server that is not known whole says nothing of its roles.
+  if (!guild?.roles.cache.has(guild.id)) return [];
+  const { managerRole } = server;
+  const findings = managerRole && !guild.roles.cache.has(managerRole) ? [fault(t('setup.check.managerGone'))] : [];
+  const seen = new Set<string>();
+  for (const { mention, label, id } of subscriptions) {
+    if (mention === null || seen.has(mention)) continue;
+    seen.add(mention);
+    const role = guild.roles.cache.get(mention);
+    if (!role) findings.push(fault(t('setup.check.roleGone', { label: inCode(label, `#${id}`) })));
+    else if (!role.mentionable && !appPermissions.has('MentionEveryone')) {
+      findings.push(fault(t('setup.check.roleSilent', { role: `<@&${mention}>` })));
+    }
+  }
+  return findings;
+}

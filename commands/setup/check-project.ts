@@ -1,0 +1,88 @@
+import type { CommandContext } from '../../src/discord/command.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
+import { inCode } from '../../src/domain/text.ts';
+import type { Notification, Webhook } from '../../src/upstream/notification.ts';
+import { explain } from '../parts/failure.ts';
+import { pointsAt } from '../parts/project.ts';
+import { ago, fullAddress } from '../parts/reply.ts';
+import { type Finding, fault, fine, hint, someOf } from './finding.ts';
+
+const LOOK_MS = 8_000;
+/** Webhooks whose scopes are read; a project with more is not judged by them. */
+const SCOPES_MOST = 10;
+
+/** The project that serves this server: who sent what to its URL, its keys, its webhooks, and their scopes. */
+export async function checkProject(
+  guildId: string,
+  context: CommandContext,
+  subscriptions: readonly Subscription[],
+): Promise<Finding[]> {
+  const { t, projects, receiver, lastRefused, store } = context;
+  const access = await projects.of(guildId);
+  const events = () => checkEvents(context, subscriptions);
+  if (access.scope === null) {
+    return [...(access.status === 'none' ? [fine(t('setup.check.projectNone'))] : []), ...events()];
+  }
+  const findings = refused(context, access.own, lastRefused(access.own ? access.scope : 'any'));
+  if (access.status === 'off') return [...findings, hint(t('setup.check.projectOff')), ...events()];
+  if (access.status === 'sealed') return [...findings, fault(t('webhook.sealed')), ...events()];
+  const answer = await access.notification.webhooks(LOOK_MS);
+  if (answer.status !== 'ok') return [...findings, fault(explain(t, answer, 'notification')), ...events()];
+  const urls = receiver.urls(access.scope);
+  const here = answer.webhooks.filter(({ url }) => pointsAt(urls, url) !== null);
+  if (here.length === 0) return [...findings, fault(t('setup.check.webhooksNone')), ...events()];
+  const names = await store.projects.webhookNames(guildId);
+  const shown = someOf(t, here, 5, ({ id }) =>
+    id === null ? t('setup.check.unnamedWebhook') : inCode(names.get(id) ?? id, id),
+  );
+  const scope = await checkScope(context, access.notification, here, subscriptions);
+  return [
+    ...findings,
+    fine(t('setup.check.webhooksFine', { count: here.length, names: shown.join(', ') })),
+    ...(here.some(({ url }) => pointsAt(urls, url) === 'retiring') ? [fault(t('setup.check.webhookOld'))] : []),
+    ...(scope ?? []),
+    ...events(),
+  ];
+}
+
+/** The operator's servers see every refusal, as they can mend the list; a server with a project those at its own URL. */
+function refused({ t }: CommandContext, own: boolean, last: ReturnType<CommandContext['lastRefused']>): Finding[] {
+  if (!last) return [];
+  const source = inCode(last.source, t('setup.check.unknownSource'));
+  return [fault(t(own ? 'setup.check.refusedOwn' : 'setup.check.refusedOperator', { ago: ago(last.at), source }))];
+}
+
+/** Whether the webhooks that post here have every watched address; null when the service does not tell. */
+async function checkScope(
+  { t, settings }: CommandContext,
+  notification: Notification,
+  webhooks: readonly Webhook[],
+  subscriptions: readonly Subscription[],
+): Promise<Finding[] | null> {
+  const ids = webhooks.flatMap(({ id }) => id ?? []);
+  if (ids.length < webhooks.length || ids.length > SCOPES_MOST) return null;
+  const scopes = await Promise.all(ids.map((id) => notification.addresses(id, LOOK_MS)));
+  const inScope = new Set<AddressText>();
+  for (const scope of scopes) {
+    if (scope.status !== 'ok') return null;
+    for (const address of scope.addresses) inScope.add(address);
+  }
+  const lacking = addressesOf(subscriptions).filter((address) => !inScope.has(address));
+  if (lacking.length === 0) return [fine(t('setup.check.scopeFine'))];
+  const shown = someOf(t, lacking, 5, (address) => fullAddress(address, settings));
+  return [fault([t('setup.check.scopeLacks', { count: lacking.length }), ...shown].join('\n'))];
+}
+
+/** Addresses for which nothing came yet: often right, so it is a hint. */
+function checkEvents({ t, settings }: CommandContext, subscriptions: readonly Subscription[]): Finding[] {
+  if (subscriptions.length === 0) return [];
+  const silent = addressesOf(subscriptions.filter(({ lastEventAt }) => lastEventAt === null));
+  if (silent.length === 0) return [fine(t('setup.check.eventsFine'))];
+  const shown = someOf(t, silent, 5, (address) => fullAddress(address, settings));
+  return [hint([t('setup.check.noEvent', { count: silent.length }), ...shown].join('\n'))];
+}
+
+const addressesOf = (subscriptions: readonly Subscription[]) => [
+  ...new Set(subscriptions.map(({ address }) => address)),
+];
