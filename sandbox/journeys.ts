@@ -65,9 +65,9 @@ export class Journeys {
     clearTimeout(this.#timer);
   }
 
-  /** A digest names its time and few hashes: it tells of all that was stored in that time and told nowhere yet. */
+  /** A digest (in any language) names its time and few hashes: it tells of all that was stored in that time and told nowhere yet. */
   #digest({ id: messageId, channelId, message }: MessageState): void {
-    const digest = message.embeds.find(({ title }) => title?.includes('Digest · '));
+    const digest = message.embeds.find(({ title }) => title?.startsWith('🗂️'));
     const times = [...(digest?.description ?? '').matchAll(/<t:(\d+)/g)].map(([, seconds]) => Number(seconds) * 1000);
     const [first, last] = times;
     if (first === undefined || last === undefined) return;

@@ -71,7 +71,7 @@ export function createParts(
     },
     ...wordsOf(render),
     chart: drawChart,
-    sample: (subscription) => sampleMessage(subscription, render, now()),
+    sample: (subscription, language) => sampleMessage(subscription, render, now(), language),
     probeReceiver: () => probeReceiver(publicUrl),
   };
 }

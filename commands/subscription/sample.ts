@@ -11,7 +11,8 @@ export async function test(interaction: CommandUse, context: CommandContext): Pr
   const found = await named(interaction, context);
   const channel = `<#${found.channelId}>`;
   try {
-    await interaction.client.rest.post(Routes.channelMessages(found.channelId), { body: context.sample(found) });
+    const body = context.sample(found, context.server.language);
+    await interaction.client.rest.post(Routes.channelMessages(found.channelId), { body });
   } catch (error) {
     const reason = error instanceof DiscordAPIError ? refusal(error) : null;
     throw reason ? new UserError(t(`subscription.test.${reason}`, { channel })) : error;

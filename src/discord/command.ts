@@ -65,8 +65,8 @@ export interface Parts {
   assetName(transfer: Transfer, language: Language): string;
   /** Draws a bar chart as a PNG; rejects when it cannot be drawn here. */
   chart(bars: Bars): Promise<Buffer>;
-  /** A line as the subscription would be told, marked as a sample. */
-  sample(subscription: Subscription): RESTPostAPIChannelMessageJSONBody;
+  /** A line as the subscription would be told in the server's language, marked as a sample. */
+  sample(subscription: Subscription, language: string | null): RESTPostAPIChannelMessageJSONBody;
   /** The last delivery since the start that came from an address that is no source: at one scope's URL, or at any. */
   lastRefused(scope: number | 'any'): { source: string | null; at: number } | null;
   /** Whether the receiver answers at its public address. */

@@ -16,9 +16,9 @@ import { remarksOf, warningsOf } from './marks.ts';
 
 /** Discord's limits for one message. */
 const MAX_EMBEDS = 10;
+const MAX_FIELDS = 25;
 const MAX_CHARACTERS = 6_000;
 const MAX_DESCRIPTION = 4_096;
-const MAX_FIELDS = 25;
 const MAX_CONTENT = 2_000;
 /** Alerts that one message tells at the most, however short. */
 const MAX_ALERTS = 100;

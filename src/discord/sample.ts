@@ -2,6 +2,7 @@ import type { RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import type { Perspective, Subscription } from '../domain/subscription.ts';
 import type { Transfer, TransferKind } from '../domain/transfer.ts';
+import { languageOf, translator } from '../languages/index.ts';
 import type { RenderSettings } from './line.ts';
 import { renderAlerts } from './render.ts';
 
@@ -9,11 +10,12 @@ import { renderAlerts } from './render.ts';
 const OTHER: AddressText = '0x1111111111111111111111111111111111111111';
 const TOKEN: AddressText = '0x2222222222222222222222222222222222222222';
 
-/** A made-up line that the subscription would be told, marked as a sample; it mentions nobody. */
+/** A made-up line that the subscription would be told, marked as a sample, in the server's language; it mentions nobody. */
 export function sampleMessage(
   subscription: Subscription,
   settings: RenderSettings,
   now: number,
+  language: string | null,
 ): RESTPostAPIChannelMessageJSONBody {
   const perspective: Perspective = subscription.direction === 'outgoing' ? 'outgoing' : 'incoming';
   const { address, label } = subscription;
@@ -41,7 +43,7 @@ export function sampleMessage(
         ],
         marks: [],
         labels: {},
-        language: null,
+        language,
         timezone: null,
         hold: null,
       },
@@ -49,9 +51,10 @@ export function sampleMessage(
     'sample',
     settings,
   );
+  const t = translator(languageOf(language));
   const [embed] = payload.embeds ?? [];
   return {
-    embeds: [{ ...embed, title: `🧪 SAMPLE · ${embed?.title ?? ''}` }],
+    embeds: [{ ...embed, title: t('alert.sample', { title: embed?.title ?? '' }) }],
     allowed_mentions: { parse: [] },
   };
 }

@@ -101,7 +101,8 @@ export async function startWorld(options: WorldOptions = {}) {
     now,
     ...wordsOf({ explorerUrl: undefined, nativeSymbol: undefined }),
     chart: drawChart,
-    sample: (one) => sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now),
+    sample: (one, language) =>
+      sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now, language),
     lastRefused: () => null,
     probeReceiver: async () => 'reachable',
     ...options.parts,

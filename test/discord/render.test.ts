@@ -1,4 +1,5 @@
 import type { APIEmbed } from 'discord.js';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderDigest } from '../../src/discord/digest.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
@@ -70,6 +71,39 @@ describe('several transfers of one transaction', () => {
     }
     expect(told).toEqual(Array.from({ length: 60 }, (_, n) => String(n + 1)));
   });
+});
+
+it('every alert is told in exactly one embed, whatever shares a transaction and a message', () => {
+  const other = (n: number) => `0x${(n + 1).toString(16).padStart(40, '9')}` as const;
+  const kinds = [{}, COIN, key('7'), { decimals: null }, { value: '9'.repeat(78), tokenSymbol: 'W'.repeat(300) }];
+  const transfers = fc.array(
+    fc.record({ hash: fc.nat(4), kind: fc.nat(kinds.length - 1), out: fc.boolean(), count: fc.constantFrom(1, 2) }),
+    { minLength: 1, maxLength: 70 },
+  );
+  fc.assert(
+    fc.property(transfers, (list) => {
+      const left = list.map(({ hash, kind, out, count }, n) => {
+        const sides = out ? { from: TREASURY, to: other(n) } : { from: other(n), to: TREASURY };
+        return alertOf({ ...kinds[kind]!, ...sides, txHash: `0x${String(hash).repeat(64)}` }, { count });
+      });
+      const told: string[] = [];
+      while (left.length > 0) {
+        const { payload, used } = render(...left);
+        const embeds = payload.embeds!;
+        told.push(...embeds.map(read));
+        expect(embeds.length).toBeLessThanOrEqual(10);
+        expect(used).toBeGreaterThan(0);
+        left.splice(0, used);
+      }
+      const text = told.join('\n');
+      // A sweep names five of its senders and counts the others.
+      const unnamed = [...text.matchAll(/and ([\d,]+) more/g)].reduce((sum, [, more]) => sum + Number(more), 0);
+      const named = list.map((_, n) => times(text, `\`${checksumAddress(other(n))}\``));
+      expect(Math.max(...named)).toBe(1);
+      expect(named.filter((n) => n === 0).length).toBe(unnamed);
+    }),
+    { numRuns: 60 },
+  );
 });
 
 it('a swap is told as a swap, with what went where', () => {
