@@ -1,6 +1,6 @@
 import { ButtonStyle } from 'discord.js';
 import type { Command, CommandSettings, Reply } from '../src/discord/command.ts';
-import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
+import { type AddressText, checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
 import { formatAmount } from '../src/domain/amount.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { UserError } from '../src/errors.ts';
@@ -43,12 +43,21 @@ export const token = {
   },
   async autocomplete(interaction, context) {
     const typed = interaction.options.getFocused().trim().toLowerCase();
+    const { t, store } = context;
+    const visible = await visibleTo(interaction, context);
+    const watched = await store.subscriptions.list(interaction.guildId);
+    // A name in the address book says no more of an address than the channels that this person sees.
+    const shown = new Set(visible.map(({ address }) => address));
+    const secret = new Set(watched.map(({ address }) => address).filter((address) => !shown.has(address)));
+    const book = (await store.labels.list(interaction.guildId)).filter(({ address }) => !secret.has(address));
     const found = new Map<string, string>();
-    for (const { token: only, address, label } of await visibleTo(interaction, context)) {
-      if (label !== null) found.set(checksumAddress(address), `${label} · ${shortAddress(address)}`);
-      if (only !== null && !found.has(checksumAddress(only))) {
-        found.set(checksumAddress(only), context.t('token.choice', { address: checksumAddress(only) }));
-      }
+    const offer = (address: AddressText, name: string) => {
+      if (!found.has(checksumAddress(address))) found.set(checksumAddress(address), name);
+    };
+    for (const { address, label } of visible) if (label !== null) offer(address, `${label} · ${shortAddress(address)}`);
+    for (const { address, name } of book) offer(address, `${name} · ${shortAddress(address)}`);
+    for (const asset of visible.flatMap((one) => [one.token, ...one.filters.tokens])) {
+      if (asset !== null && asset !== 'native') offer(asset, t('token.choice', { address: checksumAddress(asset) }));
     }
     return [...found]
       .filter(([value, name]) => `${value} ${name}`.toLowerCase().includes(typed))

@@ -110,6 +110,13 @@ describe('/token', () => {
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign', address: lower(B) });
     const offered = await world.choices('token', 'address', {}, { as: seed.mia });
     expect(offered.map(({ value }) => value)).toEqual([A, TOKEN]);
+    // The address book names what this member may not see, and what nobody watches.
+    const unwatched = `0x${'7'.repeat(40)}` as const;
+    for (const address of [lower(B), unwatched]) {
+      await world.store.labels.set(harbor.id, { address, name: 'Named', createdBy: seed.ada, at: 0 }, 10);
+    }
+    const named = (as: string) => world.choices('token', 'address', { address: 'named' }, { as });
+    expect((await named(seed.mia)).map(({ value }) => value)).toEqual([unwatched]);
     expect(await world.choices('token', 'address', { address: 'treas' })).toMatchObject([{ value: A }]);
   });
 
