@@ -5,6 +5,7 @@ import { define } from './parts/define.ts';
 import { add } from './subscription/add.ts';
 import { edit, pause } from './subscription/change.ts';
 import { offer } from './subscription/find.ts';
+import { discardButton, exportFile, importButton, importFile } from './subscription/import.ts';
 import { list, listButton } from './subscription/list.ts';
 import { MUTE_CHOICES, mute } from './subscription/mute.ts';
 import { addFilterOptions } from './subscription/options.ts';
@@ -87,7 +88,19 @@ export const subscription = {
     )
     .addSubcommand((command) =>
       withSubscription(command.setName('test').setDescription('Post a sample alert, marked as such')),
-    ),
+    )
+    .addSubcommand((command) =>
+      command
+        .setName('import')
+        .setDescription('Add and change subscriptions from a CSV file; asks first')
+        .addAttachmentOption((option) =>
+          option
+            .setName('file')
+            .setDescription('A file like the one that export gives, at most 256 KiB')
+            .setRequired(true),
+        ),
+    )
+    .addSubcommand((command) => command.setName('export').setDescription('Every subscription and label as a CSV file')),
   access: { list: 'all' },
   execute(interaction, context) {
     const name = interaction.options.getSubcommand();
@@ -107,6 +120,10 @@ export const subscription = {
         return mute(interaction, context);
       case 'test':
         return test(interaction, context);
+      case 'import':
+        return importFile(interaction, context);
+      case 'export':
+        return exportFile(interaction, context);
     }
     throw new Error(`no subcommand ${name}`);
   },
@@ -115,5 +132,5 @@ export const subscription = {
       ? offerTokens(interaction, context)
       : offer(interaction, context);
   },
-  buttons: { list: listButton, drop: dropButton, keep: keepButton },
+  buttons: { list: listButton, drop: dropButton, keep: keepButton, import: importButton, discard: discardButton },
 } satisfies Command;

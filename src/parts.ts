@@ -9,6 +9,7 @@ import { makePathToken, OPERATOR_SCOPE, type ReceiverPaths } from './receiver/pa
 import { probeReceiver } from './receiver/probe.ts';
 import { createSeal, keyFromFile } from './secrets.ts';
 import type { Store } from './store/tables.ts';
+import { createAttachmentReader } from './upstream/attachment.ts';
 import { createDiscovery } from './upstream/discovery.ts';
 import { createExplorer, type Explorer } from './upstream/explorer.ts';
 import { createProjects, type ProjectKeys, type Projects, resealProjects } from './upstream/projects.ts';
@@ -72,6 +73,7 @@ export function createParts(
     ...wordsOf(render),
     chart: drawChart,
     sample: (subscription, language) => sampleMessage(subscription, render, now(), language),
+    readAttachment: createAttachmentReader(config.DISCORD_API_URL),
     probeReceiver: () => probeReceiver(publicUrl),
   };
 }

@@ -38,7 +38,7 @@ export async function pause(interaction: CommandUse, context: CommandContext, pa
 }
 
 /** What a wish would change; what somebody else changes at the same time stays. */
-function onlyChanged(before: Subscription, wish: SubscriptionChange): SubscriptionChange {
+export function onlyChanged(before: SubscriptionChange, wish: SubscriptionChange): SubscriptionChange {
   const keys = Object.keys(wish) as (keyof SubscriptionChange)[];
   const changed = keys.filter((key) => !isDeepStrictEqual(before[key], wish[key]));
   return Object.fromEntries(changed.map((key) => [key, wish[key]]));

@@ -38,7 +38,7 @@ const NONE = ['', 'none', 'off'];
 
 /** Every choice by its name in a subscription, in the order in which they are offered. */
 export const FIELDS: { [Key in keyof Flat]: Field<Flat[Key]> } = {
-  label: nullable('label', readLabel),
+  label: nullable('label', (text, { t }) => readLabel(text, t)),
   direction: oneOf('direction', ['any', 'incoming', 'outgoing']),
   kind: oneOf('kind', ['any', 'native', 'erc20', 'nft']),
   minimum: nullable('minimum', (text, { t }) => readAmount('minimum', text, t)),
@@ -82,6 +82,13 @@ function readField<Key extends keyof Flat>(
   if (text !== undefined) chosen[key] = FIELDS[key].read(text.trim(), reading);
 }
 
+/** Every choice of a subscription as text, in the order of {@link FIELDS}. */
+export function writeChoices(choices: Choices): string[] {
+  const flat: Flat = { ...choices, ...choices.filters };
+  const write = <Key extends keyof Flat>(key: Key) => FIELDS[key].write(flat[key]);
+  return (Object.keys(FIELDS) as (keyof Flat)[]).map(write);
+}
+
 function unflat(flat: Flat): Choices {
   const part = <Whole extends object>(like: Whole) =>
     Object.fromEntries(Object.keys(like).map((key) => [key, flat[key as keyof Flat]]));
@@ -116,16 +123,19 @@ function oneOf<Value extends string>(option: string, values: readonly [Value, ..
 }
 
 function yesOrNo(option: string, otherwise: boolean): Field<boolean> {
-  return {
-    option,
-    read(text, { t }) {
-      if (text === '') return otherwise;
-      if (/^(yes|true|on|1)$/i.test(text)) return true;
-      if (/^(no|false|off|0)$/i.test(text)) return false;
-      throw new UserError(t('subscription.filter.yesOrNo', { option }));
-    },
-    write: (value) => (value ? 'yes' : 'no'),
-  };
+  return { option, read: (text, { t }) => readYesOrNo(option, text, otherwise, t), write: writeYesOrNo };
+}
+
+/** Throws a {@link UserError} that names the option. */
+export function readYesOrNo(option: string, text: string, otherwise: boolean, t: Translate): boolean {
+  if (text === '') return otherwise;
+  if (/^(yes|true|on|1)$/i.test(text)) return true;
+  if (/^(no|false|off|0)$/i.test(text)) return false;
+  throw new UserError(t('subscription.filter.yesOrNo', { option }));
+}
+
+export function writeYesOrNo(value: boolean): string {
+  return value ? 'yes' : 'no';
 }
 
 function list<Value extends string>(
@@ -151,7 +161,8 @@ function checkCount(option: string, count: number, t: Translate): void {
   if (count > MOST_ENTRIES) throw new UserError(t('subscription.filter.tooMany', { option, most: MOST_ENTRIES }));
 }
 
-function readLabel(text: string, { t }: Reading): string {
+/** A name for an address; throws a {@link UserError} for what alerts would not show. */
+export function readLabel(text: string, t: Translate): string {
   const plain = plainText(text);
   if (plain === null) throw new UserError(t('subscription.filter.invisible'));
   if (looksLikeLink(plain)) throw new UserError(t('subscription.filter.link'));

@@ -20,6 +20,7 @@ import type { Language, Translate } from '../languages/index.ts';
 import type { ReceiverPaths } from '../receiver/paths.ts';
 import type { ServerSettings } from '../store/servers.ts';
 import type { Store } from '../store/tables.ts';
+import type { ReadAttachment } from '../upstream/attachment.ts';
 import type { Discovery } from '../upstream/discovery.ts';
 import type { Explorer } from '../upstream/explorer.ts';
 import type { Projects } from '../upstream/projects.ts';
@@ -67,6 +68,8 @@ export interface Parts {
   chart(bars: Bars): Promise<Buffer>;
   /** A line as the subscription would be told in the server's language, marked as a sample. */
   sample(subscription: Subscription, language: string | null): RESTPostAPIChannelMessageJSONBody;
+  /** Reads a file that came with a command. */
+  readAttachment: ReadAttachment;
   /** The last delivery since the start that came from an address that is no source: at one scope's URL, or at any. */
   lastRefused(scope: number | 'any'): { source: string | null; at: number } | null;
   /** Whether the receiver answers at its public address. */

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import type { AddressText } from '../domain/address.ts';
 import {
   type Asset,
   type Choices,
@@ -7,6 +8,7 @@ import {
   type Filters,
   type Subscription,
 } from '../domain/subscription.ts';
+import { labelsTable } from './labels.ts';
 
 /** What somebody asks to be told about; the rest of a {@link Subscription} comes with time. */
 export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'address' | 'createdBy' | 'createdAt'> &
@@ -14,6 +16,23 @@ export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'addr
 
 /** What may change later. */
 export type SubscriptionChange = Partial<Omit<Subscription, 'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt'>>;
+
+/** What a file tells of one subscription: what differs from what is there, or from the defaults where there is none. */
+export interface ImportedSubscription {
+  address: AddressText;
+  channelId: string;
+  change: SubscriptionChange;
+}
+
+/** Everything that a file changes in one guild. */
+export interface Import {
+  guildId: string;
+  userId: string;
+  added: ImportedSubscription[];
+  changed: ImportedSubscription[];
+  labels: { address: AddressText; name: string }[];
+  at: number;
+}
 
 /** A token of which nothing is told until then, in milliseconds. */
 export interface TokenMute {
@@ -70,8 +89,18 @@ const fromRow = (row: Row): Subscription => ({
 const toColumn = (value: Subscription[keyof Subscription]): string | number | null =>
   typeof value === 'boolean' ? Number(value) : typeof value === 'object' && value ? JSON.stringify(value) : value;
 
+/** Rolls an import back. */
+class NotImported extends Error {
+  readonly reason: 'full' | 'stale';
+  constructor(reason: 'full' | 'stale') {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
 /** Subscriptions; every method but `watching` stays within one guild. */
 export function subscriptionsTable(db: Database) {
+  const { set: setLabel } = labelsTable(db);
   const ofGuild = db.prepare<[string], Row>(
     `SELECT ${COLUMNS} FROM subscriptions WHERE guild_id = ? ORDER BY channel_id, id`,
   );
@@ -86,6 +115,22 @@ export function subscriptionsTable(db: Database) {
     `INSERT INTO subscriptions (${given.map((key) => COLUMN_OF[key as keyof Subscription]).join(', ')})
      VALUES (${given.map((key) => `@${key}`).join(', ')})`,
   );
+
+  const importAll = db.transaction(({ guildId, userId, added, changed, labels, at }: Import, limit: number): void => {
+    for (const { address, channelId, change: chosen } of added) {
+      const outcome = add({ guildId, channelId, address, createdBy: userId, createdAt: at }, limit);
+      if (outcome.status !== 'added') throw new NotImported(outcome.status === 'full' ? 'full' : 'stale');
+      change(guildId, outcome.subscription.id, chosen);
+    }
+    for (const { address, channelId, change: chosen } of changed) {
+      const existing = same.get(address, channelId);
+      if (!existing || change(guildId, existing.id, chosen).status !== 'changed') throw new NotImported('stale');
+    }
+    for (const label of labels) {
+      const outcome = setLabel(guildId, { ...label, createdBy: userId, at }, limit);
+      if (outcome.status === 'full') throw new NotImported('full');
+    }
+  });
   const muteAll = db.prepare<[number | null, string]>('UPDATE subscriptions SET muted_until = ? WHERE guild_id = ?');
   const tokenMutes = db.prepare<[string, number], TokenMute>(
     'SELECT token, until FROM token_mutes WHERE guild_id = ? AND until > ? ORDER BY until, token',
@@ -136,6 +181,20 @@ export function subscriptionsTable(db: Database) {
 
     /** Changes what is named, unless the new channel already watches the address. */
     change: (guildId: string, id: number, changed: SubscriptionChange) => change.immediate(guildId, id, changed),
+
+    /**
+     * Adds and changes what a file tells, all or nothing: `full` when the guild would come over `limit`, `stale` when
+     * what is to be added is there meanwhile, or what is to be changed is not.
+     */
+    importAll(file: Import, limit: number): 'imported' | 'full' | 'stale' {
+      try {
+        importAll.immediate(file, limit);
+        return 'imported';
+      } catch (error) {
+        if (error instanceof NotImported) return error.reason;
+        throw error;
+      }
+    },
 
     /** Mutes everything of this guild until then (null: no longer); gives how many there are. */
     muteAll: (guildId: string, until: number | null): number => muteAll.run(until, guildId).changes,

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../commands/index.ts';
+import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { startUpstream } from '../upstream/server.ts';
-import { A, type CommandWorld, isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
+import { A, type CommandWorld, isPrivate, type Shown, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 const REFUSED = /you need the \*\*Manage Server\*\* permission/;
@@ -31,6 +32,8 @@ afterAll(async () => {
   await upstream.close();
 });
 
+const FILE = { filename: 'more.csv', text: `address,channel\n${TOKEN},#alerts` };
+
 /** Who, and what they may: `all` only, or `manage` too. */
 const people = [
   { name: 'a member', who: { as: seed.mia }, may: ['all'] },
@@ -40,7 +43,7 @@ const people = [
   { name: 'the manager role of another server', who: { as: seed.noa, in: orchid.lobby }, may: ['all'] },
 ];
 
-const uses: [string, string, (subscription: string) => Record<string, string>][] = [
+const uses: [string, string, (subscription: string) => Record<string, OptionInput>][] = [
   ['token', 'all', () => ({ address: A })],
   ['provider search', 'all', () => ({ category: 'apis' })],
   ['provider categories', 'all', () => ({})],
@@ -53,6 +56,8 @@ const uses: [string, string, (subscription: string) => Record<string, string>][]
   ['subscription resume', 'manage', (subscription) => ({ subscription })],
   ['subscription mute', 'manage', (subscription) => ({ subscription, duration: 'off' })],
   ['subscription test', 'manage', (subscription) => ({ subscription })],
+  ['subscription import', 'manage', () => ({ file: FILE })],
+  ['subscription export', 'manage', () => ({})],
   ['webhook list', 'manage', () => ({})],
   ['webhook remove', 'manage', () => ({ webhook: 'w', addresses: A })],
   ['setup server', 'manage', () => ({})],
@@ -99,6 +104,8 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
   const state = async () => [await world.store.projects.ofGuild(harbor.id), await world.store.projects.tokens()];
   const buttons: [string, () => Promise<Shown>][] = [
     ['subscription:drop', () => world.use('subscription remove', { subscription: id }, noa)],
+    ['subscription:import', () => world.use('subscription import', { file: FILE }, noa)],
+    ['subscription:discard', () => world.use('subscription import', { file: FILE }, noa)],
     ['subscription:keep', () => world.use('subscription remove', { subscription: id }, noa)],
     ['webhook:confirm', () => world.use('webhook remove', { webhook: 'w', addresses: A }, noa)],
     ['webhook:cancel', () => world.use('webhook remove', { webhook: 'w', addresses: A }, noa)],

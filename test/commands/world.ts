@@ -21,6 +21,7 @@ import { createSeal } from '../../src/secrets.ts';
 import { openStore } from '../../src/store/client.ts';
 import { openBeside } from '../../src/store/database.ts';
 import type { NewSubscription } from '../../src/store/subscriptions.ts';
+import { createAttachmentReader } from '../../src/upstream/attachment.ts';
 import { createProjects, type ProjectKeys } from '../../src/upstream/projects.ts';
 import type { Pipeline } from '../pipeline/harness.ts';
 
@@ -103,6 +104,7 @@ export async function startWorld(options: WorldOptions = {}) {
     chart: drawChart,
     sample: (one, language) =>
       sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now, language),
+    readAttachment: createAttachmentReader(discord.apiUrl),
     lastRefused: () => null,
     probeReceiver: async () => 'reachable',
     ...options.parts,

@@ -1,0 +1,71 @@
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { csvLine } from '../../src/domain/csv.ts';
+import { type Choices, DEFAULT_CHOICES, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
+import { UserError } from '../../src/errors.ts';
+import { FIELDS, type Reading, readChoices, readYesOrNo, writeChoices, writeYesOrNo } from './fields.ts';
+
+/** What a file tells of a subscription besides its address and channel. */
+export type Kept = Choices & Pick<Subscription, 'paused' | 'mutedUntil'>;
+
+/** What is not told takes this. */
+export const DEFAULT_KEPT: Kept = { ...DEFAULT_CHOICES, paused: false, mutedUntil: null };
+
+/** The columns of a file; a row of the address book has the first four only. */
+export const COLUMNS = [
+  'type',
+  'address',
+  'channel',
+  ...Object.values(FIELDS).map(({ option }) => option),
+  'paused',
+  'muted-until',
+];
+
+/** A CSV file of subscriptions and of the address book. */
+export function writeFile(
+  subscriptions: Subscription[],
+  labels: { address: AddressText; name: string }[],
+  now: number,
+): string {
+  const rows = subscriptions.map((one) => [
+    'subscription',
+    checksumAddress(one.address),
+    `<#${one.channelId}>`,
+    ...writeChoices(one),
+    writeYesOrNo(one.paused),
+    writeMoment(one.mutedUntil, now),
+  ]);
+  const names = labels.map(({ address, name }) => ['label', checksumAddress(address), '', name]);
+  return [COLUMNS, ...rows, ...names].map((cells) => `${csvLine(cells)}\r\n`).join('');
+}
+
+/** The columns in which two differ. */
+export function differing(one: Kept, other: Kept): string[] {
+  const cells = (kept: Kept) => [...writeChoices(kept), writeYesOrNo(kept.paused), writeMoment(kept.mutedUntil, 0)];
+  const others = cells(other);
+  const columns = COLUMNS.slice(-others.length);
+  return columns.filter((_, index) => cells(one)[index] !== others[index]).map((column) => `\`${column}\``);
+}
+
+function writeMoment(until: number | null, now: number): string {
+  if (until === null || until <= now) return '';
+  return until === FOREVER ? 'forever' : new Date(until).toISOString();
+}
+
+/** What a row tells, over what was there before: `said` gives a column's text. Throws a {@link UserError}. */
+export function readKept(said: (column: string) => string | undefined, before: Kept, reading: Reading): Kept {
+  const paused = said('paused');
+  const mutedUntil = said('muted-until');
+  return {
+    ...readChoices(said, before, reading),
+    paused: paused === undefined ? before.paused : readYesOrNo('paused', paused, false, reading.t),
+    mutedUntil: mutedUntil === undefined ? before.mutedUntil : readMoment(mutedUntil, reading),
+  };
+}
+
+function readMoment(text: string, { t }: Reading): number | null {
+  if (text === '') return null;
+  if (text.toLowerCase() === 'forever') return FOREVER;
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw new UserError(t('subscription.import.moment'));
+  return time;
+}

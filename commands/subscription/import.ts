@@ -1,0 +1,161 @@
+import { ButtonStyle } from 'discord.js';
+import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import { UserError } from '../../src/errors.ts';
+import { note, press, row, shortAddress } from '../parts/reply.ts';
+import { differing, writeFile } from './file.ts';
+import { nameOf, visibleTo } from './find.ts';
+import { type Plan, type Present, planImport } from './plan.ts';
+import { tokenBook } from './tokens.ts';
+
+const MOST_BYTES = 256 * 1024;
+/** As long as Discord lets a private answer be changed. */
+const OPEN_MS = 15 * 60_000;
+const SHOWN = 6;
+const ERRORS_SHOWN = 12;
+
+/** The names under which the steps stand in the audit log. */
+const ASKED = 'subscription.import.asked';
+const CANCELLED = 'subscription.import.cancelled';
+const IMPORTED = 'subscription.import';
+
+/** What waits for its confirmation; kept in the audit log, so that it outlives a restart. */
+type Wish = Pick<Plan, 'added' | 'changed' | 'labels'>;
+
+/** `/subscription export`: every subscription and the address book, as a file. */
+export async function exportFile(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+  const { store, now, t } = context;
+  const subscriptions = await visibleTo(interaction, context);
+  const labels = await store.labels.list(interaction.guildId);
+  if (subscriptions.length + labels.length === 0) throw new UserError(t('subscription.export.nothing'));
+  return {
+    ...note('info', t('subscription.export.title'), [
+      t('subscription.export.subscriptions', { count: subscriptions.length }),
+      t('subscription.export.labels', { count: labels.length }),
+      t('subscription.export.next'),
+    ]),
+    files: [{ name: 'ledgerbell-subscriptions.csv', data: writeFile(subscriptions, labels, now()) }],
+  };
+}
+
+/** `/subscription import`: says what would change, and asks. */
+export async function importFile(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+  const { t } = context;
+  const text = await attached(interaction, context);
+  const there = await present(interaction, context);
+  const plan = planImport(text, there, interaction, context);
+  const { added, changed, labels, unchanged, errors } = plan;
+  if (errors.length > 0) {
+    const shown = errors
+      .slice(0, ERRORS_SHOWN)
+      .map(({ line, text: reason }) => t('subscription.import.line', { line, reason }));
+    const rest = errors.length - shown.length;
+    return note('danger', t('subscription.import.wrong', { count: errors.length }), [
+      t('subscription.import.nothingDone'),
+      ...shown,
+      ...(rest > 0 ? [t('subscription.import.moreErrors', { count: rest })] : []),
+    ]);
+  }
+  const same = unchanged > 0 ? [t('subscription.import.unchanged', { count: unchanged })] : [];
+  if (added.length + changed.length + labels.length === 0) {
+    return note('info', t('subscription.import.nothing'), same);
+  }
+  const wish: Wish = { added, changed, labels };
+  const id = await context.store.servers.record({ ...by(interaction), action: ASKED, detail: wish, at: context.now() });
+  const buttons = row(
+    press(t('subscription.import.yes'), `subscription:import:${id}`, ButtonStyle.Success),
+    press(t('subscription.import.no'), `subscription:discard:${id}`),
+  );
+  return note(
+    'warn',
+    t('subscription.import.title'),
+    [...preview(wish, there, t), ...same, t('subscription.import.stays')],
+    {
+      components: [buttons],
+    },
+  );
+}
+
+/** `subscription:import:<entry>` */
+export const importButton: Button = {
+  access: 'manage',
+  answer: 'update',
+  async press(interaction, [entry], context) {
+    const { store, settings, now, t } = context;
+    const wish = await takeUp(interaction, context, entry, IMPORTED);
+    const most = settings.maxSubscriptions;
+    const outcome = await store.subscriptions.importAll({ ...by(interaction), ...wish, at: now() }, most);
+    if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most }));
+    if (outcome === 'stale') throw new UserError(t('subscription.import.stale'));
+    const { added, changed, labels } = wish;
+    return note('good', t('subscription.import.done'), [
+      added.length > 0 ? t('subscription.import.added', { count: added.length }) : null,
+      changed.length > 0 ? t('subscription.import.changed', { count: changed.length }) : null,
+      labels.length > 0 ? t('subscription.import.labels', { count: labels.length }) : null,
+      added.length > 0 ? t('subscription.import.webhook') : null,
+    ]);
+  },
+};
+
+/** `subscription:discard:<entry>` */
+export const discardButton: Button = {
+  access: 'manage',
+  answer: 'update',
+  async press(interaction, [entry], context) {
+    await takeUp(interaction, context, entry, CANCELLED);
+    return note('info', context.t('subscription.import.cancelled'), [context.t('subscription.remove.unchanged')]);
+  },
+};
+
+const by = ({ guildId, user }: CommandUse | ButtonUse) => ({ guildId, userId: user.id });
+
+async function attached({ options }: CommandUse, { readAttachment, t }: CommandContext): Promise<string> {
+  const { url, size } = options.getAttachment('file', true);
+  const most = MOST_BYTES / 1024;
+  if (size > MOST_BYTES) throw new UserError(t('subscription.import.too-large', { most }));
+  const answer = await readAttachment(url, MOST_BYTES);
+  if (answer.status !== 'read') throw new UserError(t(`subscription.import.${answer.status}`, { most }));
+  return answer.text;
+}
+
+async function present({ guildId }: CommandUse, context: CommandContext): Promise<Present> {
+  const { store } = context;
+  return {
+    subscriptions: await store.subscriptions.list(guildId),
+    labels: await store.labels.list(guildId),
+    tokens: await tokenBook(guildId, context),
+  };
+}
+
+function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t: CommandContext['t']): string[] {
+  const part = <Entry>(entries: Entry[], heading: string, show: (entry: Entry) => string): string[] => {
+    if (entries.length === 0) return [];
+    const rest = entries.length - SHOWN;
+    const more = rest > 0 ? [t('subscription.import.more', { count: rest })] : [];
+    return [`**${heading}**`, ...entries.slice(0, SHOWN).map((entry) => `• ${show(entry)}`), ...more];
+  };
+  return [
+    ...part(added, t('subscription.import.added', { count: added.length }), ({ address, channelId, change }) => {
+      return `${nameOf({ address, label: change.label ?? null })} → <#${channelId}>`;
+    }),
+    ...part(changed, t('subscription.import.changed', { count: changed.length }), ({ address, channelId, change }) => {
+      const before = subscriptions.find((one) => one.address === address && one.channelId === channelId)!;
+      return `${nameOf(before)} → <#${channelId}>: ${differing(before, { ...before, ...change }).join(', ')}`;
+    }),
+    ...part(labels, t('subscription.import.labels', { count: labels.length }), ({ address, name }) => {
+      return `${nameOf({ address, label: name })} · \`${shortAddress(address)}\``;
+    }),
+  ];
+}
+
+async function takeUp(
+  interaction: ButtonUse,
+  context: CommandContext,
+  entry: string | undefined,
+  to: string,
+): Promise<Wish> {
+  const { store, now, t } = context;
+  const ask = { ...by(interaction), id: Number(entry), from: ASKED, to, since: now() - OPEN_MS };
+  const wish = Number.isSafeInteger(ask.id) ? ((await store.servers.takeUp(ask)) as Wish | null) : null;
+  if (!wish) throw new UserError(t('subscription.import.late'));
+  return wish;
+}

@@ -1,0 +1,157 @@
+import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
+import { type AddressText, parseAddress, parseWatchable } from '../../src/domain/address.ts';
+import { type CsvRecord, parseCsv } from '../../src/domain/csv.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
+import { inCode } from '../../src/domain/text.ts';
+import { UserError } from '../../src/errors.ts';
+import type { Label } from '../../src/store/labels.ts';
+import type { ImportedSubscription } from '../../src/store/subscriptions.ts';
+import { checkTarget, TARGET_TYPES } from '../parts/channel.ts';
+import { onlyChanged } from './change.ts';
+import { readLabel } from './fields.ts';
+import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
+import type { TokenBook } from './tokens.ts';
+
+/** What a file would change, or what is wrong with it. */
+export interface Plan {
+  added: ImportedSubscription[];
+  changed: ImportedSubscription[];
+  labels: { address: AddressText; name: string }[];
+  unchanged: number;
+  /** By line, from 1. */
+  errors: { line: number; text: string }[];
+}
+
+/** How a server stands when a file comes. */
+export interface Present {
+  subscriptions: Subscription[];
+  labels: Label[];
+  tokens: TokenBook;
+}
+
+/** Holds a file against what there is; changes nothing. */
+export function planImport(text: string, present: Present, interaction: CommandUse, context: CommandContext): Plan {
+  const { t } = context;
+  const plan: Plan = { added: [], changed: [], labels: [], unchanged: 0, errors: [] };
+  const parsed = parseCsv(text);
+  if (!parsed.ok) {
+    plan.errors.push({ line: parsed.line, text: t(`subscription.import.${parsed.fault}`) });
+    return plan;
+  }
+  const [head, ...records] = parsed.records;
+  const columns = head?.cells.map((cell) => cell.trim().toLowerCase()) ?? [];
+  const fault = faultOf(columns, t);
+  if (fault !== null) {
+    plan.errors.push({ line: head?.line ?? 1, text: fault });
+    return plan;
+  }
+  const seen = new Map<string, number>();
+  for (const record of records) {
+    try {
+      planRow(record, columns, { plan, seen, present, interaction, context });
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      plan.errors.push({ line: record.line, text: error.message });
+    }
+  }
+  const { maxSubscriptions } = context.settings;
+  if (plan.added.length > 0 && present.subscriptions.length + plan.added.length > maxSubscriptions) {
+    plan.errors.push({ line: 1, text: t('subscription.import.full', { count: maxSubscriptions }) });
+  }
+  return plan;
+}
+
+function faultOf(columns: string[], t: CommandContext['t']): string | null {
+  const unknown = columns.find((name) => !COLUMNS.includes(name));
+  const repeated = columns.find((name, index) => columns.indexOf(name) !== index);
+  if (!columns.includes('address')) return t('subscription.import.noAddress');
+  if (unknown !== undefined) {
+    const known = COLUMNS.map((name) => `\`${name}\``).join(', ');
+    return t('subscription.import.unknownColumn', { column: inCode(unknown, '``'), columns: known });
+  }
+  return repeated === undefined ? null : t('subscription.import.repeatedColumn', { column: `\`${repeated}\`` });
+}
+
+interface Work {
+  plan: Plan;
+  /** The line of everything that was read. */
+  seen: Map<string, number>;
+  present: Present;
+  interaction: CommandUse;
+  context: CommandContext;
+}
+
+function planRow(record: CsvRecord, columns: string[], work: Work): void {
+  const { t } = work.context;
+  if (record.cells.length > columns.length) throw new UserError(t('subscription.import.tooManyCells'));
+  const said = (column: string): string | undefined => {
+    const index = columns.indexOf(column);
+    return index === -1 ? undefined : (record.cells[index]?.trim() ?? '');
+  };
+  const type = said('type')?.toLowerCase() || 'subscription';
+  if (type === 'label') planLabel(record, said, work);
+  else if (type === 'subscription') planSubscription(record, said, work);
+  else throw new UserError(t('subscription.import.type'));
+}
+
+type Said = (column: string) => string | undefined;
+
+function planLabel({ line }: CsvRecord, said: Said, { plan, seen, present, context }: Work): void {
+  const { t } = context;
+  const parsed = parseAddress(said('address') ?? '');
+  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
+  once(seen, `label ${parsed.address}`, line, t);
+  const name = readLabel(said('label') ?? '', t);
+  const known = present.labels.find(({ address }) => address === parsed.address);
+  if (known?.name === name) plan.unchanged++;
+  else plan.labels.push({ address: parsed.address, name });
+}
+
+function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
+  const { plan, seen, present, interaction, context } = work;
+  const { t } = context;
+  const parsed = parseWatchable(said('address') ?? '');
+  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
+  const { address } = parsed;
+  const { channelId, picked } = channelOf(said('channel') ?? '', work);
+  once(seen, `${address} ${channelId}`, line, t);
+  const before = present.subscriptions.find((one) => one.address === address && one.channelId === channelId);
+  // Where alerts go already they may go on; everything else is checked as if it were typed.
+  if (!before && !picked) throw new UserError(t('subscription.import.channel'));
+  if (!before) checkTarget(interaction, channelId, picked, t);
+  const reading = { t, guildId: interaction.guildId, tokens: present.tokens };
+  const kept = readKept(said, before ?? DEFAULT_KEPT, reading);
+  if (kept.mention !== null && kept.mention !== before?.mention && !hasRole(interaction, kept.mention)) {
+    throw new UserError(t('subscription.filter.role'));
+  }
+  const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
+  if (!before) plan.added.push({ address, channelId, change });
+  else if (Object.keys(change).length > 0) plan.changed.push({ address, channelId, change });
+  else plan.unchanged++;
+}
+
+function once(seen: Map<string, number>, key: string, line: number, t: CommandContext['t']): void {
+  const first = seen.get(key);
+  if (first !== undefined) throw new UserError(t('subscription.import.repeated', { line: first }));
+  seen.set(key, line);
+}
+
+/** A channel by `<#id>`, id or name; an empty text means where alerts go by default. */
+function channelOf(text: string, { interaction, context }: Work) {
+  const channels = interaction.guild?.channels.cache;
+  const id =
+    text === '' ? (context.server.defaultChannel ?? interaction.channelId) : /^(?:<#)?(\d{5,20})>?$/.exec(text)?.[1];
+  if (id !== undefined) return { channelId: id, picked: channels?.get(id) ?? null };
+  const name = text.replace(/^#/, '').toLowerCase();
+  const fitting = channels?.filter(
+    (one) => one.name.toLowerCase() === name && (TARGET_TYPES as readonly number[]).includes(one.type),
+  );
+  const [first] = fitting?.values() ?? [];
+  if (!first) throw new UserError(context.t('subscription.import.channel'));
+  if (fitting!.size > 1) throw new UserError(context.t('subscription.import.channels', { name: inCode(text, '``') }));
+  return { channelId: first.id, picked: first };
+}
+
+function hasRole({ guild }: CommandUse, id: string): boolean {
+  return guild?.roles.cache.has(id) ?? false;
+}

@@ -1,0 +1,52 @@
+import { request } from 'undici';
+
+/** Where Discord keeps the files that people attach. */
+const DISCORD_FILES = ['https://cdn.discordapp.com', 'https://media.discordapp.net'];
+const TIMEOUT_MS = 10_000;
+
+/** What became of reading a file. `not-text`: its bytes are no UTF-8, such as a spreadsheet's own format. */
+export type AttachmentText =
+  | { status: 'read'; text: string }
+  | { status: 'foreign' | 'too-large' | 'not-text' | 'unreachable' };
+
+/** Reads a text file of at most `most` bytes that somebody attached to a command. */
+export type ReadAttachment = (url: string, most: number) => Promise<AttachmentText>;
+
+/**
+ * Reads from Discord's file servers and from the host of the REST root (a stand-in keeps its files there), and from
+ * nowhere else: no redirect is followed. Never throws.
+ */
+export function createAttachmentReader(apiUrl: string): ReadAttachment {
+  const origins = [...DISCORD_FILES, new URL(apiUrl).origin];
+  return async (text, most) => {
+    const url = URL.canParse(text) ? new URL(text) : null;
+    if (!url || !origins.includes(url.origin) || url.username !== '' || url.password !== '') {
+      return { status: 'foreign' };
+    }
+    try {
+      const answer = await request(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+      if (answer.statusCode !== 200) {
+        await answer.body.dump();
+        return { status: 'unreachable' };
+      }
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of answer.body) {
+        size += (chunk as Buffer).length;
+        if (size > most) return { status: 'too-large' };
+        chunks.push(chunk as Buffer);
+      }
+      return decode(Buffer.concat(chunks));
+    } catch {
+      return { status: 'unreachable' };
+    }
+  };
+}
+
+function decode(bytes: Buffer): AttachmentText {
+  try {
+    return { status: 'read', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    return { status: 'not-text' };
+  }
+}

@@ -1,0 +1,240 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { InteractionState } from '../../sandbox/discord/index.ts';
+import { DEFAULT_FILTERS, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
+import { createAttachmentReader } from '../../src/upstream/attachment.ts';
+import { A, B, buttonsOf, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from './world.ts';
+
+const { harbor, orchid } = seed;
+const lower = (text: string) => text.toLowerCase() as `0x${string}`;
+let world: CommandWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+afterEach(async () => {
+  for (const { id } of await all()) await world.store.subscriptions.remove(harbor.id, id);
+  for (const { address } of await world.store.labels.list(harbor.id)) {
+    await world.store.labels.remove(harbor.id, address);
+  }
+});
+const all = () => world.store.subscriptions.list(harbor.id);
+const bring = (text: string | Buffer, who = {}): Promise<InteractionState> =>
+  world.use(
+    'subscription import',
+    { file: { filename: 'book.csv', base64: Buffer.from(text).toString('base64') } },
+    who,
+  );
+const exported = async (who = {}): Promise<string> => {
+  const { reply } = await world.use('subscription export', {}, who);
+  return (await fetch(reply!.message.attachments[0]!.url)).text();
+};
+/** What people chose, without what time brought. */
+const chosen = ({ id: _, createdAt: __, createdBy: ___, ...rest }: Subscription) => rest;
+
+const HEAD = 'type,address,channel,label';
+
+describe('/subscription export and import', () => {
+  it('bring every field and the address book to where they were', async () => {
+    await world.subscribe({
+      label: '=Treasury, "main"',
+      direction: 'incoming',
+      kind: 'erc20',
+      minimum: '0.5',
+      token: lower(TOKEN),
+      mention: harbor.watchers,
+      filters: {
+        internal: false,
+        cataloged: true,
+        zero: true,
+        self: true,
+        minimums: { native: '2', [lower(TOKEN)]: '3.5' },
+        tokens: [lower(TOKEN), 'native'],
+        deniedTokens: [lower(B)],
+        counterparties: [lower(A), lower(B)],
+        deniedCounterparties: [lower(TOKEN)],
+      },
+      digest: 'hourly',
+      quiet: '22:00-07:00',
+      mentionMinimum: '10',
+      mentionCooldown: 0,
+      watchSilence: true,
+    });
+    const { id } = await world.subscribe({ channelId: harbor.whales });
+    await world.store.subscriptions.change(harbor.id, id, { paused: true, mutedUntil: FOREVER });
+    await world.store.labels.set(harbor.id, { address: lower(B), name: '+Payroll', createdBy: seed.ada, at: 0 }, 10);
+    const before = (await all()).map(chosen);
+    const file = await exported();
+    expect(file.split('\r\n')[0]).toMatch(/^type,address,channel,label,direction,/);
+    expect(file).toContain(`"'=Treasury, ""main"""`);
+
+    for (const one of await all()) await world.store.subscriptions.remove(harbor.id, one.id);
+    await world.store.labels.remove(harbor.id, lower(B));
+    const asked = await bring(file);
+    expect(isPrivate(asked)).toBe(true);
+    expect(textOf(asked)).toMatch(
+      /2 subscriptions added[\s\S]*`=Treasury, "main"` → <#\d+>[\s\S]*1 label set[\s\S]*Payroll/,
+    );
+    expect(await all()).toEqual([]);
+    const done = await world.press(asked, 'subscription:import');
+    expect(textOf(done)).toMatch(/Imported\n2 subscriptions added\n1 label set/);
+    expect((await all()).map(chosen)).toEqual(before);
+    expect(await world.store.labels.list(harbor.id)).toMatchObject([{ address: lower(B), name: '+Payroll' }]);
+
+    const again = await bring(file);
+    expect(textOf(again)).toMatch(/Nothing to change\n3 rows are as they are here already/);
+    expect(buttonsOf(again)).toEqual([]);
+  });
+
+  it('previews what changes and leaves alone what the file does not name', async () => {
+    await world.subscribe({ label: 'Treasury', minimum: '5', quiet: '22:00-07:00' });
+    await world.subscribe({ channelId: harbor.whales, label: 'Other' });
+    const asked = await bring(`address;channel;minimum;zero\n${A};#alerts;7;yes\n${lower(B)};whales;;\n`);
+    expect(textOf(asked)).toMatch(
+      /1 subscription added\*\*\n• `0x1ea1…68cE` → <#\d+>\n\*\*1 subscription changed\*\*\n• `Treasury` → <#\d+>: `minimum`, `zero`/,
+    );
+    await world.press(asked, 'subscription:import');
+    expect(await all()).toMatchObject([
+      { label: 'Treasury', minimum: '7', quiet: '22:00-07:00', filters: { ...DEFAULT_FILTERS, zero: true } },
+      { label: 'Other', minimum: null },
+      { address: lower(B), channelId: harbor.whales, filters: DEFAULT_FILTERS },
+    ]);
+  });
+
+  it('names every line that is wrong, and changes nothing then', async () => {
+    const file = [
+      `${HEAD},quiet,minimums,paused`,
+      `subscription,${A},#alerts,Treasury,,,`,
+      `subscription,${A.replace('cc95E', 'Cc95E')},#alerts,,,,`,
+      `subscription,0x${'0'.repeat(40)},#alerts,,,,`,
+      `subscription,${B},#nowhere,,,,`,
+      `subscription,${B},${orchid.lobby},,,,`,
+      `subscription,${B},#alerts,,22-7,,`,
+      `subscription,0x${'1'.repeat(40)},#alerts,,,PEPE=1,`,
+      `subscription,${lower(A)},<#${harbor.alerts}>,,,,`,
+      `label,${B},,free-mint.xyz,,,`,
+      `wallet,${B},#alerts,,,,`,
+      `subscription,${TOKEN},#alerts,,,,perhaps`,
+      `subscription,${TOKEN},#alerts,a,b,c,d,e`,
+      `subscription,${TOKEN},#council,,,,`,
+    ].join('\n');
+    const answer = await bring(file);
+    const text = textOf(answer);
+    for (const sentence of [
+      /Line 3\*\*: .*EIP-55/,
+      /Line 4\*\*: .*zero address/,
+      /Line 5\*\*: I know no such channel.*`#alerts`, or `<#id>`/,
+      /Line 6\*\*: I know no such channel/,
+      /Line 7\*\*: .*`22:00-07:00`/,
+      /Line 8\*\*: I know no token `PEPE`/,
+      /Line 9\*\*: .*same address and channel as line 2/,
+      /Line 10\*\*: .*looks like a link/,
+      /Line 11\*\*: `type` must be/,
+      /Line 12\*\*: `paused` must be/,
+      /Line 13\*\*: .*more cells than there are columns/,
+      /Line 14\*\*: .*missing \*\*View Channel/,
+    ]) {
+      expect(text).toMatch(sentence);
+    }
+    expect(text).toMatch(/12 lines cannot be imported[\s\S]*Nothing was changed/);
+    expect(buttonsOf(answer)).toEqual([]);
+    expect(await all()).toEqual([]);
+  });
+
+  it.each<[string, string | Buffer, RegExp]>([
+    ['a column that nobody knows', `address,chanel\n${A},x`, /no column `chanel`.*`channel`/],
+    ['a column twice', `address,label,label\n${A},x,y`, /`label` is there twice/],
+    ['no header', `${A},#alerts`, /first line must name the columns/],
+    ['a quotation mark that is never closed', `address\n"${A}`, /Line 2.*never closed/],
+    ['a spreadsheet’s own format', Buffer.from([0x50, 0x4b, 0x03, 0x04, 0xff, 0xfe]), /no text file.*CSV \(UTF-8\)/],
+    ['a file that is too large', 'a'.repeat(256 * 1024 + 1), /larger than 256 KiB/],
+    ['nothing', '', /first line must name the columns/],
+  ])('refuse %s', async (_name, text, sentence) => {
+    expect(textOf(await bring(text))).toMatch(sentence);
+  });
+
+  it('hold to the limit, and stay all or nothing when somebody was quicker', async () => {
+    const { settings } = world.parts;
+    world.parts.settings = { ...settings, maxSubscriptions: 2 };
+    const file = `address,channel\n${A},#alerts\n${B},#alerts\n`;
+    expect(textOf(await bring(`${file}${TOKEN},#alerts\n`))).toMatch(/limit of 2 addresses/);
+    const asked = await bring(file);
+    await world.subscribe({ channelId: harbor.whales });
+    expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/limit of 2 addresses/);
+    expect(await all()).toHaveLength(1);
+    world.parts.settings = settings;
+
+    const late = await bring(file);
+    await world.subscribe({ address: lower(B) });
+    expect(textOf(await world.press(late, 'subscription:import'))).toMatch(/changed since the preview/);
+    expect(await all()).toHaveLength(2);
+  });
+
+  it('are confirmed in time, also after a restart', async () => {
+    const file = `address,channel\n${A},#alerts\n`;
+    const asked = await bring(file);
+    await world.restart();
+    expect(textOf(await world.press(asked, 'subscription:import'))).toContain('1 subscription added');
+    expect(await all()).toMatchObject([{ address: lower(A), createdBy: seed.ada }]);
+
+    const dropped = await bring(`address,channel\n${B},#alerts\n`);
+    expect(textOf(await world.press(dropped, 'subscription:discard'))).toContain('Nothing was changed');
+    const old = await bring(`address,channel\n${B},#alerts\n`);
+    world.clock.now += 16 * 60_000;
+    expect(textOf(await world.press(old, 'subscription:import'))).toMatch(/too long ago/);
+    expect(await all()).toHaveLength(1);
+  });
+
+  it('know nothing of other servers', async () => {
+    await world.subscribe({ label: 'Secret' });
+    const answer = await world.use('subscription export', {}, { in: orchid.lobby });
+    expect(textOf(answer)).toMatch(/nothing to export/);
+  });
+
+  it('give a manager only what they see', async () => {
+    await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
+    await world.subscribe({ label: 'Open' });
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    const file = await exported({ as: seed.noa });
+    expect(file).toContain('Open');
+    expect(file).not.toContain('Secret');
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
+  });
+});
+
+describe('attachments', () => {
+  it('are read from Discord’s file servers and the REST root’s host only, without redirects', async () => {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url!);
+      if (request.url === '/away') response.writeHead(302, { location: '/file' }).end();
+      else if (request.url === '/endless') response.write('a'.repeat(64 * 1024), () => response.write('b'));
+      else response.end('a,b');
+    }).listen(0, '127.0.0.1');
+    await new Promise((listening) => server.once('listening', listening));
+    const root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const read = createAttachmentReader(`${root}/api`);
+    expect(await read(`${root}/file`, 3)).toEqual({ status: 'read', text: 'a,b' });
+    expect(await read(`${root}/file`, 2)).toEqual({ status: 'too-large' });
+    expect(await read(`${root}/endless`, 1_000)).toEqual({ status: 'too-large' });
+    expect(await read(`${root}/away`, 1_000)).toEqual({ status: 'unreachable' });
+    asked.length = 0;
+    const { host } = new URL(root);
+    const foreign = createAttachmentReader('https://discord.com/api');
+    for (const url of [
+      `${root}/file`,
+      `http://cdn.discordapp.com/file`,
+      `https://cdn.discordapp.com.${host}/file`,
+      `https://cdn.discordapp.com@${host}/file`,
+      'file:///etc/passwd',
+      'nothing',
+    ]) {
+      expect(await foreign(url, 1_000)).toEqual({ status: 'foreign' });
+    }
+    expect(asked).toEqual([]);
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+});
