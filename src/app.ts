@@ -11,7 +11,7 @@ import { renderParked } from './discord/notice.ts';
 import { renderAlerts, renderPlain } from './discord/render.ts';
 import { createSender } from './discord/sender.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
-import { createMetrics, type Figures } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
 import { createParts, openExplorer, openProjects } from './parts.ts';
 import { createCatalogue } from './pipeline/catalogue.ts';
 import { startDeliverer } from './pipeline/deliver.ts';
@@ -19,7 +19,7 @@ import { startRouter } from './pipeline/route.ts';
 import { createIntake, type Intake } from './receiver/intake.ts';
 import { createOps, type Readiness } from './receiver/ops.ts';
 import { openPaths } from './receiver/paths.ts';
-import { createReceiver } from './receiver/server.ts';
+import { createReceiver, REFUSAL_REASONS } from './receiver/server.ts';
 import { openStore } from './store/client.ts';
 import { startDailyBackups } from './store/daily.ts';
 import type { Store } from './store/tables.ts';
@@ -84,10 +84,16 @@ export async function startApp(
     },
   });
   const backups = startDailyBackups({ file, clock, log });
-  const metrics = createMetrics(async () => ({
-    ...(await figures(store, deliverer.state(), intake.state().commits, now())),
-    lastBackup: backups.last(),
-  }));
+  const metrics = createMetrics({
+    refusals: REFUSAL_REASONS,
+    read: async () => ({
+      backlog: await store.figures.backlog(now()),
+      sending: deliverer.state(),
+      commits: intake.state().commits,
+      lastBackup: backups.last(),
+      now: now(),
+    }),
+  });
   const receiver = createReceiver({
     config,
     intake,
@@ -228,25 +234,7 @@ async function watchQuarantine(store: Store, intake: Intake, log: Logger): Promi
   }
 }
 
-type Sending = { authorised: boolean; breaker: boolean; invalidRequests: number };
-
-async function figures(
-  store: Store,
-  sending: Sending,
-  commits: number,
-  now: number,
-): Promise<Omit<Figures, 'lastBackup'>> {
-  const [inbox, outbox] = [await store.inbox.stats(), await store.outbox.stats()];
-  // What is held back on purpose is not late.
-  const age = (oldest: number | null) => (oldest === null ? 0 : Math.max(0, now - oldest) / 1_000);
-  return {
-    inbox: { ...inbox, oldestSeconds: age(inbox.oldest) },
-    outbox: { ...outbox, oldestSeconds: age(outbox.oldest) },
-    channels: { parked: outbox.parked, paused: outbox.paused },
-    sending,
-    commits,
-  };
-}
+type Sending = { authorised: boolean; breaker: boolean };
 
 async function readiness(store: Store, gateway: GatewayState, sending: Sending): Promise<Readiness> {
   const database = await store.inbox.stats().then(

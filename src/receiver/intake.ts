@@ -3,8 +3,9 @@ import type { Store } from '../store/tables.ts';
 /** A stored delivery's outcome: `undefined` while its answer is on the way, null when it never got to the end. */
 export type Answered = number | null | undefined;
 
-/** Why a delivery was not stored in time. */
-export type Refusal = 'overload' | 'busy' | 'late' | 'quarantine-full' | 'closing';
+/** Why a delivery was not stored in time; `busy`: the database was locked, its disk full, or it failed. */
+export const REFUSALS = ['overload', 'busy', 'late', 'quarantine-full', 'closing'] as const;
+export type Refusal = (typeof REFUSALS)[number];
 
 /** Requests that may wait at once for longer than a moment. */
 const MAX_SLOW = 64;

@@ -3,13 +3,14 @@ import { METHODS } from 'node:http';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import type { Intake, Ticket } from './intake.ts';
+import { type Intake, REFUSALS, type Refusal, type Ticket } from './intake.ts';
 import { sourceAddress } from './source.ts';
 
 const BODY_LIMIT = 1024 * 1024;
 
-/** Why a request was refused; also the metrics' label. */
-export type RefusalReason = 'token' | 'method' | 'source' | 'too-large' | 'unavailable';
+/** Why a request was refused; also the metrics' label. `broken-off`: its body did not come to its announced end. */
+export const REFUSAL_REASONS = ['token', 'method', 'source', 'too-large', 'broken-off', ...REFUSALS] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 /** A path token and whose events it receives. */
 export interface PathToken {
@@ -65,7 +66,8 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
     onRefused(reason, from?.source ?? null, from?.scope ?? null);
     return reply.code(status).send({ ok: false });
   };
-  const unavailable = (reply: FastifyReply) => refuse(reply.header('retry-after', '15'), 503, 'unavailable');
+  const unavailable = (reply: FastifyReply, reason: Refusal | 'broken-off') =>
+    refuse(reply.header('retry-after', '15'), 503, reason);
 
   function admit(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
     const { token: given } = request.params as { token: string };
@@ -86,7 +88,7 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
       }
     }
     const ticket = intake.admit(scope);
-    if (typeof ticket === 'string') return void unavailable(reply);
+    if (typeof ticket === 'string') return void unavailable(reply, ticket);
     request.ticket = ticket;
     const response = reply.raw;
     response.once('finish', () => intake.end(ticket, response.statusCode === 200 ? now() : null));
@@ -94,7 +96,7 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
     // Whatever the sender calls it, these are bytes to keep.
     request.headers['content-type'] = 'application/octet-stream';
     const slow = setTimeout(() => {
-      if (!reply.sent) void unavailable(reply.header('connection', 'close'));
+      if (!reply.sent) void unavailable(reply.header('connection', 'close'), 'late');
     }, 2_000);
     response.once('close', () => clearTimeout(slow));
     done();
@@ -110,7 +112,7 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const result = await intake.store(request.ticket!, body);
       if (reply.sent) return reply;
-      if (result !== 'stored') return unavailable(reply);
+      if (result !== 'stored') return unavailable(reply, result);
       onReceived();
       return reply.code(200).send({ ok: true });
     },
@@ -123,7 +125,7 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
     if (error.statusCode === 413) return refuse(reply.header('connection', 'close'), 413, 'too-large');
     // What remains are broken-off bodies and bodies of another length than announced: nobody reads this answer.
     log.debug({ error: error.message }, 'request broken off');
-    return unavailable(reply.header('connection', 'close'));
+    return unavailable(reply.header('connection', 'close'), 'broken-off');
   });
   return app;
 }

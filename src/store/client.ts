@@ -5,7 +5,7 @@ import type { Store } from './tables.ts';
 type Answer = { ready: true } | { id: number; result?: unknown; error?: { message: string; code?: string } };
 
 /** What only reads has a thread of its own. */
-const READS: (keyof Store)[] = ['reports', 'ledger'];
+const READS: (keyof Store)[] = ['reports', 'ledger', 'figures'];
 
 type Call = (group: string, method: string, args: unknown[]) => Promise<unknown>;
 

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { erasureTable } from './erasure.ts';
+import { figuresTable } from './figures.ts';
 import { inboxTable } from './inbox.ts';
 import { labelsTable } from './labels.ts';
 import { ledgerTable } from './ledger.ts';
@@ -26,7 +27,7 @@ export function openTables(db: Database) {
 
 /** The groups that only read, and may take long: a connection of their own, in a thread of its own, serves them. */
 export function openReadings(db: Database) {
-  return { reports: reportsTable(db), ledger: ledgerTable(db) };
+  return { reports: reportsTable(db), ledger: ledgerTable(db), figures: figuresTable(db) };
 }
 
 /** The table groups as the database's own threads see them. */

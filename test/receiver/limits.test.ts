@@ -70,7 +70,7 @@ describe('overload', () => {
     expect((await receiver.post(HOOK, 'burst')).status).toBe(200);
     time = 101;
     expect((await receiver.post(HOOK, 'refused')).status).toBe(503);
-    expect(receiver.refused).toEqual(['unavailable']);
+    expect(receiver.refused).toEqual(['overload']);
     // One that ends makes room for one more.
     const answer = firstLine(sockets[0]!);
     sockets[0]!.write('yyy');

@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pino from 'pino';
+import { request } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { startApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { backUp, backupFolder } from '../../src/store/backup.ts';
+import { openBeside } from '../../src/store/database.ts';
+import { subscriptionsTable } from '../../src/store/subscriptions.ts';
+import { payment, TREASURY } from '../pipeline/harness.ts';
+import { temporaryFile } from './bot.ts';
+
+const CHANNEL = seed.harbor.alerts;
+const MESSAGES = '/channels/:channel/messages';
+
+/** The whole bot, with one subscription, and what its operator's server says. */
+async function start() {
+  const file = temporaryFile();
+  const discord: Discord = await startDiscord({ limits: 'none' });
+  const config = readConfig({
+    DISCORD_TOKEN: discord.token,
+    DISCORD_API_URL: discord.apiUrl,
+    PORT: '0',
+    OPS_PORT: '0',
+    DATABASE_URL: `sqlite:${file}`,
+    RECEIVER_TOKEN: 'path-token-of-the-test',
+    RECEIVER_SOURCE_CHECK: 'off',
+  });
+  const app = await startApp(config, { log: pino({ level: 'silent' }) });
+  onTestFinished(async () => {
+    await app.close();
+    await discord.close();
+  });
+  const db = openBeside(file);
+  subscriptionsTable(db).add(
+    {
+      guildId: seed.harbor.id,
+      channelId: CHANNEL,
+      address: TREASURY,
+      label: null,
+      direction: 'any',
+      kind: 'any',
+      minimum: null,
+      token: null,
+      mention: null,
+      createdBy: seed.ada,
+      createdAt: 1,
+    },
+    10,
+  );
+  db.close();
+  const get = async (path: string) => {
+    const answer = await request(app.ops + path);
+    return { status: answer.statusCode, text: await answer.body.text() };
+  };
+  /** Every metric as `name{label}` → value. */
+  const metrics = async (): Promise<Map<string, number>> => {
+    const lines = (await get('/metrics')).text.split('\n').filter((line) => line.startsWith('ledgerbell_'));
+    return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+  };
+  return {
+    file,
+    discord,
+    get,
+    metrics,
+    async post(body: string, token = 'path-token-of-the-test') {
+      const answer = await request(`${app.receiver}/hooks/${token}`, { method: 'POST', body });
+      await answer.body.dump();
+      return answer.statusCode;
+    },
+    /** Waits until a metric has a value. */
+    async reaches(name: string, value: number) {
+      for (;;) {
+        const now = await metrics();
+        if (now.get(`ledgerbell_${name}`) === value) return now;
+        if (!now.has(`ledgerbell_${name}`)) throw new Error(`There is no ${name}.`);
+      }
+    },
+  };
+}
+
+describe('the operator’s page', () => {
+  const page = readFileSync('docs/operating.md', 'utf8');
+  const rows = page
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !line.startsWith('|---'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll('**', '')),
+    );
+
+  it('explains each metric, each reason and each part once: when it alarms, what it means, what to do', async () => {
+    const { metrics, get } = await start();
+    const keys = [...(await metrics()).keys()];
+    const names = new Set(keys.map((key) => key.replace(/\{.*/, '')));
+    const reasons = keys.flatMap((key) => /refused_total\{reason="(.*)"\}/.exec(key)?.[1] ?? []);
+    const parts = Object.keys((JSON.parse((await get('/readyz')).text) as { parts: object }).parts);
+    expect([names.size > 15, reasons.length > 5, parts.length]).toEqual([true, true, 3]);
+    for (const word of [...names, ...reasons, ...parts]) {
+      const told = rows.filter(([first]) => first === `\`${word}\``);
+      expect([word, told.length, told.flat().every((cell) => cell.length > 3)]).toEqual([word, 1, true]);
+    }
+  });
+
+  it('names no metric, state or reason that is not there', async () => {
+    const keys = [...(await (await start()).metrics()).keys()].join('\n');
+    const named = page.match(/ledgerbell_[a-z_]+|(?:state|reason)="[a-z-]+"/g)!;
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((name) => !keys.includes(name))).toEqual([]);
+  });
+});
+
+describe('the figures', () => {
+  it('tell what came, what was refused, and what could not be understood', async () => {
+    const { post, reaches, metrics, file } = await start();
+    expect([await post('xyz'), await post('x', 'another-token')]).toEqual([200, 404]);
+    const now = await reaches('quarantined', 1);
+    const expected = { received_total: 1, routed_total: 1, quarantined_bytes: 3, inbox_commits: 1, inbox_waiting: 0 };
+    for (const [name, value] of Object.entries(expected))
+      expect([name, now.get(`ledgerbell_${name}`)]).toEqual([name, value]);
+    expect(now.get('ledgerbell_refused_total{reason="token"}')).toBe(1);
+    expect(now.get('ledgerbell_last_backup_timestamp_seconds')).toBe(0);
+    await backUp(file, join(backupFolder(file), 'mine.sqlite'));
+    expect((await metrics()).get('ledgerbell_last_backup_timestamp_seconds')).toBeGreaterThan(1e9);
+  });
+
+  it('tell of a channel that cannot be written to, and of its alerts; the bot is ready all the same', async () => {
+    const { post, reaches, discord, get } = await start();
+    discord.act({ do: 'channel.forbid', channelId: CHANNEL });
+    await post(JSON.stringify(payment()));
+    const now = await reaches('channels{state="parked"}', 1);
+    expect(now.get('ledgerbell_invalid_requests')).toBe(1);
+    expect(now.get('ledgerbell_outbox_waiting{state="closed"}')! + now.get('ledgerbell_outbox_frozen')!).toBe(1);
+    // What nobody can do anything about at Discord's does not alarm.
+    expect([now.get('ledgerbell_outbox_waiting{state="due"}'), now.get('ledgerbell_outbox_oldest_seconds')]).toEqual([
+      0, 0,
+    ]);
+    await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+    expect((await get('/readyz')).status).toBe(200);
+  });
+
+  it.each([
+    ['breaker_open', 1, { kind: 'cloudflare', status: 403 }, 'held back after refusals'],
+    ['authorised', 0, { kind: 'error', status: 401, code: 0 }, 'Discord refuses the token'],
+  ] as const)(
+    'tell that sending stopped (%s); the bot is not ready, and receives',
+    async (name, value, fault, detail) => {
+      const { post, reaches, discord, get } = await start();
+      discord.fault({ fault, path: MESSAGES });
+      await post(JSON.stringify(payment()));
+      await reaches(name, value);
+      const { status, text } = await get('/readyz');
+      expect([status, JSON.parse(text)]).toMatchObject([
+        503,
+        { ok: false, parts: { sending: { ready: false, detail } } },
+      ]);
+      expect([await post(JSON.stringify(payment())), (await get('/healthz')).status]).toEqual([200, 200]);
+      const now = await reaches('outbox_waiting{state="due"}', 1);
+      expect(now.get('ledgerbell_outbox_oldest_seconds')).toBeGreaterThan(0);
+    },
+  );
+
+  it('tell of dead letters', async () => {
+    const { post, reaches, discord } = await start();
+    discord.fault({ fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid' }, path: MESSAGES });
+    await post(JSON.stringify(payment()));
+    await reaches('dead_letters', 1);
+  });
+
+  it('elsewhere say what is here', async () => {
+    const { status, text } = await (await start()).get('/');
+    expect([status, text]).toEqual([404, '{"ok":false,"error":"Here are /healthz, /readyz and /metrics."}']);
+  });
+});
