@@ -47,16 +47,22 @@ export function renderAlerts(
   return { payload, used };
 }
 
-/** Puts alert after alert into its transaction's embed, until the next one would break one of Discord's limits. */
+type Alerts = [ClaimedAlert, ...ClaimedAlert[]];
+
+/**
+ * Puts what comes one after the other of one transaction into that transaction's embed, alert by alert where not all of
+ * it fits, until the next one would break one of Discord's limits.
+ */
 function fill(alerts: ClaimedAlert[], reference: string, voice: Voice): { embeds: APIEmbed[]; used: number } {
-  const told = new Map<string, { alerts: [ClaimedAlert, ...ClaimedAlert[]]; embed: APIEmbed; place: number }>();
+  const told = new Map<string, { alerts: Alerts; embed: APIEmbed; place: number }>();
   let characters = 0;
   let used = 0;
-  for (const alert of alerts.slice(0, MAX_ALERTS)) {
-    const { txHash } = alert.transfer;
+
+  function add(more: Alerts): boolean {
+    const { txHash } = more[0].transfer;
     const before = told.get(txHash);
     const place = before?.place ?? told.size + 1;
-    const together: [ClaimedAlert, ...ClaimedAlert[]] = before ? [...before.alerts, alert] : [alert];
+    const together: Alerts = before ? [...before.alerts, ...more] : more;
     const embed = transactionEmbed(together, `${reference}-${place}`, voice);
     const sum = characters + lengthOf(embed) - (before ? lengthOf(before.embed) : 0);
     const fits =
@@ -64,12 +70,32 @@ function fill(alerts: ClaimedAlert[], reference: string, voice: Voice): { embeds
       sum <= MAX_CHARACTERS &&
       embed.description!.length <= MAX_DESCRIPTION &&
       embed.fields!.length <= MAX_FIELDS;
-    if (used > 0 && !fits) break;
+    // A single alert goes out in any case.
+    if (!fits && (used > 0 || more.length > 1)) return false;
     told.set(txHash, { alerts: together, embed, place });
     characters = sum;
-    used++;
+    used += more.length;
+    return true;
+  }
+
+  for (const run of runsOf(alerts.slice(0, MAX_ALERTS))) {
+    if (!add(run)) {
+      if (run.length > 1) run.every((alert) => add([alert]));
+      break;
+    }
   }
   return { embeds: [...told.values()].map(({ embed }) => embed), used };
+}
+
+/** Alerts of one transaction that stand side by side. */
+function runsOf(alerts: ClaimedAlert[]): Alerts[] {
+  const runs: Alerts[] = [];
+  for (const alert of alerts) {
+    const run = runs.at(-1);
+    if (run && run[0].transfer.txHash === alert.transfer.txHash) run.push(alert);
+    else runs.push([alert]);
+  }
+  return runs;
 }
 
 /** One alert as plain text, for the rare line that Discord refuses as an embed. */
