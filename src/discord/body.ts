@@ -2,7 +2,7 @@ import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
 import type { Part } from '../domain/story.ts';
 import type { ClaimedAlert } from '../store/outbox.ts';
-import { code, LOOKS, labelOf, linked, number, shortId, type Voice, whatMoved, whatTheyMoved } from './line.ts';
+import { LOOKS, labelOf, linked, named, number, shortId, type Voice, whatMoved, whatTheyMoved } from './line.ts';
 import { isFake, remarksOf } from './marks.ts';
 
 /** Full addresses on one side of a sweep, and characters of its ids. */
@@ -158,7 +158,7 @@ function addressLine(address: AddressText, alerts: readonly ClaimedAlert[], voic
 function nameOf(address: AddressText, alerts: readonly ClaimedAlert[], voice: Voice): string {
   for (const alert of alerts) {
     const label = labelOf(address, alert);
-    if (label !== null) return code(label, '', voice);
+    if (label !== null) return named(label, voice);
   }
   return '';
 }

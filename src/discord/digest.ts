@@ -7,11 +7,11 @@ import type { ClaimedAlert } from '../store/outbox.ts';
 import { csvOf } from './csv.ts';
 import {
   assetName,
-  code,
   hash,
   LOOKS,
   labelOf,
   linked,
+  named,
   number,
   type RenderSettings,
   transactionUrl,
@@ -158,7 +158,7 @@ function largestLine({ largest, side }: Total, voice: Voice): string {
   const url = transactionUrl(transfer, voice);
   const names = [transfer.from, transfer.to].flatMap((address) => {
     const label = address && labelOf(address, largest);
-    return label ? [code(label, '', voice)] : [];
+    return label ? [named(label, voice)] : [];
   });
   return [
     `${LOOKS[side].icon} ${whatMoved(transfer, voice)}`,

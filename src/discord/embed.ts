@@ -10,6 +10,7 @@ import {
   hash,
   LOOKS,
   linked,
+  named,
   number,
   transactionUrl,
   type Voice,
@@ -92,7 +93,7 @@ function details(alerts: Alerts, voice: Voice): APIEmbedField[] {
     if (token === null) continue;
     const { transfer, labels } = list[0]!;
     const own = code(transfer.tokenName, code(transfer.tokenSymbol, t('alert.unnamed'), voice), voice);
-    const name = labels[token] ? `${code(labels[token], '', voice)} · ${own}` : own;
+    const name = labels[token] ? `${named(labels[token], voice)} · ${own}` : own;
     fields.push({ name: t('alert.tokenField'), value: `${name}\n-# ${linked(token, 'token', voice)}` });
   }
   if (alerts.length === 1) {

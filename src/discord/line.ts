@@ -33,6 +33,8 @@ export const LOOKS: Record<View | 'swap' | 'several', { icon: string; color: num
 
 /** Characters of an amount that is still told where it is not the line itself. */
 const LONGEST_SUM = 120;
+/** Graphemes of a label. */
+const LONGEST_LABEL = 60;
 const TX_HASH = /^0x[0-9a-f]{64}$/;
 
 /** The voice in which a server's alerts are told. */
@@ -51,9 +53,12 @@ export function wordsOf(settings: RenderSettings) {
 }
 
 /** Third-party text as inline code; `fallback` stands for what is missing. */
-export function code(text: string | null | undefined, fallback: string, { t }: Voice): string {
-  return inCode(text, fallback, undefined, t('alert.hiddenName'));
+export function code(text: string | null | undefined, fallback: string, { t }: Voice, most?: number): string {
+  return inCode(text, fallback, most, t('alert.hiddenName'));
 }
+
+/** A name that the server itself gave, as inline code. */
+export const named = (label: string, voice: Voice): string => code(label, '', voice, LONGEST_LABEL);
 
 /** A count for people: `1,234`. */
 export const number = (count: number): string => formatAmount(String(count), null);

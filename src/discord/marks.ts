@@ -2,7 +2,7 @@ import { type AddressText, checksumAddress } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
 import type { Mark } from '../domain/mark.ts';
 import type { ClaimedAlert } from '../store/outbox.ts';
-import { code, linked, number, type Voice } from './line.ts';
+import { code, linked, named, number, type Voice } from './line.ts';
 
 /** The colour of a line that must not be taken for an ordinary one. */
 export const WARNING = 0xffcc00;
@@ -31,7 +31,7 @@ function lookAlike({ address, like, label }: Extract<Mark, { kind: 'look-alike' 
     t('alert.lookAlikeFake'),
     // No link: nothing about it invites a click.
     `-# \`${checksumAddress(address)}\``,
-    label === null ? known : `${known} · ${code(label, '', voice)}`,
+    label === null ? known : `${known} · ${named(label, voice)}`,
     `-# ${linked(like, 'address', voice)}`,
     `-# ${t('alert.lookAlikeDifference', middles(address, like))}`,
   ];

@@ -18,6 +18,7 @@ export function plainText(text: string | null | undefined, most = MAX_GRAPHEMES)
   if (!text) return null;
   const clean = text.slice(0, 1000).normalize('NFKC').replace(/\s+/gu, ' ').replace(INVISIBLE, '').trim();
   if (clean === '') return null;
+  if (clean.length <= most && /^[ -~]*$/.test(clean)) return clean;
   const shown: string[] = [];
   for (const { segment } of graphemes.segment(clean)) {
     if (shown.length === most) return `${shown.join('').trimEnd()}…`;
