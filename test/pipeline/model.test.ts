@@ -6,8 +6,8 @@ import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, WHALES 
 
 /*
  * The model is the chain: a transaction holds transfers, each so many times; a channel shows one line for each transfer
- * that one of its addresses has part in (none for one from an address to itself), ×N where the transaction holds N equal
- * ones. Whatever the sender does (webhooks, twins, retries, rescans, another block) and whatever Discord does must not
+ * that one of its addresses has part in (none for one from an address to itself), ×N where its transaction holds N equal
+ * ones. (How different transfers of one transaction are told together is the renderer's matter.) Whatever the sender does (webhooks, twins, retries, rescans, another block) and whatever Discord does must not
  * change that.
  */
 
@@ -67,11 +67,11 @@ const scenario = fc.record({
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 
 let runs = 0;
-/** Addresses and a transaction that no other run has. */
+/** Addresses and transactions (their hashes but for the last digit) that no other run has. */
 function fresh() {
   const run = (++runs).toString(16);
   const addresses = [1, 2, 3].map((n) => `0x${`${n}${run.padStart(8, '0')}`.padStart(40, 'a')}` as AddressText);
-  return { addresses, txHash: `0x${`f${run.padStart(8, '0')}`.padStart(64, '0')}` };
+  return { addresses, txHash: `0x${`f${run.padStart(8, '0')}`.padStart(63, '0')}` };
 }
 
 interface Post {
@@ -85,7 +85,13 @@ function postsOf({ transfers }: Scenario, addresses: AddressText[], txHash: stri
   const posts: Post[] = [];
   transfers.forEach(({ parties, copies, watchers, rescans }, index) => {
     const [from, to, tokenAddress] = parties.map((n) => addresses[n]!);
-    const base = payment({ txHash, from, to, tokenAddress, value: String((index + 1) * 1_000_000) });
+    const base = payment({
+      txHash: `${txHash}${index}`,
+      from,
+      to,
+      tokenAddress,
+      value: String((index + 1) * 1_000_000),
+    });
     for (const { watcher, delay, gap, answer } of watchers) {
       const body = { ...base, ...WATCHERS[watcher] };
       const first = delay * SECOND;
