@@ -1,4 +1,4 @@
-import type { Command } from '../src/discord/command.ts';
+import type { Command, MessageCommand } from '../src/discord/command.ts';
 import { activity } from './activity.ts';
 import { helpFor } from './help.ts';
 import { provider } from './provider.ts';
@@ -6,10 +6,21 @@ import { setup } from './setup.ts';
 import { status } from './status.ts';
 import { subscription } from './subscription.ts';
 import { token } from './token.ts';
+import { watchMessage } from './watch.ts';
 import { webhook } from './webhook.ts';
 import { why } from './why.ts';
 
-const served: readonly Command[] = [activity, provider, setup, status, subscription, token, webhook, why];
+const served: readonly (Command | MessageCommand)[] = [
+  activity,
+  provider,
+  setup,
+  status,
+  subscription,
+  token,
+  watchMessage,
+  webhook,
+  why,
+];
 
 /** Every command that is registered and served. */
-export const commands: readonly Command[] = [helpFor(served), ...served];
+export const commands: readonly (Command | MessageCommand)[] = [helpFor(served), ...served];

@@ -7,7 +7,7 @@ import {
   PermissionFlagsBits,
   type PermissionsBitField,
 } from 'discord.js';
-import type { ButtonUse, CommandUse } from '../../src/discord/command.ts';
+import type { ButtonUse, CommandUse, MenuUse, MessageUse } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 
@@ -27,7 +27,7 @@ const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.Guild
  * what is known counts against a channel: Discord does not tell everything about every channel.
  */
 export function checkTarget(
-  interaction: CommandUse | ButtonUse,
+  interaction: CommandUse | ButtonUse | MenuUse | MessageUse,
   channelId: string,
   picked: APIInteractionDataResolvedChannel | GuildBasedChannel | null,
   t: Translate,

@@ -63,7 +63,8 @@ export async function watch(
   }
 }
 
-function nextStep(receiverUrl: string | null, t: CommandContext['t']): string {
+/** What is left to do at the notification service. */
+export function nextStep(receiverUrl: string | null, t: CommandContext['t']): string {
   return receiverUrl ? t('subscription.add.ownWebhook', { url: receiverUrl }) : t('subscription.add.operatorWebhook');
 }
 

@@ -58,10 +58,13 @@ function said(value: unknown): unknown {
   const fields = value as Record<string, unknown>;
   return SAID.flatMap((key) => {
     const field = key.endsWith('_localizations') ? sorted(fields[key]) : said(fields[key]);
-    const empty = field === undefined || field === null || field === false || (Array.isArray(field) && !field.length);
+    // Discord gives the commands of a message's menu an empty description.
+    const empty = field === undefined || field === null || field === false || field === '' || isEmptyList(field);
     return empty ? [] : [[key, field]];
   });
 }
+
+const isEmptyList = (field: unknown): boolean => Array.isArray(field) && field.length === 0;
 
 function sorted(localizations: unknown): unknown {
   return Object.entries(localizations ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -12,6 +12,7 @@ import type reply from './en-US/reply.json';
 import type setup from './en-US/setup.json';
 import type subscription from './en-US/subscription.json';
 import type token from './en-US/token.json';
+import type watch from './en-US/watch.json';
 import type webhook from './en-US/webhook.json';
 import type why from './en-US/why.json';
 
@@ -30,6 +31,7 @@ export interface English {
   subscription: typeof subscription;
   token: typeof token;
   setup: typeof setup;
+  watch: typeof watch;
   webhook: typeof webhook;
   why: typeof why;
   notice: typeof notice;

@@ -3,7 +3,7 @@ import { commands } from '../../commands/index.ts';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { startUpstream } from '../upstream/server.ts';
-import { A, type CommandWorld, isPrivate, type Shown, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, type CommandWorld, isPrivate, menuOf, type Shown, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 const REFUSED = /you need the \*\*Manage Server\*\* permission/;
@@ -32,6 +32,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
+const WATCH = 'Watch addresses in this message';
 const FILE = { filename: 'more.csv', text: `address,channel\n${TOKEN},#alerts` };
 
 /** Who, and what they may: `all` only, or `manage` too. */
@@ -70,8 +71,9 @@ const uses: [string, string, (subscription: string) => Record<string, OptionInpu
 ];
 
 it('the matrix names every command', () => {
-  const all = commands.flatMap(({ data }) => {
-    const { name, options = [] } = data.toJSON();
+  const all = commands.flatMap((command) => {
+    if ('kind' in command) return [];
+    const { name, options = [] } = command.data.toJSON();
     const subs = options.filter(({ type }) => type === 1).map((option) => `${name} ${option.name}`);
     return subs.length > 0 ? subs : [name];
   });
@@ -86,6 +88,15 @@ describe.each(people)('$name', ({ who, may }) => {
     expect(textOf(answer)).toMatch(REFUSED);
     expect(isPrivate(answer)).toBe(true);
     expect(await world.store.subscriptions.list(harbor.id)).toEqual(before);
+  });
+
+  it('the menu of a message', async () => {
+    const channelId = who.in ?? harbor.alerts;
+    const content = `Look at ${TOKEN}`;
+    const message = world.discord.act({ do: 'message.send', channelId, userId: seed.ada, content });
+    const answer = await world.useOn(message.id!, WATCH, who);
+    if (!may.includes('manage')) return expect(textOf(answer)).toMatch(REFUSED);
+    expect(menuOf(answer).options).toHaveLength(1);
   });
 
   it('choices of what needs a manager', async () => {
@@ -139,6 +150,17 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     // The message with the button stays as it was.
     if (pressed.reply!.id === shown.reply!.id) expect(textOf(pressed)).toContain(before);
     expect(upstream.requests.slice(posts).filter(({ method }) => method === 'POST')).toEqual([]);
+    expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
+  });
+
+  it('the menu of addresses to watch', async () => {
+    const message = { channelId: harbor.alerts, userId: seed.noa, content: TOKEN };
+    const { id: sent } = world.discord.act({ do: 'message.send', ...message });
+    const shown = await world.useOn(sent!, WATCH, noa);
+    act([]);
+    const chosen = await world.choose(shown, [TOKEN], noa);
+    act([harbor.watchers]);
+    expect(textOf(chosen)).toMatch(REFUSED);
     expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
   });
 

@@ -1,6 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  type APIActionRowComponent,
+  type APIComponentInMessageActionRow,
+  type APIStringSelectComponent,
+  ComponentType,
+} from 'discord.js';
 import pino from 'pino';
 import { request } from 'undici';
 import { commands } from '../../commands/index.ts';
@@ -12,7 +18,7 @@ import {
   startDiscord,
 } from '../../sandbox/discord/index.ts';
 import { drawChart } from '../../src/discord/chart.ts';
-import type { Command, Parts } from '../../src/discord/command.ts';
+import type { Command, MessageCommand, Parts } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
 import { wordsOf } from '../../src/discord/line.ts';
 import { sampleMessage } from '../../src/discord/sample.ts';
@@ -44,7 +50,7 @@ const OPERATOR: ProjectKeys = { projectId: 'p1', apiKey: 'public-key', apiSecret
 
 /** What a test may put in the place of the usual. `service` is the notification service's root; default: it is off. */
 interface WorldOptions {
-  commands?: readonly Command[];
+  commands?: readonly (Command | MessageCommand)[];
   parts?: Partial<Parts>;
   service?: string;
   operator?: ProjectKeys;
@@ -158,6 +164,25 @@ export async function startWorld(options: WorldOptions = {}) {
       });
     },
 
+    /** Uses a command of a message's menu; it is in the channel of `who`. */
+    async useOn(messageId: string, name: string, who: Actor = {}): Promise<InteractionState> {
+      const used = await discord.use({ kind: 'message-command', name, messageId, unchecked: true, ...place(who) });
+      return used.final();
+    },
+
+    /** Chooses in the first menu of an answer. */
+    async choose(on: Shown, values: string[], who: Actor = {}): Promise<InteractionState> {
+      const menu = menuOf(on);
+      const { id: messageId, channelId } = on.reply!;
+      const versions = on.reply!.history.length;
+      const chosen = { customId: menu.custom_id, values, unchecked: true };
+      const used = await discord.use({ kind: 'select', messageId, ...chosen, ...place(who), channelId });
+      return used.until(({ reply, loading, followups, status }) => {
+        const changed = reply !== null && !loading && reply.history.length > versions;
+        return status === 'failed' || changed || followups.length > 0;
+      });
+    },
+
     /** Sends the form that an interaction opened; fields that are not named stay as they are. */
     async fill(on: InteractionState, values: Record<string, string>, who: Actor = {}): Promise<InteractionState> {
       const used = await discord.use({ kind: 'modal', interactionId: on.id, values, unchecked: true, ...place(who) });
@@ -268,6 +293,14 @@ export function isPrivate({ reply }: Shown): boolean {
 /** Custom ids of an answer's buttons. */
 export function buttonsOf({ reply }: Shown): string[] {
   return componentsOf(reply).flatMap((one) => ('custom_id' in one ? [one.custom_id] : []));
+}
+
+/** The first menu of an answer. */
+export function menuOf({ reply }: Shown): APIStringSelectComponent {
+  const lines = (reply?.message.components ?? []) as APIActionRowComponent<APIComponentInMessageActionRow>[];
+  const found = lines.flatMap((line) => line.components).find((one) => one.type === ComponentType.StringSelect);
+  if (!found) throw new Error('There is no menu.');
+  return found;
 }
 
 /** Links of an answer's buttons. */

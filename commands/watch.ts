@@ -1,0 +1,165 @@
+import {
+  ApplicationCommandType,
+  ApplicationIntegrationType,
+  ComponentType,
+  ContextMenuCommandBuilder,
+  InteractionContextType,
+} from 'discord.js';
+import type { CommandContext, Menu, MessageCommand, MessageUse, Reply } from '../src/discord/command.ts';
+import { type AddressFault, type AddressText, checksumAddress, parseWatchable } from '../src/domain/address.ts';
+import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
+import { inCode } from '../src/domain/text.ts';
+import { UserError } from '../src/errors.ts';
+import { checkTarget } from './parts/channel.ts';
+import { receiverUrlOf } from './parts/project.ts';
+import { fullAddress, note, press, row } from './parts/reply.ts';
+import { nextStep } from './subscription/add.ts';
+
+const NAME = 'Watch addresses in this message';
+/** Discord's limit of a menu. */
+const MOST = 25;
+const ADDRESS = /(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi;
+
+/** What a message names: addresses that can be watched, and those that cannot. */
+interface Found {
+  addresses: AddressText[];
+  refused: { text: string; fault: AddressFault }[];
+}
+
+/** Offers the addresses that a message names, to be watched in its channel. */
+export const watchMessage: MessageCommand = {
+  kind: 'message',
+  data: {
+    name: NAME,
+    toJSON: () => ({
+      ...new ContextMenuCommandBuilder()
+        .setName(NAME)
+        .setType(ApplicationCommandType.Message)
+        .setContexts(InteractionContextType.Guild)
+        .setIntegrationTypes(ApplicationIntegrationType.GuildInstall)
+        .toJSON(),
+      type: ApplicationCommandType.Message,
+    }),
+  },
+  access: 'manage',
+  async execute(interaction, context) {
+    const { store, t } = context;
+    checkTarget(interaction, interaction.channelId, null, t);
+    const { addresses, refused } = findAddresses(textOf(interaction));
+    const there = (await store.subscriptions.list(interaction.guildId)).filter(
+      ({ channelId }) => channelId === interaction.channelId,
+    );
+    const known = addresses.filter((address) => there.some((one) => one.address === address));
+    const fresh = addresses.filter((address) => !known.includes(address));
+    const lines = [
+      ...group(known, t('watch.known', { count: known.length }), (address) => fullAddress(address, context.settings)),
+      ...refusedLines(refused, t),
+    ];
+    if (fresh.length === 0) {
+      return note('info', known.length > 0 ? t('watch.nothingNew') : t('watch.none'), lines);
+    }
+    const offered = fresh.slice(0, MOST);
+    const rest = fresh.length - offered.length;
+    return {
+      ...note('info', t('watch.title', { count: fresh.length }), [
+        t('watch.choose', { channel: `<#${interaction.channelId}>` }),
+        ...lines,
+        rest > 0 ? t('watch.more', { count: rest }) : null,
+      ]),
+      components: [await menu(offered, interaction.guildId, context)],
+    };
+  },
+  menus: { add: { access: 'manage', answer: 'update', choose } },
+};
+
+/** `Watch addresses in this message:add`: adds what was chosen, each as `/subscription add` would with no options. */
+async function choose(...[interaction, , values, context]: Parameters<Menu['choose']>): Promise<Reply> {
+  const { guildId, channelId, user } = interaction;
+  const { store, settings, now, t } = context;
+  checkTarget(interaction, channelId, null, t);
+  const { addresses, refused } = findAddresses(values.join(' '));
+  const outcomes: Record<'added' | 'exists' | 'full', AddressText[]> = { added: [], exists: [], full: [] };
+  for (const address of addresses) {
+    const wish = { ...DEFAULT_CHOICES, guildId, channelId, address, createdBy: user.id, createdAt: now() };
+    const outcome = await store.subscriptions.add(wish, settings.maxSubscriptions);
+    outcomes[outcome.status].push(address);
+    if (outcome.status !== 'added') continue;
+    const detail = { id: outcome.subscription.id, address: checksumAddress(address), channel: channelId };
+    await store.servers.record({ guildId, userId: user.id, action: 'subscription.add', detail, at: now() });
+  }
+  const { added, exists, full } = outcomes;
+  if (added.length === 0 && full.length > 0) {
+    throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
+  }
+  const show = (address: AddressText) => fullAddress(address, settings);
+  const lines = [
+    ...added.map((address) => `• ${show(address)}`),
+    ...group(exists, t('watch.known', { count: exists.length }), show),
+    ...group(full, t('watch.full', { count: full.length, most: settings.maxSubscriptions }), show),
+    ...refusedLines(refused, t),
+  ];
+  if (added.length === 0) return note('info', t('watch.nothingNew'), lines);
+  const told = t('watch.told', { channel: `<#${channelId}>` });
+  const next = nextStep(await receiverUrlOf(context, guildId), t);
+  return note('good', t('watch.done', { count: added.length }), [...lines, told], {
+    fields: [{ name: t('subscription.add.next'), value: next }],
+    components: [row(press(t('subscription.add.list'), 'subscription:list:all:0'))],
+  });
+}
+
+/** Everything that a person reads in a message. */
+function textOf({ targetMessage: { content, embeds } }: MessageUse): string {
+  const parts = embeds.flatMap(({ title, description, url, author, footer, fields }) => [
+    title,
+    description,
+    url,
+    author?.name,
+    footer?.text,
+    ...fields.flatMap(({ name, value }) => [name, value]),
+  ]);
+  return [content, ...parts].filter(Boolean).join('\n');
+}
+
+/** Each address once; one that is written right somewhere is right. */
+function findAddresses(text: string): Found {
+  const refused = new Map<string, Found['refused'][number]>();
+  const addresses = new Set<AddressText>();
+  for (const [word] of text.matchAll(ADDRESS)) {
+    const parsed = parseWatchable(word);
+    if (parsed.ok) addresses.add(parsed.address);
+    else refused.set(word.toLowerCase(), { text: word, fault: parsed.fault });
+  }
+  for (const address of addresses) refused.delete(address);
+  return { addresses: [...addresses], refused: [...refused.values()] };
+}
+
+async function menu(addresses: AddressText[], guildId: string, { store, t }: CommandContext) {
+  const labels = new Map((await store.labels.list(guildId)).map(({ address, name }) => [address, name]));
+  const options = addresses.map((address) => {
+    const label = labels.get(address);
+    return { label: checksumAddress(address), value: checksumAddress(address), ...(label && { description: label }) };
+  });
+  return {
+    type: ComponentType.ActionRow as const,
+    components: [
+      {
+        type: ComponentType.StringSelect as const,
+        custom_id: `${NAME}:add`,
+        placeholder: t('watch.placeholder'),
+        min_values: 1,
+        max_values: options.length,
+        options,
+      },
+    ],
+  };
+}
+
+function group(addresses: AddressText[], heading: string, show: (address: AddressText) => string): string[] {
+  return addresses.length === 0 ? [] : [`**${heading}**`, ...addresses.map((address) => `• ${show(address)}`)];
+}
+
+function refusedLines(refused: Found['refused'], t: CommandContext['t']): string[] {
+  if (refused.length === 0) return [];
+  const lines = refused.slice(0, 5).map(({ text, fault }) => `• ${inCode(text, '``')}: ${t(`address.${fault}`)}`);
+  return [`**${t('watch.refused', { count: refused.length })}**`, ...lines];
+}

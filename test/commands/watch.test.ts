@@ -1,0 +1,85 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { A, B, buttonsOf, type CommandWorld, isPrivate, menuOf, seed, startWorld, TOKEN, textOf } from './world.ts';
+
+const { harbor } = seed;
+const WATCH = 'Watch addresses in this message';
+let world: CommandWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+afterEach(() => world.clear());
+const all = () => world.store.subscriptions.list(harbor.id);
+const say = (content: string, channelId = harbor.alerts) =>
+  world.discord.act({ do: 'message.send', channelId, userId: seed.mia, content }).id!;
+const on = (content: string) => world.useOn(say(content), WATCH);
+
+describe('watching the addresses in a message', () => {
+  it('offers each once, and adds what is chosen to this channel', async () => {
+    await world.subscribe({ address: TOKEN.toLowerCase() as `0x${string}` });
+    await world.store.labels.set(
+      harbor.id,
+      { address: B.toLowerCase() as `0x${string}`, name: 'Payroll', createdBy: seed.ada, at: 0 },
+      10,
+    );
+    const asked = await on(
+      `Pay ${A} and ${B.toLowerCase()}, (${A.toLowerCase()}) not ${TOKEN}; tx 0x${'a'.repeat(64)}, zero 0x${'0'.repeat(40)}`,
+    );
+    expect(isPrivate(asked)).toBe(true);
+    expect(menuOf(asked).options).toEqual([
+      { label: A, value: A },
+      { label: B, value: B, description: 'Payroll' },
+    ]);
+    expect(textOf(asked)).toMatch(new RegExp(`2 addresses to watch[\\s\\S]*Already watched here\\*\\*\\n• .*${TOKEN}`));
+    expect(textOf(asked)).toMatch(/Left out\*\*\n• `0x0{20,}.*zero address/);
+
+    await world.restart();
+    const done = await world.choose(asked, [A, B]);
+    expect(textOf(done)).toMatch(/Watching 2 more addresses[\s\S]*One more step/);
+    expect((await all()).slice(1)).toMatchObject([
+      { address: A.toLowerCase(), channelId: harbor.alerts, createdBy: seed.ada },
+      { address: B.toLowerCase(), channelId: harbor.alerts },
+    ]);
+    expect(buttonsOf(done)).toEqual(['subscription:list:all:0']);
+  });
+
+  it('reads embeds too', async () => {
+    const { id } = await world.subscribe({ channelId: harbor.whales });
+    await world.use('subscription test', { subscription: String(id) });
+    const [message] = world.discord.messages(harbor.whales);
+    const asked = await world.useOn(message!.message.id, WATCH, { in: harbor.whales });
+    expect(textOf(asked)).toMatch(new RegExp(`Already watched here\\*\\*\\n• .*${A}`));
+    expect(menuOf(asked).options.map(({ value }) => value)).toEqual([expect.stringMatching(/^0x1{40}$/)]);
+  });
+
+  it('offers at most 25 and says how many more there are', async () => {
+    const many = Array.from({ length: 27 }, (_, n) => `0x${(n + 16).toString(16).padStart(40, 'd')}`);
+    const asked = await on(many.join(' '));
+    expect(menuOf(asked).options).toHaveLength(25);
+    expect(textOf(asked)).toContain('2 more addresses have no room');
+  });
+
+  it('says so when there is nothing to watch', async () => {
+    expect(textOf(await on('Good morning'))).toContain('names no address to watch');
+    await world.subscribe();
+    expect(textOf(await on(`Again ${A}`))).toMatch(/Nothing new to watch here[\s\S]*Already watched here/);
+  });
+
+  it('keeps to the limit, and gives values that nobody offered no authority', async () => {
+    const { settings } = world.parts;
+    const asked = await on(`${A} ${B}`);
+    world.parts.settings = { ...settings, maxSubscriptions: 1 };
+    const done = await world.choose(asked, [A, B, `0x${'e'.repeat(40)}`]);
+    world.parts.settings = settings;
+    expect(textOf(done)).toMatch(new RegExp(`Watching 1 more[\\s\\S]*Not added.*limit\\*\\*\\n• .*${B}`));
+    expect(textOf(done)).toMatch(/native coin itself/);
+    expect(await all()).toHaveLength(1);
+  });
+
+  it('refuses a channel where alerts cannot go', async () => {
+    world.discord.act({ do: 'channel.forbid', channelId: harbor.whales, permissions: ['EmbedLinks'] });
+    const answer = await world.useOn(say(A, harbor.whales), WATCH, { in: harbor.whales });
+    world.discord.act({ do: 'channel.allow', channelId: harbor.whales });
+    expect(textOf(answer)).toMatch(/missing \*\*Embed Links/);
+  });
+});
