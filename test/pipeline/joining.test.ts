@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const MESSAGES = '/channels/:channel/messages';
+const AMOUNTS = /\b(\d+) `USDC`/g;
+const ROLE = '1100000000000000102';
+
+let pipeline: Pipeline;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+  await pipeline.watch(TREASURY, ALERTS);
+});
+afterEach(() => pipeline.close());
+
+let serial = 0;
+const hash = () => `0x${`${++serial}`.padStart(64, 'e')}`;
+const receive = (txHash: string, units: number) =>
+  pipeline.receive(payment({ txHash, value: String(units * 1_000_000) }));
+const send = async (txHash: string, units: number) => {
+  await receive(txHash, units);
+  await pipeline.idle();
+};
+/** Each message as its embeds, each embed as the amounts that it tells of: several are listed below their sum. */
+const told = () =>
+  pipeline.discord.messages(ALERTS).map(({ message }) =>
+    message.embeds.map(({ title = '', description = '' }) => {
+      const listed = [...description.matchAll(AMOUNTS)];
+      return (listed.length > 0 ? listed : [...title.matchAll(AMOUNTS)])
+        .map(([, amount]) => Number(amount))
+        .sort((a, b) => a - b);
+    }),
+  );
+const settled = async () => {
+  const { waiting, frozen } = await pipeline.store.outbox.stats();
+  return waiting + frozen === 0;
+};
+const edits = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
+
+describe('alerts of one transaction', () => {
+  it('that wait go into one message, whatever came between them', async () => {
+    const [first, second, third] = [hash(), hash(), hash()];
+    pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
+    await receive(first, 1);
+    await pipeline.idle();
+    for (let n = 2; n <= 12; n++) await receive(n % 2 ? second : hash(), n);
+    await receive(third, 13);
+    await receive(second, 14);
+    await pipeline.routed();
+    await pipeline.turnUntil(settled);
+    const embeds = told().flat();
+    expect(embeds).toContainEqual([3, 5, 7, 9, 11, 14]);
+    expect(embeds.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 14 }, (_, n) => n + 1));
+    expect(told().length).toBeLessThan(4);
+  });
+
+  it('that come later join its message', async () => {
+    const tx = hash();
+    await send(tx, 1);
+    await send(hash(), 2);
+    await send(tx, 3);
+    await send(tx, 4);
+    expect(told()).toEqual([[[1, 3, 4]], [[2]]]);
+    expect(edits()).toBe(2);
+    expect(await settled()).toBe(true);
+  });
+
+  it('that come ten minutes later have a message of their own', async () => {
+    const tx = hash();
+    await send(tx, 1);
+    await pipeline.pass(10 * MINUTE);
+    await send(tx, 2);
+    expect(told()).toEqual([[[1]], [[2]]]);
+  });
+
+  it('that mention somebody have a message of their own', async () => {
+    await pipeline.watch(ALICE, ALERTS, { mention: ROLE, mentionCooldown: 0 });
+    const tx = hash();
+    await send(tx, 1);
+    await send(tx, 2);
+    expect(pipeline.discord.messages(ALERTS).map(({ message }) => message.content)).toEqual([
+      `<@&${ROLE}>`,
+      `<@&${ROLE}>`,
+    ]);
+  });
+
+  it('that do not fit have a message of their own, and nothing is told twice', async () => {
+    const tx = hash();
+    for (let n = 1; n <= 40; n++) {
+      const from = `0x${n.toString(16).padStart(40, '7')}`;
+      await pipeline.receive(payment({ txHash: tx, from, value: String(n * 1_000_000) }));
+      await pipeline.idle();
+    }
+    expect(told().length).toBeGreaterThan(1);
+    expect(
+      told()
+        .flat(2)
+        .sort((a, b) => a - b),
+    ).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+  });
+
+  it.each([
+    ['an answer that is lost', { kind: 'lost' }],
+    ['500', { kind: 'error', status: 500 }],
+    ['a connection that breaks', { kind: 'reset' }],
+    ['429', { kind: 'rate-limit', retryAfterMs: 3_000 }],
+  ] as const)('survive %s and a restart in the middle: each is shown once', async (_, fault) => {
+    const tx = hash();
+    await send(tx, 1);
+    pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**', times: 2 });
+    await receive(tx, 2);
+    await pipeline.idle();
+    await receive(tx, 3);
+    await pipeline.restart();
+    await pipeline.turnUntil(settled);
+    expect(told()).toEqual([[[1, 2, 3]]]);
+  });
+
+  it.each([
+    ['refused', { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' }],
+    ['too late: the message was deleted', { kind: 'error', status: 404, code: 10008, message: 'Unknown Message' }],
+  ] as const)('whose change is %s: they have a message of their own', async (_, fault) => {
+    const tx = hash();
+    await send(tx, 1);
+    pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
+    await send(tx, 2);
+    await send(tx, 3);
+    expect(told()).toEqual([[[1]], [[2]], [[3]]].slice(0, told().length));
+    expect(told().flat(2)).toEqual([1, 2, 3]);
+    expect(await settled()).toBe(true);
+  });
+});
+
+describe('a new label', () => {
+  const names = (channel: string) => pipeline.lines(channel).map(({ text }) => text.includes('Mallory'));
+  const label = (address = ALICE) =>
+    pipeline.store.labels.set(HARBOR, { address, name: 'Mallory', createdBy: '1', at: pipeline.clock.now() }, 100);
+
+  it('shows on the last day’s lines of the server that tell of the address', async () => {
+    await pipeline.watch(TREASURY, WHALES);
+    await send(hash(), 1);
+    await pipeline.pass(25 * 60 * MINUTE, 60 * MINUTE);
+    await send(hash(), 2);
+    await pipeline.receive(payment({ from: `0x${'9'.repeat(40)}`, txHash: hash() }));
+    await pipeline.idle();
+    await label();
+    // Asked for twice at once, a message is changed once.
+    const relabel = () => pipeline.store.outbox.relabel(HARBOR, ALICE, pipeline.clock.now());
+    expect((await relabel()).sort()).toEqual([ALERTS, WHALES].sort());
+    const channels = await relabel();
+    expect(await pipeline.store.outbox.relabel('another server', ALICE, pipeline.clock.now())).toEqual([]);
+    pipeline.deliverer.nudge(channels);
+    await pipeline.idle();
+    expect([ALERTS, WHALES].map(names)).toEqual([
+      [false, true, false],
+      [false, true, false],
+    ]);
+    expect(edits()).toBe(2);
+  });
+
+  it('waits for new lines, and survives a restart', async () => {
+    for (let n = 1; n <= 5; n++) await send(hash(), n);
+    await label();
+    await pipeline.store.outbox.relabel(HARBOR, ALICE, pipeline.clock.now());
+    const before = pipeline.discord.requests().at(-1)!.number;
+    await receive(hash(), 6);
+    await pipeline.routed();
+    await pipeline.restart();
+    await pipeline.turnUntil(settled);
+    const made = pipeline.discord.requests(before).map(({ method }) => method);
+    expect(made).toEqual(['POST', 'PATCH', 'PATCH', 'PATCH', 'PATCH', 'PATCH']);
+    expect(names(ALERTS)).toEqual(Array(6).fill(true));
+  });
+});
+
+describe('a role', () => {
+  it('is mentioned for amounts from its threshold on, and not again within its cool-down, over restarts', async () => {
+    await pipeline.watch(TREASURY, WHALES, { mention: ROLE, mentionMinimum: '100', mentionCooldown: 30 });
+    const mentions = () => pipeline.discord.messages(WHALES).map(({ message }) => message.content !== '');
+    await send(hash(), 99);
+    await send(hash(), 100);
+    await send(hash(), 500);
+    await pipeline.restart();
+    await pipeline.pass(20 * MINUTE, MINUTE);
+    await send(hash(), 500);
+    await pipeline.pass(10 * MINUTE, MINUTE);
+    await send(hash(), 500);
+    expect(mentions()).toEqual([false, true, false, false, true]);
+  });
+
+  it('is mentioned all the same when the message that did so was refused and made anew', async () => {
+    await pipeline.watch(ALICE, WHALES, { mention: ROLE });
+    pipeline.discord.fault({
+      fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' },
+      channelId: WHALES,
+      method: 'POST',
+      path: MESSAGES,
+      times: 1,
+    });
+    pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 2 });
+    for (const n of [1, 2]) await receive(hash(), n);
+    await pipeline.routed();
+    await pipeline.turnUntil(settled);
+    expect(pipeline.discord.messages(WHALES).some(({ message }) => message.content === `<@&${ROLE}>`)).toBe(true);
+  });
+});
