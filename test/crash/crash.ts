@@ -71,10 +71,10 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
 
   const shownLive = new Set<string>();
   discord.on((event) => {
-    if (event.type !== 'message' || event.change !== 'created') return;
-    for (const { hash } of linesOf(event.message.message)) shownLive.add(`${event.message.channelId} ${hash}`);
+    if (event.type !== 'message' || event.change === 'deleted') return;
+    for (const { shown } of linesOf(event.message.message)) shownLive.add(`${event.message.channelId} ${shown}`);
   });
-  const isShown = ({ hash, lines }: Sent) => lines.every((channelId) => shownLive.has(`${channelId} ${hash}`));
+  const isShown = ({ shown, lines }: Sent) => lines.every((channelId) => shownLive.has(`${channelId} ${shown}`));
   const open = new Set<Sent>();
   let looked = 0;
   const waiting = () => {
@@ -187,20 +187,21 @@ async function settled(file: string, left: () => number): Promise<void> {
   db.close();
 }
 
-/** Every line of a message: its transaction and whether it counts more than one transfer. */
-function linesOf(message: { content: string; embeds: { title?: string }[] }): { hash: string; times: number }[] {
+/** Every transfer that a message tells of, by its amount (`times`: how many equal ones) or its token's id. */
+function linesOf(message: { content: string; embeds: { title?: string }[] }): { shown: string; times: number }[] {
   const texts = [message.content, ...message.embeds.map((embed) => JSON.stringify(embed))];
   return texts.flatMap((text) => {
-    const hash = /0x[0-9a-f]{64}/.exec(text)?.[0];
-    return hash ? [{ hash, times: Number(/×(\d+)/.exec(text)?.[1] ?? 1) }] : [];
+    const found = new Set(text.match(/\b8(,\d{3}){5}\b|\b9\d{15}\b/g));
+    const times = Number(/×(\d+)/.exec(text)?.[1] ?? 1);
+    return [...found].map((shown) => ({ shown, times }));
   });
 }
 
 function judge(discord: Discord, sent: Sent[], file: string) {
   const counts = new Map<string, number>();
   for (const { channelId, message } of discord.history()) {
-    for (const { hash, times: n } of linesOf(message)) {
-      const key = `${channelId} ${hash}`;
+    for (const { shown: text, times: n } of linesOf(message)) {
+      const key = `${channelId} ${text}`;
       counts.set(key, (counts.get(key) ?? 0) + n);
     }
   }
@@ -211,13 +212,13 @@ function judge(discord: Discord, sent: Sent[], file: string) {
   // Its lines would count as lost here, although they are told.
   if (digests.length > 0) problems.push(`${digests.length} digests: the load was too high for this count`);
   let [acknowledged, shown, lost, doubled] = [0, 0, 0, 0];
-  for (const { hash, lines, acknowledged: taken } of sent) {
-    const told = lines.map((channelId) => counts.get(`${channelId} ${hash}`) ?? 0);
+  for (const { shown: text, lines, acknowledged: taken } of sent) {
+    const told = lines.map((channelId) => counts.get(`${channelId} ${text}`) ?? 0);
     if (taken) acknowledged++;
     if (taken && told.every((n) => n === 1)) shown++;
     if (taken && told.some((n) => n === 0)) lost++;
     if (told.some((n) => n > 1)) doubled++;
-    if (told.some((n) => n !== 1)) problems.push(`${hash} told ${told.join(', ')} times in ${lines.join(', ')}`);
+    if (told.some((n) => n !== 1)) problems.push(`${text} told ${told.join(', ')} times in ${lines.join(', ')}`);
   }
   const db = new Database(file, { readonly: true });
   for (const table of ['inbox', 'quarantine', 'dead_letters']) {

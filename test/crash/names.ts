@@ -1,7 +1,7 @@
 /** Calls to the database on an event's way that only read or write one row: there is no transaction to be within. */
 const SINGLE = ['inbox.next', 'routing.read', 'outbox.claim', 'outbox.attempt'];
 /** Those that are one transaction. */
-const WHOLE = ['inbox.append', 'routing.commit', 'outbox.freeze', 'outbox.sent'];
+const WHOLE = ['inbox.append', 'routing.commit', 'outbox.freeze', 'outbox.sent', 'outbox.join', 'outbox.edited'];
 
 /**
  * Points on the way of an event at which a process can be ended. Those of a call to the database: `asked` and

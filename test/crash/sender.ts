@@ -5,9 +5,10 @@ const RETRIES = [100, 200, 300, 500];
 /** The earliest repeat of a delivery whose 200 got lost on the way to the sender. */
 const LOST_ANSWER_MS = 15_000;
 
-/** One transfer as the chain knows it; `lines` names the channels that must show it. */
+/** One transfer as the chain knows it; `lines` names the channels that must show it, by the text `shown`. */
 export interface Sent {
-  hash: string;
+  /** Its amount, or its token's id: nothing else looks like it. */
+  shown: string;
   lines: string[];
   acknowledged: boolean;
 }
@@ -24,6 +25,10 @@ const AT_ONCE = 6;
 
 const STRANGER = `0x${'d'.repeat(40)}`;
 const TOKEN = `0x${'7'.repeat(40)}`;
+const ITEMS = `0x${'8'.repeat(40)}`;
+/** Amounts and ids of tokens begin here, so that no other number looks like one. */
+const AMOUNTS = 8_000_000_000_000_000;
+const TOKEN_IDS = 9_000_000_000_000_000n;
 
 /**
  * Posts transfers at a rate and follows the retry schedule until each body is answered 200: single bodies, twins,
@@ -77,23 +82,25 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
     const other = Math.random() < 0.3 ? pick() : null;
     // What an address sends to itself is not told unless somebody asks for it.
     const from = other === to ? null : other;
+    const txHash = `0x${(++serial).toString(16).padStart(64, '0')}`;
+    const value = AMOUNTS + serial;
     const event: Sent = {
-      hash: `0x${(++serial).toString(16).padStart(64, '0')}`,
+      shown: value.toLocaleString('en-US'),
       lines: [...new Set([to.channelId, ...(from ? [from.channelId] : [])])],
       acknowledged: false,
     };
-    sent.set(event.hash, event);
+    sent.set(event.shown, event);
     const body = {
       from: from?.address ?? STRANGER,
       to: to.address,
-      txHash: event.hash,
+      txHash,
       blockNumber: serial,
       blockHash: `0x${'b'.repeat(64)}`,
       tokenType: 'ERC-20',
       tokenAddress: TOKEN,
       tokenSymbol: 'USDC',
-      tokenDecimals: '6',
-      value: String(serial * 1_000_000),
+      tokenDecimals: '0',
+      value: String(value),
       addressType: 'Wallet',
       projectId: 'p',
     };
@@ -104,6 +111,16 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
       const moved = { ...body, direction: 'incoming', blockHash: `0x${'c'.repeat(64)}`, blockNumber: serial + 1 };
       later(Math.random() * 800, () => post(event, moved));
     }
+    if (Math.random() < 0.2) later(Math.random() * 800, () => another(body, to.channelId));
+  }
+
+  /** A token that moved in the same transaction, as an event that comes later; it joins the transaction's message. */
+  function another(body: { txHash: string }, channelId: string): void {
+    const tokenId = `${TOKEN_IDS + BigInt(body.txHash)}`;
+    const event: Sent = { shown: tokenId, lines: [channelId], acknowledged: false };
+    sent.set(event.shown, event);
+    const token = { tokenAddress: ITEMS, tokenType: 'ERC-721', tokenSymbol: 'KEY', tokenDecimals: null, value: '1' };
+    post(event, { ...body, ...token, from: STRANGER, tokenId, direction: 'incoming' });
   }
 
   // So few at a time that no channel's backlog becomes a digest.
