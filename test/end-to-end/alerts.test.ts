@@ -98,16 +98,16 @@ describe('a transfer mined on the chain becomes one message in the channel', () 
 
   it('shares messages in a burst', async () => {
     const before = world.discord.messages(seed.harbor.alerts).length;
-    const mined = await world.chain.burst(60, { from: 'Alice', to: 'Treasury' });
+    const mined = await world.chain.burst(20, { from: 'Alice', to: 'Treasury' });
     await world.discord.until(() => mined.every((one) => linesOf(one).length > 0));
     expect(mined.every((one) => linesOf(one).length === 1)).toBe(true);
-    expect(world.discord.messages(seed.harbor.alerts).length - before).toBeLessThan(60);
+    expect(world.discord.messages(seed.harbor.alerts).length - before).toBeLessThan(20);
   });
 });
 
 describe('the bot as a process', () => {
   it('is killed in a burst and loses and doubles nothing', async () => {
-    const mined = await world.chain.burst(40, { from: 'Bob', to: 'Treasury' });
+    const mined = await world.chain.burst(12, { from: 'Bob', to: 'Treasury' });
     await world.discord.until(() => mined.some((one) => linesOf(one).length > 0));
     await world.stopBot('SIGKILL');
     await world.startBot();
