@@ -10,7 +10,7 @@ import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import { createSender, type Sender } from '../../src/discord/sender.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { createCatalogue } from '../../src/pipeline/catalogue.ts';
-import { startDeliverer } from '../../src/pipeline/deliver.ts';
+import { type DelivererOptions, startDeliverer } from '../../src/pipeline/deliver.ts';
 import { startRouter } from '../../src/pipeline/route.ts';
 import { openStore } from '../../src/store/client.ts';
 import type { NewSubscription } from '../../src/store/subscriptions.ts';
@@ -53,12 +53,22 @@ export interface Pipeline {
   close(): Promise<void>;
 }
 
-/** `sender` stands between the deliverer and Discord; `lookUp` is how the router looks tokens up. */
+const settings = { explorerUrl: 'https://explorer.example', nativeSymbol: undefined };
+
+interface PipelineOptions extends DiscordOptions {
+  /** Stands between the deliverer and Discord. */
+  sender?: (real: Sender) => Sender;
+  /** How the router looks tokens up. */
+  lookUp?: Explorer['token'] | null;
+  render?: DelivererOptions['render'];
+}
+
 export async function startPipeline({
   sender = (real) => real,
   lookUp = null,
+  render = (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
   ...options
-}: DiscordOptions & { sender?: (real: Sender) => Sender; lookUp?: Explorer['token'] | null } = {}): Promise<Pipeline> {
+}: PipelineOptions = {}): Promise<Pipeline> {
   const directory = mkdtempSync(join(tmpdir(), 'pipeline-'));
   const file = join(directory, 'test.sqlite');
   const clock = new ManualClock();
@@ -70,14 +80,13 @@ export async function startPipeline({
 
   const start = async () => {
     const opened = await openStore(file);
-    const settings = { explorerUrl: 'https://explorer.example', nativeSymbol: undefined };
     const deliverer = startDeliverer({
       store: opened.store,
       sender: sender(createSender({ token: discord.token, apiUrl: discord.apiUrl, timeoutMs: 300 })),
       clock: machine,
       log,
       random: () => 1,
-      render: (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
+      render,
       renderPlain,
       renderParked,
       renderDigest: (alerts, reference, reason) => renderDigest(alerts, reference, settings, reason),

@@ -13,7 +13,18 @@ import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, WHALES 
 
 let pipeline: Pipeline;
 beforeAll(async () => {
-  pipeline = await startPipeline();
+  // Every transfer has an embed of its own, as it is easier to count than a transaction that is told as one story.
+  pipeline = await startPipeline({
+    render: (alerts, reference) => {
+      const shown = alerts.slice(0, 10);
+      const embeds = shown.map(({ transfer, count }, place) => ({
+        title: `· ${Number(transfer.value) / 1_000_000} ×${count}`,
+        description: transfer.txHash,
+        footer: { text: `ref ${reference}-${place + 1}` },
+      }));
+      return { payload: { embeds }, used: shown.length };
+    },
+  });
 });
 afterAll(() => pipeline.close());
 
@@ -131,8 +142,7 @@ function shown(txHash: string): Record<string, string[]> {
   return Object.fromEntries(
     CHANNELS.map((channelId) => {
       const own = pipeline.lines(channelId).filter(({ text }) => text.includes(txHash));
-      const lines = own.map(({ title }) => `${/· ([\d,]+)/.exec(title)?.[1]} ×${/×(\d+)/.exec(title)?.[1] ?? 1}`);
-      return [channelId, lines.sort()];
+      return [channelId, own.map(({ title }) => title.slice(2)).sort()];
     }),
   );
 }
