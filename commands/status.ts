@@ -1,37 +1,91 @@
-import type { Command } from '../src/discord/command.ts';
+import { version as discordVersion } from 'discord.js';
+import type { Command, CommandContext } from '../src/discord/command.ts';
+import type { Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
+import type { ServerOverview } from '../src/store/servers.ts';
 import { define } from './parts/define.ts';
-import { ago, count, note } from './parts/reply.ts';
+import { ago, note, prose } from './parts/reply.ts';
 
 /** How alerts stand in this server. */
 export const status = {
   data: define('status', 'Last event, what waits, what stopped'),
   access: 'manage',
-  async execute({ guildId }, { store, settings }) {
-    const [overview, subscriptions] = await Promise.all([
+  async execute({ guildId }, context) {
+    const { t, store, settings } = context;
+    const [overview, subscriptions, error] = await Promise.all([
       store.servers.overview(guildId),
       store.subscriptions.list(guildId),
+      lastRefused(guildId, context),
     ]);
-    const paused = subscriptions.filter((one) => one.paused).length;
-    const stopped = overview.stopped
-      .slice(0, 10)
-      .map(({ channelId, state, reason }) => `<#${channelId}> ${state}${reason ? `: ${inCode(reason, '')}` : ''}`);
-    return note(stopped.length > 0 || overview.deadLetters > 0 ? 'warn' : 'info', 'Status', [], {
+    const { lastEventAt, waiting, held, deadLetters, stopped } = overview;
+    const errors = [deadLetterLine(overview, context), error].filter((line) => line !== null);
+    return note(stopped.length > 0 || errors.length > 0 ? 'warn' : 'info', t('status.title'), [t('status.hint')], {
       fields: [
         {
-          name: 'Last event',
-          value: overview.lastEventAt === null ? 'none yet' : ago(overview.lastEventAt),
+          name: t('status.lastEvent'),
+          value: lastEventAt === null ? t('status.noEvent') : ago(lastEventAt),
           inline: true,
         },
-        { name: 'Waiting to be told', value: count(overview.waiting, 'alert'), inline: true },
-        { name: 'Could not be told', value: count(overview.deadLetters, 'alert'), inline: true },
         {
-          name: 'Subscriptions',
-          value: `${count(subscriptions.length, 'subscription')} of ${settings.maxSubscriptions.toLocaleString('en')}${paused > 0 ? `, ${paused} paused` : ''}`,
+          name: t('status.waiting'),
+          value: [
+            t('status.alerts', { count: waiting }),
+            ...(held > 0 ? [t('status.held', { count: held })] : []),
+          ].join('\n'),
+          inline: true,
         },
-        ...(stopped.length > 0 ? [{ name: 'Channels that do not take alerts', value: stopped.join('\n') }] : []),
+        { name: t('status.dead'), value: t('status.alerts', { count: deadLetters }), inline: true },
+        { name: t('status.subscriptions'), value: subscriptionLines(subscriptions, context) },
+        ...(stopped.length > 0 ? [{ name: t('status.stopped'), value: stoppedLines(stopped, context) }] : []),
+        ...(errors.length > 0 ? [{ name: t('status.lastError'), value: errors.join('\n') }] : []),
       ],
-      footer: { text: `Ledgerbell ${settings.version} · something wrong? /setup check` },
+      footer: {
+        text: t('status.footer', {
+          version: settings.version,
+          node: process.version.slice(1),
+          discord: discordVersion,
+          schema: settings.schema,
+        }),
+      },
     });
   },
 } satisfies Command;
+
+function subscriptionLines(subscriptions: readonly Subscription[], { t, settings, now }: CommandContext): string {
+  const paused = subscriptions.filter((one) => one.paused).length;
+  const muted = subscriptions.filter(({ mutedUntil }) => mutedUntil !== null && mutedUntil > now()).length;
+  return [
+    t('status.subscriptionsOf', { count: subscriptions.length, most: settings.maxSubscriptions }),
+    ...(paused > 0 ? [t('status.paused', { count: paused })] : []),
+    ...(muted > 0 ? [t('status.muted', { count: muted })] : []),
+  ].join('\n');
+}
+
+function stoppedLines(stopped: ServerOverview['stopped'], { t }: CommandContext): string {
+  const most = 10;
+  const lines = stopped.slice(0, most).map(({ channelId, state, since }) =>
+    t(state === 'parked' ? 'status.parked' : 'status.gone', {
+      channel: `<#${channelId}>`,
+      ago: since === null ? t('status.unknownTime') : ago(since),
+    }),
+  );
+  if (stopped.length > most) lines.push(t('status.more', { count: stopped.length - most }));
+  return lines.join('\n');
+}
+
+function deadLetterLine({ lastDeadLetter: last }: ServerOverview, { t }: CommandContext): string | null {
+  if (!last) return null;
+  return t('status.deadLetter', {
+    ago: ago(last.at),
+    channel: `<#${last.channelId}>`,
+    reason: prose(last.reason, 120),
+  });
+}
+
+/** The last delivery from a wrong address, to whoever may know of it. */
+async function lastRefused(guildId: string, { t, projects, lastRefused: of }: CommandContext): Promise<string | null> {
+  const { own, scope } = await projects.of(guildId);
+  if (scope === null) return null;
+  const last = of(own ? scope : 'any');
+  return last && t('status.refused', { ago: ago(last.at), source: inCode(last.source, '?') });
+}

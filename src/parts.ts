@@ -8,6 +8,7 @@ import { sampleMessage } from './discord/sample.ts';
 import { makePathToken, OPERATOR_SCOPE, type ReceiverPaths } from './receiver/paths.ts';
 import { probeReceiver } from './receiver/probe.ts';
 import { createSeal, keyFromFile } from './secrets.ts';
+import { migrations } from './store/migrations.ts';
 import type { Store } from './store/tables.ts';
 import { createAttachmentReader } from './upstream/attachment.ts';
 import { createDiscovery } from './upstream/discovery.ts';
@@ -69,6 +70,7 @@ export function createParts(
       nativeSymbol: config.NATIVE_SYMBOL,
       operatorGuildIds: config.OPERATOR_GUILD_IDS,
       version,
+      schema: migrations.length,
     },
     ...wordsOf(render),
     chart: drawChart,

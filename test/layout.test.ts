@@ -17,7 +17,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'src/upstream': ['src/domain', 'src/errors'],
   'src/store': ['src/domain', 'src/errors'],
   // The part of the composition that commands see.
-  'src/parts': ['src/discord', 'src/receiver', 'src/secrets', 'src/upstream'],
+  'src/parts': ['src/discord', 'src/receiver', 'src/secrets', 'src/store', 'src/upstream'],
   // The operator's tools: each is a process edge of its own.
   'src/backup': ['src/store', 'src/config', 'src/errors'],
   'src/restore': ['src/store', 'src/config', 'src/errors'],

@@ -37,6 +37,8 @@ export interface CommandSettings {
   nativeSymbol: string | undefined;
   operatorGuildIds: readonly string[];
   version: string;
+  /** Of the database. */
+  schema: number;
 }
 
 /** Everything that a command sees besides its interaction. An interface that is off is null. */

@@ -10,6 +10,7 @@ import type notice from './en-US/notice.json';
 import type provider from './en-US/provider.json';
 import type reply from './en-US/reply.json';
 import type setup from './en-US/setup.json';
+import type status from './en-US/status.json';
 import type subscription from './en-US/subscription.json';
 import type token from './en-US/token.json';
 import type watch from './en-US/watch.json';
@@ -28,6 +29,7 @@ export interface English {
   help: typeof help;
   provider: typeof provider;
   reply: typeof reply;
+  status: typeof status;
   subscription: typeof subscription;
   token: typeof token;
   setup: typeof setup;

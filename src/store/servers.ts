@@ -23,9 +23,12 @@ export interface AuditEntry {
 export interface ServerOverview {
   lastEventAt: number | null;
   waiting: number;
+  /** Those of them that a digest or quiet hours hold back. */
+  held: number;
   deadLetters: number;
-  /** Channels that take no messages now, with the reason as it was noted. */
-  stopped: { channelId: string; state: string; reason: string | null }[];
+  lastDeadLetter: { channelId: string; reason: string; at: number } | null;
+  /** Channels that take no messages now, and since when. */
+  stopped: { channelId: string; state: 'parked' | 'paused'; since: number | null }[];
 }
 
 const NOTHING: ServerSettings = { defaultChannel: null, managerRole: null, timezone: null, language: null };
@@ -52,14 +55,18 @@ export function serversTable(db: Database) {
   const lastEvent = db.prepare<[string], { at: number | null }>(
     'SELECT max(last_event_at) AS at FROM subscriptions WHERE guild_id = ?',
   );
-  const waiting = db.prepare<[string], { n: number }>(
-    "SELECT count(*) AS n FROM alerts WHERE guild_id = ? AND state = 'waiting'",
+  const waiting = db.prepare<[string], { waiting: number; held: number }>(
+    "SELECT count(*) AS waiting, count(hold) AS held FROM alerts WHERE guild_id = ? AND state = 'waiting'",
   );
   const dead = db.prepare<[string], { n: number }>(
     'SELECT count(*) AS n FROM dead_letters JOIN alerts ON alerts.id = alert_id WHERE guild_id = ?',
   );
+  const lastDead = db.prepare<[string], NonNullable<ServerOverview['lastDeadLetter']>>(
+    `SELECT d.channel_id AS channelId, reason, at FROM dead_letters d JOIN alerts a ON a.id = alert_id
+     WHERE guild_id = ? ORDER BY d.id DESC LIMIT 1`,
+  );
   const stopped = db.prepare<[string], ServerOverview['stopped'][number]>(
-    "SELECT channel_id AS channelId, state, reason FROM channels WHERE guild_id = ? AND state <> 'ready'",
+    "SELECT channel_id AS channelId, state, since FROM channels WHERE guild_id = ? AND state <> 'ready'",
   );
   const settings = (guildId: string): ServerSettings => one.get(guildId) ?? NOTHING;
   const change = db.transaction((guildId: string, changed: Partial<ServerSettings>): ServerSettings => {
@@ -89,8 +96,9 @@ export function serversTable(db: Database) {
 
     overview: (guildId: string): ServerOverview => ({
       lastEventAt: lastEvent.get(guildId)?.at ?? null,
-      waiting: waiting.get(guildId)?.n ?? 0,
-      deadLetters: dead.get(guildId)?.n ?? 0,
+      ...waiting.get(guildId)!,
+      deadLetters: dead.get(guildId)!.n,
+      lastDeadLetter: lastDead.get(guildId) ?? null,
       stopped: stopped.all(guildId),
     }),
   };

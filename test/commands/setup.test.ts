@@ -136,13 +136,42 @@ describe('/setup check', () => {
 
 describe('/status', () => {
   it('shows this server’s figures only', async () => {
+    await world.store.erasure.erase(harbor.id);
     const { id } = await world.subscribe({ channelId: harbor.general });
+    await world.subscribe();
     await world.store.subscriptions.change(harbor.id, id, { paused: true, lastEventAt: world.clock.now });
+    const seen =
+      "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data) VALUES ('k', 0, '0x', 1, 1, 1, '{}')";
+    world.sql(seen);
+    const alert = `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at, state, hold)
+      VALUES (1, ?, ?, '[]', 1, ?, ?)`;
+    world.sql(alert, harbor.id, harbor.alerts, 'waiting', null);
+    world.sql(alert, harbor.id, harbor.alerts, 'waiting', 'daily');
+    world.sql(alert, harbor.id, harbor.alerts, 'dead', null);
+    world.sql(
+      "INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at) VALUES (3, ?, '', 'Invalid Form Body (50035)', 1)",
+      harbor.alerts,
+    );
+    world.sql(
+      "INSERT INTO channels (channel_id, guild_id, state, since) VALUES (?, ?, 'parked', 60000)",
+      harbor.whales,
+      harbor.id,
+    );
+    world.parts.lastRefused = (of) => (of === 'any' ? { source: '203.0.113.9', at: world.clock.now } : null);
     const answer = await world.use('status');
+    const text = textOf(answer);
     expect(isPrivate(answer)).toBe(true);
-    expect(textOf(answer)).toMatch(/Last event\n<t:\d+:R>/);
-    expect(textOf(answer)).toContain('2 subscriptions of 1,000, 1 paused');
-    expect(textOf(answer)).toContain('Ledgerbell 1.2.3');
-    expect(textOf(await world.use('status', {}, { in: orchid.lobby }))).toMatch(/Last event\nnone yet/);
+    expect(text).toMatch(/Last event\n<t:\d+:R>/);
+    expect(text).toContain('Waiting to be told\n2 alerts\n1 of them for a digest');
+    expect(text).toContain('Could not be told\n1 alert\n');
+    expect(text).toContain('2 subscriptions of 1,000\n1 of them paused');
+    expect(text).toContain(`<#${harbor.whales}>: Discord refused my messages <t:60:R>`);
+    expect(text).toMatch(
+      new RegExp(`Last error\n<t:0:R> in <#${harbor.alerts}>: \`Invalid Form Body \\(50035\\)\`\n.*\`203.0.113.9\``),
+    );
+    expect(text).toMatch(/Ledgerbell 1\.2\.3 · Node 24\.\S+ · discord\.js 14\.\S+ · schema 2/);
+    const elsewhere = textOf(await world.use('status', {}, { in: orchid.lobby }));
+    expect(elsewhere).toMatch(/Last event\nnone yet\nWaiting to be told\n0 alerts\nCould not be told\n0 alerts/);
+    expect(elsewhere).not.toMatch(/203\.0|refused|Last error/);
   });
 });

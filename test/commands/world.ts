@@ -104,6 +104,7 @@ export async function startWorld(options: WorldOptions = {}) {
       nativeSymbol: undefined,
       operatorGuildIds: [seed.harbor.id],
       version: '1.2.3',
+      schema: 2,
     },
     now,
     ...wordsOf({ explorerUrl: undefined, nativeSymbol: undefined }),
@@ -230,7 +231,7 @@ export async function startWorld(options: WorldOptions = {}) {
     },
 
     /** Writes to the database past the store, as a second process does. */
-    sql(statement: string, ...values: (string | number)[]): void {
+    sql(statement: string, ...values: (string | number | null)[]): void {
       const db = openBeside(file);
       db.prepare(statement).run(...values);
       db.close();
