@@ -10,10 +10,12 @@ const REFUSED = /you need the \*\*Manage Server\*\* permission/;
 let world: CommandWorld;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let id: string;
+const WEBHOOK = 'f'.repeat(24);
 const RECORD = { contractAddress: A, name: 'Token', symbol: 'T', type: 'ERC-20', decimals: '18', totalSupply: '1' };
 const answer = ({ method, url }: { method: string; url: string }) => {
   if (url.includes('module=token')) return { body: { status: '1', message: 'OK', result: RECORD } };
-  return method === 'POST' ? { status: 201, body: { acknowledged: true, deletedCount: 1 } } : { body: [] };
+  if (method === 'POST') return { status: 201, body: { acknowledged: true, deletedCount: 1 } };
+  return { body: [{ _id: WEBHOOK, webhookUrl: 'https://bell.example', eventType: 'ALL' }] };
 };
 beforeAll(async () => {
   upstream = await startUpstream(answer);
@@ -169,6 +171,87 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
       Object.entries(own).flatMap(([action, { access }]) => (access === 'manage' ? [`${data.name}:${action}`] : [])),
     );
     expect(buttons.map(([start]) => start).sort()).toEqual(needing.sort());
+  });
+});
+
+describe('menus and forms ask anew, too', () => {
+  const noa = { userId: seed.noa, channelId: harbor.alerts };
+  const roles = (...roleIds: string[]) =>
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds });
+  const state = async () => [
+    await world.store.projects.ofGuild(harbor.id),
+    await world.store.projects.webhookNames(harbor.id),
+    upstream.requests.length,
+  ];
+  const pick = async () => {
+    const listed = await world.use('webhook list', {}, { as: seed.noa });
+    const menu = { kind: 'select', customId: 'webhook:name', values: [WEBHOOK] as string[] } as const;
+    return () => world.discord.use({ ...menu, ...noa, messageId: listed.reply!.id });
+  };
+  const KEYS = { projectId: 'stolen', apiKey: 'k', apiSecret: 's' };
+  const forms: [string, Record<string, string>, () => Promise<{ id: string }>][] = [
+    ['setup:project', KEYS, () => world.use('setup project', {}, { as: seed.noa })],
+    ['webhook:name', { name: 'Mine' }, async () => (await (await pick())()).until(({ modal }) => modal !== null)],
+  ];
+
+  const menus = ['webhook:name', 'why:pick'];
+  it.each(menus)('the menu %s', async (customId) => {
+    const posted = await world.post(customId, harbor.alerts, WEBHOOK);
+    roles();
+    const menu = { kind: 'select' as const, customId, values: [WEBHOOK], messageId: posted.reply!.id };
+    const chosen = await world.discord.use({ ...menu, ...noa });
+    const refused = await chosen.until((state) => REFUSED.test(textOf(state)) || state.modal !== null);
+    roles(harbor.watchers);
+    expect(refused.modal).toBeNull();
+  });
+
+  it.each(forms)('the form %s', async (name, values, open) => {
+    const { id: interactionId } = await open();
+    const before = await state();
+    roles();
+    const sent = await world.discord.use({ kind: 'modal', interactionId, values, ...noa });
+    const refused = await sent.final();
+    roles(harbor.watchers);
+    expect(refused.name.startsWith(name)).toBe(true);
+    expect(textOf(refused)).toMatch(REFUSED);
+    expect(isPrivate(refused)).toBe(true);
+    expect(await state()).toEqual(before);
+  });
+
+  it('the lists name every menu and every form that needs a manager', () => {
+    const needing = (kind: 'menus' | 'forms') =>
+      commands.flatMap((command) => {
+        const own = Object.entries((kind in command && command[kind as 'menus']) || {});
+        return own.flatMap(([action, { access }]) => (access === 'manage' ? [`${command.data.name}:${action}`] : []));
+      });
+    expect(needing('forms').sort()).toEqual(forms.map(([name]) => name).sort());
+    expect(needing('menus').sort()).toEqual(menus);
+  });
+});
+
+describe('the operator’s project', () => {
+  const orchids = { in: orchid.lobby };
+  beforeAll(() => world.parts.projects.remove(harbor.id));
+
+  it('is managed in the operator’s servers only, whoever asks elsewhere', async () => {
+    expect(textOf(await world.use('webhook list'))).toContain('1 webhook');
+    const before = upstream.requests.length;
+    expect(textOf(await world.use('webhook list', {}, orchids))).toMatch(/no notification project of its own/);
+    const remove = await world.use('webhook remove', { webhook: WEBHOOK, addresses: A }, orchids);
+    expect(textOf(remove)).toMatch(/no notification project of its own/);
+    expect(await world.choices('webhook remove', 'webhook', {}, orchids)).toEqual([]);
+    expect(upstream.requests.length).toBe(before);
+  });
+
+  it('does not answer to buttons that another server shows', async () => {
+    for (const action of ['receiver', 'rotate', 'revoke', 'remove', 'removed', 'kept']) {
+      const tokens = await world.store.projects.tokens();
+      const posted = await world.post(`setup:${action}`, orchid.lobby);
+      const pressed = await world.press(posted, `setup:${action}`, orchids);
+      expect(textOf(pressed)).toMatch(/no project of its own/);
+      expect(JSON.stringify(pressed)).not.toContain('/hooks/');
+      expect(await world.store.projects.tokens()).toEqual(tokens);
+    }
   });
 });
 

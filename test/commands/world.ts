@@ -190,9 +190,12 @@ export async function startWorld(options: WorldOptions = {}) {
       return used.final();
     },
 
-    /** Posts a message with one button as the bot, past every command. */
-    async post(customId: string, channelId = seed.harbor.alerts): Promise<Shown> {
-      const components = [{ type: 1, components: [{ type: 2, style: 2, label: 'Press', custom_id: customId }] }];
+    /** Posts a message with one button as the bot, past every command; or with a menu that offers `choice`. */
+    async post(customId: string, channelId: string = seed.harbor.alerts, choice?: string): Promise<Shown> {
+      const one = choice
+        ? { type: 3, custom_id: customId, options: [{ label: choice, value: choice }] }
+        : { type: 2, style: 2, label: 'Press', custom_id: customId };
+      const components = [{ type: 1, components: [one] }];
       const { body } = await request(`${discord.apiUrl}/v10/channels/${channelId}/messages`, {
         method: 'POST',
         headers: { authorization: `Bot ${discord.token}`, 'content-type': 'application/json' },
