@@ -92,10 +92,6 @@ export function ago(milliseconds: number): string {
   return time(Math.floor(milliseconds / 1000), TimestampStyles.RelativeTime);
 }
 
-export function count(n: number, one: string, many = `${one}s`): string {
-  return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
-}
-
 /** A third party's name in inline code, the only form in which it is shown; `fallback` stands for a missing one. */
 export function nameOf(t: Translate, text: string | null | undefined, fallback: string): string {
   return inCode(text, fallback, undefined, t('alert.hiddenName'));
