@@ -194,7 +194,7 @@ describe('menus and forms ask anew, too', () => {
     ['webhook:name', { name: 'Mine' }, async () => (await (await pick())()).until(({ modal }) => modal !== null)],
   ];
 
-  const menus = ['webhook:name', 'why:pick'];
+  const menus = ['Watch addresses in this message:add', 'webhook:name', 'why:pick'];
   it.each(menus)('the menu %s', async (customId) => {
     const posted = await world.post(customId, harbor.alerts, WEBHOOK);
     roles();
