@@ -68,6 +68,11 @@ describe.skipIf(chromium === null)('a newcomer in a browser', () => {
       .getByText(/Server verwalten/)
       .first()
       .waitFor();
+    await type(page, '/hil');
+    await page.getByRole('option', { name: '/hilfe' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+    await lastReply(page, 'help').getByText('Adressen beobachten').waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -224,7 +229,7 @@ describe.skipIf(chromium === null)('a newcomer in a browser', () => {
 
     // Taking the address out of the webhook again: a preview, then a button.
     await type(page, '/webhook remove ');
-    await page.getByRole('option', { name: /points here/ }).click();
+    await page.getByRole('option', { name: /posts here/ }).click();
     await page.keyboard.type(wallets.Whale!);
     await page.keyboard.press('Enter');
     await lastReply(page, 'webhook remove').getByRole('button', { name: 'Remove' }).click();

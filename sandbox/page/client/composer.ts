@@ -1,10 +1,10 @@
 /** The line at the bottom of a channel: plain messages, and slash commands with their options. */
-import { type APIApplicationCommandOption, ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
+import { ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { FileInput, GuildState, OptionInput } from '../../discord/control.ts';
-import { type Command, channelOf, commandsFor, guildOf } from './model.ts';
+import { type Command, type CommandOption, channelOf, commandsFor, guildOf } from './model.ts';
 import { type Field, findTyped, offers, optionValue, readOptions } from './options.ts';
 import { attempt, change, currentChannelId, draw, drawAtOnce, follow, interact, ui } from './screen.ts';
 
@@ -74,8 +74,8 @@ function textLine(channel: string): TemplateResult {
 
 function commandLine(chosen: Command, guild: GuildState): TemplateResult {
   const missing = chosen.options.filter(({ name }) => !fields.some(({ option }) => option.name === name));
-  return html`<div class="command" role="group" aria-label="Command /${chosen.path}">
-    <span class="path">/${chosen.path}</span>
+  return html`<div class="command" role="group" aria-label="Command /${chosen.label}">
+    <span class="path">/${chosen.label}</span>
     ${repeat(
       fields,
       ({ option }) => option.name,
@@ -83,7 +83,7 @@ function commandLine(chosen: Command, guild: GuildState): TemplateResult {
     )}
     ${missing.map(
       (option) =>
-        html`<button type="button" class="add" title=${option.description} @click=${() => addField(option)}>+ ${option.name}</button>`,
+        html`<button type="button" class="add" title=${option.description} @click=${() => addField(option)}>+ ${option.label}</button>`,
     )}
     <button type="button" class="leave" aria-label="Leave the command" @click=${leave}>✕</button>
   </div>`;
@@ -104,7 +104,7 @@ function fieldView(field: Field, guild: GuildState): TemplateResult {
           @blur=${closeList}
           @paste=${(event: ClipboardEvent) => onPaste(field, guild, event)}
           @input=${(event: InputEvent) => onField(field, guild, (event.target as HTMLInputElement).value)}>`;
-  return html`<label class="option" for=${id}><span>${option.name}</span>${input}</label>`;
+  return html`<label class="option" for=${id}><span>${option.label}</span>${input}</label>`;
 }
 
 function onText(value: string): void {
@@ -121,11 +121,12 @@ function onText(value: string): void {
       return;
     }
     const wanted = value.slice(1).toLowerCase().trimStart();
-    const fitting = commands.filter(({ path }) => path.includes(wanted));
+    const starts = ({ path, label }: Command): boolean => [path, label].some((name) => name.startsWith(wanted));
+    const fitting = commands.filter(({ path, label }) => path.includes(wanted) || label.includes(wanted));
     items = fitting
-      .sort((a, b) => Number(b.path.startsWith(wanted)) - Number(a.path.startsWith(wanted)))
+      .sort((a, b) => Number(starts(b)) - Number(starts(a)))
       .slice(0, SHOWN_MAX)
-      .map((one) => ({ label: `/${one.path}`, detail: one.description, pick: () => choose(one, '') }));
+      .map((one) => ({ label: `/${one.label}`, detail: one.description, pick: () => choose(one, '') }));
     active = items.length > 0 ? 0 : -1;
   }
   draw();
@@ -143,7 +144,7 @@ function choose(chosen: Command, rest: string): void {
   focusNext();
 }
 
-function addField(option: APIApplicationCommandOption): void {
+function addField(option: CommandOption): void {
   fields = [...fields, { option, text: '', picked: undefined }];
   drawAtOnce(() => document.getElementById(`option-${option.name}`)?.focus());
 }
@@ -303,7 +304,7 @@ function dropField(input: HTMLInputElement): void {
     const previous = fields[at - 1]!;
     drawAtOnce(() => document.getElementById(`option-${previous.option.name}`)?.focus());
   } else if (at === 0) {
-    const typed = `/${command!.path}`;
+    const typed = `/${command!.label}`;
     leave();
     onText(typed);
   }
@@ -344,7 +345,7 @@ async function sendCommand(chosen: Command): Promise<void> {
       value instanceof Error
         ? value.message
         : value === undefined && field.option.required
-          ? `${field.option.name} is needed: ${field.option.description}.`
+          ? `${field.option.label} is needed: ${field.option.description}.`
           : '';
     if (fault) {
       error = fault;

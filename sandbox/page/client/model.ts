@@ -21,11 +21,16 @@ const USE_COMMANDS = 1n << 31n;
 
 /** A slash command as people type it: a command without subcommands, or one subcommand. */
 export interface Command {
-  /** Without the slash: `subscription add`. */
+  /** Without the slash, as bots know it: `subscription add`. */
   path: string;
+  /** The same in the person's language. */
+  label: string;
   description: string;
-  options: APIApplicationCommandOption[];
+  options: CommandOption[];
 }
+
+/** An option whose texts are in the person's language; `name` is what bots know. */
+export type CommandOption = APIApplicationCommandOption & { label: string };
 
 /** Everything that the server told. */
 export interface Known {
@@ -203,6 +208,7 @@ export function newestIn(channelId: string): string {
 export function commandsFor(guild: GuildState, userId: string): Command[] {
   if (!guild.present || !guild.available) return [];
   const permissions = BigInt(memberOf(guild, userId)?.permissions ?? 0);
+  const locale = known?.discord.users.find(({ id }) => id === userId)?.locale ?? 'en-US';
   const everything = guild.ownerId === userId || (permissions & ADMINISTRATOR) !== 0n;
   const found = (known?.discord.commands ?? [])
     .filter(({ guildId }) => guildId === null || guildId === guild.id)
@@ -211,16 +217,47 @@ export function commandsFor(guild: GuildState, userId: string): Command[] {
       const bits = BigInt(needed ?? 0) | USE_COMMANDS;
       return type === 1 && (everything || (needed !== '0' && (permissions & bits) === bits));
     })
-    .flatMap((command) => leaves(command.name, command.description, command.options ?? []));
+    .flatMap((command) => leaves({ ...spoken(command, locale), path: command.name }, command.options ?? [], locale));
   return found.sort((a, b) => a.path.localeCompare(b.path));
 }
 
-function leaves(path: string, description: string, options: APIApplicationCommandOption[]): Command[] {
+function leaves(
+  { path, label, description }: Omit<Command, 'options'>,
+  options: APIApplicationCommandOption[],
+  locale: string,
+): Command[] {
   const deeper = options.filter(({ type }) => type === 1 || type === 2);
-  if (deeper.length === 0) return [{ path, description, options }];
-  return deeper.flatMap((option) =>
-    leaves(`${path} ${option.name}`, option.description, ('options' in option ? option.options : undefined) ?? []),
-  );
+  if (deeper.length === 0) {
+    return [{ path, label, description, options: options.map((option) => inLanguage(option, locale)) }];
+  }
+  return deeper.flatMap((option) => {
+    const inner = spoken(option, locale);
+    const found = { ...inner, path: `${path} ${option.name}`, label: `${label} ${inner.label}` };
+    return leaves(found, ('options' in option ? option.options : undefined) ?? [], locale);
+  });
+}
+
+/** What a person of a language reads for a definition. */
+function spoken(of: Pick<APIApplicationCommandOption, 'name' | 'description'> & Localized, locale: string) {
+  return {
+    label: of.name_localizations?.[locale] ?? of.name,
+    description: of.description_localizations?.[locale] ?? of.description,
+  };
+}
+
+interface Localized {
+  name_localizations?: Record<string, string | null> | null | undefined;
+  description_localizations?: Record<string, string | null> | null | undefined;
+}
+
+function inLanguage(option: APIApplicationCommandOption, locale: string): CommandOption {
+  const said = { ...option, ...spoken(option, locale) };
+  if (!('choices' in said) || !said.choices) return said;
+  const choices = said.choices.map((choice) => ({
+    ...choice,
+    name: choice.name_localizations?.[locale as 'de'] ?? choice.name,
+  }));
+  return { ...said, choices } as CommandOption;
 }
 
 /** The name of an address that this world knows: a wallet or a token. */

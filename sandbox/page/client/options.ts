@@ -1,38 +1,41 @@
 /** The options of slash commands: how they are typed, what is offered for them, and what they are sent as. */
-import { type APIApplicationCommandOption, ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
+import { ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
 import type { GuildState, OptionInput } from '../../discord/control.ts';
-import { type Command, channelsFor, nameOf } from './model.ts';
+import { type Command, type CommandOption, channelsFor, nameOf } from './model.ts';
 import { ui } from './screen.ts';
 
 /** An option on the line. `picked` is what stands behind the text, if it was chosen from a list. */
 export interface Field {
-  option: APIApplicationCommandOption;
+  option: CommandOption;
   text: string;
   picked: { text: string; value: OptionInput } | undefined;
 }
 
 /** A command that was typed or pasted whole, with a space after it. */
 export function findTyped(commands: readonly Command[], typed: string): { command: Command; rest: string } | undefined {
-  const fitting = commands.filter(({ path }) => typed.startsWith(`${path} `));
-  const command = fitting.sort((a, b) => b.path.length - a.path.length)[0];
-  return command && { command, rest: typed.slice(command.path.length + 1) };
+  const fitting = commands.flatMap((command) =>
+    [command.path, command.label].flatMap((name) => (typed.startsWith(`${name} `) ? [{ command, name }] : [])),
+  );
+  const found = fitting.sort((a, b) => b.name.length - a.name.length)[0];
+  return found && { command: found.command, rest: typed.slice(found.name.length + 1) };
 }
 
 /** The values by option of what was typed after a command: `address:0x… label:Treasury`. */
 export function readOptions({ options }: Command, rest: string): Map<string, string> {
   const written = new Map<string, string>();
   if (rest.trim() === '') return written;
-  const names = options.map(({ name }) => name).join('|');
+  const known = new Map(options.flatMap(({ name, label }) => [[label, name] as const, [name, name] as const]));
+  const names = [...known.keys()].join('|');
   const parts = names === '' ? [rest] : rest.split(new RegExp(`(?:^|\\s)(${names}):\\s*`));
   const first = options[0];
   if (parts[0]?.trim() && first) written.set(first.name, parts[0].trim());
-  for (let at = 1; at < parts.length; at += 2) written.set(parts[at]!, (parts[at + 1] ?? '').trim());
+  for (let at = 1; at < parts.length; at += 2) written.set(known.get(parts[at]!)!, (parts[at + 1] ?? '').trim());
   return written;
 }
 
 /** What Discord itself offers for an option: choices, channels, people, roles. */
 export function offers(
-  option: APIApplicationCommandOption,
+  option: CommandOption,
   guild: GuildState,
 ): [label: string, value: OptionInput, detail: string][] {
   const people = (): [string, string, string][] =>
@@ -77,7 +80,7 @@ export function optionValue(
   if (meant) return meant[1];
   if (option.type === Option.String && offered.length === 0) return written;
   if (option.type === Option.Integer || option.type === Option.Number) {
-    return Number.isFinite(Number(written)) ? Number(written) : new Error(`${option.name} takes a number.`);
+    return Number.isFinite(Number(written)) ? Number(written) : new Error(`${option.label} takes a number.`);
   }
-  return new Error(`Choose "${option.name}" from the list.`);
+  return new Error(`Choose "${option.label}" from the list.`);
 }
