@@ -82,6 +82,15 @@ describe('rows', () => {
     expect(asked().at(-1)!.has('filters')).toBe(false);
   });
 
+  it('asks once for a burst of the same search, and remembers the answer', async () => {
+    upstream.set(() => ({ body: rows(0, 3) }));
+    const one = client();
+    await Promise.all(Array.from({ length: 20 }, () => one.rows(query)));
+    await one.rows(query);
+    const pages = asked().map((params) => params.get('page'));
+    expect(pages).toEqual([...new Set(pages)]);
+  });
+
   /** A service of 120 rows whose first page has the number `base`; other numbers below it answer as given. */
   const paged = (base: number, below: (size: number) => Given) => () =>
     upstream.set(({ url }) => {
