@@ -62,7 +62,7 @@ export async function compose(
     nonce: nonceOf(reference, now),
     payload: JSON.stringify(body),
     attachment: csv,
-    alertIds: told.map(({ id }) => id),
+    alerts: told.map(({ id, count, reorganised }) => ({ id, count, reorganised })),
     mentioning: kind === 'create' && !channel.plain ? mentionsOf(told, now).subscriptions : [],
     body,
   });
@@ -100,12 +100,12 @@ export function composeJoined(
   alerts: ClaimedAlert[],
   render: Renderers['render'],
   now: number,
-): { body: object; alertIds: number[] } | null {
+): { body: object; alerts: ClaimedAlert[] } | null {
   const isSame = ({ transfer }: ClaimedAlert) => transfer.txHash === alerts[0]!.transfer.txHash;
   const joining = alerts.filter(isSame);
   if (mentionsOf(joining, now).roles.length > 0) return null;
   const after = to.alerts.findLastIndex(isSame) + 1;
   const all = to.alerts.toSpliced(after, 0, ...joining);
   const { payload, used } = render(all, to.reference, null);
-  return used < all.length ? null : { body: payload, alertIds: joining.map(({ id }) => id) };
+  return used < all.length ? null : { body: payload, alerts: joining };
 }

@@ -127,7 +127,10 @@ export function startDeliverer(options: DelivererOptions) {
       channel.aside = head.state !== 'ready';
       if (head.dueAt > clock.now()) return pace.giveBack();
     }
-    const { batch, outcome } = next.status === 'batch' ? await repeat(next) : await sendNew(channel, next);
+    const done = next.status === 'batch' ? await repeat(next) : await sendNew(channel, next);
+    // What it told changed meanwhile: it is claimed anew.
+    if (!done) return pace.giveBack();
+    const { batch, outcome } = done;
     await settle(channel, head, batch, outcome);
     log[outcome.status === 'sent' ? 'info' : 'warn'](
       { channel: channel.id, batch: batch.id, kind: batch.kind, lines: batch.lines, attempt: batch.attempts, outcome },
@@ -135,22 +138,24 @@ export function startDeliverer(options: DelivererOptions) {
     );
   }
 
-  async function sendNew(channel: Channel, lines: Extract<Next, { status: 'lines' }>): Promise<Sent> {
+  async function sendNew(channel: Channel, lines: Extract<Next, { status: 'lines' }>): Promise<Sent | null> {
     const now = clock.now();
     const { join } = lines;
     const joined = join && !channel.plain ? composeJoined(join, lines.alerts, render, now) : null;
     if (join && joined) {
-      const { body, alertIds } = joined;
-      const id = await store.outbox.join(channel.id, join, alertIds, JSON.stringify(body), now);
+      const { body, alerts } = joined;
+      const id = await store.outbox.join(channel.id, join, alerts, JSON.stringify(body), now);
+      if (id === null) return null;
       const outcome = await sender.edit(channel.id, join.messageId, body);
-      const batch = { id, kind: 'edit' as const, attempts: 1, frozenAt: now, lines: alertIds.length, certain: true };
+      const batch = { id, kind: 'edit' as const, attempts: 1, frozenAt: now, lines: alerts.length, certain: true };
       return { batch, outcome };
     }
     const { body, ...message } = await compose(channel, lines, { renderers: options, store, now });
     const id = await store.outbox.freeze(message, now);
+    if (id === null) return null;
     const outcome = await sender.create(channel.id, body, message.nonce, message.attachment);
-    const { kind, alertIds } = message;
-    return { batch: { id, kind, attempts: 1, frozenAt: now, lines: alertIds.length, certain: true }, outcome };
+    const { kind, alerts } = message;
+    return { batch: { id, kind, attempts: 1, frozenAt: now, lines: alerts.length, certain: true }, outcome };
   }
 
   async function repeat({ batch, alerts, lines }: Extract<Next, { status: 'batch' }>): Promise<Sent> {

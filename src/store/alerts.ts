@@ -44,6 +44,9 @@ export interface ClaimedAlert {
   hold: Hold | null;
 }
 
+/** What a rendered alert rests on that may change while it waits. */
+export type Rendered = Pick<ClaimedAlert, 'id' | 'count' | 'reorganised'>;
+
 /** Alerts of a channel that are to be told now. */
 export interface DueLines {
   /** The oldest; those of one transaction follow each other. */
@@ -74,6 +77,22 @@ const COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.creat
   (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone`;
 
 const UNNAMED = { label: null, mention: null, mentionMinimum: null, mentionCooldown: 0, mentionedAt: null };
+
+/**
+ * Tells whether what was rendered still holds: between the reading and the freezing of an alert the router may have
+ * counted another equal transfer, and the line would say less for ever. `waiting`: whether they must wait still.
+ */
+export function renderedCheck(db: Database) {
+  const holding = db.prepare<[string, 0 | 1], { n: number }>(
+    `SELECT count(*) AS n FROM json_each(?) told CROSS JOIN alerts a ON a.id = told.value ->> 'id'
+       JOIN transfers t ON t.id = a.transfer_id
+     WHERE (a.state = 'waiting') >= ? AND t.count = told.value ->> 'count' AND t.reorganised = told.value ->> 'reorganised'`,
+  );
+  return (alerts: readonly Rendered[], waiting: boolean): boolean => {
+    const told = alerts.map(({ id, count, reorganised }) => ({ id, count, reorganised: reorganised ? 1 : 0 }));
+    return holding.get(JSON.stringify(told), waiting ? 1 : 0)!.n === alerts.length;
+  };
+}
 
 /** Alerts of one transaction that go into one message at the most. */
 const MOST_OF_ONE = 50;

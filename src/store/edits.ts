@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ClaimedAlert } from './alerts.ts';
-import { alertReader } from './alerts.ts';
+import { alertReader, type ClaimedAlert, type Rendered, renderedCheck } from './alerts.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -20,6 +19,7 @@ export interface Joinable {
 /** Changes to messages that were sent: a batch of kind `edit` bears the reference of the message that it changes. */
 export function editTables(db: Database) {
   const { ofBatch } = alertReader(db);
+  const holds = renderedCheck(db);
   const insert = db.prepare(
     `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, state, attempts, unsure, frozen_at)
      VALUES (@channelId, 'edit', @reason, '', @reference, @payload, 'frozen', @attempts, 0, @now)`,
@@ -71,10 +71,11 @@ export function editTables(db: Database) {
     const messages = showing.all({ guildId, address, since: now - DAY, limit: MOST_RELABELLED });
     return [...new Set(messages.map((message) => request(message, 'label', now)))];
   });
-  const join = db.transaction((channelId: string, to: Joinable, alertIds: number[], payload: string, now: number) => {
+  const join = db.transaction((channelId: string, to: Joinable, alerts: Rendered[], payload: string, now: number) => {
+    if (!holds(alerts, true) || !holds(to.alerts, false)) return null;
     const edit = { channelId, reason: 'join', reference: to.reference, payload, attempts: 1, now };
     const id = Number(insert.run(edit).lastInsertRowid);
-    for (const alertId of alertIds) assign.run(to.id, alertId);
+    for (const alert of alerts) assign.run(to.id, alert.id);
     return id;
   });
   const edited = db.transaction((editId: number, now: number) => {
@@ -104,9 +105,12 @@ export function editTables(db: Database) {
        * gives their channels, for the deliverer to be nudged.
        */
       relabel: (guildId: string, address: string, now: number): string[] => relabel.immediate(guildId, address, now),
-      /** Adds alerts to a sent message, to be told by changing it to `payload`; gives the edit's id. */
-      join: (channelId: string, to: Joinable, alertIds: number[], payload: string, now: number): number =>
-        join.immediate(channelId, to, alertIds, payload, now),
+      /**
+       * Adds alerts to a sent message, to be told by changing it to `payload`; gives the edit's id, or null when what was
+       * rendered no longer holds.
+       */
+      join: (channelId: string, to: Joinable, alerts: Rendered[], payload: string, now: number): number | null =>
+        join.immediate(channelId, to, alerts, payload, now),
       /** The message was changed. */
       edited: (editId: number, now: number): void => edited.immediate(editId, now),
       /** The message will not change; the alerts that were to join it wait again, for a message of their own. */

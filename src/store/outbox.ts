@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { DigestReason, Hold } from '../domain/rhythm.ts';
-import { alertReader, type ClaimedAlert, type DueLines, dueAlerts } from './alerts.ts';
+import { alertReader, type ClaimedAlert, type DueLines, dueAlerts, type Rendered, renderedCheck } from './alerts.ts';
 import { deadLetters } from './deadletters.ts';
 import { editTables, type Joinable } from './edits.ts';
 import { type Notice, noticeWriter } from './notices.ts';
@@ -44,7 +44,8 @@ export interface FrozenBatch extends Pick<Batch, 'channelId' | 'nonce' | 'refere
   kind: 'create' | 'digest';
   /** Why it is a digest. */
   reason: DigestReason | null;
-  alertIds: number[];
+  /** What it tells, as it was rendered. */
+  alerts: Rendered[];
   /** The subscriptions for which it mentions a role. */
   mentioning: number[];
 }
@@ -68,6 +69,7 @@ const SINCE = 'max(created_at, due_at)';
 /** Alerts, the messages made of them, and what is known about their channels. */
 export function outboxTable(db: Database) {
   const { ofBatch } = alertReader(db);
+  const holds = renderedCheck(db);
   const due = dueAlerts(db);
   const edits = editTables(db);
   const notices = noticeWriter(db);
@@ -176,9 +178,10 @@ export function outboxTable(db: Database) {
     return label ? takeUp(label, now) : { status: 'nothing', until: lines.until };
   }
 
-  const freeze = db.transaction(({ alertIds, mentioning, ...batch }: FrozenBatch, now: number) => {
+  const freeze = db.transaction(({ alerts, mentioning, ...batch }: FrozenBatch, now: number) => {
+    if (!holds(alerts, true)) return null;
     const id = Number(insertBatch.run({ ...batch, now }).lastInsertRowid);
-    for (const alertId of alertIds) assign.run(id, alertId);
+    for (const alert of alerts) assign.run(id, alert.id);
     for (const subscription of mentioning) mentioned.run(now, subscription);
     return id;
   });
@@ -224,7 +227,10 @@ export function outboxTable(db: Database) {
       head: channelHead.get(channelId) ?? null,
       next: nextOf(channelId, take, now),
     }),
-    /** Freezes alerts into one message; its first attempt counts from here. Gives the batch's id. */
+    /**
+     * Freezes alerts into one message; its first attempt counts from here. Gives the batch's id, or null when what was
+     * rendered no longer holds.
+     */
     freeze: (batch: FrozenBatch, now: number) => freeze.immediate(batch, now),
     /** Another attempt is about to begin. */
     attempt: (batchId: number, now: number): void => void attempt.run(now, batchId),

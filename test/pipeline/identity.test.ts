@@ -116,3 +116,35 @@ describe('what cannot be told', () => {
     expect((await pipeline.store.inbox.stats()).quarantined).toBe(1);
   });
 });
+
+it('a line that was rendered before another equal transfer was counted is not frozen, but read anew', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  await pipeline.deliverer.close();
+  const claimed = async () => {
+    const { next } = await pipeline.store.outbox.claim(ALERTS, { limit: 10, alone: false }, pipeline.clock.now());
+    if (next.status !== 'lines') throw new Error(next.status);
+    return next.alerts;
+  };
+  const message = {
+    channelId: ALERTS,
+    kind: 'create',
+    reason: null,
+    nonce: 'n',
+    reference: 'r',
+    payload: '{}',
+  } as const;
+  const freeze = (alerts: Awaited<ReturnType<typeof claimed>>) =>
+    pipeline.store.outbox.freeze({ ...message, attachment: null, alerts, mentioning: [] }, pipeline.clock.now());
+
+  await pipeline.receive(event);
+  await pipeline.routed();
+  const before = await claimed();
+  await pipeline.receive(event);
+  await pipeline.routed();
+  expect(await freeze(before)).toBeNull();
+  const after = await claimed();
+  expect(after.map(({ count: copies }) => copies)).toEqual([2]);
+  expect(await freeze(after)).toEqual(expect.any(Number));
+  // What is frozen is under way: it is not frozen into another message.
+  expect(await freeze(after)).toBeNull();
+});
