@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { StoreError } from '../../src/errors.ts';
 import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN, until } from './harness.ts';
 
 const ONE_SOURCE = { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '203.0.113.7' };
@@ -142,6 +143,31 @@ describe('trouble', () => {
     expect((await receiver.post(`/hooks/${TOKEN}`, 'free')).status).toBe(200);
     expect(await receiver.stored()).toEqual([[0, 'free']]);
   });
+
+  it.each(['SQLITE_IOERR_FSYNC', 'SQLITE_FULL', 'SQLITE_CORRUPT'])(
+    'a commit that fails (%s): 503 for all that share it, 200 again once it works',
+    async (code) => {
+      let failing = true;
+      const receiver = await startReceiver({
+        between: (store) => ({
+          ...store,
+          inbox: {
+            ...store.inbox,
+            append: (rows) =>
+              failing ? Promise.reject(new StoreError('disk I/O error', code)) : store.inbox.append(rows),
+          },
+        }),
+      });
+      const answers = await Promise.all([1, 2, 3].map(() => receiver.post(`/hooks/${TOKEN}`, 'x')));
+      expect([answers.map(({ status }) => status), receiver.refused]).toEqual([
+        [503, 503, 503],
+        ['busy', 'busy', 'busy'],
+      ]);
+      failing = false;
+      expect((await receiver.post(`/hooks/${TOKEN}`, 'kept')).status).toBe(200);
+      expect(await receiver.stored()).toEqual([[0, 'kept']]);
+    },
+  );
 
   it('a full quarantine and a receiver that stops: 503', async () => {
     const receiver = await startReceiver();

@@ -1,0 +1,70 @@
+import Database from 'better-sqlite3';
+import { expect, it } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+import { startBot, temporaryFile, until } from './bot.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** More than are forgotten at once. */
+const OLD = 1_200;
+
+const read = <T>(file: string, sql: string): T[] => {
+  const db = new Database(file, { readonly: true });
+  const rows = db.prepare<[], T>(sql).all();
+  db.close();
+  return rows;
+};
+
+it('what was seen is remembered for 30 days; then a start forgets it, but nothing that is still to be told', async () => {
+  const file = temporaryFile();
+  const { db, close } = openDatabase(file);
+  const now = Date.now();
+  const add = db.transaction((name: string, age: number, state: string) => {
+    const at = now - age;
+    const { lastInsertRowid: transfer } = db
+      .prepare(
+        "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data) VALUES (?, 0, '0x1', ?, 1, 1, '{}')",
+      )
+      .run(name, at);
+    db.prepare(
+      'INSERT INTO deliveries (key, transfer_key, count, owed, received, seen_at) VALUES (?, ?, 1, 0, 1, ?)',
+    ).run(name, name, at);
+    db.prepare(
+      "INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome) VALUES (?, 'g', 'c', 1, ?)",
+    ).run(transfer, name);
+    const { lastInsertRowid: batch } = db
+      .prepare(
+        `INSERT INTO batches (channel_id, kind, nonce, reference, payload, state, frozen_at)
+         VALUES ('c', 'create', 'n', ?, '{}', 'sent', ?)`,
+      )
+      .run(name, at);
+    const { lastInsertRowid: alert } = db
+      .prepare(
+        `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at, state, batch_id)
+         VALUES (?, 'g', 'c', '[]', ?, ?, ?)`,
+      )
+      .run(transfer, at, state, state === 'waiting' ? null : batch);
+    if (name === 'dead letter')
+      db.prepare(
+        "INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at) VALUES (?, 'c', '', 'r', 1)",
+      ).run(alert);
+  });
+  // Not due before long, and nobody answers where Discord should be.
+  db.exec(`INSERT INTO channels (channel_id, guild_id, state, due_at) VALUES ('c', 'g', 'parked', ${now + DAY})`);
+  for (let n = 0; n < OLD; n++) add(`old ${n}`, 30 * DAY + HOUR, n % 2 ? 'sent' : 'dead');
+  add('waits', 40 * DAY, 'waiting');
+  add('dead letter', 40 * DAY, 'dead');
+  add('young', 30 * DAY - HOUR, 'sent');
+  close();
+
+  const kept = (column: string, table: string) =>
+    read<{ name: string }>(file, `SELECT ${column} AS name FROM ${table} ORDER BY 1`).map(({ name }) => name);
+  await startBot(file);
+  await until(() => kept('key', 'deliveries').length === 1 && kept('key', 'transfers').length === 3);
+  expect(kept('key', 'transfers')).toEqual(['dead letter', 'waits', 'young']);
+  expect(kept('outcome', 'decisions')).toEqual(['dead letter', 'waits', 'young']);
+  expect(kept('state', 'alerts')).toEqual(['dead', 'sent', 'waiting']);
+  expect(kept('key', 'deliveries')).toEqual(['young']);
+  await until(() => kept('reference', 'batches').length === 2);
+  expect(kept('reference', 'batches')).toEqual(['dead letter', 'young']);
+});
