@@ -68,7 +68,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
       else if (interaction.isMessageContextMenuCommand()) await messageCommand(interaction);
       else if (interaction.isButton() || interaction.isStringSelectMenu()) await component(interaction);
       else if (interaction.isModalSubmit()) await form(interaction);
-      else return;
+      else return log.warn(line, 'interaction of an unknown kind');
       log.info({ ...line, ms: parts.now() - started }, 'interaction answered');
     } catch (error) {
       // The person's side is over (expired, deleted, Discord away): nothing is left to say to them.
@@ -118,7 +118,8 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
 
   async function component(interaction: ButtonInteraction | StringSelectMenuInteraction): Promise<void> {
     const [name = '', action = '', ...args] = interaction.customId.split(':');
-    const found = interaction.isButton() ? byName.get(name)?.buttons?.[action] : byName.get(name)?.menus?.[action];
+    const command = byName.get(name);
+    const found = interaction.isButton() ? own(command?.buttons, action) : own(command?.menus, action);
     if (!interaction.inGuild()) return tell(interaction, 'dispatcher.serverOnly');
     if (!found) return tell(interaction, 'dispatcher.oldButton');
     const used: ButtonUse | MenuUse = interaction;
@@ -142,7 +143,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
 
   async function form(interaction: ModalSubmitInteraction): Promise<void> {
     const [name = '', action = '', ...args] = interaction.customId.split(':');
-    const found = slash(name)?.forms?.[action];
+    const found = own(slash(name)?.forms, action);
     if (!interaction.inGuild()) return tell(interaction, 'dispatcher.serverOnly');
     if (!found) return tell(interaction, 'dispatcher.oldButton');
     const used: FormUse = interaction;
@@ -227,6 +228,11 @@ function mayManage(interaction: Replying | AutocompleteUse, { managerRole }: Ser
 function accessOf(command: Command, interaction: CommandUse | AutocompleteUse): Access {
   if (typeof command.access === 'string') return command.access;
   return command.access[interaction.options.getSubcommand(false) ?? ''] ?? 'manage';
+}
+
+/** What a record itself has: a custom id may say `constructor`, which every object inherits. */
+function own<T>(record: Record<string, T> | undefined, key: string): T | undefined {
+  return record && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 /** Discord names who installed the app; without this server among them the bot is not a member here. */

@@ -36,6 +36,8 @@ export interface Bot {
   kill(signal: NodeJS.Signals): void;
   /** Resolves with the exit code and everything that was written on the standard error. */
   ended: Promise<{ code: number | null; signal: string | null; stderr: string }>;
+  /** Every line of the log since the start. */
+  log: readonly Line[];
   /** The next line of the log with this message. */
   said(message: string): Promise<Line>;
   post(body: string, options?: { dispatcher?: Dispatcher }): Promise<number>;
@@ -79,6 +81,8 @@ export const startInVain = (file: string, environment: Record<string, string> = 
 /** Starts the bot and waits until it says that it started. */
 export async function startBot(file: string, environment: Record<string, string> = {}): Promise<Bot> {
   const { bot, ended, lines } = launch(file, environment);
+  const log: Line[] = [];
+  lines.on('line', (text) => log.push(JSON.parse(text) as Line));
   const said = (message: string) =>
     new Promise<Line>((settle) => {
       const read = (text: string) => {
@@ -96,6 +100,7 @@ export async function startBot(file: string, environment: Record<string, string>
     receiver,
     ops,
     ended,
+    log,
     said,
     kill: (signal) => void bot.kill(signal),
     async post(body, options = {}) {

@@ -16,9 +16,10 @@ const CHANNEL = seed.harbor.alerts;
 const MESSAGES = '/channels/:channel/messages';
 
 /** The whole bot, with one subscription, and what its operator's server says. */
-async function start() {
+async function start(prepare: (discord: Discord) => void = () => undefined) {
   const file = temporaryFile();
   const discord: Discord = await startDiscord({ limits: 'none' });
+  prepare(discord);
   const config = readConfig({
     DISCORD_TOKEN: discord.token,
     DISCORD_API_URL: discord.apiUrl,
@@ -163,6 +164,17 @@ describe('the figures', () => {
       expect(now.get('ledgerbell_outbox_oldest_seconds')).toBeGreaterThan(0);
     },
   );
+
+  it('tell that the gateway is away from the start: commands do not answer, and alerts go out all the same', async () => {
+    const { post, discord, get } = await start((standIn) => void standIn.fault({ fault: { kind: 'gateway-down' } }));
+    await post(JSON.stringify(payment()));
+    await discord.until(() => discord.messages(CHANNEL).length === 1);
+    const { status, text } = await get('/readyz');
+    expect([status, JSON.parse(text)]).toMatchObject([
+      503,
+      { parts: { discord: { ready: false }, sending: { ready: true } } },
+    ]);
+  });
 
   it('tell of dead letters', async () => {
     const { post, reaches, discord } = await start();
