@@ -111,7 +111,7 @@ function seenFrom({ address }: Subscription, { from, to, token }: Transfer): Per
 
 /** The other side, seen from the watched address; both sides for a token that is watched. */
 export function otherSides(
-  { address }: Subscription,
+  { address }: Pick<Subscription, 'address'>,
   { from, to }: Pick<Transfer, 'from' | 'to'>,
 ): (AddressText | null)[] {
   if (address === from) return [to];

@@ -9,7 +9,7 @@ const FRESH_MS = 24 * 60 * MINUTE;
 /** Lines wait no longer than this for the explorer. */
 const DEADLINE_MS = 1_500;
 const AT_ONCE = 20;
-/** A token that gave no answer is not asked for again before this; nor is any while the explorer hangs. */
+/** A token that gave no answer is not asked for again before this; nor is any when the explorer hangs or has enough. */
 const REST_MS = 3 * MINUTE;
 
 /** Asks the explorer which tokens its catalogue has. */
@@ -28,7 +28,9 @@ export function createCatalogue({
   let learned: CatalogEntry[] = [];
 
   async function ask(token: AddressText): Promise<void> {
-    const entry = entryOf(token, await lookUp(token), clock.now());
+    const answer = await lookUp(token);
+    if (answer.status === 'limited') restUntil = clock.now() + REST_MS;
+    const entry = entryOf(token, answer, clock.now());
     if (!entry) return;
     resting.delete(token);
     learned.push(entry);

@@ -14,7 +14,7 @@ export interface Suspicion {
   nativeSymbol: string | null;
   /** By guild and ends. */
   named: Map<string, Knowledge['named']>;
-  /** By watched address and ends. */
+  /** By guild, watched address and ends. */
   dealings: Map<string, Set<AddressText>>;
 }
 
@@ -35,10 +35,11 @@ export function toSuspicion(
   for (const { symbol, token, cataloged } of news) {
     if (cataloged && symbol !== null) addTo(suspicion.genuine, skeleton(symbol), token);
   }
-  for (const { address, counterparty } of dealings)
-    addTo(suspicion.dealings, address + endsOf(counterparty), counterparty);
+  for (const dealing of dealings) addTo(suspicion.dealings, dealingKey(dealing), dealing.counterparty);
   return suspicion;
 }
+
+const dealingKey = ({ guildId, address, counterparty }: Dealing) => `${guildId} ${address} ${endsOf(counterparty)}`;
 
 function addTo(sets: Map<string, Set<AddressText>>, key: string, address: AddressText): void {
   const set = sets.get(key);
@@ -67,13 +68,13 @@ export function tokenMarks({ token, tokenSymbol }: Transfer, { catalog, genuine,
 
 /** The other sides that look like somebody whom the server has named or the watched address lately dealt with. */
 export function lookAlikes(subscription: Subscription, transfer: Transfer, suspicion: Suspicion): Mark[] {
+  const { guildId, address } = subscription;
   return otherSides(subscription, transfer).flatMap((party): Mark[] => {
-    if (party === null || party === subscription.address || party === ZERO_ADDRESS) return [];
-    const ends = endsOf(party);
-    const named = suspicion.named.get(subscription.guildId + ends) ?? [];
-    if (named.some(({ address }) => address === party)) return [];
+    if (party === null || party === address || party === ZERO_ADDRESS) return [];
+    const named = suspicion.named.get(guildId + endsOf(party)) ?? [];
+    if (named.some((one) => one.address === party)) return [];
     if (named[0]) return [{ kind: 'look-alike', address: party, like: named[0].address, label: named[0].label }];
-    const dealings = suspicion.dealings.get(subscription.address + ends) ?? [];
+    const dealings = suspicion.dealings.get(dealingKey({ guildId, address, counterparty: party })) ?? [];
     const like = [...dealings].find((other) => other !== party);
     return like ? [{ kind: 'look-alike', address: party, like, label: null }] : [];
   });
@@ -85,24 +86,21 @@ export function marksFor(subscription: Subscription, transfer: Transfer, marks: 
 }
 
 /**
- * Whom the watched addresses dealt with, and notes it for the rest of the batch. Nothing is learned from a transfer that
- * costs its maker nothing: of nothing, of a token that anybody may have made, or with an address that looks like another.
+ * Whom the watched address dealt with, noted for the rest of the batch too. Nothing is learned from a transfer that costs
+ * its maker nothing: of nothing, of a token that anybody may have made, or with an address that looks like another.
  */
-export function learnDealings(
+export function learnDealing(
+  { guildId, address }: Subscription,
   transfer: Transfer,
-  watchers: { subscription: Subscription; alike: Mark[] }[],
   marks: Mark[],
   suspicion: Suspicion,
-): Dealing[] {
-  const { from, to } = transfer;
-  if (from === null || to === null || from === to || isZero(transfer) || marks.length > 0) return [];
-  if (from === ZERO_ADDRESS || to === ZERO_ADDRESS || watchers.some(({ alike }) => alike.length > 0)) return [];
-  const watched = new Set(watchers.map(({ subscription }) => subscription.address));
-  const dealings = [
-    { address: from, counterparty: to },
-    { address: to, counterparty: from },
-  ].filter(({ address }) => watched.has(address));
-  for (const { address, counterparty } of dealings)
-    addTo(suspicion.dealings, address + endsOf(counterparty), counterparty);
-  return dealings;
+): Dealing | null {
+  const sides = otherSides({ address }, transfer);
+  const [counterparty] = sides;
+  // A token that is watched deals with nobody.
+  if (sides.length !== 1 || !counterparty || counterparty === address || counterparty === ZERO_ADDRESS) return null;
+  if (marks.length > 0 || isZero(transfer)) return null;
+  const dealing = { guildId, address, counterparty };
+  addTo(suspicion.dealings, dealingKey(dealing), counterparty);
+  return dealing;
 }

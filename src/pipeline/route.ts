@@ -9,7 +9,7 @@ import type { Sighting } from '../store/guard.ts';
 import type { InboxRow } from '../store/inbox.ts';
 import type { NewAlert, Routed } from '../store/routing.ts';
 import { type Item, type Known, lookUp, type Sources } from './known.ts';
-import { learnDealings, lookAlikes, marksFor, tokenMarks } from './marks.ts';
+import { learnDealing, lookAlikes, marksFor, tokenMarks } from './marks.ts';
 
 const BATCH = 200;
 /** Pause after a failure that may pass: a locked file, a full disk. */
@@ -200,14 +200,13 @@ function tell({ transferKey, at, watchers, lateMs }: Sighting, transfer: Transfe
   const { suspicion } = known;
   const ofToken = tokenMarks(transfer, suspicion);
   const late: Mark[] = lateMs === null ? [] : [{ kind: 'late', ms: lateMs }];
-  const watching = watchers.map((subscription) => ({
-    subscription,
-    alike: lookAlikes(subscription, transfer, suspicion),
-  }));
   const alerts = new Map<string, NewAlert>();
-  for (const { subscription, alike } of watching) {
+  for (const subscription of watchers) {
     const match = matchTransfer(subscription, transfer, known.context);
     if (match.outcome === 'unrelated') continue;
+    const alike = lookAlikes(subscription, transfer, suspicion);
+    const dealing = learnDealing(subscription, transfer, [...ofToken, ...alike], suspicion);
+    if (dealing) routed.learned.dealings.push({ ...dealing, at });
     const { guildId, channelId, id, address } = subscription;
     const outcome = match.outcome === 'matched' ? 'matched' : match.reason;
     routed.decisions.push({ transferKey, guildId, channelId, subscription: id, address, outcome, at });
@@ -219,6 +218,4 @@ function tell({ transferKey, at, watchers, lateMs }: Sighting, transfer: Transfe
     alerts.set(channelId, alert);
   }
   routed.alerts.push(...alerts.values());
-  const dealings = learnDealings(transfer, watching, ofToken, suspicion);
-  routed.learned.dealings.push(...dealings.map((dealing) => ({ ...dealing, at })));
 }

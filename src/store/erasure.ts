@@ -24,10 +24,7 @@ const ERASURES = [
   'DELETE FROM alerts WHERE guild_id = @guildId',
   'DELETE FROM batches WHERE channel_id IN (SELECT channel_id FROM channels WHERE guild_id = @guildId)',
   'DELETE FROM channels WHERE guild_id = @guildId',
-  // Whom an address dealt with is kept for as long as anybody watches it.
-  `DELETE FROM counterparties WHERE address IN (
-     SELECT address FROM subscriptions WHERE guild_id = @guildId
-     EXCEPT SELECT address FROM subscriptions WHERE guild_id <> @guildId)`,
+  'DELETE FROM counterparties WHERE guild_id = @guildId',
   'DELETE FROM subscriptions WHERE guild_id = @guildId',
   'DELETE FROM labels WHERE guild_id = @guildId',
   'DELETE FROM token_mutes WHERE guild_id = @guildId',

@@ -40,8 +40,9 @@ export interface Knowledge {
   dealings: Dealing[];
 }
 
-/** A watched address and one that it sent to or received from. */
+/** A watched address and one that it sent to or received from, for the guild that watches. */
 export interface Dealing {
+  guildId: string;
   address: AddressText;
   counterparty: AddressText;
 }
@@ -83,8 +84,9 @@ export function guardTables(db: Database) {
   const watched = db.prepare<[string, string, string, string], { address: AddressText; label: string | null }>(
     `SELECT address, label FROM subscriptions WHERE guild_id ${within} ORDER BY label IS NULL LIMIT 20`,
   );
-  const dealt = db.prepare<[string, string, number], Dealing>(
-    'SELECT address, counterparty FROM counterparties WHERE address = ? AND ends = ? AND seen_at > ? LIMIT 5',
+  const dealt = db.prepare<[string, string, string, number], Dealing>(
+    `SELECT guild_id AS guildId, address, counterparty FROM counterparties
+     WHERE guild_id = ? AND address = ? AND ends = ? AND seen_at > ? LIMIT 5`,
   );
   const later = db.prepare<[number, number, number], { at: number }>(
     'SELECT at FROM heads WHERE scope = ? AND block > ? AND at > ? ORDER BY block LIMIT 2',
@@ -96,8 +98,8 @@ export function guardTables(db: Database) {
        checked_at = @checkedAt`,
   );
   const putNative = db.prepare<[string]>("INSERT OR REPLACE INTO meta (key, value) VALUES ('native-symbol', ?)");
-  const putDealing = db.prepare<[string, string, string, number]>(
-    `INSERT INTO counterparties (address, ends, counterparty, seen_at) VALUES (?, ?, ?, ?)
+  const putDealing = db.prepare<[string, string, string, string, number]>(
+    `INSERT INTO counterparties (guild_id, address, ends, counterparty, seen_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at WHERE excluded.seen_at > seen_at + ${DAY}`,
   );
   const lastHeads = db.prepare<[number], { at: number; block: number }>(
@@ -106,8 +108,8 @@ export function guardTables(db: Database) {
   const putHead = db.prepare<[number, number, number]>('INSERT INTO heads (scope, at, block) VALUES (?, ?, ?)');
   const dropHeads = db.prepare<[number, number]>('DELETE FROM heads WHERE scope = ? AND at < ?');
   const pruneDealings = db.prepare<[number, number]>(
-    `DELETE FROM counterparties WHERE (address, ends, counterparty) IN (
-       SELECT address, ends, counterparty FROM counterparties WHERE seen_at < ? LIMIT ?)`,
+    `DELETE FROM counterparties WHERE (guild_id, address, ends, counterparty) IN (
+       SELECT guild_id, address, ends, counterparty FROM counterparties WHERE seen_at < ? LIMIT ?)`,
   );
   const pruneCatalog = db.prepare<[number, number]>(
     'DELETE FROM catalog WHERE token IN (SELECT token FROM catalog WHERE checked_at < ? LIMIT ?)',
@@ -138,8 +140,8 @@ export function guardTables(db: Database) {
           for (const party of otherSides(subscription, transfer)) {
             if (!party) continue;
             const ends = endsOf(party);
-            const key = `${address} ${ends}`;
-            if (!dealings.has(key)) dealings.set(key, dealt.all(address, ends, now - RECENT_MS));
+            const key = `${guildId} ${address} ${ends}`;
+            if (!dealings.has(key)) dealings.set(key, dealt.all(guildId, address, ends, now - RECENT_MS));
             if (asked.has(guildId + ends)) continue;
             asked.add(guildId + ends);
             const start = party.slice(0, 6);
@@ -179,8 +181,8 @@ export function guardTables(db: Database) {
           skeleton: found.symbol === null ? null : skeleton(found.symbol),
         });
       }
-      for (const { address, counterparty, at } of dealings) {
-        putDealing.run(address, endsOf(counterparty), counterparty, at);
+      for (const { guildId, address, counterparty, at } of dealings) {
+        putDealing.run(guildId, address, endsOf(counterparty), counterparty, at);
       }
       if (nativeSymbol !== null) putNative.run(nativeSymbol);
       heads.forEach(advance);

@@ -155,10 +155,11 @@ export const migrations: string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX catalog_genuine ON catalog (skeleton) WHERE cataloged = 1;
   CREATE INDEX catalog_checked ON catalog (checked_at);
-  -- Whom a watched address dealt with; ends: the first and last four digits, which is what a look-alike copies.
+  -- Whom an address dealt with that a server watches; ends: the first and last four digits, which is what a look-alike
+  -- copies. No server learns from another one's, because that one's events or labels may be made up.
   CREATE TABLE counterparties (
-    address TEXT NOT NULL, ends TEXT NOT NULL, counterparty TEXT NOT NULL, seen_at INTEGER NOT NULL,
-    PRIMARY KEY (address, ends, counterparty)
+    guild_id TEXT NOT NULL, address TEXT NOT NULL, ends TEXT NOT NULL, counterparty TEXT NOT NULL,
+    seen_at INTEGER NOT NULL, PRIMARY KEY (guild_id, address, ends, counterparty)
   ) WITHOUT ROWID;
   CREATE INDEX counterparties_seen ON counterparties (seen_at);
   CREATE INDEX subscriptions_address ON subscriptions (guild_id, address);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Mark } from '../../src/domain/mark.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
@@ -6,6 +7,7 @@ import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
 
+const { alerts: ORCHID_ALERTS, id: ORCHID } = seed.orchid;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const twin = (digit: string): AddressText => `0xabcd${digit.repeat(32)}ef01`;
@@ -109,6 +111,16 @@ describe('an address that looks like another', () => {
     expect(pipeline.rows('SELECT * FROM counterparties')).toEqual([]);
   });
 
+  it('is judged by each server’s own past, which nobody else can make up', async () => {
+    await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
+    pipeline.rows(`INSERT INTO projects VALUES (7, '${ORCHID}', 'p', x'', '', 0)`);
+    await send({ from: POISON }, 7);
+    await send({ from: GENUINE });
+    expect(marks()).toEqual([[], []]);
+    await send({ from: POISON });
+    expect(lastMarks()).toEqual(alike(POISON, GENUINE));
+  });
+
   it('is forgotten after 30 days', async () => {
     await send({ from: GENUINE });
     pipeline.clock.advance(30 * DAY);
@@ -183,6 +195,15 @@ describe('the explorer', () => {
     pipeline.clock.advance(DAY + 1);
     await send();
     expect(upstream.requests).toHaveLength(2);
+  });
+
+  it('is left alone for minutes when it has enough', async () => {
+    upstream.set(() => ({ status: 429, body: 'slow down' }));
+    await send();
+    upstream.set(({ url }) => catalogued(url));
+    await send({ tokenAddress: FAKE });
+    expect(marks()).toEqual([[], []]);
+    expect(upstream.requests).toHaveLength(1);
   });
 
   it('holds lines up for a moment when it hangs, then not again for minutes', async () => {

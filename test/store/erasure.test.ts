@@ -62,7 +62,7 @@ function fill(guild: string, number: number): void {
   insert('decisions', { ...decision, transfer_id: shared });
   for (const address of ['0xboth', `0xonly${number}`]) {
     insert('subscriptions', { guild_id: guild, channel_id: channel, address, created_by: 'ada', created_at: 1 });
-    db.prepare("INSERT INTO counterparties VALUES (?, '12345678', '0xcc', 1) ON CONFLICT DO NOTHING").run(address);
+    insert('counterparties', { guild_id: guild, address, ends: '12345678', counterparty: '0xcc', seen_at: 1 });
   }
   insert('guilds', { guild_id: guild, language: 'de' });
   insert('audit', { guild_id: guild, user_id: 'ada', action: 'x', detail: '{}', at: 1 });
