@@ -1,6 +1,7 @@
 import type { Command, MessageCommand } from '../src/discord/command.ts';
 import { activity } from './activity.ts';
 import { helpFor } from './help.ts';
+import { label } from './label.ts';
 import { provider } from './provider.ts';
 import { setup } from './setup.ts';
 import { status } from './status.ts';
@@ -12,6 +13,7 @@ import { why } from './why.ts';
 
 const served: readonly (Command | MessageCommand)[] = [
   activity,
+  label,
   provider,
   setup,
   status,

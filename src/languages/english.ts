@@ -6,6 +6,7 @@ import type digest from './en-US/digest.json';
 import type dispatcher from './en-US/dispatcher.json';
 import type failure from './en-US/failure.json';
 import type help from './en-US/help.json';
+import type label from './en-US/label.json';
 import type notice from './en-US/notice.json';
 import type provider from './en-US/provider.json';
 import type reply from './en-US/reply.json';
@@ -27,6 +28,7 @@ export interface English {
   dispatcher: typeof dispatcher;
   failure: typeof failure;
   help: typeof help;
+  label: typeof label;
   provider: typeof provider;
   reply: typeof reply;
   status: typeof status;

@@ -166,6 +166,12 @@ export function reportsTable(db: Database) {
      WHERE a.transfer_id = ? AND a.guild_id = ? AND b.state = 'sent' AND b.message_id IS NOT NULL
        AND a.channel_id IN (SELECT value FROM json_each(?)) ORDER BY a.id LIMIT 1`,
   );
+  const met = db
+    .prepare<[string, number], string>(
+      `SELECT t.data FROM decisions d JOIN transfers t ON t.id = d.transfer_id
+       WHERE d.guild_id = ? ORDER BY d.at DESC LIMIT ?`,
+    )
+    .pluck();
   const namesOf = db.prepare<[string], { address: AddressText; name: string }>(
     'SELECT address, name FROM labels WHERE guild_id = ?',
   );
@@ -207,6 +213,12 @@ export function reportsTable(db: Database) {
       ofMessage.all(reference, guildId).map(({ txHash, transfers, data }) => {
         return { txHash, transfers, transfer: JSON.parse(data) as Transfer };
       }),
+
+    /** Whom the guild's addresses dealt with in the latest so many decisions, the latest first. */
+    met(guildId: string, decisions: number): AddressText[] {
+      const transfers = met.all(guildId, decisions).map((data) => JSON.parse(data) as Transfer);
+      return [...new Set(transfers.flatMap(({ from, to }) => [from, to].filter((address) => address !== null)))];
+    },
 
     /** What an address did in a period. */
     activity(question: ActivityQuestion): ActivityReport {

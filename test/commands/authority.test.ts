@@ -69,6 +69,9 @@ const uses: [string, string, (subscription: string) => Record<string, OptionInpu
   ['setup forget', 'manage', () => ({})],
   ['status', 'manage', () => ({})],
   ['activity', 'all', () => ({ address: A })],
+  ['label set', 'manage', () => ({ address: B, name: 'Payroll' })],
+  ['label remove', 'manage', () => ({ address: A })],
+  ['label list', 'manage', () => ({})],
   ['why', 'manage', () => ({ transaction: `0x${'a'.repeat(64)}` })],
 ];
 
@@ -133,6 +136,9 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     ['setup:removed', async () => world.press(await panel(), 'setup:remove', noa)],
     ['setup:kept', async () => world.press(await panel(), 'setup:remove', noa)],
     ['setup:revoke', async () => world.press(await panel(), 'setup:rotate', noa)],
+    ['label:drop', () => world.post(`label:drop:${A}`)],
+    ['label:keep', () => world.post(`label:keep:${A}`)],
+    ['label:list', () => world.post('label:list:0')],
     ['why:show', () => world.post('why:show:REFERENCE')],
     ['setup:erase', () => world.use('setup forget', {}, noa)],
     ['setup:spare', () => world.use('setup forget', {}, noa)],

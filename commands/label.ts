@@ -1,0 +1,53 @@
+import type { Command } from '../src/discord/command.ts';
+import { drop, keep, list, listButton, offer, remove, set } from './label/book.ts';
+import { define } from './parts/define.ts';
+
+/** The server's address book: its own names of addresses, in alerts and answers. */
+export const label = {
+  data: define('label', 'Names for addresses, shown in this server’s alerts')
+    .addSubcommand((command) =>
+      command
+        .setName('set')
+        .setDescription('Name an address, or name it anew')
+        .addStringOption((option) =>
+          option
+            .setName('address')
+            .setDescription('0x and 40 hexadecimal digits')
+            .setRequired(true)
+            .setAutocomplete(true)
+            .setMaxLength(100),
+        )
+        .addStringOption((option) =>
+          option.setName('name').setDescription('What people call it').setRequired(true).setMaxLength(60),
+        ),
+    )
+    .addSubcommand((command) =>
+      command
+        .setName('remove')
+        .setDescription('Take the name of an address away')
+        .addStringOption((option) =>
+          option
+            .setName('address')
+            .setDescription('The address, or its name')
+            .setRequired(true)
+            .setAutocomplete(true)
+            .setMaxLength(100),
+        ),
+    )
+    .addSubcommand((command) => command.setName('list').setDescription('Every name that this server gave')),
+  access: 'manage',
+  execute(interaction, context) {
+    const name = interaction.options.getSubcommand();
+    switch (name) {
+      case 'set':
+        return set(interaction, context);
+      case 'remove':
+        return remove(interaction, context);
+      case 'list':
+        return list(interaction.guildId, context, 0);
+    }
+    throw new Error(`no subcommand ${name}`);
+  },
+  autocomplete: offer,
+  buttons: { list: listButton, drop, keep },
+} satisfies Command;

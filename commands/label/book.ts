@@ -1,0 +1,154 @@
+import { ButtonStyle } from 'discord.js';
+import type { AutocompleteUse, Button, Choice, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import { type AddressText, checksumAddress, parseAddress, toAddress } from '../../src/domain/address.ts';
+import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import type { Label } from '../../src/store/labels.ts';
+import { fullAddress, note, pager, press, row, shortAddress } from '../parts/reply.ts';
+
+const MOST_LABELS = 1_000;
+const LONGEST = 60;
+const PER_PAGE = 12;
+/** How far back the addresses go that are offered for naming. */
+const LATEST_DECISIONS = 300;
+
+const shown = (name: string): string => inCode(name, '', LONGEST);
+
+/** `/label set`. */
+export async function set(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+  const { store, settings, now, t } = context;
+  const address = readAddress(interaction.options.getString('address', true), t);
+  const name = readName(interaction.options.getString('name', true), t);
+  const { guildId, user } = interaction;
+  const outcome = await store.labels.set(guildId, { address, name, createdBy: user.id, at: now() }, MOST_LABELS);
+  if (outcome.status === 'full') throw new UserError(t('label.full', { count: MOST_LABELS }));
+  const { before } = outcome;
+  if (before !== name) {
+    await record(interaction, context, 'label.set', { address: checksumAddress(address), name, before });
+  }
+  const meaning =
+    before === null
+      ? t('label.setNew')
+      : before === name
+        ? t('label.setSame')
+        : t('label.setOver', { before: shown(before) });
+  return note('good', t('label.set', { name: shown(name) }), [fullAddress(address, settings), meaning], {
+    components: [row(press(t('label.goPage'), 'label:list:0'))],
+  });
+}
+
+/** `/label remove`: asks first. */
+export async function remove(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+  const { settings, t } = context;
+  const { address, name } = await named(interaction, context);
+  const text = checksumAddress(address);
+  const buttons = row(
+    press(t('label.yes'), `label:drop:${text}`, ButtonStyle.Danger),
+    press(t('label.no'), `label:keep:${text}`),
+  );
+  const title = t('label.remove', { name: shown(name) });
+  return note('danger', title, [fullAddress(address, settings), t('label.removeMeaning')], { components: [buttons] });
+}
+
+/** `label:drop:<address>` */
+export const drop: Button = {
+  access: 'manage',
+  answer: 'update',
+  async press(interaction, [text], context) {
+    const { store, settings, t } = context;
+    const address = toAddress(text);
+    const name = address && (await store.labels.remove(interaction.guildId, address));
+    if (!address || name === null) throw new UserError(t('label.removedGone'));
+    await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
+    return note('good', t('label.removed', { name: shown(name) }), [fullAddress(address, settings)]);
+  },
+};
+
+/** `label:keep:<address>` */
+export const keep: Button = {
+  access: 'manage',
+  answer: 'update',
+  press: async (_, __, { t }) => note('info', t('label.kept'), [t('label.unchanged')]),
+};
+
+/** `/label list`, and `label:list:<page>`. */
+export async function list(guildId: string, { store, settings, t }: CommandContext, wanted: number): Promise<Reply> {
+  const labels = await store.labels.list(guildId);
+  if (labels.length === 0) return note('info', t('label.listNone'), [t('label.listStart')]);
+  const pages = Math.ceil(labels.length / PER_PAGE);
+  const page = Math.min(Math.max(0, Math.trunc(wanted) || 0), pages - 1);
+  const lines = labels
+    .slice(page * PER_PAGE, (page + 1) * PER_PAGE)
+    .flatMap(({ address, name }) => [`**${shown(name)}**`, fullAddress(address, settings)]);
+  const turn = pager(t, page, pages, (to) => `label:list:${to}`);
+  return note('info', t('label.list', { count: labels.length }), lines, {
+    ...(pages > 1 && { footer: { text: t('label.page', { page: page + 1, pages }) } }),
+    components: turn.length > 0 ? [row(...turn)] : [],
+  });
+}
+
+export const listButton: Button = {
+  access: 'manage',
+  answer: 'update',
+  press: ({ guildId }, [page], context) => list(guildId, context, Number(page)),
+};
+
+/** For `remove` what has a name; for `set` also what is watched, and whom it dealt with lately. */
+export async function offer(interaction: AutocompleteUse, { store }: CommandContext): Promise<Choice[]> {
+  const { guildId, options } = interaction;
+  const typed = options.getFocused().trim().toLowerCase();
+  const labels = await store.labels.list(guildId);
+  const choices = new Map<AddressText, string>(labels.map(({ address, name }) => [address, name]));
+  if (options.getSubcommand(false) === 'set') {
+    const [watched, met] = await Promise.all([
+      store.subscriptions.list(guildId),
+      store.reports.met(guildId, LATEST_DECISIONS),
+    ]);
+    for (const { address, label } of watched) if (!choices.has(address)) choices.set(address, label ?? '');
+    for (const address of met) if (!choices.has(address)) choices.set(address, '');
+  }
+  return [...choices]
+    .map(([address, name]) => {
+      const value = checksumAddress(address);
+      return { name: name === '' ? value : `${name} · ${shortAddress(address)}`, value };
+    })
+    .filter(({ name, value }) => `${value} ${name}`.toLowerCase().includes(typed));
+}
+
+/** The label that was named by its address or its name. */
+async function named(interaction: CommandUse, { store, settings, t }: CommandContext): Promise<Label> {
+  const typed = interaction.options.getString('address', true).trim();
+  const labels = await store.labels.list(interaction.guildId);
+  const called = labels.filter(({ name }) => name.toLowerCase() === typed.toLowerCase());
+  if (called.length === 1) return called[0]!;
+  if (called.length > 1) throw new UserError(t('label.several'));
+  if (!/^0x/i.test(typed)) throw new UserError(t('label.noName'));
+  const address = readAddress(typed, t);
+  const found = labels.find((label) => label.address === address);
+  if (!found) throw new UserError(t('label.none', { address: fullAddress(address, settings) }));
+  return found;
+}
+
+function readAddress(text: string, t: Translate): AddressText {
+  const parsed = parseAddress(text);
+  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
+  return parsed.address;
+}
+
+function readName(text: string, t: Translate): string {
+  if (looksLikeLink(text)) throw new UserError(t('label.link'));
+  const name = plainText(text, LONGEST);
+  if (name === null) throw new UserError(t('label.empty'));
+  if (name.endsWith('…') && !text.trimEnd().endsWith('…')) throw new UserError(t('label.long', { most: LONGEST }));
+  return name;
+}
+
+function record(
+  { guildId, user }: { guildId: string; user: { id: string } },
+  { store, now }: CommandContext,
+  action: 'label.set' | 'label.remove',
+  detail: object,
+): Promise<number> {
+  return store.servers.record({ guildId, userId: user.id, action, detail, at: now() });
+}

@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { A, B, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from './world.ts';
+
+const { id: HARBOR } = seed.harbor;
+let world: CommandWorld;
+beforeEach(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.close());
+
+const set = (address: string, name: string) => world.use('label set', { address, name });
+const labels = async () => (await world.store.labels.list(HARBOR)).map(({ address, name }) => [address, name]);
+
+it('names an address, names it anew, and notes who did', async () => {
+  const named = await set(A, '  Payroll\u200b (July) ');
+  expect(isPrivate(named)).toBe(true);
+  expect(textOf(named)).toMatch(/`Payroll \(July\)`[\s\S]*0xcc95E80DA76bd41507b99d9b977Dc3062bcf6430/);
+  expect(textOf(await set(A.toLowerCase(), 'Payroll'))).toMatch(/Before it was called `Payroll \(July\)`/);
+  expect(await labels()).toEqual([[A.toLowerCase(), 'Payroll']]);
+  expect(await world.store.labels.list(seed.orchid.id)).toEqual([]);
+});
+
+describe('names that are refused', () => {
+  it.each([
+    ['\u200b\u2800', /Nothing readable/],
+    ['claim-now.example', /taken for a link/],
+    ['x'.repeat(61), /at most 60 characters/],
+  ])('%j', async (name, reason) => {
+    expect(textOf(await set(A, name))).toMatch(reason);
+    expect(await labels()).toEqual([]);
+  });
+});
+
+it('asks before it removes, by address or by name; a removed one is removed once', async () => {
+  await set(A, 'Payroll');
+  await set(B, 'Vendor');
+  const asked = await world.use('label remove', { address: 'payroll' });
+  expect(await labels()).toHaveLength(2);
+  const kept = await world.press(await world.use('label remove', { address: B }), 'label:keep');
+  expect(textOf(kept)).toMatch(/Nothing was changed/);
+  expect(textOf(await world.press(asked, 'label:drop'))).toMatch(/Removed the label `Payroll`/);
+  expect(await labels()).toEqual([[B.toLowerCase(), 'Vendor']]);
+  expect(textOf(await world.use('label remove', { address: A }))).toMatch(/no label for/);
+  const late = await world.press(await world.post(`label:drop:${A}`), 'label:drop');
+  expect(textOf(late)).toMatch(/removed this label already/);
+});
+
+it('lists every name, page by page, also after a restart; at 1,000 it is full', async () => {
+  expect(textOf(await world.use('label list'))).toMatch(/No labels yet/);
+  for (let n = 1; n <= 1_000; n++) {
+    const address = `0x${n.toString(16).padStart(40, '0')}` as const;
+    await world.store.labels.set(HARBOR, { address, name: `Name ${n}`, createdBy: seed.ada, at: 0 }, 1_000);
+  }
+  expect(textOf(await set(A, 'One more'))).toMatch(/1,000 labels already/);
+  expect(textOf(await set(`0x${'1'.padStart(40, '0')}`, 'Renamed'))).toMatch(/Before it was called `Name 1`/);
+  const first = await world.use('label list');
+  expect(textOf(first)).toMatch(/1,000 labels[\s\S]*Page 1 of 84/);
+  await world.restart();
+  expect(textOf(await world.press(first, 'label:list:1'))).toMatch(/Page 2 of 84/);
+});
+
+it('offers what is watched and named for a new name, and only what has one for removing', async () => {
+  await world.subscribe({ label: 'Treasury' });
+  await set(TOKEN, 'Our coin');
+  const names = async (command: string, typed: string) =>
+    (await world.choices(command, 'address', { address: typed })).map(({ name }) => name);
+  expect(await names('label set', '')).toEqual(['Our coin · 0x5Df2…3f0D', 'Treasury · 0xcc95…6430']);
+  expect(await names('label remove', '')).toEqual(['Our coin · 0x5Df2…3f0D']);
+  expect(await names('label set', 'treas')).toEqual(['Treasury · 0xcc95…6430']);
+});
