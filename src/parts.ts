@@ -51,7 +51,7 @@ export function openExplorer(config: Config, now: () => number): Explorer | null
 /** What the commands see. */
 export function createParts(
   config: Config,
-  options: Pick<Parts, 'store' | 'explorer' | 'projects' | 'receiver' | 'lastRefused' | 'now'> & {
+  options: Pick<Parts, 'store' | 'explorer' | 'projects' | 'receiver' | 'lastRefused' | 'relabelled' | 'now'> & {
     publicUrl: string;
     version: string;
     render: RenderSettings;

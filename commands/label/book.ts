@@ -17,7 +17,7 @@ const shown = (name: string): string => inCode(name, '', LONGEST);
 
 /** `/label set`. */
 export async function set(interaction: CommandUse, context: CommandContext): Promise<Reply> {
-  const { store, settings, now, t } = context;
+  const { store, settings, relabelled, now, t } = context;
   const address = readAddress(interaction.options.getString('address', true), t);
   const name = readName(interaction.options.getString('name', true), t);
   const { guildId, user } = interaction;
@@ -26,6 +26,7 @@ export async function set(interaction: CommandUse, context: CommandContext): Pro
   const { before } = outcome;
   if (before !== name) {
     await record(interaction, context, 'label.set', { address: checksumAddress(address), name, before });
+    await relabelled(guildId, address);
   }
   const meaning =
     before === null
@@ -56,11 +57,12 @@ export const drop: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [text], context) {
-    const { store, settings, t } = context;
+    const { store, settings, relabelled, t } = context;
     const address = toAddress(text);
     const name = address && (await store.labels.remove(interaction.guildId, address));
     if (!address || name === null) throw new UserError(t('label.removedGone'));
     await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
+    await relabelled(interaction.guildId, address);
     return note('good', t('label.removed', { name: shown(name) }), [fullAddress(address, settings)]);
   },
 };

@@ -100,8 +100,9 @@ function decided(decision: StoryDecision, { t, labels }: Telling): string {
 }
 
 /** What became of an alert, in its present state. */
-function became(alert: StoryAlert, { t, guildId, now }: Telling): string[] {
-  const { state, message, channel, channelId } = alert;
+function became(alert: StoryAlert, telling: Telling): string[] {
+  const { t, now } = telling;
+  const { state, message, channel } = alert;
   const held = alert.hold !== null && alert.dueAt > now();
   switch (state) {
     case 'dead': {
@@ -111,10 +112,14 @@ function became(alert: StoryAlert, { t, guildId, now }: Telling): string[] {
     }
     case 'sent': {
       if (!message) return [];
-      const url = `https://discord.com/channels/${guildId}/${channelId}/${message.messageId}`;
-      const link = message.messageId ? `[${t('why.message')}](${url})` : t('why.message');
       const at = exactly(message.sentAt ?? message.frozenAt);
-      if (message.kind === 'digest') return [t('why.state.digest', { count: message.lines, at, link })];
+      const link = linkTo(alert, telling);
+      if (message.kind === 'digest') {
+        return [
+          t('why.state.digest', { count: message.lines, at, link }),
+          ...(message.reason ? [t(`why.digestReason.${message.reason}`)] : []),
+        ];
+      }
       const others = message.lines - message.together;
       return [
         t('why.state.sent', { at, link }),
@@ -127,11 +132,19 @@ function became(alert: StoryAlert, { t, guildId, now }: Telling): string[] {
       const reason = prose(channel?.reason ?? '', 200) || t('why.noReason');
       if (channel?.state === 'parked') return [t('why.state.parked', { reason, due: ago(channel.dueAt) })];
       if (channel?.state === 'paused') return [t('why.state.paused', { reason })];
+      if (message?.sentAt)
+        return [t('why.state.joining', { at: exactly(message.sentAt), link: linkTo(alert, telling) })];
       if (message) return [t('why.state.sending', { at: exactly(message.frozenAt), count: message.attempts })];
       if (held) return [t(`why.state.${alert.hold!}`, { due: ago(alert.dueAt) })];
       return [t('why.state.waiting', { at: exactly(alert.createdAt) })];
     }
   }
+}
+
+function linkTo({ message, channelId }: StoryAlert, { t, guildId }: Telling): string {
+  const word = t('why.message');
+  if (!message?.messageId) return word;
+  return `[${word}](https://discord.com/channels/${guildId}/${channelId}/${message.messageId})`;
 }
 
 function marked(mark: Mark, { t }: Telling): string {

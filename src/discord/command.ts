@@ -14,6 +14,7 @@ import type {
   RESTPostAPIContextMenuApplicationCommandsJSONBody,
   StringSelectMenuInteraction,
 } from 'discord.js';
+import type { AddressText } from '../domain/address.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Language, Translate } from '../languages/index.ts';
@@ -68,6 +69,8 @@ export interface Parts {
   assetName(transfer: Transfer, language: Language): string;
   /** Draws a bar chart as a PNG; rejects when it cannot be drawn here. */
   chart(bars: Bars): Promise<Buffer>;
+  /** An address is called otherwise in a server now: what was told lately is to say so. */
+  relabelled(guildId: string, address: AddressText): Promise<void>;
   /** A line as the subscription would be told in the server's language, marked as a sample. */
   sample(subscription: Subscription, language: string | null): RESTPostAPIChannelMessageJSONBody;
   /** Reads a file that came with a command. */

@@ -4,6 +4,7 @@ import { type AddressText, checksumAddress } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
 import { csvLine } from '../domain/csv.ts';
 import type { Mark } from '../domain/mark.ts';
+import type { DigestReason } from '../domain/rhythm.ts';
 import type { Perspective } from '../domain/subscription.ts';
 import { plainText } from '../domain/text.ts';
 import type { Transfer } from '../domain/transfer.ts';
@@ -52,6 +53,8 @@ export interface StoryAlert {
   /** The message that holds it; `lines`: how many alerts it tells, `together`: how many of the same transaction. */
   message: {
     kind: Batch['kind'];
+    /** Why it is a digest. */
+    reason: DigestReason | null;
     attempts: number;
     frozenAt: number;
     sentAt: number | null;
@@ -105,6 +108,7 @@ interface AlertRow {
   matches: string;
   batchId: number | null;
   kind: Batch['kind'];
+  reason: DigestReason | null;
   attempts: number;
   frozenAt: number;
   sentAt: number | null;
@@ -137,7 +141,7 @@ export function reportsTable(db: Database) {
   );
   const alerts = db.prepare<[string, number, string], AlertRow>(
     `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.marks, a.matches,
-       b.id AS batchId, b.kind, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt, b.message_id AS messageId,
+       b.id AS batchId, b.kind, b.reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt, b.message_id AS messageId,
        (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id) AS lines,
        (SELECT count(*) FROM alerts o JOIN transfers t ON t.id = o.transfer_id
         WHERE o.batch_id = b.id AND t.tx_hash = ?) AS together,
@@ -270,7 +274,7 @@ function fileRow(
 
 function toAlert(row: AlertRow): StoryAlert {
   const { channelId, createdAt, state, hold, dueAt } = row;
-  const { kind, attempts, frozenAt, sentAt, messageId, lines, together } = row;
+  const { kind, reason, attempts, frozenAt, sentAt, messageId, lines, together } = row;
   return {
     channelId,
     createdAt,
@@ -279,7 +283,7 @@ function toAlert(row: AlertRow): StoryAlert {
     dueAt,
     marks: JSON.parse(row.marks) as Mark[],
     perspectives: (JSON.parse(row.matches) as { perspective: Perspective }[]).map((match) => match.perspective),
-    message: row.batchId === null ? null : { kind, attempts, frozenAt, sentAt, messageId, lines, together },
+    message: row.batchId === null ? null : { kind, reason, attempts, frozenAt, sentAt, messageId, lines, together },
     channel:
       row.channelState === null
         ? null

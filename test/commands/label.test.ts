@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { ALERTS, ALICE, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
 import { A, B, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { id: HARBOR } = seed.harbor;
@@ -47,16 +48,37 @@ it('asks before it removes, by address or by name; a removed one is removed once
 
 it('lists every name, page by page, also after a restart; at 1,000 it is full', async () => {
   expect(textOf(await world.use('label list'))).toMatch(/No labels yet/);
-  for (let n = 1; n <= 1_000; n++) {
-    const address = `0x${n.toString(16).padStart(40, '0')}` as const;
-    await world.store.labels.set(HARBOR, { address, name: `Name ${n}`, createdBy: seed.ada, at: 0 }, 1_000);
-  }
+  const numbers = Array.from({ length: 1_000 }, (_, index) => index + 1);
+  await Promise.all(
+    numbers.map((n) => {
+      const address = `0x${n.toString(16).padStart(40, '0')}` as const;
+      return world.store.labels.set(HARBOR, { address, name: `Name ${n}`, createdBy: seed.ada, at: 0 }, 1_000);
+    }),
+  );
   expect(textOf(await set(A, 'One more'))).toMatch(/1,000 labels already/);
   expect(textOf(await set(`0x${'1'.padStart(40, '0')}`, 'Renamed'))).toMatch(/Before it was called `Name 1`/);
   const first = await world.use('label list');
   expect(textOf(first)).toMatch(/1,000 labels[\s\S]*Page 1 of 84/);
   await world.restart();
   expect(textOf(await world.press(first, 'label:list:1'))).toMatch(/Page 2 of 84/);
+});
+
+it('shows on the last day’s lines, and goes from them', async () => {
+  const pipeline = await startPipeline();
+  const beside = await startWorld({ beside: pipeline });
+  onTestFinished(async () => {
+    await beside.close();
+    await pipeline.close();
+  });
+  await pipeline.watch(TREASURY, ALERTS);
+  await pipeline.receive(payment());
+  await pipeline.idle();
+  const line = () => pipeline.lines(ALERTS)[0]!.text;
+  expect(line()).not.toContain('Alice’s wallet');
+  await beside.use('label set', { address: ALICE, name: 'Alice’s wallet' });
+  await pipeline.turnUntil(() => line().includes('`Alice’s wallet`'));
+  await beside.press(await beside.use('label remove', { address: ALICE }), 'label:drop');
+  await pipeline.turnUntil(() => !line().includes('Alice’s wallet'));
 });
 
 it('offers what is watched and named for a new name, and only what has one for removing', async () => {
