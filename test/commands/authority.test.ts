@@ -3,7 +3,7 @@ import { commands } from '../../commands/index.ts';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { startUpstream } from '../upstream/server.ts';
-import { A, type CommandWorld, isPrivate, menuOf, type Shown, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, type CommandWorld, isPrivate, menuOf, type Shown, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 const REFUSED = /you need the \*\*Manage Server\*\* permission/;

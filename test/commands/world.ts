@@ -110,7 +110,7 @@ export async function startWorld(options: WorldOptions = {}) {
     ...wordsOf({ explorerUrl: undefined, nativeSymbol: undefined }),
     chart: drawChart,
     relabelled: async (guildId, address) =>
-      void beside?.deliverer.nudge(await store.outbox.relabel(guildId, address, now())),
+      beside?.deliverer.nudge(await store.outbox.relabel(guildId, address, now())),
     sample: (one, language) =>
       sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now, language),
     readAttachment: createAttachmentReader(discord.apiUrl),
