@@ -152,7 +152,7 @@ function partyLines(
 
 /** The full address in a small line of its own; a look-alike's is no link. */
 function addressLine(address: AddressText, alerts: readonly ClaimedAlert[], voice: Voice): string {
-  return `-# ${linked(address, 'address', isFake(address, alerts) ? { ...voice, explorerUrl: undefined } : voice)}`;
+  return `-# ${linked(address, 'address', isFake(address, alerts) ? { ...voice, unlinked: true } : voice)}`;
 }
 
 function nameOf(address: AddressText, alerts: readonly ClaimedAlert[], voice: Voice): string {

@@ -16,6 +16,8 @@ export interface RenderSettings {
 export interface Voice extends RenderSettings {
   t: Translate;
   language: Language;
+  /** Addresses are no links. */
+  unlinked?: boolean;
 }
 
 /** How each view of a transfer looks; `several` stands for a transaction of different ones. */
@@ -131,7 +133,7 @@ export function labelOf(address: AddressText, { labels, matches }: ClaimedAlert)
 
 /** A full checksum address, as a link where there is an explorer. */
 export function linked(address: AddressText, page: 'address' | 'token', voice: Voice): string {
-  const url = link(voice, page, checksumAddress(address), /^0x[0-9a-f]{40}$/i);
+  const url = voice.unlinked ? null : link(voice, page, checksumAddress(address), /^0x[0-9a-f]{40}$/i);
   const full = `\`${checksumAddress(address)}\``;
   return url ? `[${full}](${url})` : full;
 }

@@ -17,16 +17,26 @@ import { remarksOf, warningsOf } from './marks.ts';
 /** Discord's limits for one message. */
 const MAX_EMBEDS = 10;
 const MAX_FIELDS = 25;
-const MAX_CHARACTERS = 6_000;
-const MAX_DESCRIPTION = 4_096;
 const MAX_CONTENT = 2_000;
 /** Alerts that one message tells at the most, however short. */
 const MAX_ALERTS = 100;
 
+/** How much text goes into one message, and into the description of each of its embeds. */
+interface Room {
+  characters: number;
+  description: number;
+}
+
+/** What Discord takes. */
+const MOST: Room = { characters: 6_000, description: 4_096 };
+/** What a new message fills of it: the names and remarks that it gets later need room too. */
+const AT_FIRST: Room = { characters: 5_200, description: 3_500 };
+
 /**
  * Renders as many alerts (in order, at least one) as fit into one message, those of one transaction in one embed;
  * `reference` goes into every footer and the button. At `now` it mentions the subscriptions' roles that are due and
- * nobody else; null: nobody.
+ * nobody else; null: an existing message is told anew, which mentions nobody, and goes without links to addresses rather
+ * than without one of its alerts.
  */
 export function renderAlerts(
   alerts: ClaimedAlert[],
@@ -35,7 +45,9 @@ export function renderAlerts(
   now: number | null = null,
 ): { payload: RESTPostAPIChannelMessageJSONBody; used: number } {
   const voice = voiceOf(alerts[0]!, settings);
-  const { embeds, used } = fill(alerts, reference, voice);
+  let filled = fill(alerts, reference, voice, now === null ? MOST : AT_FIRST);
+  if (now === null && filled.used < alerts.length) filled = fill(alerts, reference, { ...voice, unlinked: true }, MOST);
+  const { embeds, used } = filled;
   const shown = alerts.slice(0, used);
   const roles = now === null ? [] : mentionsOf(shown, now).roles;
   const payload: RESTPostAPIChannelMessageJSONBody = {
@@ -51,9 +63,14 @@ type Alerts = [ClaimedAlert, ...ClaimedAlert[]];
 
 /**
  * Puts what comes one after the other of one transaction into that transaction's embed, alert by alert where not all of
- * it fits, until the next one would break one of Discord's limits.
+ * it fits, until the next one would not fit the room or one of Discord's limits.
  */
-function fill(alerts: ClaimedAlert[], reference: string, voice: Voice): { embeds: APIEmbed[]; used: number } {
+function fill(
+  alerts: ClaimedAlert[],
+  reference: string,
+  voice: Voice,
+  room: Room,
+): { embeds: APIEmbed[]; used: number } {
   const told = new Map<string, { alerts: Alerts; embed: APIEmbed; place: number }>();
   let characters = 0;
   let used = 0;
@@ -67,8 +84,8 @@ function fill(alerts: ClaimedAlert[], reference: string, voice: Voice): { embeds
     const sum = characters + lengthOf(embed) - (before ? lengthOf(before.embed) : 0);
     const fits =
       place <= MAX_EMBEDS &&
-      sum <= MAX_CHARACTERS &&
-      embed.description!.length <= MAX_DESCRIPTION &&
+      sum <= room.characters &&
+      embed.description!.length <= room.description &&
       embed.fields!.length <= MAX_FIELDS;
     // A single alert goes out in any case.
     if (!fits && (used > 0 || more.length > 1)) return false;

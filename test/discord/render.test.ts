@@ -73,6 +73,17 @@ describe('several transfers of one transaction', () => {
   });
 });
 
+it('a message that is told anew keeps all its alerts when longer names come, rather than its links', () => {
+  const alerts = Array.from({ length: 30 }, () => alertOf({}));
+  const { used, payload } = renderAlerts(alerts, 'ABCDEFGHIJ', settings, 0);
+  const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60), [USDC]: 'U'.repeat(60) };
+  const renamed = alerts.slice(0, used).map((alert) => ({ ...alert, labels, reorganised: true }));
+  const again = renderAlerts(renamed, 'ABCDEFGHIJ', settings, null);
+  expect([again.used, again.payload.embeds!.length]).toEqual([used, payload.embeds!.length]);
+  expect(again.payload.embeds![0]!.description).toContain(labels[ALICE]);
+  expect(again.payload.embeds!.map(({ url }) => url)).toEqual(payload.embeds!.map(({ url }) => url));
+});
+
 it('every alert is told in exactly one embed, whatever shares a transaction and a message', () => {
   const other = (n: number) => `0x${(n + 1).toString(16).padStart(40, '9')}` as const;
   const kinds = [{}, COIN, key('7'), { decimals: null }, { value: '9'.repeat(78), tokenSymbol: 'W'.repeat(300) }];

@@ -89,6 +89,16 @@ describe('a transfer mined on the chain becomes one message in the channel', () 
     expect(linesOf(mined)).toHaveLength(1);
   });
 
+  it('tells a swap, and a sweep of many NFTs, as one thing each', async () => {
+    const swap = await world.chain.swap('Treasury');
+    const sweep = await world.chain.sweep({ from: 'Market', to: 'Treasury', count: 20 });
+    const titles = (mined: Mined) => linesOf(mined).map((line) => line.title!);
+    await world.discord.until(() => /^🔄/.test(titles(swap)[0] ?? '') && / 20 × /.test(titles(sweep)[0] ?? ''));
+    expect(titles(swap)).toEqual([expect.stringMatching(/^🔄 Swap · 150 `HUSD` → 120 `BELL`$/)]);
+    expect(titles(sweep)).toEqual([expect.stringMatching(/^📥 Incoming · 20 × `.+`$/)]);
+    expect(linesOf(sweep)[0]!.description).toMatch(/^#\d+/);
+  });
+
   it('shows hostile names that a wallet itself sends on only as harmless code', async () => {
     const [line] = await told(await world.chain.hostile({ from: 'Treasury', to: 'Bob' }));
     const names = [...JSON.stringify(line).matchAll(/`([^`]*)`/g)].map(([, inside]) => inside);

@@ -108,6 +108,7 @@ it('whatever the chain calls itself, Discord takes the message, and nobody is me
       expect(used).toBeGreaterThan(0);
       expect(payload.allowed_mentions?.parse).toEqual([]);
       await taken(payload);
+      await taken(renderAlerts(list, 'ABCDEFGHIJ', settings, null).payload);
       await taken(renderPlain(list[0]!, 'ABCDEFGHIJ'));
       await taken(renderDigest(list, 'ABCDEFGHIJ', settings).payload);
       const everything = Array.from({ length: 20 }, () => list).flat();
