@@ -1,4 +1,5 @@
 import type { APIEmbed, RESTPostAPIChannelMessageJSONBody } from 'discord.js';
+import type { AddressText } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
 import type { DigestReason } from '../domain/rhythm.ts';
 import { isItem, isSuspect } from '../domain/story.ts';
@@ -24,7 +25,9 @@ import { whyButton } from './render.ts';
 
 /** Above this many alerts the whole list comes as a CSV file with the digest. */
 const CSV_FROM = 500;
-const TOTALS_SHOWN = 12;
+const TOKENS_SHOWN = 12;
+/** Lines of one token: in, out, moved, and those of them that are suspect. */
+const SIDES_SHOWN = 6;
 const LARGEST_SHOWN = 6;
 /** Characters of a sum that is still told. */
 const LONGEST_SUM = 120;
@@ -114,18 +117,28 @@ function amountOf(transfer: Transfer): bigint {
   return transfer.kind === 'erc1155' ? BigInt(transfer.value ?? 1) : 1n;
 }
 
-/** The totals with the most transfers, as many as fit; the others are counted in the last line. */
+/**
+ * The totals with the most transfers, as many as fit: those of one token stand together above its address. The others
+ * are counted in the last line.
+ */
 function totalLines(totals: Total[], room: number, voice: Voice): string[] {
   const lines: string[] = [];
-  for (const total of totals.slice(0, TOTALS_SHOWN)) {
-    const line = totalLine(total, voice);
+  let told = 0;
+  for (const [token, all] of [...Map.groupBy(totals, tokenOf)].slice(0, TOKENS_SHOWN)) {
+    const shown = all.slice(0, SIDES_SHOWN);
+    const block = shown.map((total) => totalLine(total, voice));
+    if (token !== null) block.push(`-# ${linked(token, 'token', voice)}`);
     // 100 characters are kept for the last line.
-    if ([...lines, line].join('\n').length > room - 100) break;
-    lines.push(line);
+    if ([...lines, ...block].join('\n').length > room - 100) break;
+    lines.push(...block);
+    told += transfersOf(shown);
   }
-  const count = totals.slice(lines.length).reduce((sum, { transfers }) => sum + transfers, 0);
+  const count = transfersOf(totals) - told;
   return count > 0 ? [...lines, voice.t('digest.others', { count, number: number(count) })] : lines;
 }
+
+const tokenOf = ({ largest }: Total): AddressText | null => largest.transfer.token;
+const transfersOf = (totals: Total[]): number => totals.reduce((sum, { transfers }) => sum + transfers, 0);
 
 function totalLine({ transfers, amount, side, largest, suspect }: Total, voice: Voice): string {
   const { transfer } = largest;
@@ -138,8 +151,7 @@ function totalLine({ transfers, amount, side, largest, suspect }: Total, voice: 
   const counted = { count: transfers, number: number(transfers) };
   // A token may claim 255 decimals; one of them must not crowd out the others.
   const what = exact.length <= LONGEST_SUM ? exact : name;
-  const line = `${suspect ? '⚠️ ' : ''}${LOOKS[side].icon} ${voice.t('digest.total', { ...counted, what })}`;
-  return transfer.token === null ? line : `${line}\n-# ${linked(transfer.token, 'token', voice)}`;
+  return `${suspect ? '⚠️ ' : ''}${LOOKS[side].icon} ${voice.t('digest.total', { ...counted, what })}`;
 }
 
 /** Of each of the first totals the largest transfer: as many as a field of a message holds. */

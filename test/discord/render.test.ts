@@ -251,6 +251,71 @@ describe('marks', () => {
   });
 });
 
+describe('a digest', () => {
+  const list = [
+    ...Array.from({ length: 3 }, () => alertOf({ value: '1500000' })),
+    alertOf({ value: '7000000' }, { labels: { [ALICE]: 'Alice' }, count: 2 }),
+    alertOf({ from: TREASURY, to: BOB, value: '250000' }),
+    alertOf({ ...COIN, from: TREASURY, to: PAYROLL, value: '10000000000000000' }),
+    ...['1', '2'].map((id) => alertOf(key(id))),
+  ];
+
+  it.each([
+    ['backlog', 'too many to tell one by one'],
+    ['hourly', 'The hour’s transfers'],
+    ['daily', 'The day’s transfers'],
+    ['quiet', 'Quiet hours are over'],
+    ['burst', 'more than 60 lines in ten minutes'],
+  ] as const)('says why it is one: %s', (reason, words) => {
+    const [embed] = renderDigest(list, 'ABCDEFGHIJ', settings, reason).payload.embeds!;
+    expect(embed!.title).toBe('🗂️ Digest · 9 transfers');
+    expect(embed!.description).toContain(words);
+    expect(embed!.description).toMatch(/<t:1750000000:f>.*<t:1750000000:f>/);
+  });
+
+  it('sums each token by direction, exactly, with its address once, and names the largest of each', () => {
+    const [embed] = renderDigest(list, 'ABCDEFGHIJ', settings).payload.embeds!;
+    expect(read(embed!).split('\n').slice(3)).toEqual([
+      '📥 18.5 `USDC` in 5 transfers',
+      '📤 0.25 `USDC` in 1 transfer',
+      `\`${checksumAddress(USDC)}\``,
+      '📥 2 × `Harbor Keys` in 2 transfers',
+      `\`${checksumAddress(KEYS)}\``,
+      '🔁 0.01 `ETH` in 1 transfer',
+      'The largest',
+      expect.stringMatching(/^📥 7 `USDC` · `Alice` → `Treasury` · <t:1750000000:t> · `0x0{8}`$/),
+      expect.stringMatching(/^📤 0\.25 `USDC` · `Treasury` · /),
+      expect.stringMatching(/^🔁 0\.01 `ETH` · `Treasury` → `Payroll` · /),
+    ]);
+  });
+
+  it('warns of look-alikes with both addresses, and keeps suspects out of the sums', () => {
+    const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as typeof ALICE;
+    const mark: Mark = { kind: 'look-alike', address: ALICE, like, label: 'Grants' };
+    const [embed] = renderDigest([...list, alertOf({}, { marks: [mark] })], 'ABCDEFGHIJ', settings).payload.embeds!;
+    const text = read(embed!);
+    expect(embed!.color).toBe(0xffcc00);
+    for (const part of [
+      'Copy no address',
+      checksumAddress(ALICE),
+      checksumAddress(like),
+      '⚠️ 📥 5 `USDC` in 1 transfer',
+    ])
+      expect(text).toContain(part);
+    expect(text).toContain('📥 18.5 `USDC` in 5 transfers');
+  });
+
+  it('lists every transfer in a file when there are many, and no cell is a formula', () => {
+    const hostile = Array.from({ length: 501 }, () => alertOf({ tokenSymbol: '=HYPERLINK("x")' }));
+    const { csv } = renderDigest(hostile, 'ABCDEFGHIJ', settings);
+    const rows = csv!.split('\r\n');
+    expect(rows).toHaveLength(502);
+    expect(rows[1]).toContain(`"'=HYPERLINK(""x"")"`);
+    expect(rows[1]).toMatch(/,5,,1,incoming,$/);
+    expect(renderDigest(hostile.slice(1), 'ABCDEFGHIJ', settings).csv).toBeNull();
+  });
+});
+
 describe('every message', () => {
   const alert = alertOf({}, { matches: [matchOf(TREASURY, 'incoming', 1, '42')] });
   const messages = {
