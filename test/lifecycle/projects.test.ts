@@ -1,0 +1,145 @@
+import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { request } from 'undici';
+import { expect, it, onTestFinished } from 'vitest';
+import { type InteractionState, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { createSeal } from '../../src/secrets.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { openTables } from '../../src/store/tables.ts';
+import { payment, TREASURY } from '../pipeline/harness.ts';
+import { startUpstream } from '../upstream/server.ts';
+import { startBot, startInVain, temporaryFile } from './bot.ts';
+
+const { harbor, orchid, ada } = seed;
+const KEYS = { projectId: 'orchids-project', apiKey: 'orchids-api-key', apiSecret: 'orchids-api-secret' };
+const OPERATOR = {
+  NOTIFICATION_PROJECT_ID: 'operators-project',
+  NOTIFICATION_API_KEY: 'operators-api-key',
+  NOTIFICATION_API_SECRET: 'operators-api-secret',
+};
+
+/** Two servers, a notification service that knows every key, and a bot that can be started anew on the same file. */
+async function world() {
+  const discord = await startDiscord({ limits: 'none' });
+  onTestFinished(() => discord.close());
+  const service = await startUpstream(() => ({ body: [] }));
+  onTestFinished(() => service.close());
+  const file = temporaryFile();
+  const start = () =>
+    startBot(file, {
+      ...OPERATOR,
+      DISCORD_TOKEN: discord.token,
+      DISCORD_API_URL: discord.apiUrl,
+      NOTIFICATION_URL: service.url,
+      OPERATOR_GUILD_IDS: harbor.id,
+      PUBLIC_URL: 'https://bell.example',
+      LOG_LEVEL: 'trace',
+    });
+  const use = async (name: string, channelId: string, options = {}): Promise<InteractionState> => {
+    const used = await discord.use({ kind: 'command', name, options, userId: ada, channelId, unchecked: true });
+    return used.until(({ status, loading, modal }) => status !== 'waiting' && (modal !== null || !loading));
+  };
+  const fill = async (on: InteractionState) => {
+    const form = { kind: 'modal', interactionId: on.id, values: KEYS, userId: ada } as const;
+    return (await discord.use({ ...form, channelId: on.channelId })).final();
+  };
+  const press = async (on: InteractionState, customId: string) => {
+    const { id: messageId, channelId, history } = on.reply!;
+    const versions = history.length;
+    const pressed = await discord.use({ kind: 'button', messageId, customId, userId: ada, channelId, unchecked: true });
+    return pressed.until(({ reply, loading }) => reply !== null && !loading && reply.history.length > versions);
+  };
+  const ready = () => discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  const lines = (channelId: string) => discord.messages(channelId).filter(({ visibleTo }) => visibleTo === null);
+  return { discord, file, start, use, fill, press, ready, lines };
+}
+
+const event = () => JSON.stringify(payment());
+const tokenIn = (shown: InteractionState) => /bell\.example\/hooks\/([\w-]+)/.exec(JSON.stringify(shown))![1]!;
+
+async function post(receiver: string, token: string, body: string): Promise<number> {
+  const answer = await request(`${receiver}/hooks/${token}`, { method: 'POST', body });
+  await answer.body.dump();
+  return answer.statusCode;
+}
+
+it('a server’s own receiver URL reaches that server only, through restarts and a lost key, until it is erased', async () => {
+  const { discord, file, start, use, fill, press, ready, lines } = await world();
+  let bot = await start();
+  await ready();
+  for (const channel of [harbor.alerts, orchid.alerts]) await use('subscription add', channel, { address: TREASURY });
+  const saved = await fill(await use('setup project', orchid.lobby));
+  const first = tokenIn(saved);
+  expect(await bot.post(event())).toBe(200);
+  expect(await post(bot.receiver, first, event())).toBe(200);
+  await discord.until(() => lines(harbor.alerts).length > 0 && lines(orchid.alerts).length > 0);
+
+  const rotated = await press(saved, 'setup:rotate');
+  const second = tokenIn(rotated);
+  for (const token of [first, second]) expect(await post(bot.receiver, token, event())).toBe(200);
+  await press(rotated, 'setup:revoke');
+  expect(await post(bot.receiver, first, event())).toBe(404);
+
+  const key = join(dirname(file), 'secrets.key');
+  expect(statSync(key).mode & 0o777).toBe(0o600);
+  bot.kill('SIGKILL');
+  await bot.ended;
+  rmSync(key);
+  const logs = [JSON.stringify(bot.log)];
+  bot = await start();
+  await discord.until(({ state }) => state.sessions.some(({ connected }) => connected));
+  const last = payment();
+  expect(await post(bot.receiver, second, JSON.stringify(last))).toBe(200);
+  await discord.until(() => JSON.stringify(lines(orchid.alerts)).includes(String(last.txHash)));
+  expect(JSON.stringify(await use('webhook list', orchid.lobby))).toContain('cannot be read any more');
+
+  const asked = await use('setup forget', orchid.lobby);
+  const erase = /setup:erase:\d+/.exec(JSON.stringify(asked.reply))![0];
+  await press(asked, erase);
+  expect(await post(bot.receiver, second, event())).toBe(404);
+  expect(lines(harbor.alerts)).toHaveLength(1);
+
+  discord.act({ do: 'channel.delete', channelId: harbor.alerts });
+  const status = async () => JSON.stringify(await use('status', harbor.general));
+  while (!(await status()).includes('gone or closed to me'));
+
+  logs.push(JSON.stringify(bot.log));
+  for (const secret of [
+    ...Object.values(KEYS).slice(1),
+    ...Object.values(OPERATOR).slice(1),
+    first,
+    second,
+    'path-token',
+  ]) {
+    expect(logs.join('')).not.toContain(secret);
+  }
+  expect(logs.join('')).toContain('setup project');
+}, 30_000);
+
+it('a new SECRETS_KEY before the old one seals every stored project anew', async () => {
+  const [old, fresh] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const file = temporaryFile();
+  const read = <T>(use: (tables: ReturnType<typeof openTables>) => T): T => {
+    const { db, close } = openDatabase(file);
+    const result = use(openTables(db));
+    close();
+    return result;
+  };
+  const sealed = createSeal([old]).seal('{}', orchid.id);
+  read(({ projects }) => projects.save({ guildId: orchid.id, projectId: 'p', sealed }, 'token', ada, 1));
+  const bot = await startBot(file, { SECRETS_KEY: `${fresh.toString('base64')},${old.toString('base64')}` });
+  expect(JSON.stringify(bot.log)).toContain('sealed with the new key');
+  bot.kill('SIGTERM');
+  await bot.ended;
+  const after = read(({ projects }) => projects.ofGuild(orchid.id)!);
+  expect(createSeal([fresh]).open(after.sealed, orchid.id)).toEqual({ text: '{}', stale: false });
+});
+
+it('a key file that holds no key ends the start with what to do, and gives the database back', async () => {
+  const file = temporaryFile();
+  writeFileSync(join(dirname(file), 'secrets.key'), 'half a k');
+  const { code, stderr } = await startInVain(file);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/secrets\.key does not hold a key.*Put the right one back/);
+  openDatabase(file).close();
+});
