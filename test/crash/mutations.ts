@@ -53,6 +53,18 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/pipeline/identity.test.ts'],
   },
   {
+    name: 'a server hears of every project',
+    file: 'src/store/routing.ts',
+    changes: [['scopeOf.get(guildId) === question.scope', 'scopeOf.has(guildId)']],
+    tests: ['test/pipeline/filters.test.ts'],
+  },
+  {
+    name: 'an impostor makes itself known',
+    file: 'src/pipeline/route.ts',
+    changes: [['[...ofToken, ...alike], suspicion', 'ofToken, suspicion']],
+    tests: ['test/pipeline/guard.test.ts'],
+  },
+  {
     name: 'no ledger of deliveries',
     file: 'src/domain/identity.ts',
     changes: [['if (!known) {', 'if (!known || known) {']],
