@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import { renderDigest } from './discord/digest.ts';
 import { type GatewayState, startGateway } from './discord/gateway.ts';
 import type { RenderSettings } from './discord/line.ts';
-import { renderParked } from './discord/notice.ts';
+import { renderParked, renderSilence } from './discord/notice.ts';
 import { renderAlerts, renderPlain } from './discord/render.ts';
 import { createSender } from './discord/sender.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
@@ -16,6 +16,7 @@ import { createParts, openExplorer, openProjects } from './parts.ts';
 import { createCatalogue } from './pipeline/catalogue.ts';
 import { startDeliverer } from './pipeline/deliver.ts';
 import { startRouter } from './pipeline/route.ts';
+import { watchSilence } from './pipeline/silence.ts';
 import { createIntake, type Intake } from './receiver/intake.ts';
 import { createOps, type Readiness } from './receiver/ops.ts';
 import { openPaths } from './receiver/paths.ts';
@@ -83,6 +84,7 @@ export async function startApp(
       if (channels.length > 0) deliverer.nudge(channels);
     },
   });
+  const silence = watchSilence({ store, clock, log, render: renderSilence, onNotice: deliverer.nudge });
   const backups = startDailyBackups({ file, clock, log });
   const metrics = createMetrics({
     refusals: REFUSAL_REASONS,
@@ -114,7 +116,7 @@ export async function startApp(
   try {
     receiverUrl = await listen(receiver, config.HOST, config.PORT, 'PORT');
   } catch (error) {
-    await backups.close();
+    await Promise.all([silence.close(), backups.close()]);
     await closeStore();
     throw error;
   }
@@ -175,7 +177,7 @@ export async function startApp(
     await receiver.close();
     patience();
     await router.close();
-    await Promise.all([deliverer.close(), gateway.close(), ops.close(), backups.close()]);
+    await Promise.all([silence.close(), deliverer.close(), gateway.close(), ops.close(), backups.close()]);
     await closeStore();
   };
 

@@ -89,7 +89,7 @@ function remarks({ transfer, count, marks, reorganised }: ClaimedAlert, voice: V
 }
 
 /** A time in its two largest units: `2 hr, 5 min`. */
-function duration(ms: number, { language }: Voice): string {
+export function duration(ms: number, { language }: Pick<Voice, 'language'>): string {
   const minutes = Math.max(1, Math.round(ms / 60_000));
   const parts: [amount: number, unit: string][] = [
     [Math.floor(minutes / 1_440), 'day'],

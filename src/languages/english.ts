@@ -11,6 +11,7 @@ import type notice from './en-US/notice.json';
 import type provider from './en-US/provider.json';
 import type reply from './en-US/reply.json';
 import type setup from './en-US/setup.json';
+import type silence from './en-US/silence.json';
 import type status from './en-US/status.json';
 import type subscription from './en-US/subscription.json';
 import type token from './en-US/token.json';
@@ -35,6 +36,7 @@ export interface English {
   subscription: typeof subscription;
   token: typeof token;
   setup: typeof setup;
+  silence: typeof silence;
   watch: typeof watch;
   webhook: typeof webhook;
   why: typeof why;

@@ -5,6 +5,7 @@ import { formatAmount } from '../domain/amount.ts';
 import { csvLine } from '../domain/csv.ts';
 import type { Mark } from '../domain/mark.ts';
 import type { DigestReason } from '../domain/rhythm.ts';
+import { patienceMs, RHYTHM_EVENTS, RHYTHM_GAP_MS, type Silence } from '../domain/silence.ts';
 import type { Perspective } from '../domain/subscription.ts';
 import { plainText } from '../domain/text.ts';
 import type { Transfer } from '../domain/transfer.ts';
@@ -122,10 +123,12 @@ interface AlertRow {
   deadAt: number | null;
 }
 
+/** Whose events reach the guilds that have no project of their own. */
+const OPERATOR_SCOPE = 0;
 /** Rows of a CSV file; Discord takes files of 10 MB. */
 const MOST_ROWS = 20_000;
 
-/** Long reads for people's questions; every method stays within one guild. */
+/** Long reads for people's questions; every method but `untoldSilences` stays within one guild. */
 export function reportsTable(db: Database) {
   const ofTransaction = db.prepare<[string], TransferRow>(
     `SELECT id, key, scope, count, reorganised, seen_at AS seenAt, data FROM transfers WHERE tx_hash = ? ORDER BY id`,
@@ -180,6 +183,31 @@ export function reportsTable(db: Database) {
     'SELECT address, name FROM labels WHERE guild_id = ?',
   );
 
+  const rhythmic = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address, label,
+       last_event_at AS lastEventAt, gap_ms AS gapMs
+     FROM subscriptions WHERE events >= ${RHYTHM_EVENTS} AND gap_ms <= ${RHYTHM_GAP_MS} AND paused = 0`;
+  const rhythmicOf = db.prepare<[string], Omit<Silence, 'feedAt'>>(
+    `${rhythmic} AND guild_id = ? ORDER BY last_event_at`,
+  );
+  const untold = db.prepare<[number], Omit<Silence, 'feedAt'>>(
+    `${rhythmic} AND watch_silence = 1 AND silence_told_at IS NULL AND coalesce(muted_until, 0) <= ? ORDER BY id`,
+  );
+  const scopeOf = db.prepare<[string], number>('SELECT id FROM projects WHERE guild_id = ?').pluck();
+  const feedAt = db
+    .prepare<[number], number>('SELECT seen_at FROM transfers WHERE scope = ? ORDER BY seen_at DESC LIMIT 1')
+    .pluck();
+
+  function silentOf(rows: Omit<Silence, 'feedAt'>[], now: number): Silence[] {
+    const silent = rows.filter(({ lastEventAt, gapMs }) => now - lastEventAt >= patienceMs(gapMs));
+    const feeds = new Map(
+      [...new Set(silent.map(({ guildId }) => guildId))].map((guildId) => [
+        guildId,
+        feedAt.get(scopeOf.get(guildId) ?? OPERATOR_SCOPE) ?? null,
+      ]),
+    );
+    return silent.map((row) => ({ ...row, feedAt: feeds.get(row.guildId)! }));
+  }
+
   function movementsOf(question: ActivityQuestion): (Movement & { id: number })[] {
     const { guildId, address, since, now, channelIds } = question;
     const rows = movements.all({ guildId, address, since, now, channels: JSON.stringify(channelIds) });
@@ -223,6 +251,12 @@ export function reportsTable(db: Database) {
       const transfers = met.all(guildId, decisions).map((data) => JSON.parse(data) as Transfer);
       return [...new Set(transfers.flatMap(({ from, to }) => [from, to].filter((address) => address !== null)))];
     },
+
+    /** The guild's addresses that usually move and are silent for unusually long, the longest first. */
+    silent: (guildId: string, now: number): Silence[] => silentOf(rhythmicOf.all(guildId), now),
+
+    /** Silences of every guild that are to be pointed out in their channels and were not yet. */
+    untoldSilences: (now: number): Silence[] => silentOf(untold.all(now), now),
 
     /** What an address did in a period. */
     activity(question: ActivityQuestion): ActivityReport {

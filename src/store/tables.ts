@@ -9,6 +9,7 @@ import { projectsTable } from './projects.ts';
 import { reportsTable } from './reports.ts';
 import { routingTable } from './routing.ts';
 import { serversTable } from './servers.ts';
+import { silenceTable } from './silence.ts';
 import { subscriptionsTable } from './subscriptions.ts';
 
 /** Every table group over one open database; each method is one whole transaction. Times come as arguments. */
@@ -22,6 +23,7 @@ export function openTables(db: Database) {
     labels: labelsTable(db),
     projects: projectsTable(db),
     erasure: erasureTable(db),
+    silence: silenceTable(db),
   };
 }
 

@@ -1,0 +1,74 @@
+import pino from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { renderSilence } from '../../src/discord/notice.ts';
+import { watchSilence } from '../../src/pipeline/silence.ts';
+import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+
+const HOUR = 3_600_000;
+let pipeline: Pipeline;
+let watch: ReturnType<typeof watchSilence>;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+  const { store, clock, deliverer } = pipeline;
+  const log = pino({ level: 'silent' });
+  watch = watchSilence({ store, clock, log, render: renderSilence, onNotice: deliverer.nudge });
+});
+afterEach(async () => {
+  await watch.close();
+  await pipeline.close();
+});
+
+/** Lets hours go by, with a transfer in each where one is given. */
+async function hours(count: number, change?: object): Promise<void> {
+  for (let hour = 0; hour < count; hour++) {
+    if (change) await pipeline.receive(payment(change));
+    await pipeline.idle();
+    pipeline.clock.advance(HOUR);
+    await watch.idle();
+  }
+  await pipeline.idle();
+}
+
+const notices = (channel: string) => pipeline.lines(channel).filter(({ title }) => /quiet|No events/.test(title));
+
+it('points a silence out once, in the channels that asked, and again after the next events', async () => {
+  await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury', watchSilence: true });
+  await pipeline.watch(TREASURY, WHALES);
+  await hours(21, {});
+  await hours(10);
+  expect(notices(ALERTS)).toEqual([]);
+  expect(await pipeline.store.reports.silent(HARBOR, pipeline.clock.now())).toEqual([]);
+  await hours(30);
+  expect(notices(ALERTS)).toHaveLength(1);
+  expect(notices(ALERTS)[0]!.title).toMatch(/No events come any more/);
+  expect(notices(ALERTS)[0]!.text).toMatch(/`Treasury`.*about every 1 hr.*\/setup check/);
+  expect(notices(WHALES)).toEqual([]);
+  const silent = await pipeline.store.reports.silent(HARBOR, pipeline.clock.now());
+  expect(silent.map(({ channelId }) => channelId).sort()).toEqual([ALERTS, WHALES].sort());
+
+  // Sixty hours of silence are a long gap too: it takes events again until an hour is the usual one.
+  await hours(12, {});
+  expect(await pipeline.store.reports.silent(HARBOR, pipeline.clock.now())).toEqual([]);
+  await hours(40);
+  expect(notices(ALERTS)).toHaveLength(2);
+});
+
+it('a quiet wallet looks unlike a dead feed: others still move', async () => {
+  await pipeline.watch(TREASURY, ALERTS, { watchSilence: true });
+  await hours(21, {});
+  await hours(20, { to: ALICE, from: ALICE, value: '7' });
+  expect(notices(ALERTS)[0]!.title).toMatch(/unusually quiet/);
+  expect(notices(ALERTS)[0]!.text).toMatch(/The feed works/);
+});
+
+it('says nothing of addresses that have no rhythm yet or are paused', async () => {
+  await pipeline.watch(TREASURY, ALERTS, { watchSilence: true });
+  await hours(15, {});
+  await hours(40);
+  expect(notices(ALERTS)).toEqual([]);
+  const id = await pipeline.watch(ALICE, ALERTS, { watchSilence: true });
+  await hours(25, { to: ALICE, from: TREASURY });
+  await pipeline.store.subscriptions.change(HARBOR, id, { paused: true });
+  await hours(40);
+  expect(notices(ALERTS).map(({ text }) => text.includes('0x2222'))).not.toContain(true);
+});
