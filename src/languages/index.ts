@@ -18,8 +18,8 @@ declare module 'i18next' {
 
 /** The definitions' wordings; {@link pathIn} and `localize` read them. */
 const DEFINITIONS = 'commands.json';
-/** A slash command named in a text. */
-const MENTION = /`\/([a-z]+(?: [a-z]+)?)`/g;
+/** A slash command named in a text, with the word that follows it: `/setup server`, `/why`. */
+const MENTION = /(?<=^|[\s`(])\/([a-z]+(?: [a-z]+)?)/g;
 
 /**
  * Every text of a language: one file a namespace, `token.json` holds what begins with `token.`. The files name commands
@@ -30,7 +30,7 @@ export function textsOf(language: Language): Record<string, object> {
   const files = readdirSync(folder).filter((name) => name.endsWith('.json') && name !== DEFINITIONS);
   const named = (_key: string, value: unknown) =>
     typeof value === 'string'
-      ? value.replaceAll(MENTION, (_mention, path: string) => `\`/${pathIn(language, path)}\``)
+      ? value.replaceAll(MENTION, (_mention, path: string) => `/${pathIn(language, path)}`)
       : value;
   return Object.fromEntries(
     files.map((name) => [

@@ -23,11 +23,16 @@ const CODE = /`[^`]*`/g;
 
 /** What a translation must leave as it is: what is put in, marks, symbols, and code but for the names of options. */
 function fixedIn(text: string, optionNames: ReadonlySet<string>): string[] {
-  const code = all(text, CODE).map((span) => (optionNames.has(span.slice(1, -1)) ? '`option`' : span));
+  // `duration` is an option, `duration: off` one with its value.
+  const code = all(text, CODE).map((span) => {
+    const [name = '', ...value] = span.slice(1, -1).split(':');
+    return optionNames.has(name) ? ['`option', ...value].join(':') : span;
+  });
   const prose = text.replaceAll(CODE, '').replaceAll(/\{\{[^}]*\}\}/g, '');
   return [
     ...all(text, /\{\{[^}]*\}\}/g),
     ...code,
+    ...all(text, /(?<=^|[\s`(])\/[a-z]+/g),
     ...all(prose, /\*+|__|~~|\|\||^-# |^#+ |^> |\n|<[^>]*>|\]\([^)]*\)|\p{Extended_Pictographic}|[◀▶↗]/gmu),
   ];
 }
