@@ -78,7 +78,7 @@ export function renderDigest(
     color: suspects.length > 0 ? WARNING : 0x6e7681,
     description: [...intro, ...totalLines(totals, DESCRIPTION_MOST - intro.join('\n').length, voice)].join('\n'),
     ...(largest === '' ? {} : { fields: [{ name: t('digest.largest'), value: largest }] }),
-    footer: { text: `ref ${reference}-1` },
+    footer: { text: t('alert.reference', { reference: `${reference}-1` }) },
   };
   const payload = { embeds: [embed], components: [whyButton(reference, voice)], allowed_mentions: { parse: [] } };
   return { payload, csv };

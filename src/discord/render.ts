@@ -131,7 +131,7 @@ export function renderPlain(alert: ClaimedAlert, reference: string): RESTPostAPI
     `**${t('alert.tokenField')}** ${transfer.token ? address(transfer.token) : t('alert.nativeCoin')}`,
     `**${t('alert.transactionField')}** \`${hash(transfer).slice(0, 100)}\``,
     ...remarksOf([alert], voice),
-    `-# ref ${reference}-1`,
+    `-# ${t('alert.reference', { reference: `${reference}-1` })}`,
   ];
   while (lines.join('\n').length > MAX_CONTENT) lines.splice(-2, 1);
   return {

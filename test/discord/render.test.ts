@@ -236,6 +236,11 @@ describe('marks', () => {
     expect(embedsOf(alert)[0]!.description!.split('\n')).toContain(words);
   });
 
+  it('are told in the server’s language', () => {
+    const [embed] = embedsOf(alertOf({}, { marks: [{ kind: 'late', ms: 2 * 3_600_000 }], language: 'de' }));
+    expect(embed!.description).toContain('2 Std.');
+  });
+
   it('stay at their own transfer in a group, and are told in plain text too', () => {
     const mark: Mark = { kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: null };
     const alerts = [
