@@ -45,3 +45,6 @@ export function pointsAt({ current, retiring }: ReceiverUrls, url: string | null
   if (bare(url) === bare(current)) return 'current';
   return bare(url) === bare(retiring) ? 'retiring' : null;
 }
+
+/** A URL alone in its block is copied whole on a phone, too. */
+export const urlBlock = (url: string | null): string => (url === null ? '' : `\`\`\`\n${url}\n\`\`\``);

@@ -4,7 +4,7 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Notification, Webhook } from '../../src/upstream/notification.ts';
 import { explain } from '../parts/failure.ts';
-import { pointsAt } from '../parts/project.ts';
+import { pointsAt, urlBlock } from '../parts/project.ts';
 import { ago, fullAddress } from '../parts/reply.ts';
 import { type Finding, fault, fine, hint, someOf } from './finding.ts';
 
@@ -20,7 +20,7 @@ export async function checkProject(
 ): Promise<Finding[]> {
   const { t, projects, receiver, lastRefused, store } = context;
   const access = await projects.of(guildId);
-  const events = () => checkEvents(context, subscriptions);
+  const events = (inScope = false) => checkEvents(context, subscriptions, inScope);
   if (access.scope === null) {
     return [...(access.status === 'none' ? [fine(t('setup.check.projectNone'))] : []), ...events()];
   }
@@ -31,7 +31,9 @@ export async function checkProject(
   if (answer.status !== 'ok') return [...findings, fault(explain(t, answer, 'notification')), ...events()];
   const urls = receiver.urls(access.scope);
   const here = answer.webhooks.filter(({ url }) => pointsAt(urls, url) !== null);
-  if (here.length === 0) return [...findings, fault(t('setup.check.webhooksNone')), ...events()];
+  if (here.length === 0) {
+    return [...findings, fault(`${t('setup.check.webhooksNone')}\n${urlBlock(urls.current)}`), ...events()];
+  }
   const names = await store.projects.webhookNames(guildId);
   const shown = someOf(t, here, 5, ({ id }) =>
     id === null ? t('setup.check.unnamedWebhook') : inCode(names.get(id) ?? id, id),
@@ -41,8 +43,8 @@ export async function checkProject(
     ...findings,
     fine(t('setup.check.webhooksFine', { count: here.length, names: shown.join(', ') })),
     ...(here.some(({ url }) => pointsAt(urls, url) === 'retiring') ? [fault(t('setup.check.webhookOld'))] : []),
-    ...(scope ?? []),
-    ...events(),
+    ...(scope === null ? [] : [scope]),
+    ...events(scope?.tone === 'fine'),
   ];
 }
 
@@ -59,7 +61,7 @@ async function checkScope(
   notification: Notification,
   webhooks: readonly Webhook[],
   subscriptions: readonly Subscription[],
-): Promise<Finding[] | null> {
+): Promise<Finding | null> {
   const ids = webhooks.flatMap(({ id }) => id ?? []);
   if (ids.length < webhooks.length || ids.length > SCOPES_MOST) return null;
   const scopes = await Promise.all(ids.map((id) => notification.addresses(id, LOOK_MS)));
@@ -69,18 +71,26 @@ async function checkScope(
     for (const address of scope.addresses) inScope.add(address);
   }
   const lacking = addressesOf(subscriptions).filter((address) => !inScope.has(address));
-  if (lacking.length === 0) return [fine(t('setup.check.scopeFine'))];
+  if (lacking.length === 0) return fine(t('setup.check.scopeFine'));
   const shown = someOf(t, lacking, 5, (address) => fullAddress(address, settings));
-  return [fault([t('setup.check.scopeLacks', { count: lacking.length }), ...shown].join('\n'))];
+  return fault([t('setup.check.scopeLacks', { count: lacking.length }), ...shown].join('\n'));
 }
 
 /** Addresses for which nothing came yet: often right, so it is a hint. */
-function checkEvents({ t, settings }: CommandContext, subscriptions: readonly Subscription[]): Finding[] {
+function checkEvents(
+  { t, settings }: CommandContext,
+  subscriptions: readonly Subscription[],
+  inScope: boolean,
+): Finding[] {
   if (subscriptions.length === 0) return [];
   const silent = addressesOf(subscriptions.filter(({ lastEventAt }) => lastEventAt === null));
   if (silent.length === 0) return [fine(t('setup.check.eventsFine'))];
   const shown = someOf(t, silent, 5, (address) => fullAddress(address, settings));
-  return [hint([t('setup.check.noEvent', { count: silent.length }), ...shown].join('\n'))];
+  return [
+    hint(
+      [t(inScope ? 'setup.check.noEventYet' : 'setup.check.noEvent', { count: silent.length }), ...shown].join('\n'),
+    ),
+  ];
 }
 
 const addressesOf = (subscriptions: readonly Subscription[]) => [

@@ -1,5 +1,5 @@
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
-import { note } from '../parts/reply.ts';
+import { note, press, row } from '../parts/reply.ts';
 import { checkChannels, checkRoles } from './check-channels.ts';
 import { checkProject } from './check-project.ts';
 import { type Finding, fault, fine } from './finding.ts';
@@ -9,7 +9,7 @@ const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine
 /** `/setup check`: everything that an admin could have wrong, each with its fix; what is wrong comes first. */
 export async function check(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { guildId } = interaction;
-  const { t, store } = context;
+  const { t, store, projects } = context;
   const [subscriptions, { stopped }] = await Promise.all([
     store.subscriptions.list(guildId),
     store.servers.overview(guildId),
@@ -24,7 +24,9 @@ export async function check(interaction: CommandUse, context: CommandContext): P
   const faults = of('fault');
   const lines = [...faults, ...of('hint'), ...of('fine')].map(({ tone, text }) => `${MARKS[tone]} ${text}`);
   const title = faults.length === 0 ? t('setup.check.fine') : t('setup.check.faults', { count: faults.length });
-  return note(faults.length === 0 ? 'good' : 'warn', title, lines);
+  const { scope } = await projects.of(guildId);
+  const components = scope === null ? [] : [row(press(t('webhook.list.receiver'), 'setup:receiver'))];
+  return note(faults.length === 0 ? 'good' : 'warn', title, lines, { components });
 }
 
 async function receiver({ t, probeReceiver, settings }: CommandContext): Promise<Finding> {

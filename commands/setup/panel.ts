@@ -4,6 +4,7 @@ import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
+import { urlBlock } from '../parts/project.ts';
 import { note, press, row } from '../parts/reply.ts';
 
 /** The project that a server manages: its receiver URLs, and the buttons to change them. Only ever shown in private. */
@@ -17,6 +18,7 @@ export async function panel(context: CommandContext, guildId: string, title?: st
   const lines = [
     stored && t('setup.project.storedAs', { id: inCode(stored.projectId, '?') }),
     access.status === 'sealed' ? t('setup.project.sealed') : null,
+    stored && t('setup.project.only'),
   ];
   const buttons = [
     ...(urls.fixed
@@ -36,17 +38,14 @@ export async function panel(context: CommandContext, guildId: string, title?: st
   );
 }
 
-/** A URL alone in its block is copied whole on a phone, too. */
-const block = (url: string) => `\`\`\`\n${url}\n\`\`\``;
-
 function fieldsOf({ t }: CommandContext, { current, retiring, fixed }: ReceiverUrls): APIEmbedField[] {
-  const shown = current ? block(current) : t('setup.project.noUrl');
+  const shown = current ? urlBlock(current) : t('setup.project.noUrl');
   return [
     {
       name: t('setup.project.url'),
       value: [shown, fixed ? t('setup.project.fixed') : null].filter(Boolean).join('\n'),
     },
-    ...(retiring ? [{ name: t('setup.project.oldUrl'), value: block(retiring) }] : []),
+    ...(retiring ? [{ name: t('setup.project.oldUrl'), value: urlBlock(retiring) }] : []),
     {
       name: t('setup.project.next'),
       value: `${t(retiring ? 'setup.project.nextRotate' : 'setup.project.nextSteps')}\n${t('setup.project.secret')}`,

@@ -5,7 +5,7 @@ import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
 import { explain } from '../parts/failure.ts';
-import { pointsAt, projectOf } from '../parts/project.ts';
+import { pointsAt, projectOf, urlBlock } from '../parts/project.ts';
 import { note, press, row } from '../parts/reply.ts';
 import { isWebhookId } from './name.ts';
 
@@ -35,7 +35,7 @@ export async function list(guildId: string, context: CommandContext): Promise<Re
   return note(
     advice === null ? 'info' : 'warn',
     t('webhook.list.title', { count: webhooks.length }),
-    [advice === null ? null : `${t(`webhook.list.${advice}`)}\n\`\`\`\n${urls.current}\n\`\`\``, ...lines],
+    [advice === null ? null : `${t(`webhook.list.${advice}`)}\n${urlBlock(urls.current)}`, ...lines],
     {
       components: [
         row(press(t('webhook.list.receiver'), 'setup:receiver')),

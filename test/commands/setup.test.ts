@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import { A, B, type CommandWorld, isPrivate, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
+import { A, B, buttonsOf, type CommandWorld, isPrivate, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 let world: CommandWorld;
@@ -71,7 +71,7 @@ describe('/setup check', () => {
     expect(text).toContain(`❌ <@&${roleId}> is shown but not pinged`);
     expect(text).toMatch(/❌ The receiver does not answer at `https:\/\/bell.example`.*PUBLIC_URL/);
     expect(text).toMatch(/❌ .*`203.0.113.9` sent a delivery.*RECEIVER_SOURCES/);
-    expect(text).toContain('none of its webhooks posts here');
+    expect(text).toMatch(new RegExp(`none of its webhooks posts here.*\n\`\`\`\n${RECEIVER_URL}`));
     expect(text).toContain('⏳ No event yet for 1 address');
     expect(text.split(`[\`${A}\`]`)).toHaveLength(2);
     const marks = lines.flatMap((line) => /^[❌⏳✅]/u.exec(line) ?? []).join('');
@@ -103,7 +103,10 @@ describe('/setup check', () => {
     expect(lacking).toMatch(new RegExp(`❌ 1 watched address is in no webhook[^]*:\n\\[\`${B}`));
     expect(lacking.split('⏳')[0]).not.toContain(A);
     scope = { body: [A, B] };
-    expect(textOf(await world.use('setup check'))).toContain('✅ Every watched address is in the scope');
+    const complete = await world.use('setup check');
+    expect(textOf(complete)).toContain('✅ Every watched address is in the scope');
+    expect(textOf(complete)).toMatch(/⏳ No event yet for 2 addresses\. Webhooks have them/);
+    expect(buttonsOf(complete)).toEqual(['setup:receiver']);
     await world.clear();
   });
 
@@ -123,6 +126,7 @@ describe('/setup check', () => {
     const answer = await world.use('setup check', {}, { in: orchid.lobby });
     expect(textOf(answer)).toContain('Nothing is watched yet');
     expect(textOf(answer)).toContain('Events come over the bot’s own project');
+    expect(buttonsOf(answer)).toEqual([]);
     expect(JSON.stringify(answer)).not.toMatch(/receiver-token|203\.0\.113\.9/);
     const keys = { projectId: 'own', apiKey: 'k', apiSecret: 's' };
     const own = await world.parts.projects.save(orchid.id, seed.ada, keys);
