@@ -155,9 +155,10 @@ export function dueAlerts(db: Database) {
     `SELECT ${COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id
      WHERE a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ? ORDER BY a.due_at, a.id LIMIT ?`,
   );
+  // By the transaction, of which there are few, and not by the channel (+), in which thousands may wait.
   const ofTransaction = db.prepare<[string, string, Hold | null, number, number], AlertRow>(
     `SELECT ${COLUMNS} FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id
-     WHERE t.tx_hash = ? AND a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ?
+     WHERE t.tx_hash = ? AND +a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ?
      ORDER BY a.id LIMIT ?`,
   );
   // Lines of one transaction count once, because they are told as one.
@@ -168,17 +169,17 @@ export function dueAlerts(db: Database) {
        WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.reason = 'burst')
        LIMIT ?)`,
   );
-  const lastTold = db.prepare<[string], { lastAt: number | null }>(
-    `SELECT max(sent_at) AS lastAt FROM batches
-     WHERE channel_id = ? AND state = 'sent' AND (kind = 'create' OR reason = 'burst')`,
+  const lastTold = db.prepare<[string], { lastAt: number }>(
+    `SELECT sent_at AS lastAt FROM batches
+     WHERE channel_id = ? AND state = 'sent' AND (kind = 'create' OR reason = 'burst') ORDER BY sent_at DESC LIMIT 1`,
   );
 
   /** Until when lines are gathered; null: they are told one by one. */
   function gatheredUntil(channelId: string, now: number): number | null {
-    const { lastAt } = lastTold.get(channelId)!;
-    if (lastAt === null) return null;
-    const { lines } = told.get(channelId, lastAt - BURST_WINDOW_MS, BURST_LINES + 1)!;
-    return burstUntil(lines, lastAt, now);
+    const last = lastTold.get(channelId);
+    if (!last) return null;
+    const { lines } = told.get(channelId, last.lastAt - BURST_WINDOW_MS, BURST_LINES + 1)!;
+    return burstUntil(lines, last.lastAt, now);
   }
 
   function read(channelId: string, hold: Hold | null, now: number, limit: number): ClaimedAlert[] {

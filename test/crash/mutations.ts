@@ -96,7 +96,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'a repeat has a new nonce',
     file: 'src/pipeline/deliver.ts',
-    changes: [['batch.nonce, batch.attachment', "randomBytes(8).toString('hex'), batch.attachment"]],
+    changes: [['batch.nonce, batch.attachment', 'String(Math.random()), batch.attachment']],
     tests: ['test/pipeline/deliver.test.ts'],
   },
   {
@@ -104,5 +104,17 @@ export const MUTANTS: Mutant[] = [
     file: 'src/pipeline/deliver.ts',
     changes: [['Math.abs(now - batch.firstSentAt) > NONCE_MS', 'now - batch.firstSentAt > Number.POSITIVE_INFINITY']],
     tests: ['test/pipeline/deliver.test.ts'],
+  },
+  {
+    name: 'what was to join a message is forgotten when the message cannot be changed',
+    file: 'src/store/edits.ts',
+    changes: [['release.run(editId);', 'told.run(editId);']],
+    tests: ['test/pipeline/joining.test.ts'],
+  },
+  {
+    name: 'what joins a message counts as told before the message was changed',
+    file: 'src/store/edits.ts',
+    changes: [["UPDATE alerts SET state = 'frozen', batch_id = ?", "UPDATE alerts SET state = 'sent', batch_id = ?"]],
+    tests: ['test/pipeline/joining.test.ts'],
   },
 ];
