@@ -106,6 +106,7 @@ export function composeJoined(
   if (mentionsOf(joining, now).roles.length > 0) return null;
   const after = to.alerts.findLastIndex(isSame) + 1;
   const all = to.alerts.toSpliced(after, 0, ...joining);
-  const { payload, used } = render(all, to.reference, null);
-  return used < all.length ? null : { body: payload, alerts: joining };
+  // As in a new message there must be room left for names that come later.
+  if (render(all, to.reference, now).used < all.length) return null;
+  return { body: render(all, to.reference, null).payload, alerts: joining };
 }

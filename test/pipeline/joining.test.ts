@@ -169,7 +169,8 @@ describe('a new label', () => {
     await pipeline.restart();
     await pipeline.turnUntil(settled);
     const made = pipeline.discord.requests(before).map(({ method }) => method);
-    expect(made).toEqual(['POST', 'PATCH', 'PATCH', 'PATCH', 'PATCH', 'PATCH']);
+    expect(made.filter((method) => method === 'PATCH').length).toBeGreaterThanOrEqual(5);
+    expect(made.lastIndexOf('POST')).toBeLessThan(made.indexOf('PATCH'));
     expect(names(ALERTS)).toEqual(Array(6).fill(true));
   });
 });
