@@ -8,7 +8,6 @@ import {
 import type { CommandContext, Menu, MessageCommand, MessageUse, Reply } from '../src/discord/command.ts';
 import { type AddressFault, type AddressText, checksumAddress, parseWatchable } from '../src/domain/address.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
-import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import { checkTarget } from './parts/channel.ts';
 import { receiverUrlOf } from './parts/project.ts';
@@ -93,7 +92,7 @@ async function choose(...[interaction, , values, context]: Parameters<Menu['choo
   }
   const show = (address: AddressText) => fullAddress(address, settings);
   const lines = [
-    ...added.map((address) => `• ${show(address)}`),
+    ...added.map((address) => `-# ${show(address)}`),
     ...group(exists, t('watch.known', { count: exists.length }), show),
     ...group(full, t('watch.full', { count: full.length, most: settings.maxSubscriptions }), show),
     ...refusedLines(refused, t),
@@ -155,11 +154,11 @@ async function menu(addresses: AddressText[], guildId: string, { store, t }: Com
 }
 
 function group(addresses: AddressText[], heading: string, show: (address: AddressText) => string): string[] {
-  return addresses.length === 0 ? [] : [`**${heading}**`, ...addresses.map((address) => `• ${show(address)}`)];
+  return addresses.length === 0 ? [] : [`**${heading}**`, ...addresses.map((address) => `-# ${show(address)}`)];
 }
 
 function refusedLines(refused: Found['refused'], t: CommandContext['t']): string[] {
   if (refused.length === 0) return [];
-  const lines = refused.slice(0, 5).map(({ text, fault }) => `• ${inCode(text, '``')}: ${t(`address.${fault}`)}`);
+  const lines = refused.slice(0, 5).map(({ text, fault }) => `- \`${text}\`: ${t(`address.${fault}`)}`);
   return [`**${t('watch.refused', { count: refused.length })}**`, ...lines];
 }

@@ -7,7 +7,8 @@ import type { Translate } from '../../src/languages/index.ts';
 import type { Label } from '../../src/store/labels.ts';
 import { fullAddress, note, pager, press, row, shortAddress } from '../parts/reply.ts';
 
-const MOST_LABELS = 1_000;
+/** How many names a server's address book holds. */
+export const MOST_LABELS = 1_000;
 const LONGEST = 60;
 const PER_PAGE = 12;
 /** How far back the addresses go that are offered for naming. */
@@ -138,7 +139,8 @@ function readAddress(text: string, t: Translate): AddressText {
   return parsed.address;
 }
 
-function readName(text: string, t: Translate): string {
+/** A name as the address book takes it; throws a {@link UserError}. */
+export function readName(text: string, t: Translate): string {
   if (looksLikeLink(text)) throw new UserError(t('label.link'));
   const name = plainText(text, LONGEST);
   if (name === null) throw new UserError(t('label.empty'));

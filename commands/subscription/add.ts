@@ -6,7 +6,7 @@ import { UserError } from '../../src/errors.ts';
 import { checkTarget } from '../parts/channel.ts';
 import { receiverUrlOf } from '../parts/project.ts';
 import { fullAddress, note, press, row } from '../parts/reply.ts';
-import { told } from './describe.ts';
+import { addressLine, told } from './describe.ts';
 import { nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
 import { rehearse } from './rehearsal.ts';
@@ -74,13 +74,13 @@ async function added(
   context: CommandContext,
   fields: APIEmbedField[],
 ): Promise<Reply> {
-  const { settings, t } = context;
+  const { t } = context;
   const tokens = await tokenBook(interaction.guildId, context);
   return note(
     'good',
     t('subscription.add.title', { name: nameOf(subscription) }),
     [
-      fullAddress(subscription.address, settings),
+      addressLine(subscription.address, context),
       ...told(subscription, context, tokens),
       silentMention(interaction, subscription, t),
     ],

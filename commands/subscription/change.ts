@@ -4,8 +4,8 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { SubscriptionChange } from '../../src/store/subscriptions.ts';
 import { checkTarget } from '../parts/channel.ts';
-import { fullAddress, note } from '../parts/reply.ts';
-import { told } from './describe.ts';
+import { note } from '../parts/reply.ts';
+import { addressLine, told } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
 import { rehearse } from './rehearsal.ts';
@@ -13,7 +13,7 @@ import { tokenBook } from './tokens.ts';
 
 /** `/subscription edit`. */
 export async function edit(interaction: CommandUse, context: CommandContext): Promise<Reply> {
-  const { settings, t } = context;
+  const { t } = context;
   const before = await named(interaction, context);
   const tokens = await tokenBook(interaction.guildId, context);
   const choices = chosenBy(interaction, context, tokens, before);
@@ -22,16 +22,17 @@ export async function edit(interaction: CommandUse, context: CommandContext): Pr
   const wish = { ...choices, ...(picked && { channelId: picked.id }) };
   const rehearsal = await rehearse({ ...before, ...wish }, context);
   const after = await save(interaction, context, before, onlyChanged(before, wish));
-  const lines = [fullAddress(after.address, settings), ...told(after, context, tokens)];
+  if (after.label !== before.label) await context.relabelled(after.guildId, after.address);
+  const lines = [addressLine(after.address, context), ...told(after, context, tokens)];
   return note('good', t('subscription.edit.title', { name: nameOf(after) }), lines, { fields: [rehearsal] });
 }
 
 /** `/subscription pause` and `resume`. */
 export async function pause(interaction: CommandUse, context: CommandContext, paused: boolean): Promise<Reply> {
-  const { settings, t } = context;
+  const { t } = context;
   const after = await save(interaction, context, await named(interaction, context), { paused });
   const name = nameOf(after);
-  const address = fullAddress(after.address, settings);
+  const address = addressLine(after.address, context);
   if (paused) return note('good', t('subscription.pause.title', { name }), [address, t('subscription.pause.meaning')]);
   const tokens = await tokenBook(interaction.guildId, context);
   return note('good', t('subscription.pause.resumed', { name }), [address, ...told(after, context, tokens)]);

@@ -22,11 +22,20 @@ export function describe(choices: Choices, context: CommandContext, tokens: Toke
   ];
 }
 
+/** The address in small letters, in which it fits on a phone's line. */
+export function addressLine(
+  address: AddressText,
+  { settings }: Pick<CommandContext, 'settings'>,
+  page: 'address' | 'token' = 'address',
+): string {
+  return `-# ${fullAddress(address, settings, page)}`;
+}
+
 /** Where alerts go and what they are, as lines. */
 export function told(subscription: Subscription, context: CommandContext, tokens: TokenBook): string[] {
   const [what = '', ...more] = describe(subscription, context, tokens);
   const first = context.t('subscription.told', { channel: `<#${subscription.channelId}>`, what });
-  return [first, ...more.map((phrase) => `• ${phrase}`)];
+  return [first, ...more.map((phrase) => `- ${phrase}`)];
 }
 
 function filterPhrases({ filters }: Choices, { t, settings }: CommandContext, tokens: TokenBook): string[] {

@@ -161,11 +161,11 @@ function checkCount(option: string, count: number, t: Translate): void {
   if (count > MOST_ENTRIES) throw new UserError(t('subscription.filter.tooMany', { option, most: MOST_ENTRIES }));
 }
 
-/** A name for an address; throws a {@link UserError} for what alerts would not show. */
-export function readLabel(text: string, t: Translate): string {
+function readLabel(text: string, t: Translate): string {
   const plain = plainText(text);
   if (plain === null) throw new UserError(t('subscription.filter.invisible'));
   if (looksLikeLink(plain)) throw new UserError(t('subscription.filter.link'));
+  if (plain.endsWith('…') && !text.endsWith('…')) throw new UserError(t('subscription.filter.long'));
   return plain;
 }
 

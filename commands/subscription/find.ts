@@ -27,7 +27,7 @@ export async function named(interaction: CommandUse, { store, t }: CommandContex
   if (found.length === 0) throw new UserError(t('subscription.missing'));
   const choices = found
     .slice(0, 20)
-    .map((one) => t('subscription.choice', { id: one.id, channel: `<#${one.channelId}>` }));
+    .map((one) => t('subscription.choice', { id: one.id, name: nameOf(one), channel: `<#${one.channelId}>` }));
   throw new UserError(t('subscription.several', { choices: choices.join(', ') }));
 }
 

@@ -1,6 +1,7 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
+import { MOST_LABELS } from '../label/book.ts';
 import { note, press, row, shortAddress } from '../parts/reply.ts';
 import { differing, writeFile } from './file.ts';
 import { nameOf, visibleTo } from './find.ts';
@@ -82,11 +83,12 @@ export const importButton: Button = {
   async press(interaction, [entry], context) {
     const { store, settings, now, t } = context;
     const wish = await takeUp(interaction, context, entry, IMPORTED);
-    const most = settings.maxSubscriptions;
+    const most = { subscriptions: settings.maxSubscriptions, labels: MOST_LABELS };
     const outcome = await store.subscriptions.importAll({ ...by(interaction), ...wish, at: now() }, most);
-    if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most }));
+    if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
     if (outcome === 'stale') throw new UserError(t('subscription.import.stale'));
     const { added, changed, labels } = wish;
+    for (const { address } of labels) await context.relabelled(interaction.guildId, address);
     return note('good', t('subscription.import.done'), [
       added.length > 0 ? t('subscription.import.added', { count: added.length }) : null,
       changed.length > 0 ? t('subscription.import.changed', { count: changed.length }) : null,
@@ -131,7 +133,7 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
     if (entries.length === 0) return [];
     const rest = entries.length - SHOWN;
     const more = rest > 0 ? [t('subscription.import.more', { count: rest })] : [];
-    return [`**${heading}**`, ...entries.slice(0, SHOWN).map((entry) => `• ${show(entry)}`), ...more];
+    return [`**${heading}**`, ...entries.slice(0, SHOWN).map((entry) => `- ${show(entry)}`), ...more];
   };
   return [
     ...part(added, t('subscription.import.added', { count: added.length }), ({ address, channelId, change }) => {

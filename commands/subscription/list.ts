@@ -1,8 +1,8 @@
 import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
-import { ago, asManyAsFit, fullAddress, note, pager, row } from '../parts/reply.ts';
-import { describe } from './describe.ts';
+import { ago, asManyAsFit, note, pager, row } from '../parts/reply.ts';
+import { addressLine, describe } from './describe.ts';
 import { visibleTo } from './find.ts';
 import { moment, mutedTokens } from './mute.ts';
 import { type TokenBook, tokenBook } from './tokens.ts';
@@ -43,7 +43,7 @@ async function page(
   const tokens = await tokenBook(interaction.guildId, context);
   const troubled = new Map((await store.outbox.troubled(interaction.guildId)).map((one) => [one.channelId, one.state]));
   const lines = rows.flatMap((one, index) => {
-    const heading = one.channelId === rows[index - 1]?.channelId ? [] : headingOf(one.channelId, troubled, t);
+    const heading = one.channelId === rows[index - 1]?.channelId ? [''] : headingOf(one.channelId, troubled, t);
     return [...heading, ...linesOf(one, context, tokens)];
   });
   const muted = asManyAsFit(await mutedTokens(interaction.guildId, context, tokens), 950);
@@ -62,13 +62,13 @@ function headingOf(channelId: string, troubled: Map<string, string>, t: CommandC
 }
 
 function linesOf(subscription: Subscription, context: CommandContext, tokens: TokenBook): string[] {
-  const { settings, t } = context;
+  const { t } = context;
   const { id, label, address, lastEventAt } = subscription;
   const last =
     lastEventAt === null ? t('subscription.list.noEvent') : t('subscription.list.lastEvent', { ago: ago(lastEventAt) });
   return [
     `**${label === null ? '' : `${inCode(label, '')} · `}${t('subscription.list.number', { id })}**`,
-    fullAddress(address, settings),
+    addressLine(address, context),
     inOneLine(describe(subscription, context, tokens), t),
     `-# ${[stateOf(subscription, context), last].filter(Boolean).join(' · ')}`,
   ];

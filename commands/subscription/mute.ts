@@ -2,8 +2,9 @@ import { TimestampStyles, time } from 'discord.js';
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { FOREVER } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
-import { fullAddress, note } from '../parts/reply.ts';
+import { note } from '../parts/reply.ts';
 import { record, save } from './change.ts';
+import { addressLine } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { type TokenBook, tokenBook, writeAsset } from './tokens.ts';
 
@@ -19,7 +20,7 @@ export const MUTE_CHOICES = [
 
 /** `/subscription mute`: one, all or a token, for a while or no longer. */
 export async function mute(interaction: CommandUse, context: CommandContext): Promise<Reply> {
-  const { settings, t } = context;
+  const { t } = context;
   const until = untilOf(interaction.options.getString('duration', true), context.now());
   const token = interaction.options.getString('token');
   if (interaction.options.getString('subscription', true).trim().toLowerCase() === 'all') {
@@ -29,7 +30,7 @@ export async function mute(interaction: CommandUse, context: CommandContext): Pr
   const after = await save(interaction, context, await named(interaction, context), { mutedUntil: until });
   const name = nameOf(after);
   const title = until === null ? t('subscription.mute.ended', { name }) : t('subscription.mute.title', { name });
-  return note('good', title, [fullAddress(after.address, settings), lasting(until, t)]);
+  return note('good', title, [addressLine(after.address, context), lasting(until, t)]);
 }
 
 async function muteAll(interaction: CommandUse, context: CommandContext, until: number | null): Promise<Reply> {
@@ -54,16 +55,14 @@ async function muteToken(
   const token = tokens.find(text);
   await store.subscriptions.muteToken(interaction.guildId, token, until);
   await record(interaction, context, { token: writeAsset(token), until });
-  const name = tokens.nameOf(token);
+  const name = tokens.shortNameOf(token);
+  const contract = token === 'native' ? null : addressLine(token, context, 'token');
   if (until === null) {
-    return note('good', t('subscription.mute.ended', { name: tokens.shortNameOf(token) }), [
-      name,
-      t('subscription.mute.tokenAgain'),
-    ]);
+    return note('good', t('subscription.mute.ended', { name }), [contract, t('subscription.mute.tokenAgain')]);
   }
   const lasts =
     until === FOREVER ? t('subscription.mute.tokenForever') : t('subscription.mute.token', { time: moment(until) });
-  return note('good', t('subscription.mute.title', { name: tokens.shortNameOf(token) }), [name, lasts]);
+  return note('good', t('subscription.mute.title', { name }), [contract, lasts]);
 }
 
 function untilOf(duration: string, now: number): number | null {
@@ -84,8 +83,8 @@ export async function mutedTokens(guildId: string, context: CommandContext, toke
   return mutes.map(({ token: asset, until }) => {
     const token = tokens.nameOf(asset);
     return until === FOREVER
-      ? `• ${t('subscription.list.mutedTokenForever', { token })}`
-      : `• ${t('subscription.list.mutedToken', { token, time: moment(until) })}`;
+      ? `- ${t('subscription.list.mutedTokenForever', { token })}`
+      : `- ${t('subscription.list.mutedToken', { token, time: moment(until) })}`;
   });
 }
 

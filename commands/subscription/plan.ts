@@ -6,9 +6,9 @@ import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Label } from '../../src/store/labels.ts';
 import type { ImportedSubscription } from '../../src/store/subscriptions.ts';
+import { MOST_LABELS, readName } from '../label/book.ts';
 import { checkTarget, TARGET_TYPES } from '../parts/channel.ts';
 import { onlyChanged } from './change.ts';
-import { readLabel } from './fields.ts';
 import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
 import type { TokenBook } from './tokens.ts';
 
@@ -58,6 +58,8 @@ export function planImport(text: string, present: Present, interaction: CommandU
   if (plan.added.length > 0 && present.subscriptions.length + plan.added.length > maxSubscriptions) {
     plan.errors.push({ line: 1, text: t('subscription.import.full', { count: maxSubscriptions }) });
   }
+  const names = new Set([...present.labels, ...plan.labels].map(({ address }) => address));
+  if (names.size > MOST_LABELS) plan.errors.push({ line: 1, text: t('label.full', { count: MOST_LABELS }) });
   return plan;
 }
 
@@ -101,7 +103,7 @@ function planLabel({ line }: CsvRecord, said: Said, { plan, seen, present, conte
   const parsed = parseAddress(said('address') ?? '');
   if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
   once(seen, `label ${parsed.address}`, line, t);
-  const name = readLabel(said('label') ?? '', t);
+  const name = readName(said('label') ?? '', t);
   const known = present.labels.find(({ address }) => address === parsed.address);
   if (known?.name === name) plan.unchanged++;
   else plan.labels.push({ address: parsed.address, name });

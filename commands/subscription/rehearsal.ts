@@ -18,7 +18,7 @@ export async function rehearse(wish: Wish, context: CommandContext): Promise<API
   const examples = rehearsal.examples.map(({ transfer, perspective, seenAt }) => {
     const time = ago(seenAt);
     const linked = settings.explorerUrl !== undefined && /^0x[0-9a-f]{64}$/.test(transfer.txHash);
-    const link = linked ? ` · [${transfer.txHash.slice(0, 8)}](${settings.explorerUrl}/tx/${transfer.txHash})` : '';
+    const link = linked ? ` · [tx](${settings.explorerUrl}/tx/${transfer.txHash})` : '';
     return `${ARROWS[perspective]} ${moved(transfer, language)} · ${time}${link}`;
   });
   const cut = rehearsal.cut === null ? [] : [t('subscription.rehearsal.cut', { count: rehearsal.cut })];

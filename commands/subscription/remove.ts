@@ -2,20 +2,20 @@ import { ButtonStyle } from 'discord.js';
 import type { Button, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
 import { UserError } from '../../src/errors.ts';
-import { fullAddress, note, press, row } from '../parts/reply.ts';
-import { describe } from './describe.ts';
+import { note, press, row } from '../parts/reply.ts';
+import { addressLine, describe } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { tokenBook } from './tokens.ts';
 
 /** `/subscription remove`: asks first. */
 export async function remove(interaction: CommandUse, context: CommandContext): Promise<Reply> {
-  const { settings, t } = context;
+  const { t } = context;
   const found = await named(interaction, context);
   const tokens = await tokenBook(interaction.guildId, context);
   const lines = [
-    fullAddress(found.address, settings),
+    addressLine(found.address, context),
     t('subscription.remove.meaning', { channel: `<#${found.channelId}>` }),
-    ...describe(found, context, tokens).map((phrase) => `• ${phrase}`),
+    ...describe(found, context, tokens).map((phrase) => `- ${phrase}`),
     t('subscription.remove.instead'),
   ];
   const buttons = row(
@@ -29,7 +29,8 @@ export async function remove(interaction: CommandUse, context: CommandContext): 
 export const dropButton: Button = {
   access: 'manage',
   answer: 'update',
-  async press({ guildId, user }, [id], { store, settings, now, t }) {
+  async press({ guildId, user }, [id], context) {
+    const { store, now, t } = context;
     const found = await store.subscriptions.get(guildId, Number(id));
     if (!found || !(await store.subscriptions.remove(guildId, found.id))) {
       throw new UserError(t('subscription.remove.gone'));
@@ -37,7 +38,7 @@ export const dropButton: Button = {
     const detail = { id: found.id, address: checksumAddress(found.address), channel: found.channelId };
     await store.servers.record({ guildId, userId: user.id, action: 'subscription.remove', detail, at: now() });
     return note('good', t('subscription.remove.done', { name: nameOf(found) }), [
-      fullAddress(found.address, settings),
+      addressLine(found.address, context),
       t('subscription.remove.after', { channel: `<#${found.channelId}>` }),
     ]);
   },

@@ -34,6 +34,12 @@ export interface Import {
   at: number;
 }
 
+/** How much of each a guild may have. */
+export interface ImportLimits {
+  subscriptions: number;
+  labels: number;
+}
+
 /** A token of which nothing is told until then, in milliseconds. */
 export interface TokenMute {
   token: Asset;
@@ -116,21 +122,23 @@ export function subscriptionsTable(db: Database) {
      VALUES (${given.map((key) => `@${key}`).join(', ')})`,
   );
 
-  const importAll = db.transaction(({ guildId, userId, added, changed, labels, at }: Import, limit: number): void => {
-    for (const { address, channelId, change: chosen } of added) {
-      const outcome = add({ guildId, channelId, address, createdBy: userId, createdAt: at }, limit);
-      if (outcome.status !== 'added') throw new NotImported(outcome.status === 'full' ? 'full' : 'stale');
-      change(guildId, outcome.subscription.id, chosen);
-    }
-    for (const { address, channelId, change: chosen } of changed) {
-      const existing = same.get(address, channelId);
-      if (!existing || change(guildId, existing.id, chosen).status !== 'changed') throw new NotImported('stale');
-    }
-    for (const label of labels) {
-      const outcome = setLabel(guildId, { ...label, createdBy: userId, at }, limit);
-      if (outcome.status === 'full') throw new NotImported('full');
-    }
-  });
+  const importAll = db.transaction(
+    ({ guildId, userId, added, changed, labels, at }: Import, most: ImportLimits): void => {
+      for (const { address, channelId, change: chosen } of added) {
+        const outcome = add({ guildId, channelId, address, createdBy: userId, createdAt: at }, most.subscriptions);
+        if (outcome.status !== 'added') throw new NotImported(outcome.status === 'full' ? 'full' : 'stale');
+        change(guildId, outcome.subscription.id, chosen);
+      }
+      for (const { address, channelId, change: chosen } of changed) {
+        const existing = same.get(address, channelId);
+        if (!existing || change(guildId, existing.id, chosen).status !== 'changed') throw new NotImported('stale');
+      }
+      for (const label of labels) {
+        const outcome = setLabel(guildId, { ...label, createdBy: userId, at }, most.labels);
+        if (outcome.status === 'full') throw new NotImported('full');
+      }
+    },
+  );
   const muteAll = db.prepare<[number | null, string]>('UPDATE subscriptions SET muted_until = ? WHERE guild_id = ?');
   const tokenMutes = db.prepare<[string, number], TokenMute>(
     'SELECT token, until FROM token_mutes WHERE guild_id = ? AND until > ? ORDER BY until, token',
@@ -183,12 +191,12 @@ export function subscriptionsTable(db: Database) {
     change: (guildId: string, id: number, changed: SubscriptionChange) => change.immediate(guildId, id, changed),
 
     /**
-     * Adds and changes what a file tells, all or nothing: `full` when the guild would come over `limit`, `stale` when
+     * Adds and changes what a file tells, all or nothing: `full` when the guild would come over a limit, `stale` when
      * what is to be added is there meanwhile, or what is to be changed is not.
      */
-    importAll(file: Import, limit: number): 'imported' | 'full' | 'stale' {
+    importAll(file: Import, most: ImportLimits): 'imported' | 'full' | 'stale' {
       try {
-        importAll.immediate(file, limit);
+        importAll.immediate(file, most);
         return 'imported';
       } catch (error) {
         if (error instanceof NotImported) return error.reason;

@@ -63,7 +63,11 @@ describe('/subscription export and import', () => {
     });
     const { id } = await world.subscribe({ channelId: harbor.whales });
     await world.store.subscriptions.change(harbor.id, id, { paused: true, mutedUntil: FOREVER });
-    await world.store.labels.set(harbor.id, { address: lower(B), name: '+Payroll', createdBy: seed.ada, at: 0 }, 10);
+    await world.store.labels.set(
+      harbor.id,
+      { address: lower(B), name: '+Payroll of the whole harbour and its cranes', createdBy: seed.ada, at: 0 },
+      10,
+    );
     const before = (await all()).map(chosen);
     const file = await exported();
     expect(file.split('\r\n')[0]).toMatch(/^type,address,channel,label,direction,/);
@@ -80,7 +84,9 @@ describe('/subscription export and import', () => {
     const done = await world.press(asked, 'subscription:import');
     expect(textOf(done)).toMatch(/Imported\n2 subscriptions added\n1 label set/);
     expect((await all()).map(chosen)).toEqual(before);
-    expect(await world.store.labels.list(harbor.id)).toMatchObject([{ address: lower(B), name: '+Payroll' }]);
+    expect(await world.store.labels.list(harbor.id)).toMatchObject([
+      { address: lower(B), name: '+Payroll of the whole harbour and its cranes' },
+    ]);
 
     const again = await bring(file);
     expect(textOf(again)).toMatch(/Nothing to change\n3 rows are as they are here already/);
@@ -92,7 +98,7 @@ describe('/subscription export and import', () => {
     await world.subscribe({ channelId: harbor.whales, label: 'Other' });
     const asked = await bring(`address;channel;minimum;zero\n${A};#alerts;7;yes\n${lower(B)};whales;;\n`);
     expect(textOf(asked)).toMatch(
-      /1 subscription added\*\*\n• `0x1ea1…68cE` → <#\d+>\n\*\*1 subscription changed\*\*\n• `Treasury` → <#\d+>: `minimum`, `zero`/,
+      /1 subscription added\*\*\n- `0x1ea1…68cE` → <#\d+>\n\*\*1 subscription changed\*\*\n- `Treasury` → <#\d+>: `minimum`, `zero`/,
     );
     await world.press(asked, 'subscription:import');
     expect(await all()).toMatchObject([
@@ -129,7 +135,7 @@ describe('/subscription export and import', () => {
       /Line 7\*\*: .*`22:00-07:00`/,
       /Line 8\*\*: I know no token `PEPE`/,
       /Line 9\*\*: .*same address and channel as line 2/,
-      /Line 10\*\*: .*looks like a link/,
+      /Line 10\*\*: .*taken for a link/,
       /Line 11\*\*: `type` must be/,
       /Line 12\*\*: `paused` must be/,
       /Line 13\*\*: .*more cells than there are columns/,

@@ -53,13 +53,13 @@ describe('every filter', () => {
   it('is kept, and what was understood is stated in full', async () => {
     const text = textOf(await add(EVERYTHING));
     const usdc = `\`USDC\` [\`${USDC}\`](https://explorer.example/token/${USDC})`;
-    expect(text).toContain(`• at least \`100\` of ${usdc}`);
-    expect(text).toContain('• at least `0.5` of `ETH`');
-    expect(text).toContain(`• only ${usdc}, \`ETH\`, \`G$\` [`);
-    expect(text).toMatch(/• not `USDC` \[`0x0+fA4e0`/i);
-    expect(text).toContain('• quiet 22:00–07:30 (UTC)');
-    expect(text).toContain(`• pings <@&${harbor.watchers}> from \`1000\` on\n• at most one ping in 60 minutes`);
-    for (const phrase of ['only from or to', 'not from or to', 'no internal', 'of nothing too', 'to itself too']) {
+    expect(text).toContain(`- at least \`100\` of ${usdc}`);
+    expect(text).toContain('- at least `0.5` of `ETH`');
+    expect(text).toContain(`- only ${usdc}, \`ETH\`, \`G$\` [`);
+    expect(text).toMatch(/- not `USDC` \[`0x0+fA4e0`/i);
+    expect(text).toContain('- quiet 22:00–07:30 (UTC)');
+    expect(text).toContain(`- pings <@&${harbor.watchers}> from \`1000\` on\n- at most one ping in 60 minutes`);
+    for (const phrase of ['only from or to', 'not from or to', 'no internal', 'zero amounts too', 'to itself too']) {
       expect(text).toContain(phrase);
     }
     expect(await all()).toMatchObject([
@@ -188,7 +188,7 @@ describe('the dry run', () => {
     const every = textOf(await at({}));
     expect(every).toMatch(/Would have posted \*\*22 of 22\*\* in the last 7 days, about 4 a day\./);
     expect(every).toMatch(
-      /📥 20 `ETH` · <t:\d+:R> · \[0x\w+\]\(https:\/\/explorer\.example\/tx\/0x\w{64}\)\n📥 5 `ETH`.*\n📥/,
+      /📥 20 `ETH` · <t:\d+:R> · \[tx\]\(https:\/\/explorer\.example\/tx\/0x\w{64}\)\n📥 5 `ETH`.*\n📥/,
     );
     const large = textOf(await at({ minimum: '10' }, harbor.whales));
     expect(large).toContain('Would have posted **2 of 22** in the last 7 days, less than one a day.');

@@ -64,7 +64,7 @@ describe('/subscription add', () => {
       token: TOKEN,
       mention: harbor.watchers,
     });
-    expect(textOf(answer)).toContain(`<#${harbor.whales}>: incoming ERC-20 transfers.\n• at least \`250.5\`\n• token`);
+    expect(textOf(answer)).toContain(`<#${harbor.whales}>: incoming ERC-20 transfers.\n- at least \`250.5\`\n- token`);
     expect(textOf(answer)).toContain(TOKEN);
     expect(textOf(answer)).toContain(`pings <@&${harbor.watchers}>`);
     expect(textOf(answer)).toContain('shown but not pinged');
@@ -222,7 +222,7 @@ describe('/subscription remove', () => {
     );
     await world.subscribe({ channelId: harbor.whales });
     expect(textOf(await world.use('subscription remove', { subscription: A }))).toMatch(
-      /Several.*#\d+ in <#.*#\d+ in <#/,
+      /Several.*#\d+ `Treasury` in <#.*#\d+ `0xcc95…6430` in <#/,
     );
   });
 
@@ -334,10 +334,10 @@ describe('/subscription pause, resume, mute', () => {
     ]);
     expect(await world.store.subscriptions.tokenMutes(orchid.id, now)).toEqual([]);
     expect(textOf(await world.use('subscription list'))).toMatch(
-      new RegExp(`Muted tokens\n• .*${TOKEN}.* until <t:${ends}:f>\n• the native coin until undone`),
+      new RegExp(`Muted tokens\n- .*${TOKEN}.* until <t:${ends}:f>\n- the native coin until undone`),
     );
     const all = textOf(await world.use('subscription mute', { subscription: 'all', duration: 'off' }));
-    expect(all).toMatch(/These tokens stay muted.*\n• .*\n• the native coin until undone/);
+    expect(all).toMatch(/These tokens stay muted.*\n- .*\n- the native coin until undone/);
     await mute('off', TOKEN);
     await mute('off', 'native');
     expect(await world.store.subscriptions.tokenMutes(harbor.id, now)).toEqual([]);

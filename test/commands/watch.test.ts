@@ -30,8 +30,10 @@ describe('watching the addresses in a message', () => {
       { label: A, value: A },
       { label: B, value: B, description: 'Payroll' },
     ]);
-    expect(textOf(asked)).toMatch(new RegExp(`2 addresses to watch[\\s\\S]*Already watched here\\*\\*\\n• .*${TOKEN}`));
-    expect(textOf(asked)).toMatch(/Left out\*\*\n• `0x0{20,}.*zero address/);
+    expect(textOf(asked)).toMatch(
+      new RegExp(`2 addresses to watch[\\s\\S]*Already watched here\\*\\*\\n-# .*${TOKEN}`),
+    );
+    expect(textOf(asked)).toMatch(/Left out\*\*\n- `0x0{20,}.*zero address/);
 
     await world.restart();
     const done = await world.choose(asked, [A, B]);
@@ -48,7 +50,7 @@ describe('watching the addresses in a message', () => {
     await world.use('subscription test', { subscription: String(id) });
     const [message] = world.discord.messages(harbor.whales);
     const asked = await world.useOn(message!.message.id, WATCH, { in: harbor.whales });
-    expect(textOf(asked)).toMatch(new RegExp(`Already watched here\\*\\*\\n• .*${A}`));
+    expect(textOf(asked)).toMatch(new RegExp(`Already watched here\\*\\*\\n-# .*${A}`));
     expect(menuOf(asked).options.map(({ value }) => value)).toEqual([expect.stringMatching(/^0x1{40}$/)]);
   });
 
@@ -71,7 +73,7 @@ describe('watching the addresses in a message', () => {
     world.parts.settings = { ...settings, maxSubscriptions: 1 };
     const done = await world.choose(asked, [A, B, `0x${'e'.repeat(40)}`]);
     world.parts.settings = settings;
-    expect(textOf(done)).toMatch(new RegExp(`Watching 1 more[\\s\\S]*Not added.*limit\\*\\*\\n• .*${B}`));
+    expect(textOf(done)).toMatch(new RegExp(`Watching 1 more[\\s\\S]*Not added.*limit\\*\\*\\n-# .*${B}`));
     expect(textOf(done)).toMatch(/native coin itself/);
     expect(await all()).toHaveLength(1);
   });
