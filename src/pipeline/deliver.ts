@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { Outcome, Sender } from '../discord/sender.ts';
 import type { Clock } from '../domain/clock.ts';
+import { newReference, nonceOf } from '../domain/reference.ts';
+import { StoreError } from '../errors.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
 import type { Batch, Next } from '../store/outbox.ts';
 import type { Store } from '../store/tables.ts';
@@ -127,7 +129,10 @@ export function startDeliverer(options: DelivererOptions) {
       channel.aside = head.state !== 'ready';
       if (head.dueAt > clock.now()) return pace.giveBack();
     }
-    const done = next.status === 'batch' ? await repeat(next) : await sendNew(channel, next);
+    const done =
+      next.status === 'batch'
+        ? await repeat(next)
+        : await sendNew(channel, next).catch((error: unknown) => unrenderable(channel, next.alerts[0]!, error));
     // What it told changed meanwhile: it is claimed anew.
     if (!done) return pace.giveBack();
     const { batch, outcome } = done;
@@ -158,6 +163,26 @@ export function startDeliverer(options: DelivererOptions) {
     return { batch: { id, kind, attempts: 1, frozenAt: now, lines: alerts.length, certain: true }, outcome };
   }
 
+  /** A line that cannot be rendered is searched for as one is that Discord refuses; it must not hold the others. */
+  async function unrenderable(channel: Channel, alert: ClaimedAlert, error: unknown): Promise<null> {
+    if (error instanceof StoreError) throw error;
+    log.error({ err: error, channel: channel.id, alert: alert.id }, 'lines cannot be rendered');
+    if (channel.limit > 1) {
+      channel.limit = Math.min(Math.ceil(channel.limit / 2), BATCH / 2);
+    } else if (!channel.plain) {
+      channel.plain = true;
+    } else {
+      channel.plain = false;
+      channel.limit = BATCH;
+      const [now, reference] = [clock.now(), newReference()];
+      const empty = { channelId: channel.id, kind: 'create' as const, reason: null, payload: '{}', attachment: null };
+      const nothing = { ...empty, reference, nonce: nonceOf(reference, now), alerts: [alert], mentioning: [] };
+      const id = await store.outbox.freeze(nothing, now);
+      if (id !== null) await store.outbox.dead(id, `It cannot be rendered: ${(error as Error).message}`, now);
+    }
+    return null;
+  }
+
   async function repeat({ batch, alerts, lines }: Extract<Next, { status: 'batch' }>): Promise<Sent> {
     const now = clock.now();
     // Only an attempt that is the first one of which Discord may know can be undone by its answer.
@@ -179,9 +204,19 @@ export function startDeliverer(options: DelivererOptions) {
   async function change(batch: Batch, alerts: ClaimedAlert[]): Promise<Outcome> {
     if (batch.messageId === null || alerts.length === 0) return { status: 'sent', messageId: null };
     if (batch.payload !== '') return sender.edit(batch.channelId, batch.messageId, JSON.parse(batch.payload) as object);
-    const { payload, used } = render(alerts, batch.reference, null);
+    const { payload, used } = renderedAnew(alerts, batch.reference);
     if (used < alerts.length) return { status: 'sent', messageId: null };
     return sender.edit(batch.channelId, batch.messageId, payload);
+  }
+
+  /** What cannot be rendered any more stays as it was told. */
+  function renderedAnew(alerts: ClaimedAlert[], reference: string): ReturnType<typeof render> {
+    try {
+      return render(alerts, reference, null);
+    } catch (error) {
+      log.error({ err: error, alert: alerts[0]!.id }, 'lines cannot be rendered');
+      return { payload: {}, used: 0 };
+    }
   }
 
   async function load(): Promise<void> {

@@ -61,12 +61,14 @@ interface PipelineOptions extends DiscordOptions {
   /** How the router looks tokens up. */
   lookUp?: Explorer['token'] | null;
   render?: DelivererOptions['render'];
+  plain?: DelivererOptions['renderPlain'];
 }
 
 export async function startPipeline({
   sender = (real) => real,
   lookUp = null,
   render = (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
+  plain = renderPlain,
   ...options
 }: PipelineOptions = {}): Promise<Pipeline> {
   const directory = mkdtempSync(join(tmpdir(), 'pipeline-'));
@@ -87,7 +89,7 @@ export async function startPipeline({
       log,
       random: () => 1,
       render,
-      renderPlain,
+      renderPlain: plain,
       renderParked,
       renderDigest: (alerts, reference, reason) => renderDigest(alerts, reference, settings, reason),
     });

@@ -1,0 +1,160 @@
+import { afterEach, expect, it } from 'vitest';
+import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
+import type { Outcome } from '../../src/discord/sender.ts';
+import type { ClaimedAlert } from '../../src/store/alerts.ts';
+import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+
+let pipeline: Pipeline;
+afterEach(() => pipeline.close());
+
+const shown = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
+const send = (units: number, more: object = {}) =>
+  pipeline.receive(payment({ value: String(units * 1_000_000), ...more }));
+/** Every request to Discord fails until this is called. */
+function hold(): () => void {
+  const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: '/channels/**' });
+  return () => fault.clear();
+}
+const settled = async () => {
+  const { waiting, frozen } = await pipeline.store.outbox.stats();
+  return waiting + frozen === 0;
+};
+
+it('an event that the database refuses is set aside with the reason; those beside it are told', async () => {
+  pipeline = await startPipeline();
+  await pipeline.watch(TREASURY, ALERTS);
+  const bad = payment({ value: '2000000' });
+  pipeline.rows(`CREATE TRIGGER poison BEFORE INSERT ON transfers WHEN NEW.tx_hash = '${String(bad.txHash)}'
+                 BEGIN SELECT RAISE(ABORT, 'poison'); END`);
+  // One batch for the router: what comes is routed together.
+  const rows = [payment({ value: '1000000' }), bad, payment({ value: '3000000' })];
+  await pipeline.store.inbox.append(
+    rows.map((row) => ({ scope: 0, receivedAt: pipeline.clock.now(), body: Buffer.from(JSON.stringify(row)) })),
+  );
+  await send(4);
+  await pipeline.turnUntil(() => shown(ALERTS).length === 3, 60);
+  expect(shown(ALERTS)).toEqual(['1', '3', '4']);
+  expect(pipeline.rows('SELECT reason, CAST(body AS TEXT) AS body FROM quarantine')).toEqual([
+    { reason: 'Routing failed: poison', body: JSON.stringify(bad) },
+  ]);
+});
+
+/** Cannot render the line of 2 USDC. */
+function refuseTwo(alerts: ClaimedAlert[]): void {
+  if (alerts.some(({ transfer }) => transfer.value === '2000000')) throw new Error('no words for it');
+}
+const settings = { explorerUrl: undefined, nativeSymbol: undefined };
+
+it('a line that cannot be rendered goes out plain; the others of its channel and the other channels do not wait', async () => {
+  pipeline = await startPipeline({
+    render: (alerts, reference, now) => {
+      refuseTwo(alerts);
+      return renderAlerts(alerts, reference, settings, now);
+    },
+  });
+  for (const channel of [ALERTS, WHALES]) await pipeline.watch(TREASURY, channel);
+  const release = hold();
+  await send(1);
+  await pipeline.idle();
+  const bad = payment({ value: '2000000' });
+  await pipeline.receive(bad);
+  for (const units of [3, 4, 5]) await send(units);
+  await pipeline.routed();
+  release();
+  await pipeline.turnUntil(settled, 60);
+  for (const channel of [ALERTS, WHALES]) {
+    const messages = pipeline.discord.messages(channel).map(({ message }) => JSON.stringify(message));
+    expect(shown(channel).filter(Boolean)).toEqual(['1', '3', '4', '5']);
+    expect(messages.filter((text) => text.includes(String(bad.txHash)))).toHaveLength(1);
+  }
+});
+
+it('a line that cannot even be rendered plain becomes a dead letter that can be replayed', async () => {
+  let broken = true;
+  pipeline = await startPipeline({
+    render: (alerts, reference, now) => {
+      if (broken) refuseTwo(alerts);
+      return renderAlerts(alerts, reference, settings, now);
+    },
+    plain: (alert, reference) => {
+      if (broken) refuseTwo([alert]);
+      return renderPlain(alert, reference);
+    },
+  });
+  await pipeline.watch(TREASURY, ALERTS);
+  const release = hold();
+  for (const units of [1, 2, 3]) await send(units);
+  await pipeline.routed();
+  release();
+  await pipeline.turnUntil(settled, 120);
+  await send(4);
+  await pipeline.turnUntil(() => shown(ALERTS).length === 3);
+  expect(shown(ALERTS)).toEqual(['1', '3', '4']);
+  const [letter] = await pipeline.store.outbox.deadLetters(10);
+  expect(letter!.reason).toBe('It cannot be rendered: no words for it');
+  broken = false;
+  expect(await pipeline.store.outbox.replay(letter!.id)).toBe(true);
+  pipeline.deliverer.nudge([ALERTS]);
+  await pipeline.turnUntil(() => shown(ALERTS).length === 4);
+  expect(shown(ALERTS)).toEqual(['1', '3', '4', '2']);
+});
+
+it('a line that cannot be rendered anew stays as it was told, and holds up nothing', async () => {
+  let broken = false;
+  pipeline = await startPipeline({
+    render: (alerts, reference, now) => {
+      if (broken) refuseTwo(alerts);
+      return renderAlerts(alerts, reference, settings, now);
+    },
+  });
+  await pipeline.watch(TREASURY, ALERTS);
+  const event = payment({ value: '2000000' });
+  await pipeline.receive(event);
+  await pipeline.turnUntil(() => shown(ALERTS).length === 1);
+  broken = true;
+  await pipeline.receive({ ...event, blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
+  await send(3);
+  await pipeline.turnUntil(() => shown(ALERTS).length === 2, 60);
+  expect(shown(ALERTS)).toEqual(['2', '3']);
+  expect(await settled()).toBe(true);
+});
+
+it('channels take turns: none is a round ahead of another that waits, and there are 40 requests a second at most', async () => {
+  const limited: Outcome = { status: 'rate-limited', global: true, local: false, retryAfterMs: 5_000 };
+  let first = true;
+  pipeline = await startPipeline({
+    sender: (real) => ({
+      ...real,
+      create: (...message) => {
+        if (!first) return real.create(...message);
+        first = false;
+        return Promise.resolve(limited);
+      },
+    }),
+  });
+  const channels = Array.from({ length: 45 }, (_, n) => {
+    const { id } = pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `turn-${n}` });
+    return id!;
+  });
+  for (const id of channels) await pipeline.watch(TREASURY, id);
+  // Nobody is asked for anything for a while, and then all have as much to be told.
+  await send(1);
+  await pipeline.idle();
+  for (let units = 2; units <= 25; units++) await send(units);
+  await pipeline.routed();
+  const before = pipeline.discord.requests().at(-1)!.number;
+  await pipeline.turnUntil(settled, 300);
+  const posts = pipeline.discord.requests(before).filter(({ method }) => method === 'POST');
+  const rounds = new Map<string, number>();
+  const order = posts.map(({ path }) => {
+    const round = (rounds.get(path) ?? 0) + 1;
+    rounds.set(path, round);
+    return round;
+  });
+  expect([rounds.size, posts.length >= 2 * channels.length]).toEqual([channels.length, true]);
+  // Requests that are under way at once may overtake each other, which blurs the border of two rounds and no more.
+  expect(order.map((round, n) => round - Math.floor(n / channels.length) - 1).filter((ahead) => ahead > 1)).toEqual([]);
+  const seconds = Map.groupBy(posts, ({ at }) => Math.floor(Date.parse(at) / 1_000));
+  expect(Math.max(...[...seconds.values()].map((list) => list.length))).toBeLessThanOrEqual(40);
+  for (const id of channels) expect(shown(id)).toHaveLength(25);
+});
