@@ -39,8 +39,10 @@ export function viewOf({ matches, transfer }: Told): View {
 
 /** Whether one thing of its own kind moved, rather than an amount. */
 export function isItem({ kind, tokenId }: Transfer): boolean {
-  return tokenId !== null || kind === 'erc721' || kind === 'erc1155';
+  return kind === 'erc721' || kind === 'erc1155' || (kind === 'unknown' && tokenId !== null);
 }
+
+const isNothing = ({ kind, value }: Transfer): boolean => kind !== 'erc721' && value === '0';
 
 /** Whether it may be a trap: it is told alone, never as a part of something that looks ordinary. */
 export function isSuspect({ marks }: Told): boolean {
@@ -78,7 +80,7 @@ function swapsOf<T extends Told>(alerts: readonly T[]): Extract<Part<T>, { kind:
     // Between two watched wallets it is one's gain and the other's loss: neither view tells it all.
     if (all.some((alert) => taken.has(alert) || viewOf(alert) === 'internal')) return [];
     // Anybody can make a wallet "give" nothing, to have a worthless token look like the price of something.
-    if (all.some((alert) => isSuspect(alert) || alert.transfer.value === '0')) return [];
+    if (all.some((alert) => isSuspect(alert) || isNothing(alert.transfer))) return [];
     for (const alert of all) taken.add(alert);
     return [{ kind: 'swap', wallet, gave, got, alerts: all }];
   });
@@ -94,7 +96,8 @@ function onlyAsset(alerts: readonly Told[]): Asset | null {
 /** Equal for NFTs that are told together; null for what stands alone. */
 function sweepKey(alert: Told): string | null {
   const { token, tokenId, tokenIdExact, from, to } = alert.transfer;
-  if (token === null || tokenId === null || !tokenIdExact || isSuspect(alert)) return null;
+  if (!isItem(alert.transfer) || isSuspect(alert)) return null;
+  if (token === null || tokenId === null || !tokenIdExact) return null;
   const view = viewOf(alert);
   switch (view) {
     case 'incoming':

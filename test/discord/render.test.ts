@@ -155,6 +155,12 @@ it('a sweep is one line with a count, its ids and both parties', () => {
   for (const part of [ALICE, TREASURY, KEYS]) expect(read(payload.embeds![0]!)).toContain(checksumAddress(part));
 });
 
+it('an ERC-20 transfer that comes with a token id is an amount all the same', () => {
+  const alerts = ['1', '2', '3'].map((tokenId) => alertOf({ txHash: HASH, tokenId }));
+  expect(embedsOf(alerts[0]!)[0]!.title).toBe('📥 Incoming · 5 `USDC`');
+  expect(embedsOf(...alerts)[0]!.title).toBe('📥 Incoming · 15 `USDC` in 3 transfers');
+});
+
 it('a move between two watched wallets reads as one line', () => {
   const [embed] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }));
   expect(embed!.title).toBe('🔁 Internal move · 5 `USDC`');

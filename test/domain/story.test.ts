@@ -12,7 +12,7 @@ describe('a swap', () => {
     expect(partsOf([back, out, more])).toEqual([
       { kind: 'swap', wallet: TREASURY, gave: [out, more], got: [back], alerts: [back, out, more] },
     ]);
-    expect(kinds(alertOf(gave), alertOf({ ...key('7'), to: TREASURY }))).toEqual(['swap']);
+    expect(kinds(alertOf(gave), alertOf({ ...key('7'), to: TREASURY, value: '0' }))).toEqual(['swap']);
   });
 
   it.each([
