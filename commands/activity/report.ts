@@ -1,4 +1,4 @@
-import { type APIEmbedField, ButtonStyle } from 'discord.js';
+import { ButtonStyle } from 'discord.js';
 import type { CommandContext, Reply } from '../../src/discord/command.ts';
 import { type Activity, type AssetTotal, isNoise, type Way } from '../../src/domain/activity.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
@@ -6,7 +6,7 @@ import { formatAmount } from '../../src/domain/amount.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { isItem } from '../../src/domain/story.ts';
 import type { ActivityReport } from '../../src/store/reports.ts';
-import { ago, asManyAsFit, fullAddress, linkButton, note, press, row } from '../parts/reply.ts';
+import { ago, fullAddress, linkButton, note, press, row } from '../parts/reply.ts';
 
 /** How far back. */
 export type PeriodName = '24h' | '7d' | '30d';
@@ -22,8 +22,6 @@ export interface Shown {
 
 const NAMES: readonly PeriodName[] = ['24h', '7d', '30d'];
 const ASSETS_SHOWN = 6;
-/** Discord takes 1,024 characters in a field. */
-const FIELD_MOST = 950;
 const ICONS: Record<Way, string> = { incoming: '📥', outgoing: '📤', other: '🔁' };
 const WAYS: readonly Way[] = ['incoming', 'outgoing', 'other'];
 
@@ -54,13 +52,11 @@ export async function report(
       fullAddress(shown.address, settings),
       ...(moving ? counts : [silent]),
       moving && png === null ? t('activity.noPicture') : null,
+      ...section(t('activity.totals'), totalsOf(found, context)),
+      ...section(t('activity.largest'), largestOf(found, guildId, context)),
+      ...section(t('activity.hidden'), hiddenOf(found, context)),
     ],
     {
-      fields: [
-        ...field(t('activity.totals'), totalsOf(found, context)),
-        ...field(t('activity.largest'), largestOf(found, guildId, context)),
-        ...field(t('activity.hidden'), hiddenOf(found, context)),
-      ],
       footer: { text: t(shown.period === '24h' ? 'activity.hours' : 'activity.days', { timezone: shown.timezone }) },
       components: [row(...buttons(shown, context))],
     },
@@ -87,9 +83,9 @@ async function drawn({ buckets }: Activity, { chart }: CommandContext): Promise<
   }
 }
 
-function field(name: string, lines: string[]): APIEmbedField[] {
-  return lines.length > 0 ? [{ name, value: asManyAsFit(lines, FIELD_MOST) }] : [];
-}
+/** Not a field of the embed: links take more room than one has. */
+const section = (heading: string, lines: string[]): string[] =>
+  lines.length > 0 ? ['', `**${heading}**`, ...lines] : [];
 
 function totalsOf({ totals }: Activity, context: CommandContext): string[] {
   const { t } = context;
@@ -112,12 +108,15 @@ function sumOf({ transfer, ...sums }: AssetTotal, way: Way, { t, language, moved
 function largestOf({ largest }: ActivityReport, guildId: string, context: CommandContext): string[] {
   const { t, language, moved, settings } = context;
   return largest.map(({ transfer, way, at, message }) => {
-    const links = [
-      settings.explorerUrl && `[${t('activity.transaction')}](${settings.explorerUrl}/tx/${transfer.txHash})`,
-      message &&
-        `[${t('activity.message')}](https://discord.com/channels/${guildId}/${message.channelId}/${message.messageId})`,
-    ];
-    return [`${ICONS[way]} ${moved(transfer, language)}`, ago(at), ...links.filter(Boolean)].join(' · ');
+    const what = moved(transfer, language);
+    const { explorerUrl } = settings;
+    const linked = explorerUrl ? `[${what}](${explorerUrl}/tx/${transfer.txHash})` : what;
+    const told = message
+      ? [
+          `[${t('activity.message')}](https://discord.com/channels/${guildId}/${message.channelId}/${message.messageId})`,
+        ]
+      : [];
+    return [`${ICONS[way]} ${linked}`, ago(at), ...told].join(' · ');
   });
 }
 

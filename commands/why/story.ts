@@ -30,8 +30,8 @@ export function tellStory(story: Story & { hidden: number }, telling: Telling): 
   const title = `🔎 ${telling.moved(transfer, telling.language)}${count > 1 ? ` ×${count}` : ''}`;
   const channels = new Set([...story.alerts, ...story.decisions].map(({ channelId }) => channelId));
   const lines = [
-    t('why.from', { party: party(transfer.from, telling) }),
-    t('why.to', { party: party(transfer.to, telling) }),
+    t('why.from', { party: party(transfer.from, story, telling) }),
+    t('why.to', { party: party(transfer.to, story, telling) }),
     '',
     ...received(story, telling),
     ...[...channels].flatMap((channelId) => inChannel(channelId, story, telling)),
@@ -53,9 +53,9 @@ function colorOf({ alerts }: Story): number {
   return alerts.length > 0 ? GREEN : GREY;
 }
 
-function party(address: AddressText | null, { t, labels, settings }: Telling): string {
+function party(address: AddressText | null, { decisions }: Story, { t, labels, settings }: Telling): string {
   if (address === null) return t('why.nobody');
-  const label = labels.get(address);
+  const label = labels.get(address) ?? decisions.find((decision) => decision.address === address)?.label;
   return `${label ? `${inCode(label, '', 60)} ` : ''}${fullAddress(address, settings)}`;
 }
 

@@ -75,6 +75,26 @@ it('what Discord refused in every form says so, with its reason', async () => {
   expect(await why(await receive())).toMatch(/Could not be told.*`.*50035/);
 });
 
+it('every transfer of the transaction is told', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  const txHash = await receive();
+  await receive({ txHash, value: '9000000' });
+  const text = await why(txHash);
+  expect(text).toMatch(/5 `USDC`[\s\S]*9 `USDC`/);
+});
+
+it('the manager role learns nothing about channels that it cannot see', async () => {
+  const { id: guildId, watchers, treasury } = seed.harbor;
+  await world.use('setup server', { manager: watchers });
+  pipeline.discord.act({ do: 'member.update', guildId, userId: seed.noa, roleIds: [watchers] });
+  await pipeline.watch(TREASURY, treasury, { label: 'Secret' });
+  const hash = await receive();
+  const text = await why(hash, { as: seed.noa });
+  expect(text).toMatch(/decided for 1 channel that you cannot see/);
+  expect(text).not.toMatch(/Secret|matched/);
+  expect(await why(hash)).toMatch(/`Secret` \(number 1\) matched/);
+});
+
 it('the button explains the message’s transaction, and lets choose where there are several', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const first = await receive();
