@@ -20,11 +20,14 @@ export async function edit(interaction: CommandUse, context: CommandContext): Pr
   const picked = interaction.options.getChannel('channel');
   if (picked) checkTarget(interaction, picked.id, picked, t);
   const wish = { ...choices, ...(picked && { channelId: picked.id }) };
-  const rehearsal = await rehearse({ ...before, ...wish }, context);
-  const after = await save(interaction, context, before, onlyChanged(before, wish));
+  const fields = [await rehearse({ ...before, ...wish }, context)];
+  const change = onlyChanged(before, wish);
+  const same = Object.keys(change).length === 0;
+  const after = same ? before : await save(interaction, context, before, change);
   if (after.label !== before.label) await context.relabelled(after.guildId, after.address);
   const lines = [addressLine(after.address, context), ...told(after, context, tokens)];
-  return note('good', t('subscription.edit.title', { name: nameOf(after) }), lines, { fields: [rehearsal] });
+  if (same) return note('info', t('subscription.edit.same'), lines, { fields });
+  return note('good', t('subscription.edit.title', { name: nameOf(after) }), lines, { fields });
 }
 
 /** `/subscription pause` and `resume`. */

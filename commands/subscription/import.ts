@@ -17,6 +17,7 @@ const ERRORS_SHOWN = 12;
 /** The names under which the steps stand in the audit log. */
 const ASKED = 'subscription.import.asked';
 const CANCELLED = 'subscription.import.cancelled';
+const CONFIRMED = 'subscription.import.confirmed';
 const IMPORTED = 'subscription.import';
 
 /** What waits for its confirmation; kept in the audit log, so that it outlives a restart. */
@@ -82,12 +83,14 @@ export const importButton: Button = {
   answer: 'update',
   async press(interaction, [entry], context) {
     const { store, settings, now, t } = context;
-    const wish = await takeUp(interaction, context, entry, IMPORTED);
+    const wish = await takeUp(interaction, context, entry, CONFIRMED);
     const most = { subscriptions: settings.maxSubscriptions, labels: MOST_LABELS };
     const outcome = await store.subscriptions.importAll({ ...by(interaction), ...wish, at: now() }, most);
     if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
     if (outcome === 'stale') throw new UserError(t('subscription.import.stale'));
     const { added, changed, labels } = wish;
+    const detail = { added: added.length, changed: changed.length, labels: labels.length };
+    await store.servers.record({ ...by(interaction), action: IMPORTED, detail, at: now() });
     for (const { address } of labels) await context.relabelled(interaction.guildId, address);
     return note('good', t('subscription.import.done'), [
       added.length > 0 ? t('subscription.import.added', { count: added.length }) : null,

@@ -1,13 +1,17 @@
 import type { APIEmbedField } from 'discord.js';
 import type { CommandContext } from '../../src/discord/command.ts';
+import type { HiddenReason } from '../../src/domain/match.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import type { Rehearsal, Wish } from '../../src/store/ledger.ts';
-import { ago } from '../parts/reply.ts';
+import { ago, asManyAsFit } from '../parts/reply.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const LOOK_BACK_MS = 7 * DAY_MS;
 /** Of more transfers only the latest are looked at: somebody waits for the answer. */
 const MOST = 50_000;
+
+/** Characters of an amount: a token may claim 255 decimals. */
+const LONGEST = 120;
 
 const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤', self: '🔁', token: '🔁' };
 
@@ -19,11 +23,32 @@ export async function rehearse(wish: Wish, context: CommandContext): Promise<API
     const time = ago(seenAt);
     const linked = settings.explorerUrl !== undefined && /^0x[0-9a-f]{64}$/.test(transfer.txHash);
     const link = linked ? ` · [tx](${settings.explorerUrl}/tx/${transfer.txHash})` : '';
-    return `${ARROWS[perspective]} ${moved(transfer, language)} · ${time}${link}`;
+    const what = moved(transfer, language);
+    return `${ARROWS[perspective]} ${what.length > LONGEST ? `${what.slice(0, LONGEST)}…` : what} · ${time}${link}`;
   });
   const cut = rehearsal.cut === null ? [] : [t('subscription.rehearsal.cut', { count: rehearsal.cut })];
-  const lines = [sum(rehearsal, now(), t), ...examples.map((line) => line.slice(0, 280)), ...cut];
-  return { name: t('subscription.rehearsal.title'), value: lines.join('\n') };
+  const lines = [sum(rehearsal, now(), t), ...cut, ...examples, ...leftOut(rehearsal, t)];
+  return { name: t('subscription.rehearsal.title'), value: asManyAsFit(lines, 1_000) };
+}
+
+/** The options behind the rules whose names are others. */
+const OPTIONS: Partial<Record<HiddenReason, string>> = {
+  'denied-token': 'exclude-tokens',
+  'token-list': 'tokens',
+  'denied-counterparty': 'exclude-counterparties',
+  counterparty: 'counterparties',
+};
+
+/** Which options left out how many. */
+function leftOut({ hidden }: Rehearsal, t: CommandContext['t']): string[] {
+  const reasons = (Object.entries(hidden) as [HiddenReason, number][])
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([reason, count]) =>
+      reason === 'guard'
+        ? t('subscription.rehearsal.guard', { count })
+        : t('subscription.rehearsal.option', { option: `\`${OPTIONS[reason] ?? reason}\``, count }),
+    );
+  return reasons.length > 0 ? [t('subscription.rehearsal.leftOut', { reasons: reasons.join(', ') })] : [];
 }
 
 function sum({ related, told, since }: Rehearsal, now: number, t: CommandContext['t']): string {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
-import { matchTransfer } from '../domain/match.ts';
+import { type HiddenReason, matchTransfer } from '../domain/match.ts';
 import type { Asset, Choices, Perspective, Subscription } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 
@@ -22,6 +22,8 @@ export interface Rehearsal {
   /** Transfers at its address. */
   related: number;
   told: number;
+  /** How many each rule would have left out. */
+  hidden: Partial<Record<HiddenReason, number>>;
   /** The latest that it would have told. */
   examples: { transfer: Transfer; perspective: Perspective; seenAt: number }[];
   /** When the oldest transfer that was looked at came; null: there was none. */
@@ -88,7 +90,7 @@ export function ledgerTable(db: Database) {
           return known === null ? null : known === 1;
         },
       };
-      const rehearsal: Rehearsal = { related: 0, told: 0, examples: [], since: null, cut: null };
+      const rehearsal: Rehearsal = { related: 0, told: 0, hidden: {}, examples: [], since: null, cut: null };
       let looked = 0;
       for (const { seenAt, data } of latest.iterate(scopeOf.get(wish.guildId) ?? OPERATOR_SCOPE, since, most + 1)) {
         if (++looked > most) {
@@ -102,7 +104,10 @@ export function ledgerTable(db: Database) {
         const match = matchTransfer(subscription, transfer, context);
         if (match.outcome === 'unrelated') continue;
         rehearsal.related++;
-        if (match.outcome === 'hidden') continue;
+        if (match.outcome === 'hidden') {
+          rehearsal.hidden[match.reason] = (rehearsal.hidden[match.reason] ?? 0) + 1;
+          continue;
+        }
         rehearsal.told++;
         const { perspective } = match;
         if (rehearsal.examples.length < EXAMPLES) rehearsal.examples.push({ transfer, perspective, seenAt });

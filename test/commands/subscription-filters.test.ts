@@ -196,6 +196,9 @@ describe('the dry run', () => {
     const id = (await all()).find(({ channelId }) => channelId === harbor.whales)!.id;
     const edited = textOf(await world.use('subscription edit', { subscription: String(id), minimum: '1000' }));
     expect(edited).toContain('Would have posted **none of 22**');
+    expect(edited).toContain('Left out by `minimum` (22).');
+    const same = await world.use('subscription edit', { subscription: String(id), minimum: '1000' });
+    expect(textOf(same)).toMatch(/^Nothing was changed\n/);
   });
 
   it('looks at the events of the server’s own project, and at most at the latest of many', async () => {
