@@ -55,8 +55,7 @@ export const setup = {
         return check(interaction, context);
     }
   },
-  form: async ({ guildId, options }, context) =>
-    options.getSubcommand() === 'project' ? projectForm(guildId, context) : null,
+  opens: { project: ({ guildId }, context) => projectForm(guildId, context) },
   autocomplete: async (interaction) => timezones(interaction.options.getFocused()),
   buttons: { ...panelButtons, ...forgetButtons },
   forms: { project: projectFormSubmit },

@@ -1,20 +1,22 @@
 import { version as discordVersion } from 'discord.js';
 import type { Command, CommandContext } from '../src/discord/command.ts';
+import type { Silence } from '../src/domain/silence.ts';
 import type { Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { ServerOverview } from '../src/store/servers.ts';
 import { define } from './parts/define.ts';
-import { ago, note, prose } from './parts/reply.ts';
+import { ago, fullAddress, note, prose } from './parts/reply.ts';
 
 /** How alerts stand in this server. */
 export const status = {
   data: define('status', 'Last event, what waits, what stopped'),
   access: 'manage',
   async execute({ guildId }, context) {
-    const { t, store, settings } = context;
-    const [overview, subscriptions, error] = await Promise.all([
+    const { t, store, settings, now } = context;
+    const [overview, subscriptions, silences, error] = await Promise.all([
       store.servers.overview(guildId),
       store.subscriptions.list(guildId),
+      store.reports.silent(guildId, now()),
       lastRefused(guildId, context),
     ]);
     const { lastEventAt, waiting, held, deadLetters, stopped } = overview;
@@ -36,6 +38,7 @@ export const status = {
         },
         { name: t('status.dead'), value: t('status.alerts', { count: deadLetters }), inline: true },
         { name: t('status.subscriptions'), value: subscriptionLines(subscriptions, context) },
+        ...(silences.length > 0 ? [{ name: t('status.silent'), value: silenceLines(silences, context) }] : []),
         ...(stopped.length > 0 ? [{ name: t('status.stopped'), value: stoppedLines(stopped, context) }] : []),
         ...(errors.length > 0 ? [{ name: t('status.lastError'), value: errors.join('\n') }] : []),
       ],
@@ -70,6 +73,19 @@ function stoppedLines(stopped: ServerOverview['stopped'], { t }: CommandContext)
     }),
   );
   if (stopped.length > most) lines.push(t('status.more', { count: stopped.length - most }));
+  return lines.join('\n');
+}
+
+/** Addresses that usually move and did not for unusually long. */
+function silenceLines(silences: readonly Silence[], { t, settings }: CommandContext): string {
+  const most = 5;
+  const lines = silences.slice(0, most).map(({ address, label, lastEventAt }) =>
+    t('status.silentOne', {
+      name: label === null ? fullAddress(address, settings) : inCode(label, '?'),
+      ago: ago(lastEventAt),
+    }),
+  );
+  if (silences.length > most) lines.push(t('status.more', { count: silences.length - most }));
   return lines.join('\n');
 }
 

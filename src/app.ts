@@ -19,7 +19,7 @@ import { startRouter } from './pipeline/route.ts';
 import { watchSilence } from './pipeline/silence.ts';
 import { createIntake, type Intake } from './receiver/intake.ts';
 import { createOps, type Readiness } from './receiver/ops.ts';
-import { openPaths } from './receiver/paths.ts';
+import { OPERATOR_SCOPE, openPaths } from './receiver/paths.ts';
 import { createReceiver, REFUSAL_REASONS } from './receiver/server.ts';
 import { openStore } from './store/client.ts';
 import { startDailyBackups } from './store/daily.ts';
@@ -29,8 +29,9 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const MEMORY_MS = 30 * 24 * HOUR;
 /** From here on new deliveries are refused, so that nobody fills the disk with what cannot be understood. */
-const QUARANTINE_ROWS = 10_000;
-const QUARANTINE_BYTES = 50 * 1024 * 1024;
+const QUARANTINE = { rows: 10_000, bytes: 50 * 1024 * 1024 };
+/** The same for each server with a project of its own. */
+const OWN_QUARANTINE = { rows: 1_000, bytes: 5 * 1024 * 1024 };
 
 /** A running bot. */
 export interface App {
@@ -228,10 +229,12 @@ async function channelRemoved(store: Store, channelId: string, now: number, log:
 
 async function watchQuarantine(store: Store, intake: Intake, log: Logger): Promise<void> {
   try {
-    const { quarantined, quarantinedBytes } = await store.inbox.stats();
-    const full = quarantined >= QUARANTINE_ROWS || quarantinedBytes >= QUARANTINE_BYTES;
-    if (full) log.error({ quarantined, quarantinedBytes }, 'the quarantine is full; deliveries are refused');
-    intake.setQuarantineFull(full);
+    const full = (await store.inbox.quarantined()).filter(({ scope, rows, bytes }) => {
+      const most = scope === OPERATOR_SCOPE ? QUARANTINE : OWN_QUARANTINE;
+      return rows >= most.rows || bytes >= most.bytes;
+    });
+    for (const of of full) log.error(of, 'the quarantine is full; deliveries are refused');
+    intake.setQuarantineFull(new Set(full.map(({ scope }) => scope)));
   } catch (error) {
     log.warn({ err: error }, 'the quarantine could not be measured');
   }

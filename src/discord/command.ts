@@ -135,7 +135,7 @@ export interface FormMenu {
   ): Promise<APIModalInteractionResponseCallbackData>;
 }
 
-/** A form: what it shows comes from a command's or a menu's `form`; its custom id is made like a button's. Answered in private. */
+/** A form: what it shows comes from a command's `opens` or a menu's `form`; its custom id is made like a button's. Answered in private. */
 export interface Form {
   access: Access;
   submit(interaction: FormUse, args: string[], context: CommandContext): Promise<Reply>;
@@ -151,8 +151,11 @@ export interface Command {
   /** Throws a {@link UserError} whose message is shown; anything else is logged and answered with a fixed sentence. */
   execute(interaction: CommandUse, context: CommandContext): Promise<Reply>;
   autocomplete?(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]>;
-  /** The form that this use opens instead of an answer; null: it is executed. Must be quick: nothing is deferred. */
-  form?(interaction: CommandUse, context: CommandContext): Promise<APIModalInteractionResponseCallbackData | null>;
+  /** By subcommand: the form that it opens instead of being executed. Must be quick: nothing is deferred. */
+  opens?: Record<
+    string,
+    (interaction: CommandUse, context: CommandContext) => Promise<APIModalInteractionResponseCallbackData>
+  >;
   buttons?: Record<string, Button>;
   menus?: Record<string, Menu | FormMenu>;
   forms?: Record<string, Form>;

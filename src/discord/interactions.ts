@@ -83,27 +83,24 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     const used: CommandUse = interaction;
     const access = accessOf(found, used);
     const isPublic = found.public === true;
-    const { form: formOf } = found;
-    if (formOf && (await openForm(used, access, (context) => formOf(used, context)))) return;
+    const formOf = found.opens?.[used.options.getSubcommand(false) ?? ''];
+    if (formOf) return openForm(used, access, (context) => formOf(used, context));
     await acknowledge(used, () => used.deferReply(isPublic ? {} : { flags: MessageFlags.Ephemeral }));
     const reply = await guarded(used, access, isPublic, (context) => found.execute(used, context));
     await used.editReply(whole(reply.shown));
   }
 
-  /** Answers with a form where `formOf` gives one; false when it gives none and nothing was answered yet. */
+  /** Answers with a form, or with why there is none. */
   async function openForm(
     used: CommandUse | MenuUse,
     access: Access,
-    formOf: (context: CommandContext) => Promise<APIModalInteractionResponseCallbackData | null>,
-  ): Promise<boolean> {
-    let shown: APIModalInteractionResponseCallbackData | null = null;
+    formOf: (context: CommandContext) => Promise<APIModalInteractionResponseCallbackData>,
+  ): Promise<void> {
     const opened = await guarded(used, access, false, async (context) => {
-      shown = await formOf(context);
-      if (shown) await used.showModal(shown);
+      await used.showModal(await formOf(context));
       return {};
     });
     if (opened.failed) await used.reply({ ...whole(opened.shown), flags: MessageFlags.Ephemeral });
-    return opened.failed || shown !== null;
   }
 
   async function messageCommand(interaction: MessageContextMenuCommandInteraction): Promise<void> {
@@ -125,7 +122,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     const used: ButtonUse | MenuUse = interaction;
     if ('form' in found) {
       const menu = used as MenuUse;
-      return void (await openForm(menu, found.access, (context) => found.form(menu, args, menu.values, context)));
+      return openForm(menu, found.access, (context) => found.form(menu, args, menu.values, context));
     }
     const updates = found.answer === 'update' && isOwn(used);
     await acknowledge(used, () => (updates ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral })));

@@ -38,7 +38,7 @@ export function createIntake({ store, now, onStored }: { store: Store; now(): nu
   let queue: Waiting[] = [];
   let committing = false;
   let closing = false;
-  let quarantineFull = false;
+  let quarantineFull: ReadonlySet<number> = new Set();
   const open = new Set<Ticket>();
   const outcomes = new Map<number, Answered>();
   let commits = 0;
@@ -80,7 +80,7 @@ export function createIntake({ store, now, onStored }: { store: Store; now(): nu
     admit(scope: number): Ticket | Refusal {
       const at = now();
       if (closing) return 'closing';
-      if (quarantineFull) return 'quarantine-full';
+      if (quarantineFull.has(scope)) return 'quarantine-full';
       if (overloaded(at)) return 'overload';
       const ticket: Ticket = { arrivedAt: at, scope, id: null, over: false, answeredAt: null };
       open.add(ticket);
@@ -125,8 +125,9 @@ export function createIntake({ store, now, onStored }: { store: Store; now(): nu
     forget(ids: number[]): void {
       for (const id of ids) outcomes.delete(id);
     },
-    setQuarantineFull(full: boolean): void {
-      quarantineFull = full;
+    /** Scopes that had too much set aside: what one server's project sends must not close the others' URLs. */
+    setQuarantineFull(scopes: ReadonlySet<number>): void {
+      quarantineFull = scopes;
     },
     stopAdmitting(): void {
       closing = true;

@@ -22,6 +22,9 @@ export function inboxTable(db: Database) {
   const quarantine = db.prepare<[], { rows: number; bytes: number | null }>(
     'SELECT count(*) AS rows, sum(length(body)) AS bytes FROM quarantine',
   );
+  const byScope = db.prepare<[], { scope: number; rows: number; bytes: number }>(
+    'SELECT scope, count(*) AS rows, sum(length(body)) AS bytes FROM quarantine GROUP BY scope',
+  );
   const append = db.transaction((rows: Omit<InboxRow, 'id'>[]) =>
     rows.map((row) => Number(insert.run(row.scope, row.receivedAt, row.body).lastInsertRowid)),
   );
@@ -31,6 +34,8 @@ export function inboxTable(db: Database) {
     append: (rows: Omit<InboxRow, 'id'>[]): number[] => append.immediate(rows),
     /** The oldest ones. */
     next: (limit: number): InboxRow[] => next.all(limit),
+    /** What was set aside, by the scope that it came for. */
+    quarantined: () => byScope.all(),
     /** What waits, and what was set aside. */
     stats() {
       const { waiting: count, oldest } = waiting.get()!;

@@ -144,6 +144,9 @@ describe('/status', () => {
     const { id } = await world.subscribe({ channelId: harbor.general });
     await world.subscribe();
     await world.store.subscriptions.change(harbor.id, id, { paused: true, lastEventAt: world.clock.now });
+    const wont = await world.subscribe({ channelId: harbor.treasury, label: 'Payroll' });
+    const longAgo = world.clock.now - 90 * 86_400_000;
+    await world.store.subscriptions.change(harbor.id, wont.id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
     const seen =
       "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data) VALUES ('k', 0, '0x', 1, 1, 1, '{}')";
     world.sql(seen);
@@ -168,7 +171,8 @@ describe('/status', () => {
     expect(text).toMatch(/Last event\n<t:\d+:R>/);
     expect(text).toContain('Waiting to be told\n2 alerts\n1 of them for a digest');
     expect(text).toContain('Could not be told\n1 alert\n');
-    expect(text).toContain('2 subscriptions of 1,000\n1 of them paused');
+    expect(text).toContain('3 subscriptions of 1,000\n1 of them paused');
+    expect(text).toMatch(/Unusually silent\n`Payroll`: last event <t:\d+:R>/);
     expect(text).toContain(`<#${harbor.whales}>: Discord refused my messages <t:60:R>`);
     expect(text).toMatch(
       new RegExp(`Last error\n<t:0:R> in <#${harbor.alerts}>: \`Invalid Form Body \\(50035\\)\`\n.*\`203.0.113.9\``),
@@ -176,6 +180,6 @@ describe('/status', () => {
     expect(text).toMatch(/Ledgerbell 1\.2\.3 · Node 24\.\S+ · discord\.js 14\.\S+ · schema 2/);
     const elsewhere = textOf(await world.use('status', {}, { in: orchid.lobby }));
     expect(elsewhere).toMatch(/Last event\nnone yet\nWaiting to be told\n0 alerts\nCould not be told\n0 alerts/);
-    expect(elsewhere).not.toMatch(/203\.0|refused|Last error/);
+    expect(elsewhere).not.toMatch(/203\.0|refused|Last error|silent/);
   });
 });

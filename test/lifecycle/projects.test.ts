@@ -116,6 +116,22 @@ it('a server’s own receiver URL reaches that server only, through restarts and
   expect(logs.join('')).toContain('setup project');
 }, 30_000);
 
+it('what one server’s project sends and nobody understands closes that server’s URL only', async () => {
+  const file = temporaryFile();
+  const { db, close } = openDatabase(file);
+  const { projects } = openTables(db);
+  const sealed = Buffer.from('x');
+  const scope = projects.save({ guildId: orchid.id, projectId: 'p', sealed }, 'orchids-token', ada, 1);
+  db.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+     INSERT INTO quarantine (scope, received_at, reason, body) SELECT ?, 1, 'no JSON', 'x' FROM n`,
+  ).run(scope);
+  close();
+  const bot = await startBot(file);
+  expect(await post(bot.receiver, 'orchids-token', 'more')).toBe(503);
+  expect(await bot.post('more')).toBe(200);
+});
+
 it('a new SECRETS_KEY before the old one seals every stored project anew', async () => {
   const [old, fresh] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   const file = temporaryFile();

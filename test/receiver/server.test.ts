@@ -171,9 +171,11 @@ describe('trouble', () => {
 
   it('a full quarantine and a receiver that stops: 503', async () => {
     const receiver = await startReceiver();
-    receiver.intake.setQuarantineFull(true);
+    receiver.intake.setQuarantineFull(new Set([0]));
     expect((await receiver.post(`/hooks/${TOKEN}`, 'x')).status).toBe(503);
-    receiver.intake.setQuarantineFull(false);
+    // Another project's URL is not concerned.
+    expect((await receiver.post(`/hooks/${OTHER_TOKEN}`, 'x')).status).toBe(200);
+    receiver.intake.setQuarantineFull(new Set());
     expect((await receiver.post(`/hooks/${TOKEN}`, 'x')).status).toBe(200);
     receiver.intake.stopAdmitting();
     expect((await receiver.post(`/hooks/${TOKEN}`, 'x')).status).toBe(503);
