@@ -1,5 +1,8 @@
 import { request } from 'undici';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { payment, TREASURY } from '../pipeline/harness.ts';
 import { bodiesIn, HALF, startBot, temporaryFile } from './bot.ts';
 
 const STOPPED = Symbol('no connection');
@@ -55,6 +58,28 @@ it('a delivery that is on its way at SIGTERM is stored and answered', async () =
   expect([answer.split('\r\n')[0], stored]).toEqual(['HTTP/1.1 200 OK', true]);
   expect((await bot.ended).code).toBe(0);
   await expect(request(bot.receiver)).rejects.toThrow('ECONNREFUSED');
+});
+
+it('a message on its way at SIGTERM, to a Discord that does not answer: ends with 0; the next start tells it once', async () => {
+  const file = temporaryFile();
+  const discord = await startDiscord({ limits: 'none' });
+  onTestFinished(() => discord.close());
+  const { db, close } = openDatabase(file);
+  db.prepare(
+    'INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at) VALUES (?, ?, ?, ?, 1)',
+  ).run(seed.harbor.id, seed.harbor.alerts, TREASURY, seed.ada);
+  close();
+  const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+  const hanging = discord.fault({ fault: { kind: 'hang', done: true }, path: '/channels/:channel/messages', times: 1 });
+  const bot = await startBot(file, environment);
+  expect(await bot.post(JSON.stringify(payment()))).toBe(200);
+  await discord.until(() => hanging.hits === 1);
+  bot.kill('SIGTERM');
+  expect((await bot.ended).code).toBe(0);
+  const next = await startBot(file, environment);
+  expect(await next.post(JSON.stringify(payment()))).toBe(200);
+  await discord.until(() => discord.messages(seed.harbor.alerts).length === 2);
+  expect(discord.messages(seed.harbor.alerts).map(({ message }) => message.embeds.length)).toEqual([1, 1]);
 });
 
 it('a second SIGTERM changes nothing; SIGINT stops as well', async () => {

@@ -107,6 +107,15 @@ it('bodies that stop half-way: each is answered 503 in time, and what comes then
   expect(bodiesIn(file)).toEqual(['whole']);
 });
 
+it('a delivery from an address that is not listed: 403, and the log says which address it was', async () => {
+  const file = temporaryFile();
+  const bot = await startBot(file, { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '203.0.113.7' });
+  const logged = bot.said('delivery from an address that is not in RECEIVER_SOURCES');
+  expect(await bot.post('x')).toBe(403);
+  expect(await logged).toMatchObject({ level: 40, source: '127.0.0.1' });
+  expect(bodiesIn(file)).toEqual([]);
+});
+
 it('bytes that are no HTTP, and requests broken off at any point, end only their own connection', async () => {
   const file = temporaryFile();
   const bot = await startBot(file);

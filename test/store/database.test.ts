@@ -30,6 +30,8 @@ describe('the database file', () => {
       inboxTable(db).append([{ scope: 0, receivedAt: 1, body }]);
       expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
       expect(db.pragma('synchronous', { simple: true })).toBe(2);
+      // A delivery waits no longer for another program's lock.
+      expect(db.pragma('busy_timeout', { simple: true })).toBe(250);
       expect(inboxTable(db).stats().waiting).toBe(opening);
       close();
     }
