@@ -140,15 +140,21 @@ function bucketsOf(movements: Seen[], { since, now, timezone }: Period): Activit
     ...(hours && { hour: '2-digit', hourCycle: 'h23' }),
   });
   const buckets = new Map<string, Activity['buckets'][number]>();
+  // Every time zone is a whole number of quarters of an hour away from another.
+  const quarters = new Map<number, Activity['buckets'][number]>();
   const bucketAt = (at: number) => {
+    const quarter = Math.floor(at / QUARTER);
+    const known = quarters.get(quarter);
+    if (known) return known;
     const parts = clock.formatToParts(at);
     const key = parts.map(({ value }) => value).join('');
     const label = parts.find(({ type }) => type === (hours ? 'hour' : 'day'))!.value;
     const bucket = buckets.get(key) ?? { label, incoming: 0, outgoing: 0, other: 0 };
     buckets.set(key, bucket);
+    quarters.set(quarter, bucket);
     return bucket;
   };
-  for (let at = since; at <= now; at += hours ? QUARTER : HOUR) bucketAt(at);
+  for (let at = since; at <= now; at += QUARTER) bucketAt(at);
   bucketAt(now);
   for (const { at, way, count } of movements) bucketAt(at)[way] += count;
   return [...buckets.values()];

@@ -1,0 +1,35 @@
+import { createCanvas, loadImage } from '@napi-rs/canvas';
+import { expect, it } from 'vitest';
+import { drawChart } from '../../src/discord/chart.ts';
+
+const GREEN = [0x3f, 0xb9, 0x50];
+const RED = [0xf4, 0x70, 0x5f];
+const INK = [0xd7, 0xda, 0xe0];
+
+/** The colours of a rectangle of a picture, each pixel as red, green and blue. */
+async function colors(png: Buffer, x: number, y: number, width: number, height: number): Promise<number[][]> {
+  const image = await loadImage(png);
+  const context = createCanvas(image.width, image.height).getContext('2d');
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(x, y, width, height);
+  return Array.from({ length: width * height }, (_, index) => [...data.slice(index * 4, index * 4 + 3)]);
+}
+
+it('what came in stands on the line, what went out hangs from it, and both are numbered', async () => {
+  const png = await drawChart({ labels: ['01', '02'], up: [5, 0], down: [0, 5], other: [0, 0] });
+  const upperLeft = await colors(png, 360, 100, 1, 100);
+  const lowerRight = await colors(png, 830, 290, 1, 100);
+  expect(upperLeft).toContainEqual(GREEN);
+  expect(lowerRight).toContainEqual(RED);
+  expect([...(await colors(png, 360, 290, 1, 100)), ...(await colors(png, 830, 100, 1, 100))]).not.toContainEqual(RED);
+  // Beside the lines and below the bars.
+  expect(await colors(png, 60, 30, 70, 450)).toContainEqual(INK);
+  expect(await colors(png, 330, 470, 80, 60)).toContainEqual(INK);
+});
+
+it('charts that are asked for at once come one after the other', async () => {
+  const bars = (up: number) => ({ labels: ['1'], up: [up], down: [0], other: [0] });
+  const [one, two] = await Promise.all([drawChart(bars(1)), drawChart(bars(2))]);
+  expect(one).not.toEqual(two);
+  expect(await drawChart(bars(1))).toEqual(one);
+});
