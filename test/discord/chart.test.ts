@@ -12,7 +12,7 @@ async function colors(png: Buffer, x: number, y: number, width: number, height: 
   const context = createCanvas(image.width, image.height).getContext('2d');
   context.drawImage(image, 0, 0);
   const { data } = context.getImageData(x, y, width, height);
-  return Array.from({ length: width * height }, (_, index) => [...data.slice(index * 4, index * 4 + 3)]);
+  return Array.from({ length: width * height }, (_, index) => [0, 1, 2].map((part) => data[index * 4 + part]!));
 }
 
 it('what came in stands on the line, what went out hangs from it, and both are numbered', async () => {
