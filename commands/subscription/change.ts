@@ -42,10 +42,9 @@ export async function pause(interaction: CommandUse, context: CommandContext, pa
 }
 
 /** What a wish would change; what somebody else changes at the same time stays. */
-export function onlyChanged(before: SubscriptionChange, wish: SubscriptionChange): SubscriptionChange {
-  const keys = Object.keys(wish) as (keyof SubscriptionChange)[];
-  const changed = keys.filter((key) => !isDeepStrictEqual(before[key], wish[key]));
-  return Object.fromEntries(changed.map((key) => [key, wish[key]]));
+export function onlyChanged<Wish extends object>(before: Wish, wish: Wish): Partial<Wish> {
+  const changed = Object.entries(wish).filter(([key, value]) => !isDeepStrictEqual(before[key as keyof Wish], value));
+  return Object.fromEntries(changed) as Partial<Wish>;
 }
 
 /** Changes a subscription and writes it down; throws a {@link UserError} when that cannot be. */

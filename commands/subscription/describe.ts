@@ -12,11 +12,15 @@ const SHOWN = 5;
 export function describe(choices: Choices, context: CommandContext, tokens: TokenBook): string[] {
   const { t } = context;
   const { direction, kind, minimum, token } = choices;
-  return [
-    t(`subscription.what.${direction}.${kind}`),
+  const narrower = [
     ...(minimum === null ? [] : [t('subscription.what.minimum', { amount: minimum })]),
     ...(token === null ? [] : [t('subscription.what.token', { token: tokens.nameOf(token) })]),
     ...filterPhrases(choices, context, tokens),
+  ];
+  const every = direction === 'any' && kind === 'any' && narrower.length === 0;
+  return [
+    every ? t('subscription.what.every') : t(`subscription.what.${direction}.${kind}`),
+    ...narrower,
     ...rhythmPhrases(choices, context),
     ...mentionPhrases(choices, context),
   ];

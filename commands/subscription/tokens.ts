@@ -28,6 +28,7 @@ export async function tokenBook(guildId: string, context: CommandContext): Promi
     if (seen === -1) known.push(native);
     else known[seen] = { ...native, seen: true };
   }
+  let bySymbol: Map<string | undefined, KnownToken[]> | undefined;
   const symbols = new Map(known.map(({ token, symbol }) => [token, symbol]));
 
   return {
@@ -40,7 +41,10 @@ export async function tokenBook(guildId: string, context: CommandContext): Promi
         if (!parsed.ok) throw new UserError(t('subscription.filter.token', { reason: t(`address.${parsed.fault}`) }));
         return parsed.address === NATIVE_SENTINEL ? 'native' : parsed.address;
       }
-      const fitting = known.filter(({ symbol }) => isSame(symbol, typed));
+      // A file may name thousands; reading every symbol anew for each would hold everybody up.
+      bySymbol ??= Map.groupBy(known, ({ symbol }) => plainText(symbol)?.toLowerCase());
+      const wanted = plainText(typed)?.toLowerCase();
+      const fitting = wanted === undefined ? [] : (bySymbol.get(wanted) ?? []);
       // Anybody can name a token USDC; the explorer's catalogue tells which one is.
       const trusted = fitting.some(({ cataloged }) => cataloged) ? fitting.filter((one) => one.cataloged) : fitting;
       const [only] = trusted;
@@ -78,8 +82,4 @@ export async function offerTokens(interaction: AutocompleteUse, { store, t }: Co
 /** As a person would type it. */
 export function writeAsset(asset: Asset): string {
   return asset === 'native' ? asset : checksumAddress(asset);
-}
-
-function isSame(symbol: string | null, typed: string): boolean {
-  return plainText(symbol)?.toLowerCase() === plainText(typed)?.toLowerCase();
 }

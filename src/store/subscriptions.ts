@@ -21,7 +21,7 @@ export type SubscriptionChange = Partial<Omit<Subscription, 'id' | 'guildId' | '
 export interface ImportedSubscription {
   address: AddressText;
   channelId: string;
-  change: SubscriptionChange;
+  change: Partial<Choices & Pick<Subscription, 'paused' | 'mutedUntil'>>;
 }
 
 /** Everything that a file changes in one guild. */
@@ -125,9 +125,11 @@ export function subscriptionsTable(db: Database) {
   const importAll = db.transaction(
     ({ guildId, userId, added, changed, labels, at }: Import, most: ImportLimits): void => {
       for (const { address, channelId, change: chosen } of added) {
-        const outcome = add({ guildId, channelId, address, createdBy: userId, createdAt: at }, most.subscriptions);
+        const { paused = false, mutedUntil = null, ...choices } = chosen;
+        const wish = { guildId, channelId, address, createdBy: userId, createdAt: at, ...choices };
+        const outcome = add(wish, most.subscriptions);
         if (outcome.status !== 'added') throw new NotImported(outcome.status === 'full' ? 'full' : 'stale');
-        change(guildId, outcome.subscription.id, chosen);
+        if (paused || mutedUntil !== null) change(guildId, outcome.subscription.id, { paused, mutedUntil });
       }
       for (const { address, channelId, change: chosen } of changed) {
         const existing = same.get(address, channelId);

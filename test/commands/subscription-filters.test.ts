@@ -83,7 +83,7 @@ describe('every filter', () => {
       },
     ]);
     const listed = textOf(await world.use('subscription list'));
-    expect(listed).toMatch(/every transfer · at least `100` of .*\d+ more filters/);
+    expect(listed).toMatch(/\ntransfers · at least `100` of .*\d+ more filters/);
   });
 
   it('is taken back by edit, one by one, and the rest stays', async () => {
