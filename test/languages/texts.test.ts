@@ -47,11 +47,10 @@ describe.each(TRANSLATED)('the texts in %s', (language) => {
   it('have the same values, commands, marks and line breaks', () => {
     const options = definitions().filter(({ kind }) => kind === 'option');
     const wordings = wordingsOf(language);
-    const before = new Set(options.map(({ name }) => name));
-    const after = new Set([...before, ...options.flatMap(({ path }) => wordings[path]?.name ?? [])]);
+    const names = new Set(options.flatMap(({ path, name }) => [name, wordings[path]?.name ?? name]));
     const differing = [...texts].flatMap(([key, text]) => {
       const original = originalOf(language, key) ?? '';
-      const [wanted, found] = [fixedIn(original, before), fixedIn(text, after)];
+      const [wanted, found] = [fixedIn(original, names), fixedIn(text, names)];
       return JSON.stringify(wanted) === JSON.stringify(found) ? [] : [{ key, wanted, found }];
     });
     expect(differing).toEqual([]);
