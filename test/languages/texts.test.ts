@@ -24,10 +24,12 @@ const CODE = /`[^`]*`/g;
 /** What a translation must leave as it is: what is put in, marks, symbols, and code but for the names of options. */
 function fixedIn(text: string, optionNames: ReadonlySet<string>): string[] {
   // `duration` is an option, `duration: off` one with its value.
-  const code = all(text, CODE).map((span) => {
-    const [name = '', ...value] = span.slice(1, -1).split(':');
-    return optionNames.has(name) ? ['`option', ...value].join(':') : span;
-  });
+  const code = all(text, CODE)
+    .map((span) => {
+      const [name = '', ...value] = span.slice(1, -1).split(':');
+      return optionNames.has(name) ? ['`option', ...value].join(':') : span;
+    })
+    .sort();
   const prose = text.replaceAll(CODE, '').replaceAll(/\{\{[^}]*\}\}/g, '');
   return [
     ...all(text, /\{\{[^}]*\}\}/g),
