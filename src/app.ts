@@ -67,7 +67,7 @@ export async function startApp(
     render: (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
     renderPlain,
     renderParked,
-    renderDigest: (alerts, reference, reason) => renderDigest(alerts, reference, settings, reason),
+    renderDigest: (alerts, reference, reason, now) => renderDigest(alerts, reference, settings, reason, now),
   });
   const explorer = openExplorer(config, now);
   const intake = createIntake({ store, now, onStored: () => router.nudge() });

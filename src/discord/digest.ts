@@ -1,6 +1,7 @@
 import type { APIEmbed, RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import type { AddressText } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
+import { mentionsOf } from '../domain/mention.ts';
 import type { DigestReason } from '../domain/rhythm.ts';
 import { isItem, isSuspect } from '../domain/story.ts';
 import type { Transfer } from '../domain/transfer.ts';
@@ -52,12 +53,16 @@ interface Total {
   suspect: boolean;
 }
 
-/** Tells many alerts in one message: each is counted in a total, the largest are listed, none is left out of the count. */
+/**
+ * Tells many alerts in one message: each is counted in a total, the largest are listed, none is left out of the count.
+ * At `now` it mentions the subscriptions' roles that are due and nobody else; null: nobody.
+ */
 export function renderDigest(
   alerts: ClaimedAlert[],
   reference: string,
   settings: RenderSettings,
   reason: DigestReason = 'backlog',
+  now: number | null = null,
 ): Digest {
   const voice = voiceOf(alerts[0]!, settings);
   const { t } = voice;
@@ -80,7 +85,13 @@ export function renderDigest(
     ...(largest === '' ? {} : { fields: [{ name: t('digest.largest'), value: largest }] }),
     footer: { text: t('alert.reference', { reference: `${reference}-1` }) },
   };
-  const payload = { embeds: [embed], components: [whyButton(reference, voice)], allowed_mentions: { parse: [] } };
+  const roles = now === null ? [] : mentionsOf(alerts, now).roles;
+  const payload: Digest['payload'] = {
+    embeds: [embed],
+    components: [whyButton(reference, voice)],
+    allowed_mentions: { parse: [], roles },
+  };
+  if (roles.length > 0) payload.content = roles.map((role) => `<@&${role}>`).join(' ');
   return { payload, csv };
 }
 

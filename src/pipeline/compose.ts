@@ -25,6 +25,7 @@ export interface Renderers {
     alerts: ClaimedAlert[],
     reference: string,
     reason: DigestReason,
+    now: number,
   ): { payload: object; csv: string | null };
 }
 
@@ -63,7 +64,7 @@ export async function compose(
     payload: JSON.stringify(body),
     attachment: csv,
     alerts: told.map(({ id, count, reorganised }) => ({ id, count, reorganised })),
-    mentioning: kind === 'create' && !channel.plain ? mentionsOf(told, now).subscriptions : [],
+    mentioning: channel.plain ? [] : mentionsOf(told, now).subscriptions,
     body,
   });
 
@@ -75,7 +76,7 @@ export async function compose(
   if (reason) {
     const hold: Hold | null = reason === 'backlog' || reason === 'burst' ? null : reason;
     const all = await store.outbox.waiting(channel.id, hold, now, DIGEST_MOST);
-    const { payload, csv } = renderers.renderDigest(all, reference, reason);
+    const { payload, csv } = renderers.renderDigest(all, reference, reason, now);
     return message('digest', reason, all, payload, csv);
   }
   const { payload, used } = renderers.render(alerts, reference, now);

@@ -344,6 +344,6 @@ describe('every message', () => {
   it('mentions the subscriptions’ roles and nobody else', () => {
     expect(messages.lines.allowed_mentions).toEqual({ parse: [], roles: ['42'] });
     expect(messages.plain.allowed_mentions).toEqual({ parse: [] });
-    expect(messages.digest.allowed_mentions).toEqual({ parse: [] });
+    expect(messages.digest.allowed_mentions).toEqual({ parse: [], roles: [] });
   });
 });

@@ -91,7 +91,7 @@ export async function startPipeline({
       render,
       renderPlain: plain,
       renderParked,
-      renderDigest: (alerts, reference, reason) => renderDigest(alerts, reference, settings, reason),
+      renderDigest: (alerts, reference, reason, now) => renderDigest(alerts, reference, settings, reason, now),
     });
     const router = startRouter({
       store: opened.store,

@@ -57,6 +57,17 @@ describe('a subscription with a digest', () => {
     expect(titles()).toEqual(['· 2', '· 3', '· 1']);
   });
 
+  it('mentions its role if one of the lines calls for that', async () => {
+    const mention = '1100000000000000102';
+    await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', mention, mentionMinimum: '100' });
+    for (const n of [1, 100]) await send(n);
+    await until(HOUR + MINUTE);
+    for (const n of [2, 3]) await send(n);
+    await until(2 * HOUR + MINUTE);
+    const contents = pipeline.discord.messages(ALERTS).map(({ message }) => message.content);
+    expect(contents).toEqual([`<@&${mention}>`, '']);
+  });
+
   it('counts what waits for a closed channel from when it was due', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
