@@ -69,6 +69,17 @@ it('what waits for a channel that cannot be written to says so', async () => {
   expect(await why(await receive())).toMatch(/Held back: I may not write in this channel/);
 });
 
+it('what waits for a digest says until when, and afterwards that it was counted in one', async () => {
+  await pipeline.watch(TREASURY, WHALES, { digest: 'hourly' });
+  const hash = await receive();
+  expect(await why(hash)).toMatch(/Waits for the hourly digest, <t:\d+:R>/);
+  await receive();
+  await pipeline.turnUntil(() => pipeline.lines(WHALES).length > 0, 4_000);
+  await pipeline.idle();
+  const text = await why(hash);
+  expect(text).toMatch(/Counted in a digest of 2 alerts.*\/channels\/.*\n.*asks for an hourly digest/);
+});
+
 it('what Discord refused in every form says so, with its reason', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   pipeline.discord.fault({ fault: { kind: 'error', status: 400, code: 50_035 }, method: 'POST', channelId: ALERTS });
