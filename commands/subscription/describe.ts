@@ -17,9 +17,9 @@ export function describe(choices: Choices, context: CommandContext, tokens: Toke
     ...(token === null ? [] : [t('subscription.what.token', { token: tokens.nameOf(token) })]),
     ...filterPhrases(choices, context, tokens),
   ];
-  const every = direction === 'any' && kind === 'any' && narrower.length === 0;
+  const some = direction === 'any' && kind === 'any' && narrower.length > 0;
   return [
-    every ? t('subscription.what.every') : t(`subscription.what.${direction}.${kind}`),
+    some ? t('subscription.what.some') : t(`subscription.what.${direction}.${kind}`),
     ...narrower,
     ...rhythmPhrases(choices, context),
     ...mentionPhrases(choices, context),
