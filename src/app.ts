@@ -42,13 +42,13 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Puts every part together and starts it; the only file that knows them all. */
+/** Puts every part together and starts it; the only file that knows them all. `onLost`: nothing can be stored any more. */
 export async function startApp(
   config: Config,
-  { log, clock = systemClock }: { log: Logger; clock?: Clock },
+  { log, clock = systemClock, onLost }: { log: Logger; clock?: Clock; onLost?: (error: Error) => void },
 ): Promise<App> {
   const file = resolve(config.DATABASE_URL.slice('sqlite:'.length));
-  const { store, close: closeStore } = await openStore(file);
+  const { store, close: closeStore } = await openStore(file, onLost);
   const now = clock.now;
   const settings: RenderSettings = { explorerUrl: config.EXPLORER_URL, nativeSymbol: config.NATIVE_SYMBOL };
   let publicUrl = config.PUBLIC_URL ?? '';

@@ -12,7 +12,13 @@ const STOP_MS = 7_500;
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = pino({ level: config.LOG_LEVEL });
-  const app = await startApp(config, { log });
+  const app = await startApp(config, {
+    log,
+    onLost(error) {
+      log.fatal({ err: error }, 'the database’s thread has ended; start again');
+      process.exit(1);
+    },
+  });
 
   let stopping = false;
   const stop = (signal: string) => {

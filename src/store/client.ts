@@ -9,12 +9,18 @@ const READS: (keyof Store)[] = ['reports', 'ledger', 'figures'];
 
 type Call = (group: string, method: string, args: unknown[]) => Promise<unknown>;
 
-/** Opens the database in threads of its own; rejects with a message for the operator when that cannot be done. */
-export async function openStore(file: string): Promise<{ store: Store; close(): Promise<void> }> {
-  const writer = await openThread({ file, reads: false });
+/**
+ * Opens the database in threads of its own; rejects with a message for the operator when that cannot be done. `onLost`
+ * is called when a thread ends that nobody closed: every call fails from then on.
+ */
+export async function openStore(
+  file: string,
+  onLost: (error: Error) => void = () => undefined,
+): Promise<{ store: Store; close(): Promise<void> }> {
+  const writer = await openThread({ file, reads: false }, onLost);
   let reader: Awaited<ReturnType<typeof openThread>>;
   try {
-    reader = await openThread({ file, reads: true });
+    reader = await openThread({ file, reads: true }, onLost);
   } catch (error) {
     await writer.close();
     throw error;
@@ -48,19 +54,22 @@ export async function openStore(file: string): Promise<{ store: Store; close(): 
 }
 
 /** Starts a thread that owns one connection; rejects when it cannot open the file. */
-async function openThread(workerData: {
-  file: string;
-  reads: boolean;
-}): Promise<{ call: Call; close(): Promise<void> }> {
+async function openThread(
+  workerData: { file: string; reads: boolean },
+  onLost: (error: Error) => void,
+): Promise<{ call: Call; close(): Promise<void> }> {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let lastId = 0;
   let ended: Error | null = null;
+  let isOpen = false;
 
   const ready = Promise.withResolvers<void>();
   const end = (error: Error) => {
     ended ??= error;
     ready.reject(error);
+    if (isOpen) onLost(error);
+    isOpen = false;
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
@@ -74,6 +83,7 @@ async function openThread(workerData: {
     else call?.resolve(answer.result);
   });
   await ready.promise;
+  isOpen = true;
 
   return {
     call: (group, method, args) =>
@@ -85,6 +95,7 @@ async function openThread(workerData: {
       }),
     async close() {
       if (ended) return;
+      isOpen = false;
       const exited = new Promise((resolve) => worker.once('exit', resolve));
       worker.postMessage('close');
       await exited;

@@ -117,4 +117,22 @@ export const MUTANTS: Mutant[] = [
     changes: [["UPDATE alerts SET state = 'frozen', batch_id = ?", "UPDATE alerts SET state = 'sent', batch_id = ?"]],
     tests: ['test/pipeline/joining.test.ts'],
   },
+  {
+    name: 'a clock that was set back makes second transfers',
+    file: 'src/domain/identity.ts',
+    changes: [['Math.abs(receivedAt - known.answeredAt)', '(receivedAt - known.answeredAt)']],
+    tests: ['test/pipeline/clock.test.ts'],
+  },
+  {
+    name: 'a line that cannot be rendered holds its channel',
+    file: 'src/pipeline/deliver.ts',
+    changes: [['.catch((error: unknown) => unrenderable(channel, next.alerts[0]!, error))', '']],
+    tests: ['test/pipeline/poison.test.ts'],
+  },
+  {
+    name: 'what was seen is forgotten after a day',
+    file: 'src/app.ts',
+    changes: [['const MEMORY_MS = 30 * 24 * HOUR;', 'const MEMORY_MS = 24 * HOUR;']],
+    tests: ['test/lifecycle/memory.test.ts'],
+  },
 ];

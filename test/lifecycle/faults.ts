@@ -7,12 +7,14 @@ import { migrations } from '../../src/store/migrations.ts';
 /**
  * Preloaded into the bot (`node --import`) and into its database thread, to bring about what tests cannot from outside.
  * PAGE_LIMIT: a file with the number of pages that the database may have, read again and again. NEXT_SCHEMA: SQL of one
- * more migration. SIGUSR2 prints the longest delay of the event loop since the last time, in milliseconds.
+ * more migration. THREAD_END: a file; the database's thread ends when it is there. SIGUSR2 prints the longest delay of the event loop since the last time, in milliseconds.
  */
 
-const { PAGE_LIMIT, NEXT_SCHEMA } = process.env;
+const { PAGE_LIMIT, NEXT_SCHEMA, THREAD_END } = process.env;
 
 if (NEXT_SCHEMA) migrations.push(NEXT_SCHEMA);
+
+if (THREAD_END && !isMainThread) setInterval(() => void (existsSync(THREAD_END) && process.exit()), 10).unref();
 
 if (isMainThread) {
   const delay = monitorEventLoopDelay({ resolution: 5 });

@@ -116,6 +116,18 @@ it('a delivery from an address that is not listed: 403, and the log says which a
   expect(bodiesIn(file)).toEqual([]);
 });
 
+it('a database thread that ends: the process ends as well, with 1, and the next start has everything', async () => {
+  const file = temporaryFile();
+  const end = `${file}.end`;
+  const bot = await startBot(file, { THREAD_END: end });
+  expect(await bot.post('kept')).toBe(200);
+  writeFileSync(end, '');
+  expect((await bot.ended).code).toBe(1);
+  const next = await startBot(file);
+  expect(await next.post('more')).toBe(200);
+  expect(bodiesIn(file).sort()).toEqual(['kept', 'more']);
+});
+
 it('bytes that are no HTTP, and requests broken off at any point, end only their own connection', async () => {
   const file = temporaryFile();
   const bot = await startBot(file);
