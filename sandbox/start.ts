@@ -13,6 +13,8 @@ import { type Discord, seed, startDiscord } from './discord/index.ts';
 import { RunningSandbox, type Sandbox } from './running.ts';
 import { createWebhook } from './webhook.ts';
 
+/** A second project at the notification service, for trying `/setup project`; the README names its keys. */
+const ORCHIDS: Project = { id: 'orchid', key: 'orchid-key', secret: 'orchid-secret' };
 /** What the pretended coin is called. */
 const COIN = 'HARBOR';
 const BLOCK_POLL_MS = 250;
@@ -78,7 +80,7 @@ function startOwnServices(chain: Chain, folder: string, project: Project): Promi
   return startServices({
     rpcUrl: chain.rpcUrl,
     dir: join(folder, 'services'),
-    projects: [project],
+    projects: [project, ORCHIDS],
     nativeSymbol: COIN,
     pollMs: BLOCK_POLL_MS,
     cataloged: Object.values(honest).map(({ address }) => address),

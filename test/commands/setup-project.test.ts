@@ -154,6 +154,20 @@ describe('the receiver URL', () => {
     expect(buttonsOf(elsewhere)).toEqual([]);
   });
 
+  it('of the operator is changed there, where the database keeps it', async () => {
+    const own = await startWorld({ service: upstream.url, receiverToken: undefined });
+    const shown = await own.press(await own.use('setup check'), 'setup:receiver');
+    const old = urlIn(textOf(shown))!;
+    const rotated = textOf(await own.press(shown, 'setup:rotate'));
+    expect(rotated).toContain(old);
+    expect(urlIn(rotated)).not.toBe(old);
+    expect((await own.store.projects.tokens()).map(({ scope, retiring }) => [scope, retiring])).toEqual([
+      [0, true],
+      [0, false],
+    ]);
+    await own.close();
+  });
+
   it('goes with the project; the subscriptions stay', async () => {
     await store();
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
