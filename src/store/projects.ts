@@ -35,7 +35,7 @@ export function projectsTable(db: Database) {
   const dropNames = db.prepare<[string]>('DELETE FROM webhook_names WHERE guild_id = ?');
 
   const tokens = db.prepare<[], Omit<ReceiverToken, 'retiring'> & { retiring: 0 | 1 }>(
-    'SELECT token, scope, retiring FROM receiver_tokens ORDER BY scope, created_at',
+    'SELECT token, scope, retiring FROM receiver_tokens ORDER BY scope, retiring DESC',
   );
   const addToken = db.prepare<[string, number, number]>(
     'INSERT INTO receiver_tokens (token, scope, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
