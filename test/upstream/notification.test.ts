@@ -99,3 +99,31 @@ describe('removing addresses', () => {
     expect(await client().removeAddresses('w1', ['0xA'])).toEqual({ status: 'unreadable' });
   });
 });
+
+describe('a webhook’s addresses', () => {
+  const [A, B] = ['0xcc95E80DA76bd41507b99d9b977Dc3062bcf6430', '0x1ea1f375B5dA185eb51edcbED23F3d401f8368cE'];
+  const lower = [A, B].map((address) => address.toLowerCase());
+  const row = (address: string) => ({ _id: 'x', webhookId: 'w', address });
+
+  it.each([
+    ['rows', [row(A), row(lower[1]!), { address: null }, 'nonsense']],
+    ['plain texts', [A, B]],
+    ['a frame', { result: [row(A), row(B)] }],
+  ])('reads %s', async (_name, body) => {
+    upstream.set(() => ({ body }));
+    expect(await client().addresses('w/1', 1_000)).toEqual({ status: 'ok', addresses: lower });
+    expect(upstream.requests[0]!.url).toBe('/v0/webhook/addresses/w%2F1?apiKey=public+key');
+  });
+
+  it('says why it cannot be read, where the service has no such call too', async () => {
+    for (const [given, status] of [
+      [{ status: 404, body: {} }, 'rejected'],
+      [FORBIDDEN, 'forbidden'],
+      [{ body: 'page' }, 'unreadable'],
+      [null, 'timeout'],
+    ] as const) {
+      upstream.set(() => given);
+      expect(await client().addresses('w', 200)).toEqual({ status });
+    }
+  });
+});
