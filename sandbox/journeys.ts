@@ -3,6 +3,7 @@ import type { DeliveryProgress } from '../services/notification/types.ts';
 import type { Mined } from './chain/index.ts';
 import type { ControlEvent, MessageState } from './discord/control.ts';
 import type { Delivery, Journey } from './page/protocol.ts';
+import type { Routed } from './routed.ts';
 
 const KEPT = 300;
 const SECOND = 1_000;
@@ -61,6 +62,19 @@ export class Journeys {
     }
   }
 
+  /** Notes what the bot decided about transfers. */
+  routed(transfers: readonly Routed[]): void {
+    for (const { txHash, at, outcomes } of transfers) {
+      const journey = this.#all.get(txHash.toLowerCase());
+      if (journey === undefined) continue;
+      const { routed } = journey;
+      const hidden = new Set([...(routed?.hidden ?? []), ...outcomes.filter((outcome) => outcome !== 'matched')]);
+      const lines = (routed?.lines ?? false) || outcomes.includes('matched');
+      journey.routed = { at: routed?.at ?? at, lines, hidden: [...hidden] };
+      this.#news(journey);
+    }
+  }
+
   close(): void {
     clearTimeout(this.#timer);
   }
@@ -84,7 +98,7 @@ export class Journeys {
     const key = hash.toLowerCase();
     let journey = this.#all.get(key);
     if (journey === undefined) {
-      journey = { txHash: key, summary: null, blockNumber, minedAt: at, deliveries: [], told: [] };
+      journey = { txHash: key, summary: null, blockNumber, minedAt: at, deliveries: [], routed: null, told: [] };
       this.#all.set(key, journey);
       if (this.#all.size > KEPT) this.#all.delete(this.#all.keys().next().value!);
     }

@@ -6,6 +6,7 @@ import { type Chain, startTraffic } from './chain/index.ts';
 import type { Discord } from './discord/index.ts';
 import { Journeys } from './journeys.ts';
 import type { Act, Journey, WorldState } from './page/protocol.ts';
+import { watchRouting } from './routed.ts';
 import type { Webhook } from './webhook.ts';
 
 const TRAFFIC_MS = 3_000;
@@ -36,7 +37,8 @@ export class RunningSandbox implements Sandbox {
   #watched: string[] = [];
   #stopTraffic: (() => Promise<void>) | undefined;
 
-  constructor(parts: { chain: Chain; discord: Discord; services: Services; webhook: Webhook }) {
+  /** `database`: the bot's file. */
+  constructor(parts: { chain: Chain; discord: Discord; services: Services; webhook: Webhook; database: string }) {
     this.chain = parts.chain;
     this.discord = parts.discord;
     this.#services = parts.services;
@@ -46,6 +48,7 @@ export class RunningSandbox implements Sandbox {
       parts.chain.onMined((mined) => this.#journeys.mined(mined)),
       this.#notification.onProgress((progress) => this.#journeys.progress(progress)),
       parts.discord.on((event) => this.#journeys.discord(event, parts.discord.botId)),
+      watchRouting(parts.database, (transfers) => this.#journeys.routed(transfers)),
       () => clearInterval(poll),
     );
     void this.#readScope();

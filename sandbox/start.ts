@@ -58,7 +58,7 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
     `http://127.0.0.1:${receiver.port}/hooks/${receiver.token}`,
   );
   await webhook.add(firstScope(chain));
-  const sandbox = new RunningSandbox({ chain, discord, services, webhook });
+  const sandbox = new RunningSandbox({ chain, discord, services, webhook, database: databaseIn(folder) });
   started(sandbox, (part) => part.close());
   const environment = botEnvironment({ discord, services, project, receiver, opsPort: opsPort!, folder });
   const onCrash = ({ state, log }: Bot): void =>
@@ -73,6 +73,7 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
   return sandbox;
 }
 
+const databaseIn = (folder: string): string => join(folder, 'ledgerbell.sqlite');
 const secret = (): string => randomBytes(24).toString('hex');
 
 function startOwnServices(chain: Chain, folder: string, project: Project): Promise<Services> {
@@ -110,7 +111,7 @@ function botEnvironment(parts: {
     PUBLIC_URL: `http://127.0.0.1:${receiver.port}`,
     OPS_HOST: '127.0.0.1',
     OPS_PORT: String(parts.opsPort),
-    DATABASE_URL: `sqlite:${join(parts.folder, 'ledgerbell.sqlite')}`,
+    DATABASE_URL: `sqlite:${databaseIn(parts.folder)}`,
     SECRETS_KEY: randomBytes(32).toString('base64'),
     RECEIVER_TOKEN: receiver.token,
     RECEIVER_SOURCES: '127.0.0.1',

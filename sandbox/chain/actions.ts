@@ -39,7 +39,8 @@ export function actionsOn(driver: Driver, world: World): Actions {
     sweep: (request) => mineOne(() => plans.sweep(request)),
     async lookalike(request) {
       const address = plans.lookalike(request.like);
-      const { to, amount = 0n } = request;
+      // Dust rather than nothing: transfers of nothing are hidden, and the warning is what is to be seen.
+      const { to, amount = 10_000n } = request;
       const mined = await mineOne(() => plans.transfer({ kind: 'erc20', from: address, to, amount, token: 'dollar' }));
       return { ...mined, address };
     },

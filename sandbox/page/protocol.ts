@@ -118,6 +118,13 @@ export interface Told {
   lines: number;
 }
 
+/** What the bot decided about a transaction: when its first line was made, and what hid it from the subscriptions that saw it. */
+export interface Routing {
+  at: number | null;
+  lines: boolean;
+  hidden: string[];
+}
+
 /** The way of one transaction from its block to the channels. */
 export interface Journey {
   txHash: string;
@@ -126,6 +133,8 @@ export interface Journey {
   blockNumber: number;
   minedAt: number;
   deliveries: Delivery[];
+  /** Null until the bot has decided. */
+  routed: Routing | null;
   told: Told[];
 }
 

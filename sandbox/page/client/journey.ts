@@ -1,4 +1,4 @@
-/** The way of each event, drawn live: mined → delivered → stored → told. */
+/** The way of each event, drawn live: mined → delivered → stored → routed → sent. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Delivery, Journey } from '../protocol.ts';
@@ -58,15 +58,15 @@ function journeyView(journey: Journey, now: number): TemplateResult {
 
 const words = { done: ' done', waiting: ' waiting', trouble: ' in trouble', none: ' not' };
 
-/** The four steps as they stand. */
+/** The five steps as they stand. */
 export function stepsOf(journey: Journey, now: number): Step[] {
-  const { deliveries, minedAt, told } = journey;
+  const { deliveries, minedAt, routed, told } = journey;
   const since = (at: number): string => later(at - minedAt);
   const mined: Step = { name: 'Mined', state: 'done', detail: exactTime(minedAt) };
   if (deliveries.length === 0) {
     const unwatched = now - minedAt > UNWATCHED_MS;
     const state = unwatched ? 'none' : 'waiting';
-    const rest = ['Delivered', 'Stored', 'Told'].map((name): Step => ({ name, state, detail: '' }));
+    const rest = ['Delivered', 'Stored', 'Routed', 'Sent'].map((name): Step => ({ name, state, detail: '' }));
     rest[0]!.detail = unwatched ? 'no watched address' : '';
     return [mined, ...rest];
   }
@@ -82,12 +82,32 @@ export function stepsOf(journey: Journey, now: number): Step[] {
     mined,
     deliveredStep(deliveries, now),
     { name: 'Stored', state: all ? 'done' : 'waiting', detail: all ? `${count}${since(storedAt)}` : count },
+    routedStep(journey),
     {
-      name: 'Told',
-      state: told.length > 0 ? 'done' : 'waiting',
+      name: 'Sent',
+      state: told.length > 0 ? 'done' : routed?.lines === false ? 'none' : 'waiting',
       detail: [...new Set(channels)].join(' '),
     },
   ];
+}
+
+/** The bot's own words for what hid a transfer, as `/why` explains them. */
+const HIDDEN: Record<string, string> = {
+  zero: 'moves nothing',
+  guard: 'spam',
+  self: 'to itself',
+  paused: 'paused',
+  muted: 'muted',
+  'token-muted': 'token muted',
+};
+
+function routedStep({ routed, minedAt, told }: Journey): Step {
+  const name = 'Routed';
+  if (routed === null) return { name, state: told.length > 0 ? 'done' : 'waiting', detail: '' };
+  const at = routed.at === null ? '' : later(routed.at - minedAt);
+  const reasons = routed.hidden.map((reason) => HIDDEN[reason] ?? 'filtered');
+  if (routed.lines) return { name, state: 'done', detail: at };
+  return { name, state: 'done', detail: reasons.length > 0 ? `hidden: ${reasons.join(', ')}` : 'nobody subscribed' };
 }
 
 function deliveredStep(deliveries: readonly Delivery[], now: number): Step {
