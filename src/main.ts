@@ -12,7 +12,7 @@ const STOP_MS = 7_500;
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = pino({ level: config.LOG_LEVEL });
-  const app = await startApp(config, {
+  const starting = startApp(config, {
     log,
     onLost(error) {
       log.fatal({ err: error }, 'the database’s thread has ended; start again');
@@ -26,18 +26,21 @@ async function main(): Promise<void> {
     stopping = true;
     log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(0), STOP_MS).unref();
-    app.close().then(
-      () => process.exit(0),
-      (error) => {
-        log.error({ err: error }, 'stopped with an error');
-        process.exit(1);
-      },
-    );
+    starting
+      .then((app) => app.close())
+      .then(
+        () => process.exit(0),
+        (error) => {
+          log.error({ err: error }, 'stopped with an error');
+          process.exit(1);
+        },
+      );
   };
   // discord.js reads the gateway in code of its own; a malformed packet must not end the process that receives alerts.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unexpected error'));
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  await starting;
 }
 
 main().catch((error: unknown) => {
