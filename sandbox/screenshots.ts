@@ -102,6 +102,11 @@ async function draw(browser: Browser, url: string): Promise<void> {
   await page.setViewportSize(desktop);
   await use(page, 'setup check');
   await save(page, 'setup-check');
+  await use(page, 'activity address:Treasury');
+  await page.locator('.embed-image').last().waitFor();
+  await page.setViewportSize({ width: 1280, height: 1060 });
+  await save(page, 'activity');
+  await page.setViewportSize(desktop);
   await goTo(page, 'alerts');
   await act(url, { do: 'bot', what: 'kill' });
   await act(url, { do: 'transfer', kind: 'native', from: 'Grants', to: 'Treasury', amount: '2' });

@@ -1,6 +1,7 @@
 /** The page against a bot of its own that uses everything a bot can show: forms, menus, files, edits, new layouts. */
 import {
   ActionRowBuilder,
+  ApplicationCommandType,
   ButtonBuilder,
   ButtonStyle,
   type ChatInputCommandInteraction,
@@ -54,6 +55,7 @@ const commands = [
     options: [{ type: attachment, name: 'file', description: 'A file', required: true }],
   },
   { name: 'sleep', description: 'Never answers' },
+  { name: 'Quote this', type: ApplicationCommandType.Message },
   {
     name: 'echo',
     description: 'Says it again',
@@ -80,6 +82,8 @@ async function answer(interaction: Interaction): Promise<void> {
   } else if (interaction.isButton()) {
     const next = Number(interaction.customId) + 1;
     await interaction.update({ content: `It is ${next}`, components: [button(next)] });
+  } else if (interaction.isMessageContextMenuCommand()) {
+    await interaction.reply(`Quoted: ${interaction.targetMessage.content}`);
   } else if (interaction.isChatInputCommand()) {
     await answers[interaction.commandName]!(interaction);
   }
@@ -232,6 +236,19 @@ describe.skipIf(chromium === null)('what a bot can show', () => {
     await message(page, 'Soon gone').waitFor();
     await sent.delete();
     await message(page, 'Soon gone').waitFor({ state: 'detached' });
+    expect(faults).toEqual([]);
+  });
+
+  it('uses a command from a message’s own menu, by the keyboard', async () => {
+    const { page, client, faults } = await visit();
+    const channel = await client.channels.fetch(alerts);
+    if (!channel?.isSendable()) throw new Error('The bot cannot send here.');
+    await channel.send('A saying');
+    await message(page, 'A saying').getByLabel('Apps for this message').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await message(page, 'Quoted: A saying').locator('.above', { hasText: 'used Quote this' }).waitFor();
     expect(faults).toEqual([]);
   });
 

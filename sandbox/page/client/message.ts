@@ -5,8 +5,8 @@ import { guard } from 'lit-html/directives/guard.js';
 import type { GuildState, InteractionState, MessageState } from '../../discord/control.ts';
 import { avatar } from './avatar.ts';
 import { components } from './components.ts';
-import { coloredRole, known, memberOf, nameOf } from './model.ts';
-import { draw, ui } from './screen.ts';
+import { coloredRole, isMessageCommand, known, memberOf, messageCommandsFor, nameOf } from './model.ts';
+import { applyCommand, draw, ui } from './screen.ts';
 import { inlineMarkdown, markdown } from './text.ts';
 import { dayName, longTime, messageTime, shortTime } from './time.ts';
 
@@ -70,7 +70,22 @@ function messageView(state: MessageState, grouped: boolean, guild: GuildState | 
       ${flags & LOADING ? html`<p class="thinking"><i></i><i></i><i></i> ${name} is thinking…</p>` : content(state, guild)}
       ${ephemeral ? onlyYou(state) : nothing}
     </div>
+    ${ephemeral || !guild ? nothing : menuOf(state, guild)}
   </article>`;
+}
+
+/** The message's own menu with the bot's commands for messages; as in Discord, who may not use them is not offered them. */
+function menuOf({ id }: MessageState, guild: GuildState): TemplateResult | typeof nothing {
+  const commands = messageCommandsFor(guild, ui.userId);
+  if (commands.length === 0) return nothing;
+  const use = (event: Event, name: string): void => {
+    (event.target as Element).closest('details')?.removeAttribute('open');
+    void applyCommand(name, id);
+  };
+  return html`<details class="apps">
+    <summary aria-label="Apps for this message" title="Apps">⋯</summary>
+    <div>${commands.map(({ name, label }) => html`<button @click=${(event: Event) => use(event, name)}>${label}</button>`)}</div>
+  </details>`;
 }
 
 function content(state: MessageState, guild: GuildState | undefined): TemplateResult {
@@ -93,7 +108,7 @@ function above(state: MessageState, guild: GuildState | undefined): TemplateResu
   const by = message.interaction_metadata;
   if (by && 'name' in by && typeof by.name === 'string') {
     const name = nameOf(by.user.id, guild);
-    return html`<p class="above">${avatar(by.user.id, name, true)} <span>${name}</span> used <span class="mention">/${by.name}</span></p>`;
+    return html`<p class="above">${avatar(by.user.id, name, true)} <span>${name}</span> used <span class="mention">${isMessageCommand(by.name) ? '' : '/'}${by.name}</span></p>`;
   }
   const source = message.message_reference?.message_id && known?.messages.get(message.message_reference.message_id);
   if (!source) return nothing;
@@ -118,10 +133,16 @@ function mentionsMe({ message }: MessageState, guild: GuildState | undefined): b
   );
 }
 
+const USED: Partial<Record<InteractionState['kind'], (name: string) => string>> = {
+  command: (name) => `/${name}`,
+  'message-command': (name) => name,
+  modal: () => 'a form',
+};
+
 function failure(entry: InteractionState, guild: GuildState | undefined): TemplateResult {
   const bot = known?.discord.botId ?? '0';
   const name = nameOf(entry.userId, guild);
-  const used = entry.kind === 'command' ? `/${entry.name}` : entry.kind === 'modal' ? 'a form' : 'a button';
+  const used = USED[entry.kind]?.(entry.name) ?? 'a button';
   return html`<article class="message ephemeral" aria-label="The application did not respond">
     <p class="above">${avatar(entry.userId, name, true)} <span>${name}</span> used <span class="mention">${used}</span></p>
     ${avatar(bot, 'L')}

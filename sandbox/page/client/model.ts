@@ -204,21 +204,45 @@ export function newestIn(channelId: string): string {
   return newest.toString();
 }
 
-/** The commands that Discord would offer a person in a server, by name. */
+/** The slash commands that Discord would offer a person in a server, by name. */
 export function commandsFor(guild: GuildState, userId: string): Command[] {
+  const locale = localeOf(userId);
+  const found = offered(guild, userId, CHAT_COMMAND).flatMap((command) =>
+    leaves({ ...spoken(command, locale), path: command.name }, command.options ?? [], locale),
+  );
+  return found.sort((a, b) => a.path.localeCompare(b.path));
+}
+
+/** What Discord would offer a person in a message's own menu: the commands' names, and as the person reads them. */
+export function messageCommandsFor(guild: GuildState, userId: string): { name: string; label: string }[] {
+  return offered(guild, userId, MESSAGE_COMMAND).map((command) => ({
+    name: command.name,
+    label: spoken(command, localeOf(userId)).label,
+  }));
+}
+
+/** Whether the bot has a command of this name for messages. */
+export const isMessageCommand = (name: string): boolean =>
+  (known?.discord.commands ?? []).some(({ commands }) =>
+    commands.some((command) => command.type === MESSAGE_COMMAND && command.name === name),
+  );
+
+const CHAT_COMMAND = 1;
+const MESSAGE_COMMAND = 3;
+
+const localeOf = (userId: string): string => userOf(userId)?.locale ?? 'en-US';
+
+function offered(guild: GuildState, userId: string, kind: number) {
   if (!guild.present || !guild.available) return [];
   const permissions = BigInt(memberOf(guild, userId)?.permissions ?? 0);
-  const locale = known?.discord.users.find(({ id }) => id === userId)?.locale ?? 'en-US';
   const everything = guild.ownerId === userId || (permissions & ADMINISTRATOR) !== 0n;
-  const found = (known?.discord.commands ?? [])
+  return (known?.discord.commands ?? [])
     .filter(({ guildId }) => guildId === null || guildId === guild.id)
     .flatMap(({ commands }) => commands)
     .filter(({ type, default_member_permissions: needed }) => {
       const bits = BigInt(needed ?? 0) | USE_COMMANDS;
-      return type === 1 && (everything || (needed !== '0' && (permissions & bits) === bits));
-    })
-    .flatMap((command) => leaves({ ...spoken(command, locale), path: command.name }, command.options ?? [], locale));
-  return found.sort((a, b) => a.path.localeCompare(b.path));
+      return type === kind && (everything || (needed !== '0' && (permissions & bits) === bits));
+    });
 }
 
 function leaves(

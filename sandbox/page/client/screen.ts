@@ -198,3 +198,9 @@ export async function useComponent(messageId: string, customId: string, values?:
   ui.pending.delete(key);
   draw();
 }
+
+/** Uses a command of a message's own menu. */
+export async function applyCommand(name: string, messageId: string): Promise<void> {
+  const who = { userId: ui.userId, channelId: currentChannelId() };
+  await attempt(async () => follow(await interact({ kind: 'message-command', ...who, name, messageId })));
+}

@@ -68,7 +68,7 @@ function statusView({ world, discord }: Known): TemplateResult {
       ${state === 'stopped' ? html`<small>${note}</small>` : nothing}
       <small>${chain}${discord.faults.length > 0 ? ` · ${discord.faults.length} fault${discord.faults.length > 1 ? 's' : ''} in Discord` : ''}</small>
     </p>
-    ${world.chain.notice ? html`<p class="soft">${world.chain.notice}</p>` : nothing}`;
+    ${world.chain.notice ? html`<p class="notice soft">${world.chain.notice}</p>` : nothing}`;
 }
 
 function tallyView(): TemplateResult {
