@@ -132,7 +132,7 @@ export async function startApp(
     render: settings,
     now,
     lastRefused: (scope) => refusedSources.get(scope) ?? null,
-    relabelled: async (guildId, address) => deliverer.nudge(await store.outbox.relabel(guildId, address, now())),
+    relabelled: async (guildId, addresses) => deliverer.nudge(await store.outbox.relabel(guildId, addresses, now())),
   });
   const gateway = startGateway({
     token: config.DISCORD_TOKEN,

@@ -27,7 +27,7 @@ export async function set(interaction: CommandUse, context: CommandContext): Pro
   const { before } = outcome;
   if (before !== name) {
     await record(interaction, context, 'label.set', { address: checksumAddress(address), name, before });
-    await relabelled(guildId, address);
+    await relabelled(guildId, [address]);
   }
   const meaning =
     before === null
@@ -63,7 +63,7 @@ export const drop: Button = {
     const name = address && (await store.labels.remove(interaction.guildId, address));
     if (!address || name === null) throw new UserError(t('label.removedGone'));
     await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
-    await relabelled(interaction.guildId, address);
+    await relabelled(interaction.guildId, [address]);
     return note('good', t('label.removed', { name: shown(name) }), [fullAddress(address, settings)]);
   },
 };

@@ -91,7 +91,8 @@ export const importButton: Button = {
     const { added, changed, labels } = wish;
     const detail = { added: added.length, changed: changed.length, labels: labels.length };
     await store.servers.record({ ...by(interaction), action: IMPORTED, detail, at: now() });
-    for (const { address } of labels) await context.relabelled(interaction.guildId, address);
+    const renamed = [...labels, ...changed.filter(({ change }) => 'label' in change)].map(({ address }) => address);
+    if (renamed.length > 0) await context.relabelled(interaction.guildId, [...new Set(renamed)]);
     return note('good', t('subscription.import.done'), [
       added.length > 0 ? t('subscription.import.added', { count: added.length }) : null,
       changed.length > 0 ? t('subscription.import.changed', { count: changed.length }) : null,

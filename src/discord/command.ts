@@ -69,8 +69,8 @@ export interface Parts {
   assetName(transfer: Transfer, language: Language): string;
   /** Draws a bar chart as a PNG; rejects when it cannot be drawn here. */
   chart(bars: Bars): Promise<Buffer>;
-  /** An address is called otherwise in a server now: what was told lately is to say so. */
-  relabelled(guildId: string, address: AddressText): Promise<void>;
+  /** These addresses are called otherwise in a server now: what was told lately is to say so. */
+  relabelled(guildId: string, addresses: readonly AddressText[]): Promise<void>;
   /** A line as the subscription would be told in the server's language, marked as a sample. */
   sample(subscription: Subscription, language: string | null): RESTPostAPIChannelMessageJSONBody;
   /** Reads a file that came with a command. */

@@ -34,14 +34,15 @@ export function editTables(db: Database) {
      WHERE t.key = ? AND b.kind = 'create' AND b.state IN ('frozen', 'sent')`,
   );
   const showing = db.prepare<
-    { guildId: string; address: string; since: number; limit: number },
+    { guildId: string; addresses: string; since: number; limit: number },
     { channelId: string; reference: string }
   >(
     `SELECT DISTINCT b.channel_id AS channelId, b.reference
      FROM channels c CROSS JOIN batches b ON b.channel_id = c.channel_id
        CROSS JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
      WHERE c.guild_id = @guildId AND b.state = 'sent' AND b.sent_at > @since AND b.kind = 'create'
-       AND @address IN (t.data ->> '$.from', t.data ->> '$.to', t.data ->> '$.token')
+       AND EXISTS (SELECT 1 FROM json_each(@addresses) renamed
+         WHERE renamed.value IN (t.data ->> '$.from', t.data ->> '$.to', t.data ->> '$.token'))
      ORDER BY b.id DESC LIMIT @limit`,
   );
   const joinable = db.prepare<[string, string, number], Omit<Joinable, 'alerts'>>(
@@ -67,8 +68,9 @@ export function editTables(db: Database) {
     return message.channelId;
   }
 
-  const relabel = db.transaction((guildId: string, address: string, now: number) => {
-    const messages = showing.all({ guildId, address, since: now - DAY, limit: MOST_RELABELLED });
+  const relabel = db.transaction((guildId: string, addresses: readonly string[], now: number) => {
+    const asked = { guildId, addresses: JSON.stringify(addresses), since: now - DAY, limit: MOST_RELABELLED };
+    const messages = showing.all(asked);
     return [...new Set(messages.map((message) => request(message, 'label', now)))];
   });
   const join = db.transaction((channelId: string, to: Joinable, alerts: Rendered[], payload: string, now: number) => {
@@ -101,10 +103,11 @@ export function editTables(db: Database) {
     },
     methods: {
       /**
-       * Asks for the last day's messages of a server that show an address, the latest 200 at most, to be rendered anew;
-       * gives their channels, for the deliverer to be nudged.
+       * Asks for the last day's messages of a server that show one of these addresses, the latest 200 at most, to be
+       * rendered anew; gives their channels, for the deliverer to be nudged.
        */
-      relabel: (guildId: string, address: string, now: number): string[] => relabel.immediate(guildId, address, now),
+      relabel: (guildId: string, addresses: readonly string[], now: number): string[] =>
+        relabel.immediate(guildId, addresses, now),
       /**
        * Adds alerts to a sent message, to be told by changing it to `payload`; gives the edit's id, or null when what was
        * rendered no longer holds.

@@ -108,6 +108,18 @@ describe('/subscription export and import', () => {
     ]);
   });
 
+  it('asks once for the messages that show a new name, however many there are', async () => {
+    const { relabelled } = world.parts;
+    const asked: (readonly string[])[] = [];
+    world.parts.relabelled = async (_, addresses) => void asked.push(addresses);
+    await world.subscribe({ label: 'Old' });
+    await world.subscribe({ address: lower(B), label: 'Kept' });
+    const text = `${HEAD}\nsubscription,${A},#alerts,New\nsubscription,${B},#alerts,Kept\nlabel,${TOKEN},,One\nlabel,${B},,Two\n`;
+    await world.press(await bring(text), 'subscription:import');
+    world.parts.relabelled = relabelled;
+    expect(asked.map((addresses) => addresses.toSorted())).toEqual([[A, B, TOKEN].map(lower).sort()]);
+  });
+
   it('names every line that is wrong, and changes nothing then', async () => {
     const file = [
       `${HEAD},quiet,minimums,paused`,

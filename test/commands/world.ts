@@ -109,8 +109,8 @@ export async function startWorld(options: WorldOptions = {}) {
     now,
     ...wordsOf({ explorerUrl: undefined, nativeSymbol: undefined }),
     chart: drawChart,
-    relabelled: async (guildId, address) =>
-      beside?.deliverer.nudge(await store.outbox.relabel(guildId, address, now())),
+    relabelled: async (guildId, addresses) =>
+      beside?.deliverer.nudge(await store.outbox.relabel(guildId, addresses, now())),
     sample: (one, language) =>
       sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now, language),
     readAttachment: createAttachmentReader(discord.apiUrl),

@@ -146,10 +146,11 @@ describe('a new label', () => {
     await pipeline.idle();
     await label();
     // Asked for twice at once, a message is changed once.
-    const relabel = () => pipeline.store.outbox.relabel(HARBOR, ALICE, pipeline.clock.now());
+    const others = [`0x${'8'.repeat(40)}`, ALICE] as const;
+    const relabel = () => pipeline.store.outbox.relabel(HARBOR, others, pipeline.clock.now());
     expect((await relabel()).sort()).toEqual([ALERTS, WHALES].sort());
     const channels = await relabel();
-    expect(await pipeline.store.outbox.relabel('another server', ALICE, pipeline.clock.now())).toEqual([]);
+    expect(await pipeline.store.outbox.relabel('another server', [ALICE], pipeline.clock.now())).toEqual([]);
     pipeline.deliverer.nudge(channels);
     await pipeline.idle();
     expect([ALERTS, WHALES].map(names)).toEqual([
@@ -162,7 +163,7 @@ describe('a new label', () => {
   it('waits for new lines, and survives a restart', async () => {
     for (let n = 1; n <= 5; n++) await send(hash(), n);
     await label();
-    await pipeline.store.outbox.relabel(HARBOR, ALICE, pipeline.clock.now());
+    await pipeline.store.outbox.relabel(HARBOR, [ALICE], pipeline.clock.now());
     const before = pipeline.discord.requests().at(-1)!.number;
     await receive(hash(), 6);
     await pipeline.routed();
