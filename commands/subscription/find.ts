@@ -4,6 +4,7 @@ import { toAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
+import { wordingsOf } from '../../src/languages/definitions.ts';
 import { isHidden } from '../parts/channel.ts';
 import { shortAddress } from '../parts/reply.ts';
 
@@ -32,7 +33,7 @@ export async function named(interaction: CommandUse, { store, t }: CommandContex
 }
 
 /** This server's subscriptions that fit what was typed. */
-export async function offer(interaction: AutocompleteUse, { store, t }: CommandContext): Promise<Choice[]> {
+export async function offer(interaction: AutocompleteUse, { store, language, t }: CommandContext): Promise<Choice[]> {
   const typed = interaction.options.getFocused().trim().toLowerCase().replace(/^#/, '');
   const all = await store.subscriptions.list(interaction.guildId);
   const everything = { name: t('subscription.all'), value: 'all' };
@@ -44,7 +45,8 @@ export async function offer(interaction: AutocompleteUse, { store, t }: CommandC
 
   function lineOf({ id, label, address, channelId, direction }: Subscription): string {
     const channel = interaction.guild?.channels.cache.get(channelId)?.name;
-    const parts = [label, shortAddress(address), channel && `#${channel}`, direction === 'any' ? null : direction];
+    const way = wordingsOf(language)[`subscription add direction=${direction}`]?.name ?? direction;
+    const parts = [label, shortAddress(address), channel && `#${channel}`, direction === 'any' ? null : way];
     return `${parts.filter(Boolean).join(' · ')} (${id})`;
   }
 }

@@ -2,6 +2,7 @@ import type { APIEmbedField } from 'discord.js';
 import type { CommandContext } from '../../src/discord/command.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
+import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Rehearsal, Wish } from '../../src/store/ledger.ts';
 import { ago, asManyAsFit } from '../parts/reply.ts';
 
@@ -27,7 +28,7 @@ export async function rehearse(wish: Wish, context: CommandContext): Promise<API
     return `${ARROWS[perspective]} ${what.length > LONGEST ? `${what.slice(0, LONGEST)}…` : what} · ${time}${link}`;
   });
   const cut = rehearsal.cut === null ? [] : [t('subscription.rehearsal.cut', { count: rehearsal.cut })];
-  const lines = [sum(rehearsal, now(), t), ...cut, ...examples, ...leftOut(rehearsal, t)];
+  const lines = [sum(rehearsal, now(), t), ...cut, ...examples, ...leftOut(rehearsal, context)];
   return { name: t('subscription.rehearsal.title'), value: asManyAsFit(lines, 1_000) };
 }
 
@@ -39,14 +40,15 @@ const OPTIONS: Partial<Record<HiddenReason, string>> = {
   counterparty: 'counterparties',
 };
 
-/** Which options left out how many. */
-function leftOut({ hidden }: Rehearsal, t: CommandContext['t']): string[] {
+/** Which options left out how many, each as the person sees it in Discord. */
+function leftOut({ hidden }: Rehearsal, { t, language }: CommandContext): string[] {
+  const nameOf = (option: string) => wordingsOf(language)[`subscription add ${option}`]?.name ?? option;
   const reasons = (Object.entries(hidden) as [HiddenReason, number][])
     .toSorted(([, a], [, b]) => b - a)
     .map(([reason, count]) =>
       reason === 'guard'
         ? t('subscription.rehearsal.guard', { count })
-        : t('subscription.rehearsal.option', { option: `\`${OPTIONS[reason] ?? reason}\``, count }),
+        : t('subscription.rehearsal.option', { option: `\`${nameOf(OPTIONS[reason] ?? reason)}\``, count }),
     );
   return reasons.length > 0 ? [t('subscription.rehearsal.leftOut', { reasons: reasons.join(', ') })] : [];
 }

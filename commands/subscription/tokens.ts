@@ -69,8 +69,10 @@ export async function tokenBook(guildId: string, context: CommandContext): Promi
 /** The tokens that moved at this server's addresses and fit what was typed. */
 export async function offerTokens(interaction: AutocompleteUse, { store, t }: CommandContext): Promise<Choice[]> {
   const typed = interaction.options.getFocused().trim().toLowerCase();
+  // A subscription asks for the native coin by its kind; mute takes it as a token.
+  const native = interaction.options.getSubcommand(false) === 'mute';
   const choices = (await store.ledger.tokens(interaction.guildId))
-    .filter(({ seen }) => seen)
+    .filter(({ token, seen }) => seen && (native || token !== 'native'))
     .map(({ token, symbol }) => {
       const named = symbol === null || looksLikeLink(symbol) ? null : plainText(symbol);
       const parts = [named, token === 'native' ? t('subscription.token.native') : shortAddress(token)];

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { DEFAULT_CHOICES, DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
+import { wordingsOf } from '../../src/languages/definitions.ts';
 import { catalogue, remember, trouble } from './ledger.ts';
 import { A, B, type CommandWorld, seed, startWorld, TOKEN, textOf } from './world.ts';
 
@@ -131,6 +132,10 @@ it('choices of `token` are what moved at this server’s addresses', async () =>
   const offered = await world.choices('subscription mute', 'token');
   expect(offered).toHaveLength(5);
   expect(offered).toContainEqual({ name: 'ETH · the native coin', value: 'native' });
+  // A subscription does not take it as its token.
+  const values = (await world.choices('subscription add', 'token')).map(({ value }) => value);
+  expect(values).toHaveLength(4);
+  expect(values).not.toContain('native');
   expect(await world.choices('subscription add', 'token', { token: 'g$' })).toEqual([
     { name: `G$ · ${TOKEN.slice(0, 6)}…${TOKEN.slice(-4)}`, value: TOKEN },
   ]);
@@ -197,7 +202,11 @@ describe('the dry run', () => {
     const edited = textOf(await world.use('subscription edit', { subscription: String(id), minimum: '1000' }));
     expect(edited).toContain('Would have posted **none of 22**');
     expect(edited).toContain('Left out by `minimum` (22).');
-    const same = await world.use('subscription edit', { subscription: String(id), minimum: '1000' });
+    world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
+    const german = textOf(await world.use('subscription edit', { subscription: String(id), minimum: '1001' }));
+    world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
+    expect(german).toContain(`\`${wordingsOf('de')['subscription add minimum']!.name}\` (22)`);
+    const same = await world.use('subscription edit', { subscription: String(id), minimum: '1001' });
     expect(textOf(same)).toMatch(/^Nothing was changed\n/);
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { FOREVER } from '../../src/domain/subscription.ts';
+import { wordingsOf } from '../../src/languages/definitions.ts';
 import {
   A,
   B,
@@ -250,6 +251,10 @@ describe('choices of `subscription`', () => {
     ]);
     expect(await world.choices('subscription pause', 'subscription', { subscription: B.slice(0, 8) })).toHaveLength(1);
     expect((await world.choices('subscription mute', 'subscription'))[0]).toMatchObject({ value: 'all' });
+    world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
+    const [german] = await world.choices('subscription edit', 'subscription', { subscription: 'treas' });
+    world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
+    expect(german!.name).toContain(wordingsOf('de')['subscription add direction=incoming']!.name);
   });
 
   it('offers at most 25, and nothing to those who may not', async () => {
