@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../commands/index.ts';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
+import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { startUpstream } from '../upstream/server.ts';
+import { remember } from './ledger.ts';
 import { A, B, type CommandWorld, isPrivate, menuOf, type Shown, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
@@ -22,12 +24,16 @@ beforeAll(async () => {
   world = await startWorld({
     service: upstream.url,
     parts: {
+      discovery: createDiscovery({ url: upstream.url, now: () => 0 }),
       explorer: createExplorer({ url: upstream.url, addressParam: 'a', apiKey: undefined, now: () => 0 }),
     },
   });
   await world.use('setup server', { manager: harbor.watchers });
   world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
   id = String((await world.subscribe({ label: 'Treasury' })).id);
+  const named = { address: TOKEN.toLowerCase() as `0x${string}`, name: 'Coin', createdBy: seed.ada, at: 0 };
+  await world.store.labels.set(harbor.id, named, 10);
+  remember(world.file, world.clock.now, [{ kind: 'erc20', token: named.address, tokenSymbol: 'T' }]);
 });
 afterAll(async () => {
   await world.close();
@@ -75,6 +81,36 @@ const uses: [string, string, (subscription: string) => Record<string, OptionInpu
   ['why', 'manage', () => ({ transaction: `0x${'a'.repeat(64)}` })],
 ];
 
+/** Options with choices, and who gets them. */
+const choosing = [
+  ['activity', 'address', 'all'],
+  ['label remove', 'address', 'manage'],
+  ['label set', 'address', 'manage'],
+  ['provider search', 'category', 'all'],
+  ['setup server', 'timezone', 'manage'],
+  ['subscription add', 'token', 'manage'],
+  ['subscription edit', 'subscription', 'manage'],
+  ['subscription edit', 'token', 'manage'],
+  ['subscription mute', 'subscription', 'manage'],
+  ['subscription mute', 'token', 'manage'],
+  ['subscription pause', 'subscription', 'manage'],
+  ['subscription remove', 'subscription', 'manage'],
+  ['subscription resume', 'subscription', 'manage'],
+  ['subscription test', 'subscription', 'manage'],
+  ['token', 'address', 'all'],
+  ['webhook remove', 'webhook', 'manage'],
+] as const;
+/** Choices that are not one server's own. */
+const HERE_TOO: readonly string[] = ['provider search'];
+
+it('the matrix names every option with choices', () => {
+  type Definition = { name: string; autocomplete?: boolean; options?: Definition[] };
+  const walk = ({ name, autocomplete, options = [] }: Definition): string[] =>
+    autocomplete ? [name] : options.flatMap(walk).map((path) => `${name} ${path}`);
+  const all = commands.flatMap(({ data }) => walk(data.toJSON() as Definition));
+  expect(all.sort()).toEqual(choosing.map(([command, option]) => `${command} ${option}`).sort());
+});
+
 it('the matrix names every command', () => {
   const all = commands.flatMap((command) => {
     if ('kind' in command) return [];
@@ -104,9 +140,9 @@ describe.each(people)('$name', ({ who, may }) => {
     expect(menuOf(answer).options).toHaveLength(1);
   });
 
-  it('choices of what needs a manager', async () => {
-    const offered = await world.choices('subscription remove', 'subscription', {}, who);
-    expect(offered.length > 0).toBe(may.includes('manage'));
+  it.each(choosing)('choices of /%s %s', async (name, option, needs) => {
+    const offered = await world.choices(name, option, {}, who);
+    expect(offered.length > 0).toBe(may.includes(needs) && (who.in === undefined || HERE_TOO.includes(name)));
   });
 });
 
@@ -177,6 +213,15 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
       Object.entries(own).flatMap(([action, { access }]) => (access === 'manage' ? [`${data.name}:${action}`] : [])),
     );
     expect(buttons.map(([start]) => start).sort()).toEqual(needing.sort());
+  });
+
+  it('nothing else is open to all than what only shows', () => {
+    const open = commands.flatMap((command) => {
+      const parts = { buttons: {}, menus: {}, forms: {}, ...command };
+      const own: [string, { access: string }][] = [parts.buttons, parts.menus, parts.forms].flatMap(Object.entries);
+      return own.flatMap(([action, { access }]) => (access === 'all' ? [`${command.data.name}:${action}`] : []));
+    });
+    expect(open.sort()).toEqual(['activity:csv', 'activity:show', 'provider:page', 'subscription:list']);
   });
 });
 
