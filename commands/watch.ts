@@ -87,6 +87,7 @@ async function choose(...[interaction, , values, context]: Parameters<Menu['choo
     await store.servers.record({ guildId, userId: user.id, action: 'subscription.add', detail, at: now() });
   }
   const { added, exists, full } = outcomes;
+  if (added.length > 0) await store.servers.noteLocale(guildId, interaction.guildLocale);
   if (added.length === 0 && full.length > 0) {
     throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
   }

@@ -48,6 +48,7 @@ export async function watch(
     case 'added': {
       const { subscription } = outcome;
       const detail = { id: subscription.id, address: checksumAddress(wish.address), channel: wish.channelId };
+      await store.servers.noteLocale(guildId, interaction.guildLocale);
       await store.servers.record({
         guildId,
         userId: interaction.user.id,

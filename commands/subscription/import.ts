@@ -89,6 +89,7 @@ export const importButton: Button = {
     if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
     if (outcome === 'stale') throw new UserError(t('subscription.import.stale'));
     const { added, changed, labels } = wish;
+    await store.servers.noteLocale(interaction.guildId, interaction.guildLocale);
     const detail = { added: added.length, changed: changed.length, labels: labels.length };
     await store.servers.record({ ...by(interaction), action: IMPORTED, detail, at: now() });
     const renamed = [...labels, ...changed.filter(({ change }) => 'label' in change)].map(({ address }) => address);

@@ -11,7 +11,7 @@ export async function test(interaction: CommandUse, context: CommandContext): Pr
   const found = await named(interaction, context);
   const channel = `<#${found.channelId}>`;
   try {
-    const body = context.sample(found, context.server.language);
+    const body = context.sample(found, await context.store.servers.language(found.guildId));
     await interaction.client.rest.post(Routes.channelMessages(found.channelId), { body });
   } catch (error) {
     const reason = error instanceof DiscordAPIError ? refusal(error) : null;

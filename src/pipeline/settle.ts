@@ -157,7 +157,7 @@ export function createSettler({ store, clock, pace, random, renderParked, isRemo
   async function park(channel: Channel, guildId: string, code: number, rest: Parameters<typeof mark>[2]) {
     const elsewhere = await store.outbox.channelForNotices(guildId, channel.id);
     if (elsewhere === null) return mark(channel, 'parked', rest);
-    const { language } = await store.servers.settings(guildId);
+    const language = await store.servers.language(guildId);
     const words = renderParked(channel.id, code, language);
     await store.outbox.setChannel(
       { channelId: channel.id, state: 'parked', ...rest },

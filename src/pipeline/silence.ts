@@ -28,7 +28,7 @@ export function watchSilence({ store, clock, log, render, onNotice }: SilenceOpt
       const byChannel = Map.groupBy(await store.reports.untoldSilences(now), ({ channelId }) => channelId);
       for (const [channelId, silences] of byChannel) {
         const { guildId } = silences[0]!;
-        const { language } = await store.servers.settings(guildId);
+        const language = await store.servers.language(guildId);
         const notice = { guildId, channelId, now, ...render(silences, language, now) };
         const ids = silences.map(({ subscription }) => subscription);
         if (await store.silence.tell(notice, ids)) onNotice([channelId]);

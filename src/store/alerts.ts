@@ -73,7 +73,7 @@ interface Group {
 
 const COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
   t.data, t.count, t.reorganised, a.marks, a.hold,
-  (SELECT language FROM guilds WHERE guild_id = a.guild_id) AS language,
+  (SELECT coalesce(language, locale) FROM guilds WHERE guild_id = a.guild_id) AS language,
   (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone`;
 
 const UNNAMED = { label: null, mention: null, mentionMinimum: null, mentionCooldown: 0, mentionedAt: null };

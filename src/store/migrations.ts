@@ -168,5 +168,7 @@ export const migrations: string[] = [
     scope INTEGER NOT NULL, at INTEGER NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (scope, at)
   ) WITHOUT ROWID;
   CREATE INDEX heads_block ON heads (scope, block);
+  -- The language that the server has in Discord, in which it is told where nobody chose another.
+  ALTER TABLE guilds ADD COLUMN locale TEXT;
   `,
 ];

@@ -45,6 +45,13 @@ export function serversTable(db: Database) {
      ON CONFLICT (guild_id) DO UPDATE SET default_channel = @defaultChannel, manager_role = @managerRole,
        timezone = @timezone, language = @language`,
   );
+  const spoken = db.prepare<[string], { language: string | null }>(
+    'SELECT coalesce(language, locale) AS language FROM guilds WHERE guild_id = ?',
+  );
+  const putLocale = db.prepare<{ guildId: string; locale: string }>(
+    `INSERT INTO guilds (guild_id, locale) VALUES (@guildId, @locale)
+     ON CONFLICT (guild_id) DO UPDATE SET locale = @locale WHERE locale IS NOT @locale`,
+  );
   const addEntry = db.prepare<AuditEntry & { detail: string }>(
     'INSERT INTO audit (guild_id, user_id, action, detail, at) VALUES (@guildId, @userId, @action, @detail, @at)',
   );
@@ -80,6 +87,14 @@ export function serversTable(db: Database) {
 
     /** Changes what is named, and tells how everything stands then. */
     change: (guildId: string, changed: Partial<ServerSettings>): ServerSettings => change.immediate(guildId, changed),
+
+    /** The language that was chosen, else the one that the server has in Discord; null where neither is known. */
+    language: (guildId: string): string | null => spoken.get(guildId)?.language ?? null,
+
+    /** Notes the language that the server has in Discord. */
+    noteLocale: (guildId: string, locale: string | null): void => {
+      if (locale !== null) putLocale.run({ guildId, locale });
+    },
 
     /** Writes an entry and gives its number. */
     record: (entry: AuditEntry): number =>

@@ -71,6 +71,18 @@ describe('who reads it', () => {
     expect(textOf(refused)).toContain('**Server verwalten**');
   });
 
+  it('gets alerts in the language that the server has in Discord, unless another is chosen', async () => {
+    const told = async (): Promise<string> => {
+      await world.use('subscription test', { subscription: A });
+      return world.discord.messages(harbor.whales).at(-1)!.message.embeds[0]!.title!;
+    };
+    await world.use('subscription add', { address: A, channel: harbor.whales });
+    expect(await told()).toContain(translator('fr')('alert.incoming', { what: '' }));
+    await world.store.servers.change(harbor.id, { language: 'de' });
+    expect(await told()).toContain(translator('de')('alert.incoming', { what: '' }));
+    await world.store.servers.change(harbor.id, { language: null });
+  });
+
   it('gets the language of the server’s settings before that of its Discord', async () => {
     await world.store.servers.change(harbor.id, { language: 'es-ES' });
     expect(textOf(await world.use('provider categories'))).toContain('2 categorías');

@@ -30,6 +30,17 @@ describe('messages', () => {
     expect(pipeline.discord.messages(ALERTS)).toHaveLength(4);
   });
 
+  it('speak the language that the server has in Discord, until another one is chosen', async () => {
+    await pipeline.store.servers.noteLocale(HARBOR, 'de');
+    await send(1);
+    await pipeline.turnUntil(() => shown(ALERTS).length === 1);
+    await pipeline.store.servers.change(HARBOR, { language: 'en-US' });
+    await send(2);
+    await pipeline.turnUntil(() => shown(ALERTS).length === 2);
+    const titles = pipeline.lines(ALERTS).map(({ title }) => title.split(' · ')[0]);
+    expect(titles).toEqual(['📥 Eingang', '📥 Incoming']);
+  });
+
   it('mention the role of a subscription and nothing else', async () => {
     await pipeline.watch(TREASURY, WHALES, { mention: '1100000000000000102' });
     await pipeline.receive(payment({ tokenSymbol: '@everyone <@&1>' }));
