@@ -1,17 +1,18 @@
-import { fdatasync, mkdtempSync, openSync, writeSync } from 'node:fs';
+import { fdatasync, openSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import fastify from 'fastify';
 import pino from 'pino';
 import { readConfig } from '../src/config.ts';
 import { createIntake } from '../src/receiver/intake.ts';
 import { createReceiver } from '../src/receiver/server.ts';
 import { openStore } from '../src/store/client.ts';
+import { serve } from './children.ts';
 
 /**
  * One server of the intake measurement, as a process of its own: `receiver` (ours, everything up to the 200), `bare` (a
- * Fastify that parses the body and answers), `append` (appends to a file, syncs, answers). Prints its URL.
+ * Fastify that parses the body and answers), `append` (appends to a file, syncs, answers).
  */
 
 export const TOKEN = 'path-token-of-the-bench';
@@ -54,8 +55,12 @@ async function append(folder: string): Promise<string> {
 const servers: Record<string, (folder: string) => Promise<string>> = { receiver, bare, append };
 
 if (import.meta.main) {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-  process.stdout.write(`${await servers[process.argv[2] ?? '']!(folder)} ${folder}\n`);
-  // The parent's end of this pipe closes when it ends, however that happens.
-  process.stdin.resume().on('end', () => process.exit(0));
+  const url = await servers[process.argv[2] ?? '']!(process.env.BENCH_FOLDER!);
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  serve({ url }, (question) => {
+    const loop = delay.percentile(99) / 1e6;
+    if (question === 'reset') delay.reset();
+    return { loop };
+  });
 }

@@ -5,6 +5,9 @@ const MINUTE = 60 * SECOND;
 
 /** Requests a second for everything, below Discord's 50. */
 const PER_SECOND = 40;
+/** Spread over the second: what piles up on the way must not come to more than 50 in one of Discord's seconds. */
+const PER_SLICE = 10;
+const SLICE = SECOND / 4;
 /** Refused requests in ten minutes at which sending pauses; Discord bans at 10,000. */
 const INVALID_LIMIT = 500;
 const INVALID_WINDOW = 10 * MINUTE;
@@ -53,6 +56,8 @@ export function createPace(clock: Clock) {
       if ((breakerOpen || !authorised) && probing) return SECOND;
       spent = spent.filter((at) => at > now - SECOND);
       if (spent.length >= PER_SECOND) return Math.max(1, spent[0]! + SECOND - now);
+      const sliceEnd = (spent.at(-PER_SLICE) ?? Number.NEGATIVE_INFINITY) + SLICE;
+      if (now < sliceEnd) return sliceEnd - now;
       spent.push(now);
       if (breakerOpen || !authorised) probing = true;
       return 0;

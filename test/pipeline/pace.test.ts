@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Fault } from '../../sandbox/discord/index.ts';
+import { type Fault, ManualClock } from '../../sandbox/discord/index.ts';
 import type { Outcome, Sender } from '../../src/discord/sender.ts';
-import { backoff } from '../../src/pipeline/pace.ts';
+import { backoff, createPace } from '../../src/pipeline/pace.ts';
 import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const SECOND = 1_000;
@@ -172,4 +172,17 @@ describe('waiting before the next try', () => {
     await pipeline.pass(2 * SECOND);
     expect(CHANNELS.map(shown)).toEqual([['1', '2'], ['2'], ['2']]);
   });
+});
+
+it('spreads requests over the second: ten in a quarter of it, forty in all', () => {
+  const clock = new ManualClock();
+  const pace = createPace(clock);
+  const taken: number[] = [];
+  for (let quarter = 0; quarter < 8; quarter++) {
+    let count = 0;
+    while (pace.take() === 0) count++;
+    taken.push(count);
+    clock.advance(SECOND / 4);
+  }
+  expect(taken).toEqual([10, 10, 10, 10, 10, 10, 10, 10]);
 });

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import Database from 'better-sqlite3';
+import { request } from 'undici';
+import { openDatabase } from '../src/store/database.ts';
+import { addressOf } from './event.ts';
+
+const TOKEN = 'path-token-of-the-bench';
+
+/** The bot as a process of its own, with a database that was filled before. */
+export interface Bot {
+  pid: number;
+  /** Milliseconds from the start of the process until it said that it started. */
+  startMs: number;
+  /** Where deliveries are posted to. */
+  url: string;
+  post(body: string): Promise<number>;
+  /** What waits: deliveries to be routed, alerts to be told. */
+  waiting(): { inbox: number; alerts: number };
+  stop(): Promise<void>;
+}
+
+/** The database file of a bot in a folder. */
+const fileIn = (folder: string): string => join(folder, 'bot.sqlite');
+
+/** Subscriptions to as many addresses as are wanted, in these channels by turns. */
+export function fill(folder: string, addresses: number, channels: readonly string[]): void {
+  const { db, close } = openDatabase(fileIn(folder));
+  const insert = db.prepare(
+    "INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at) VALUES (?, ?, ?, '1', 0)",
+  );
+  db.transaction(() => {
+    for (let n = 0; n < addresses; n++) {
+      const channel = n % channels.length;
+      insert.run(String(1 + Math.floor(channel / 50)), channels[channel], addressOf(n));
+    }
+  })();
+  close();
+}
+
+/** Starts the bot; `environment` names the Discord that it talks to. */
+export async function startBot(folder: string, environment: Record<string, string>): Promise<Bot> {
+  const began = performance.now();
+  const child = spawn(process.execPath, ['src/main.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      PORT: '0',
+      OPS_PORT: '0',
+      DATABASE_URL: `sqlite:${fileIn(folder)}`,
+      RECEIVER_TOKEN: TOKEN,
+      RECEIVER_SOURCES: '127.0.0.1',
+      LOG_LEVEL: 'info',
+      ...environment,
+    },
+  });
+  const lines = createInterface({ input: child.stdout });
+  const started = Promise.withResolvers<string>();
+  lines.on('line', (line) => {
+    if (line.includes('"started"')) started.resolve((JSON.parse(line) as { receiver: string }).receiver);
+  });
+  child.once('exit', (code) => started.reject(new Error(`The bot ended with code ${code}.`)));
+  const url = `${await started.promise}/hooks/${TOKEN}`;
+  const db = new Database(fileIn(folder), { readonly: true, timeout: 5_000 });
+  const inbox = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM inbox');
+  const alerts = db.prepare<[], { n: number }>("SELECT count(*) AS n FROM alerts WHERE state <> 'sent'");
+  return {
+    pid: child.pid!,
+    startMs: performance.now() - began,
+    url,
+    async post(body) {
+      const answer = await request(url, { method: 'POST', body });
+      await answer.body.dump();
+      return answer.statusCode;
+    },
+    waiting: () => ({ inbox: inbox.get()!.n, alerts: alerts.get()!.n }),
+    async stop() {
+      db.close();
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Does something so many times, so many at once. */
+export async function many(times: number, atOnce: number, run: (n: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < times) await run(next++);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+export const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));

@@ -1,0 +1,88 @@
+import { rmSync } from 'node:fs';
+import { type Discord, seed, startDiscord } from '../sandbox/discord/index.ts';
+import { fill, many, startBot, wait } from './bot.ts';
+import { newFolder } from './children.ts';
+import { addressOf, bodyOf } from './event.ts';
+import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
+
+/** Lines that fit into one message. */
+const LINES = 10;
+const PER_CHANNEL = { messages: 5, perMs: 5_000 };
+/** After so long without a message nothing more is sent for now. */
+const QUIET_MS = 8_000;
+
+const plan = [
+  { lines: 1_000, channels: 1 },
+  { lines: 1_000, channels: 100 },
+  { lines: 10_000, channels: 200 },
+];
+
+/** The least time in which so many lines can be told, in milliseconds, when ten go into a message. */
+function bound(lines: number, channels: number, perSecond: number): number {
+  const each = Math.ceil(lines / channels / LINES);
+  const byChannel = Math.floor((each - 1) / PER_CHANNEL.messages) * PER_CHANNEL.perMs;
+  const byAll = Math.floor((each * channels - 1) / perSecond) * 1_000;
+  return Math.max(byChannel, byAll);
+}
+
+interface Result {
+  ms: number;
+  messages: number;
+  refused: number;
+  /** Lines that are left for the channel's next digest, minutes later, because too much happens in it. */
+  gathered: number;
+}
+
+async function measure(lines: number, channels: number): Promise<Result> {
+  const discord: Discord = await startDiscord({ seed: 'default', limits: 'discord' });
+  const guildId = seed.harbor.id;
+  const ids = Array.from({ length: channels }, (_, n) => {
+    return discord.act({ do: 'channel.create', guildId, name: `bench-${n}` }).id!;
+  });
+  const folder = newFolder();
+  fill(folder, channels, ids);
+  const bot = await startBot(folder, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
+  await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  const before = discord.requests().at(-1)?.number ?? 0;
+  const began = performance.now();
+  let last = began;
+  const stop = discord.on((event) => {
+    if (event.type === 'message') last = performance.now();
+  });
+  await many(lines, 50, (n) => bot.post(bodyOf(n, addressOf(n % channels))));
+  let { inbox, alerts } = bot.waiting();
+  while (inbox > 0 || (alerts > 0 && performance.now() - last < QUIET_MS)) {
+    await wait(50);
+    ({ inbox, alerts } = bot.waiting());
+  }
+  stop();
+  const sent = discord.requests(before);
+  await bot.stop();
+  await discord.close();
+  rmSync(folder, { recursive: true });
+  const refused = sent.filter(({ status }) => status === 429).length;
+  return { ms: last - began, messages: sent.length, refused, gathered: alerts };
+}
+
+/** How long a burst takes until the last of its lines is told, against what Discord's limits allow. */
+export async function bursts(): Promise<void> {
+  const rows: Row[] = [];
+  for (const { lines, channels } of plan) {
+    const results: Result[] = [];
+    for (let run = 0; run < RUNS; run++) results.push(await measure(lines, channels));
+    const most = bound(lines, channels, 50);
+    rows.push({
+      lines,
+      channels,
+      wanted: 1.1,
+      ...ratioColumns(results.map(({ ms }) => ms / most)),
+      'ratio at 40/s': short(spread(results.map(({ ms }) => ms / bound(lines, channels, 40))).median),
+      seconds: short(spread(results.map(({ ms }) => ms / 1_000)).median),
+      'bound s': short(most / 1_000),
+      requests: spread(results.map(({ messages }) => messages)).median,
+      'lines left for digests': spread(results.map(({ gathered }) => gathered)).median,
+      '429': results.reduce((sum, { refused }) => sum + refused, 0),
+    });
+  }
+  report('bursts', rows);
+}

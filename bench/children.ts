@@ -1,0 +1,81 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A process that is measured: it writes lines of JSON, the first one when it is ready. */
+export interface Measured<T> {
+  child: ChildProcess;
+  ready: T;
+  /** Asks it something and waits for its next line. */
+  ask<A>(question: string): Promise<A>;
+  stop(): Promise<void>;
+}
+
+/** A folder for what a measurement writes. */
+export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'bench-'));
+
+/** Starts a file of the bench as a process of its own, with a folder that goes when it stops. */
+export async function start<T>(
+  file: string,
+  args: string[],
+  { env = {}, flags = [] }: { env?: Record<string, string>; flags?: string[] } = {},
+): Promise<Measured<T>> {
+  const folder = newFolder();
+  const child = spawn(process.execPath, [...flags, file, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...env, BENCH_FOLDER: folder },
+  });
+  const lines = createInterface({ input: child.stdout! });
+  const next = async <A>() => {
+    const [line] = (await Promise.race([once(lines, 'line'), failed(child, file)])) as [string];
+    return JSON.parse(line) as A;
+  };
+  const ready = await next<T>();
+  return {
+    child,
+    ready,
+    async ask(question) {
+      const answer = next<never>();
+      child.stdin!.write(`${question}\n`);
+      return answer;
+    },
+    async stop() {
+      const ended = once(child, 'exit');
+      child.stdin!.end();
+      await ended;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function failed(child: ChildProcess, file: string): Promise<never> {
+  const [code] = (await once(child, 'exit')) as [number | null];
+  throw new Error(`${file} ended with code ${code} before it answered.`);
+}
+
+/** Within a measured process: says that it is ready, answers what is asked, ends when nobody listens any more. */
+export function serve(ready: unknown, answer: (question: string) => unknown): void {
+  process.stdout.write(`${JSON.stringify(ready)}\n`);
+  const lines = createInterface({ input: process.stdin });
+  lines.on('line', (question) => {
+    void Promise.resolve(answer(question)).then((result) => process.stdout.write(`${JSON.stringify(result)}\n`));
+  });
+  // The parent's end of this pipe closes when it ends, however that happens.
+  lines.on('close', () => process.exit(0));
+}
+
+/** The environment in which every sync takes 2 ms longer; null where there is no C compiler. */
+export function slowSync(folder: string): Record<string, string> | null {
+  const library = join(folder, 'slow-sync.so');
+  try {
+    execFileSync(process.env.CC ?? 'cc', ['-shared', '-fPIC', '-o', library, 'bench/slow-sync.c', '-ldl'], {
+      stdio: 'ignore',
+    });
+  } catch {
+    return null;
+  }
+  return { LD_PRELOAD: library };
+}

@@ -1,0 +1,24 @@
+const base = {
+  to: '0x1ea1f375b5da185eb51edcbed23f3d401f8368ce',
+  from: '0x331c1b0cdce2e9223c707cf07c6515c75ad95b6b',
+  txHash: '0x9d5156039280cfd5fd828293d0351fda88e6f5078db095c63db164c8af7c4f50',
+  tokenAddress: '0x5df217d84e67a4aac9d130fc7afed5a94e873f0d',
+  blockNumber: 18226326,
+  blockHash: '0x724bfcb22f0dcabed508b0074832e5901de0e4b6ae0ff09b6843dd87a36de2e3',
+  tokenType: 'ERC-20',
+  tokenName: 'GoodDollar',
+  tokenSymbol: 'G$',
+  tokenDecimals: '2',
+  value: '109700',
+  projectId: '62caedf9e2719e72815d0703',
+  direction: 'incoming',
+};
+
+/** The n-th address. */
+export const addressOf = (n: number): string => `0x${(n + 1).toString(16).padStart(40, 'a')}`;
+
+/** A delivery's body of 900 bytes that tells of the n-th transfer, to the address of that number. */
+export function bodyOf(n: number, to: string): string {
+  const txHash = `0x${n.toString(16).padStart(64, 'b')}`;
+  return JSON.stringify({ ...base, to, txHash, value: String(1_000_000 + n) }).padEnd(900, ' ');
+}

@@ -1,0 +1,51 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+
+/** Runs of every measurement; peers take turns within each. */
+export const RUNS = 5;
+
+/** One line of a table. */
+export type Row = Record<string, string | number>;
+
+/** What came out of several runs. */
+export interface Spread {
+  median: number;
+  min: number;
+  max: number;
+}
+
+/** Median, least and most. */
+export function spread(values: number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  return { median: sorted[Math.floor(sorted.length / 2)]!, min: sorted[0]!, max: sorted.at(-1)! };
+}
+
+/** A number as it is told: three digits that count. */
+export const short = (value: number): number => (value >= 1_000 ? Math.round(value) : Number(value.toPrecision(3)));
+
+/** The columns of a ratio. */
+export function ratioColumns(values: number[]): Row {
+  const { median, min, max } = spread(values);
+  return { 'ratio median': short(median), 'ratio min': short(min), 'ratio max': short(max) };
+}
+
+const FILE = 'bench/results.json';
+
+/** Prints a table and puts it into the file of results, beside those of the other measurements. */
+export function report(name: string, rows: Row[]): void {
+  process.stdout.write(`\n${name}\n`);
+  console.table(rows);
+  let results: Record<string, unknown> = {};
+  try {
+    results = JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, unknown>;
+  } catch {
+    mkdirSync('bench', { recursive: true });
+  }
+  const machine = {
+    node: process.version,
+    cpu: cpus()[0]?.model,
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 1024 ** 3),
+  };
+  writeFileSync(FILE, `${JSON.stringify({ ...results, machine, runs: RUNS, [name]: rows }, null, 2)}\n`);
+}
