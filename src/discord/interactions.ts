@@ -87,7 +87,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     if (formOf) return openForm(used, access, (context) => formOf(used, context));
     await acknowledge(used, () => used.deferReply(isPublic ? {} : { flags: MessageFlags.Ephemeral }));
     const reply = await guarded(used, access, isPublic, (context) => found.execute(used, context));
-    await used.editReply(whole(reply.shown));
+    await show(used, reply.shown);
   }
 
   /** Answers with a form, or with why there is none. */
@@ -110,7 +110,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     const used: MessageUse = interaction;
     await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
     const reply = await guarded(used, found.access, false, (context) => found.execute(used, context));
-    await used.editReply(whole(reply.shown));
+    await show(used, reply.shown);
   }
 
   async function component(interaction: ButtonInteraction | StringSelectMenuInteraction): Promise<void> {
@@ -133,9 +133,9 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
         : found.choose(used as MenuUse, args, (used as MenuUse).values, context),
     );
     // A refusal must not wipe out the message that the button is on.
-    if (updates && reply.failed) {
-      await used.followUp({ ...whole(reply.shown), flags: MessageFlags.Ephemeral });
-    } else await used.editReply(whole(reply.shown));
+    const beside = (shown: Reply) => used.followUp({ ...whole(shown), flags: MessageFlags.Ephemeral });
+    if (updates && reply.failed) await beside(reply.shown);
+    else await show(used, reply.shown, updates ? beside : undefined);
   }
 
   async function form(interaction: ModalSubmitInteraction): Promise<void> {
@@ -146,7 +146,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     const used: FormUse = interaction;
     await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
     const reply = await guarded(used, found.access, false, (context) => found.submit(used, args, context));
-    await used.editReply(whole(reply.shown));
+    await show(used, reply.shown);
   }
 
   async function complete(interaction: AutocompleteInteraction): Promise<void> {
@@ -200,12 +200,33 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
       return { failed: false, shown: await work(context) };
     } catch (error) {
       if (error instanceof UserError) return { failed: true, shown: { content: error.message } };
-      const id = randomBytes(4).toString('hex');
-      log.error(
-        { err: forLog(error), id, guild: interaction.guildId, interaction: nameOf(interaction) },
-        'command failed',
-      );
-      return { failed: true, shown: { content: t('dispatcher.failed', { id }) } };
+      return { failed: true, shown: { content: t('dispatcher.failed', { id: noted(interaction, error) }) } };
+    }
+  }
+
+  /** Writes an error down and gives its id. */
+  function noted(interaction: Replying, error: unknown): string {
+    const id = randomBytes(4).toString('hex');
+    log.error(
+      { err: forLog(error), id, guild: interaction.guildId, interaction: nameOf(interaction) },
+      'command failed',
+    );
+    return id;
+  }
+
+  /** Shows an answer. That Discord does not take its form is an error like others, told by `tellError`. */
+  async function show(
+    used: Replying,
+    shown: Reply,
+    tellError: (reply: Reply) => Promise<unknown> = (reply) => used.editReply(whole(reply)),
+  ): Promise<void> {
+    try {
+      await used.editReply(whole(shown));
+    } catch (error) {
+      const code = error instanceof DiscordAPIError ? error.code : null;
+      if (code !== RESTJSONErrorCodes.InvalidFormBodyOrContentType) throw error;
+      const t = translator(languageOf(used.locale));
+      await tellError({ content: t('dispatcher.failed', { id: noted(used, error) }) });
     }
   }
 }

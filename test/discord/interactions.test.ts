@@ -81,6 +81,19 @@ describe('errors', () => {
     expect(logged('command failed')).toMatchObject([{ id, guild: harbor.id, interaction: 'probe' }]);
   });
 
+  it('that Discord finds in the answer itself are told like others', async () => {
+    behave = async () => ({ content: 'x'.repeat(2_001) });
+    const id = /noted as `([0-9a-f]{8})`/.exec(textOf(await world.use('probe')))?.[1];
+    expect(logged('command failed')).toMatchObject([{ id, err: { code: 50035 } }]);
+
+    behave = async () => ({ content: 'Done.' });
+    const shown = await world.use('probe');
+    behave = async () => ({ content: 'x'.repeat(2_001) });
+    const pressed = await world.press(shown, 'probe:again');
+    expect(pressed.reply!.message.content).toBe('Done.');
+    expect(pressed.followups[0]!.message.content).toMatch(/noted as/);
+  });
+
   it('of a button leave the message as it is', async () => {
     const shown = await world.use('probe');
     behave = () => Promise.reject(new UserError('Not now.'));
