@@ -73,12 +73,15 @@ export async function offerTokens(interaction: AutocompleteUse, { store, t }: Co
   const native = interaction.options.getSubcommand(false) === 'mute';
   const choices = (await store.ledger.tokens(interaction.guildId))
     .filter(({ token, seen }) => seen && (native || token !== 'native'))
-    .map(({ token, symbol }) => {
-      const named = symbol === null || looksLikeLink(symbol) ? null : plainText(symbol);
-      const parts = [named, token === 'native' ? t('subscription.token.native') : shortAddress(token)];
-      return { name: parts.filter(Boolean).join(' · '), value: writeAsset(token) };
-    });
+    .map((one) => ({ name: choiceOf(one, t), value: writeAsset(one.token) }));
   return choices.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(typed));
+}
+
+/** A token's line among choices. */
+export function choiceOf({ token, symbol }: KnownToken, t: CommandContext['t']): string {
+  const named = symbol === null || looksLikeLink(symbol) ? null : plainText(symbol);
+  const parts = [named, token === 'native' ? t('subscription.token.native') : shortAddress(token)];
+  return parts.filter(Boolean).join(' · ');
 }
 
 /** As a person would type it. */

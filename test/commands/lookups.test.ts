@@ -3,6 +3,7 @@ import { commands } from '../../commands/index.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type Given, HTML, startUpstream } from '../upstream/server.ts';
+import { remember } from './ledger.ts';
 import { A, B, buttonsOf, type CommandWorld, isPrivate, linksOf, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
@@ -118,6 +119,12 @@ describe('/token', () => {
     const named = (as: string) => world.choices('token', 'address', { address: 'named' }, { as });
     expect((await named(seed.mia)).map(({ value }) => value)).toEqual([unwatched]);
     expect(await world.choices('token', 'address', { address: 'treas' })).toMatchObject([{ value: A }]);
+    // What moved may have moved at an address that this member may not see.
+    const bell = `0x${'b'.repeat(40)}` as const;
+    remember(world.file, Date.now(), [{}, { kind: 'erc20', token: bell, tokenSymbol: 'BELL' }]);
+    const coins = (as: string) => world.choices('token', 'address', { address: 'bell' }, { as });
+    expect(await coins(seed.mia)).toEqual([]);
+    expect(await coins(seed.ada)).toEqual([{ name: 'BELL · 0xbBbB…BBbB', value: expect.stringMatching(/^0xb{40}$/i) }]);
   });
 
   it('lets managers watch it with a button, and others not', async () => {
