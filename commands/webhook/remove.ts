@@ -73,7 +73,8 @@ export const confirmButton: Button = {
     const answer = await notification.removeAddresses(wish.webhook, free.map(checksumAddress));
     if (answer.status !== 'ok') {
       await record(interaction, context, 'webhook.remove.failed', { ...wish, addresses: free, outcome: answer.status });
-      const perhaps = answer.status === 'timeout' || answer.status === 'unreadable';
+      // Everything but a clear no may have come after the deed.
+      const perhaps = !['forbidden', 'rejected', 'limited'].includes(answer.status);
       return note('danger', t('webhook.remove.failed'), [
         explain(t, answer, 'notification'),
         perhaps ? t('webhook.remove.perhaps') : null,
