@@ -18,6 +18,8 @@ export interface Reading {
   t: Translate;
   guildId: string;
   tokens: TokenBook;
+  /** What an option is called where the text stands: a column, or an option in the person's language. */
+  called(option: string): string;
 }
 
 /** Everything that people choose, side by side. */
@@ -41,7 +43,7 @@ export const FIELDS: { [Key in keyof Flat]: Field<Flat[Key]> } = {
   label: nullable('label', (text, { t }) => readLabel(text, t)),
   direction: oneOf('direction', ['any', 'incoming', 'outgoing']),
   kind: oneOf('kind', ['any', 'native', 'erc20', 'nft']),
-  minimum: nullable('minimum', (text, { t }) => readAmount('minimum', text, t)),
+  minimum: nullable('minimum', (text, reading) => readAmount('minimum', text, reading)),
   token: nullable('token', readToken, checksumAddress),
   mention: nullable('mention', readRole, (role) => `<@&${role}>`),
   minimums: { option: 'minimums', read: readMinimums, write: writeMinimums },
@@ -55,7 +57,7 @@ export const FIELDS: { [Key in keyof Flat]: Field<Flat[Key]> } = {
   self: yesOrNo('self', DEFAULT_FILTERS.self),
   digest: { ...oneOf('digest', ['hourly', 'daily']), read: readDigest, write: (value) => value ?? 'off' },
   quiet: nullable('quiet', readQuiet),
-  mentionMinimum: nullable('mention-minimum', (text, { t }) => readAmount('mention-minimum', text, t)),
+  mentionMinimum: nullable('mention-minimum', (text, reading) => readAmount('mention-minimum', text, reading)),
   mentionCooldown: { option: 'mention-cooldown', read: readCooldown, write: String },
   watchSilence: yesOrNo('silence', DEFAULT_CHOICES.watchSilence),
 };
@@ -111,27 +113,27 @@ function nullable<Value extends string>(
 function oneOf<Value extends string>(option: string, values: readonly [Value, ...Value[]]): Field<Value> {
   return {
     option,
-    read(text, { t }) {
+    read(text, { t, called }) {
       if (text === '') return values[0];
       const found = values.find((value) => value === text.toLowerCase());
       if (found) return found;
       const choices = values.map((value) => `\`${value}\``).join(', ');
-      throw new UserError(t('subscription.filter.choice', { option, choices }));
+      throw new UserError(t('subscription.filter.choice', { option: called(option), choices }));
     },
     write: String,
   };
 }
 
 function yesOrNo(option: string, otherwise: boolean): Field<boolean> {
-  return { option, read: (text, { t }) => readYesOrNo(option, text, otherwise, t), write: writeYesOrNo };
+  return { option, read: (text, reading) => readYesOrNo(option, text, otherwise, reading), write: writeYesOrNo };
 }
 
 /** Throws a {@link UserError} that names the option. */
-export function readYesOrNo(option: string, text: string, otherwise: boolean, t: Translate): boolean {
+export function readYesOrNo(option: string, text: string, otherwise: boolean, { t, called }: Reading): boolean {
   if (text === '') return otherwise;
   if (/^(yes|true|on|1)$/i.test(text)) return true;
   if (/^(no|false|off|0)$/i.test(text)) return false;
-  throw new UserError(t('subscription.filter.yesOrNo', { option }));
+  throw new UserError(t('subscription.filter.yesOrNo', { option: called(option) }));
 }
 
 export function writeYesOrNo(value: boolean): string {
@@ -148,7 +150,7 @@ function list<Value extends string>(
     read(text, reading) {
       if (NONE.includes(text.toLowerCase())) return [];
       const entries = [...new Set(words(text).map((word) => read(word, reading)))];
-      checkCount(option, entries.length, reading.t);
+      checkCount(option, entries.length, reading);
       return entries;
     },
     write: (values) => values.map(write).join(' '),
@@ -157,8 +159,9 @@ function list<Value extends string>(
 
 const words = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
 
-function checkCount(option: string, count: number, t: Translate): void {
-  if (count > MOST_ENTRIES) throw new UserError(t('subscription.filter.tooMany', { option, most: MOST_ENTRIES }));
+function checkCount(option: string, count: number, { t, called }: Reading): void {
+  if (count <= MOST_ENTRIES) return;
+  throw new UserError(t('subscription.filter.tooMany', { option: called(option), most: MOST_ENTRIES }));
 }
 
 function readLabel(text: string, t: Translate): string {
@@ -169,9 +172,9 @@ function readLabel(text: string, t: Translate): string {
   return plain;
 }
 
-function readAmount(option: string, text: string, t: Translate): string {
+function readAmount(option: string, text: string, { t, called }: Reading): string {
   if (isAmount(text)) return text;
-  throw new UserError(t('subscription.filter.amount', { option }));
+  throw new UserError(t('subscription.filter.amount', { option: called(option) }));
 }
 
 function readToken(text: string, { tokens, t }: Reading): AddressText {
@@ -187,7 +190,8 @@ function readRole(text: string, { guildId, t }: Reading): string {
   return id;
 }
 
-function readMinimums(text: string, { tokens, t }: Reading): Filters['minimums'] {
+function readMinimums(text: string, reading: Reading): Filters['minimums'] {
+  const { tokens, t } = reading;
   if (NONE.includes(text.toLowerCase())) return {};
   const entries = words(text.replace(/\s*=\s*/g, '=')).map((word): [Asset, string] => {
     const [token = '', amount = '', ...more] = word.split('=');
@@ -196,7 +200,7 @@ function readMinimums(text: string, { tokens, t }: Reading): Filters['minimums']
     }
     return [tokens.find(token), amount];
   });
-  checkCount('minimums', entries.length, t);
+  checkCount('minimums', entries.length, reading);
   return Object.fromEntries(entries);
 }
 

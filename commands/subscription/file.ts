@@ -57,7 +57,7 @@ export function readKept(said: (column: string) => string | undefined, before: K
   const mutedUntil = said('muted-until');
   return {
     ...readChoices(said, before, reading),
-    paused: paused === undefined ? before.paused : readYesOrNo('paused', paused, false, reading.t),
+    paused: paused === undefined ? before.paused : readYesOrNo('paused', paused, false, reading),
     mutedUntil: mutedUntil === undefined ? before.mutedUntil : readMoment(mutedUntil, reading),
   };
 }

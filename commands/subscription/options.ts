@@ -5,6 +5,7 @@ import {
 } from 'discord.js';
 import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
+import { wordingsOf } from '../../src/languages/definitions.ts';
 import { TARGET_TYPES } from '../parts/channel.ts';
 import { readChoices } from './fields.ts';
 import type { TokenBook } from './tokens.ts';
@@ -92,5 +93,7 @@ export function chosenBy(
     if (given.type === ApplicationCommandOptionType.Role && given.value === guildId && editing) return 'none';
     return String(given.value);
   };
-  return readChoices(said, before, { t: context.t, guildId, tokens });
+  const wordings = wordingsOf(context.language);
+  const called = (name: string) => wordings[`subscription add ${name}`]?.name ?? name;
+  return readChoices(said, before, { t: context.t, guildId, tokens, called });
 }

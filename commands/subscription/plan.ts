@@ -121,7 +121,8 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   // Where alerts go already they may go on; everything else is checked as if it were typed.
   if (!before && !picked) throw new UserError(t('subscription.import.channel'));
   if (!before) checkTarget(interaction, channelId, picked, t);
-  const reading = { t, guildId: interaction.guildId, tokens: present.tokens };
+  const called = (column: string) => column;
+  const reading = { t, guildId: interaction.guildId, tokens: present.tokens, called };
   const kept = readKept(said, before ?? DEFAULT_KEPT, reading);
   if (kept.mention !== null && kept.mention !== before?.mention && !hasRole(interaction, kept.mention)) {
     throw new UserError(t('subscription.filter.role'));

@@ -163,6 +163,17 @@ describe('what cannot be', () => {
   });
 });
 
+it('what is wrong is named as the person’s Discord names the option; in a file, as its column', async () => {
+  world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'ja' });
+  const typed = textOf(await add({ minimum: 'much' }));
+  const text = `address,minimum\n${A},much`;
+  const written = textOf(await world.use('subscription import', { file: { filename: 'a.csv', text } }));
+  world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
+  const { name } = wordingsOf('ja')['subscription add minimum']!;
+  expect([typed.includes(name!), written.includes(name!)]).toEqual([true, false]);
+  expect(written).toContain('`minimum`');
+});
+
 it('the list says where alerts wait, and why', async () => {
   await add({});
   await add({ channel: harbor.whales });
