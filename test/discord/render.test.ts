@@ -224,7 +224,7 @@ describe('marks', () => {
     [
       'a rounded token id',
       alertOf({ ...key('5.78e+76'), tokenIdExact: false }),
-      '-# The token id was rounded by the sender.',
+      '-# The token id was already rounded when it arrived.',
     ],
     [
       'unknown decimals',

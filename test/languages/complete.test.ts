@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { wordingsOf } from '../../src/languages/definitions.ts';
+import { definitions, TRANSLATED, textsIn } from './files.ts';
+
+const PLURAL = /_(one|other)$/;
+
+describe.each(TRANSLATED)('in %s', (language) => {
+  it('every text is translated', () => {
+    const texts = textsIn(language);
+    // A form that is missing (`many`) falls back to `other`.
+    const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
+    const keys = [...textsIn('en-US').keys()];
+    const wanted = keys.filter((key) => {
+      const form = PLURAL.exec(key)?.[1];
+      const counted = form !== undefined && keys.includes(`${key.replace(PLURAL, '')}_other`);
+      return !counted || forms.includes(form as Intl.LDMLPluralRule);
+    });
+    expect(wanted.filter((key) => !texts.has(key))).toEqual([]);
+  });
+
+  it('every command, option and choice is', () => {
+    const wordings = wordingsOf(language);
+    const missing = definitions().filter(({ path, description }) => {
+      const { name, description: told } = wordings[path] ?? {};
+      return name === undefined || (description !== null && told === undefined);
+    });
+    expect(missing.map(({ path }) => path)).toEqual([]);
+  });
+});
