@@ -1,5 +1,8 @@
+import list from 'big-list-of-naughty-strings' with { type: 'json' };
+
 /** Names that have broken programs or fooled readers: markup, direction, invisible, endless, formulas, mentions. */
 export const NAUGHTY: readonly string[] = [
+  ...list,
   '',
   ' ',
   '\u0000',

