@@ -55,7 +55,9 @@ async function explain(interaction: Use, context: CommandContext, txHash: string
   const { store, settings, projects, t } = context;
   const { guildId } = interaction;
   const { scope } = await projects.of(guildId);
-  const stories = (await store.reports.stories(guildId, txHash, scope)).map((story) => seenBy(interaction, story));
+  const stories = (await store.reports.stories(guildId, txHash, scope, context.now())).map((story) =>
+    seenBy(interaction, story),
+  );
   const url = settings.explorerUrl ? `${settings.explorerUrl}/tx/${txHash}` : null;
   if (stories.length === 0) {
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;

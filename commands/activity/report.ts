@@ -93,11 +93,19 @@ function totalsOf({ totals }: Activity, context: CommandContext): string[] {
   const lines = totals.slice(0, ASSETS_SHOWN).flatMap((total) =>
     WAYS.filter((way) => total[way].transfers > 0).map((way) => {
       const count = total[way].transfers;
-      return `${ICONS[way]} ${t('activity.total', { what: sumOf(total, way, context), count })}`;
+      return `${iconOf(way, total)} ${t('activity.total', { what: sumOf(total, way, context), count })}`;
     }),
   );
-  return [...lines, ...(left > 0 ? [t('activity.moreTokens', { count: left })] : [])];
+  const imitates = totals.slice(0, ASSETS_SHOWN).some(({ imitation }) => imitation);
+  return [
+    ...lines,
+    ...(left > 0 ? [t('activity.moreTokens', { count: left })] : []),
+    ...(imitates ? [t('activity.imitation')] : []),
+  ];
 }
+
+/** What only bears a known token's symbol must not pass for it. */
+const iconOf = (way: Way, { imitation }: { imitation: boolean }): string => `${imitation ? '⚠️ ' : ''}${ICONS[way]}`;
 
 function sumOf({ transfer, ...sums }: AssetTotal, way: Way, { t, language, moved, assetName }: CommandContext): string {
   const { value } = sums[way];
@@ -107,7 +115,7 @@ function sumOf({ transfer, ...sums }: AssetTotal, way: Way, { t, language, moved
 
 function largestOf({ largest }: ActivityReport, guildId: string, context: CommandContext): string[] {
   const { t, language, moved, settings } = context;
-  return largest.map(({ transfer, way, at, message }) => {
+  return largest.map(({ transfer, way, at, message, imitation }) => {
     const what = moved(transfer, language);
     const { explorerUrl } = settings;
     const linked = explorerUrl ? `[${what}](${explorerUrl}/tx/${transfer.txHash})` : what;
@@ -116,7 +124,7 @@ function largestOf({ largest }: ActivityReport, guildId: string, context: Comman
           `[${t('activity.message')}](https://discord.com/channels/${guildId}/${message.channelId}/${message.messageId})`,
         ]
       : [];
-    return [`${ICONS[way]} ${linked}`, ago(at), ...told].join(' · ');
+    return [`${iconOf(way, { imitation })} ${linked}`, ago(at), ...told].join(' · ');
   });
 }
 

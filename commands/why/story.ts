@@ -136,6 +136,7 @@ function became(alert: StoryAlert, telling: Telling): string[] {
         return [t('why.state.joining', { at: exactly(message.sentAt), link: linkTo(alert, telling) })];
       if (message) return [t('why.state.sending', { at: exactly(message.frozenAt), count: message.attempts })];
       if (held) return [t(`why.state.${alert.hold!}`, { due: ago(alert.dueAt) })];
+      if (alert.gatheredUntil !== null) return [t('why.state.burst', { due: ago(alert.gatheredUntil) })];
       return [t('why.state.waiting', { at: exactly(alert.createdAt) })];
     }
   }

@@ -12,6 +12,8 @@ export interface Movement {
   transfer: Transfer;
   count: number;
   hidden: string | null;
+  /** It was marked: its token only bears the symbol of a known one. */
+  imitation: boolean;
 }
 
 /** How many transfers, and their sum in the smallest unit; NFTs are counted in pieces. */
@@ -24,6 +26,7 @@ interface Sum {
 export interface AssetTotal extends Record<Way, Sum> {
   transfer: Transfer;
   transfers: number;
+  imitation: boolean;
 }
 
 /** What an address did in a period. */
@@ -98,7 +101,8 @@ function totalOf(movements: Seen[]): AssetTotal {
   };
   const [incoming, outgoing, other] = [sum('incoming'), sum('outgoing'), sum('other')];
   const { transfer } = movements.find((movement) => movement.transfer.decimals !== null) ?? movements[0]!;
-  return { transfer, incoming, outgoing, other, transfers: incoming.transfers + outgoing.transfers + other.transfers };
+  const transfers = incoming.transfers + outgoing.transfers + other.transfers;
+  return { transfer, incoming, outgoing, other, transfers, imitation: movements.some(({ imitation }) => imitation) };
 }
 
 /** In the smallest unit, all equal transfers together. */

@@ -161,26 +161,7 @@ export function dueAlerts(db: Database) {
      WHERE t.tx_hash = ? AND +a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ?
      ORDER BY a.id LIMIT ?`,
   );
-  // Lines of one transaction count once, because they are told as one.
-  const told = db.prepare<[string, number, number], { lines: number }>(
-    `SELECT count(*) AS lines FROM (
-       SELECT DISTINCT b.id, t.tx_hash FROM batches b JOIN alerts a ON a.batch_id = b.id
-         JOIN transfers t ON t.id = a.transfer_id
-       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.reason = 'burst')
-       LIMIT ?)`,
-  );
-  const lastTold = db.prepare<[string], { lastAt: number }>(
-    `SELECT sent_at AS lastAt FROM batches
-     WHERE channel_id = ? AND state = 'sent' AND (kind = 'create' OR reason = 'burst') ORDER BY sent_at DESC LIMIT 1`,
-  );
-
-  /** Until when lines are gathered; null: they are told one by one. */
-  function gatheredUntil(channelId: string, now: number): number | null {
-    const last = lastTold.get(channelId);
-    if (!last) return null;
-    const { lines } = told.get(channelId, last.lastAt - BURST_WINDOW_MS, BURST_LINES + 1)!;
-    return burstUntil(lines, last.lastAt, now);
-  }
+  const gatheredUntil = gathering(db);
 
   function read(channelId: string, hold: Hold | null, now: number, limit: number): ClaimedAlert[] {
     return waiting.all(channelId, hold, now, limit).map(claimed);
@@ -224,6 +205,28 @@ export function dueAlerts(db: Database) {
       if (gathered !== null && gathered > now) return { until: Math.min(gathered, later ?? gathered) };
       return take(others, gathered === null ? null : 'burst');
     },
+  };
+}
+
+/** Tells until when a channel's lines are gathered; null: they are told one by one. */
+export function gathering(db: Database) {
+  // Lines of one transaction count once, because they are told as one.
+  const told = db.prepare<[string, number, number], { lines: number }>(
+    `SELECT count(*) AS lines FROM (
+       SELECT DISTINCT b.id, t.tx_hash FROM batches b JOIN alerts a ON a.batch_id = b.id
+         JOIN transfers t ON t.id = a.transfer_id
+       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.reason = 'burst')
+       LIMIT ?)`,
+  );
+  const lastTold = db.prepare<[string], { lastAt: number }>(
+    `SELECT sent_at AS lastAt FROM batches
+     WHERE channel_id = ? AND state = 'sent' AND (kind = 'create' OR reason = 'burst') ORDER BY sent_at DESC LIMIT 1`,
+  );
+  return (channelId: string, now: number): number | null => {
+    const last = lastTold.get(channelId);
+    if (!last) return null;
+    const { lines } = told.get(channelId, last.lastAt - BURST_WINDOW_MS, BURST_LINES + 1)!;
+    return burstUntil(lines, last.lastAt, now);
   };
 }
 

@@ -9,6 +9,7 @@ import { patienceMs, RHYTHM_EVENTS, RHYTHM_GAP_MS, type Silence } from '../domai
 import type { Perspective } from '../domain/subscription.ts';
 import { plainText } from '../domain/text.ts';
 import type { Transfer } from '../domain/transfer.ts';
+import { gathering } from './alerts.ts';
 import type { Batch, ChannelState, ClaimedAlert } from './outbox.ts';
 
 /** Everything that is recorded of one transfer, as far as it is one guild's business. */
@@ -64,6 +65,8 @@ export interface StoryAlert {
     together: number;
   } | null;
   channel: { state: ChannelState; dueAt: number; reason: string | null } | null;
+  /** Until when the channel's lines are gathered, because there were too many; null: they are told one by one. */
+  gatheredUntil: number | null;
   /** Why it was given up. */
   dead: { reason: string; at: number } | null;
 }
@@ -87,6 +90,7 @@ interface MovementRow {
   count: number;
   told: number;
   outcome: string;
+  imitation: 0 | 1;
 }
 
 interface TransferRow {
@@ -162,7 +166,9 @@ export function reportsTable(db: Database) {
 
   // Several subscriptions may have decided about one transfer: it was told if one of them matched.
   const movements = db.prepare<Omit<ActivityQuestion, 'channelIds' | 'timezone'> & { channels: string }, MovementRow>(
-    `SELECT t.id, min(d.at) AS at, t.data, t.count, sum(d.outcome = 'matched') AS told, d.outcome
+    `SELECT t.id, min(d.at) AS at, t.data, t.count, sum(d.outcome = 'matched') AS told, d.outcome,
+       EXISTS (SELECT 1 FROM alerts a, json_each(a.marks) m WHERE a.transfer_id = t.id AND a.guild_id = @guildId
+         AND m.value ->> 'kind' = 'imitation') AS imitation
      FROM decisions d JOIN transfers t ON t.id = d.transfer_id
      WHERE d.guild_id = @guildId AND d.at BETWEEN @since AND @now AND d.address = @address
        AND d.channel_id IN (SELECT value FROM json_each(@channels))
@@ -179,6 +185,7 @@ export function reportsTable(db: Database) {
        WHERE d.guild_id = ? ORDER BY d.at DESC LIMIT ?`,
     )
     .pluck();
+  const gatheredUntil = gathering(db);
   const namesOf = db.prepare<[string], { address: AddressText; name: string }>(
     'SELECT address, name FROM labels WHERE guild_id = ?',
   );
@@ -211,12 +218,13 @@ export function reportsTable(db: Database) {
   function movementsOf(question: ActivityQuestion): (Movement & { id: number })[] {
     const { guildId, address, since, now, channelIds } = question;
     const rows = movements.all({ guildId, address, since, now, channels: JSON.stringify(channelIds) });
-    return rows.map(({ id, at, data, count, told, outcome }) => {
-      return { id, at, count, transfer: JSON.parse(data) as Transfer, hidden: told > 0 ? null : outcome };
+    return rows.map(({ id, at, data, count, told, outcome, imitation }) => {
+      const transfer = JSON.parse(data) as Transfer;
+      return { id, at, count, transfer, hidden: told > 0 ? null : outcome, imitation: imitation === 1 };
     });
   }
 
-  function story(guildId: string, txHash: string, row: TransferRow, own: boolean): Story {
+  function story(guildId: string, txHash: string, row: TransferRow, own: boolean, now: number): Story {
     return {
       transfer: JSON.parse(row.data) as Transfer,
       count: row.count,
@@ -225,19 +233,19 @@ export function reportsTable(db: Database) {
       own,
       deliveries: deliveries.all(row.key),
       decisions: decisions.all(row.id, guildId),
-      alerts: alerts.all(txHash, row.id, guildId).map(toAlert),
+      alerts: alerts.all(txHash, row.id, guildId).map((alert) => toAlert(alert, gatheredUntil(alert.channelId, now))),
     };
   }
 
   return {
     /**
      * The transfers of a transaction (lower-case hash) that the guild's subscriptions met, and those that came by its
-     * own project, whose scope is `ownScope`, although nobody here watches them.
+     * own project, whose scope is `ownScope`, although nobody here watches them; as they stand at `now`.
      */
-    stories: (guildId: string, txHash: string, ownScope: number | null): Story[] =>
+    stories: (guildId: string, txHash: string, ownScope: number | null, now: number): Story[] =>
       ofTransaction
         .all(txHash)
-        .map((row) => story(guildId, txHash, row, row.scope === ownScope))
+        .map((row) => story(guildId, txHash, row, row.scope === ownScope, now))
         .filter((one) => one.own || one.decisions.length > 0 || one.alerts.length > 0),
 
     /** The transactions that the guild's message with this reference tells of, with the first transfer of each. */
@@ -306,7 +314,7 @@ function fileRow(
   ]);
 }
 
-function toAlert(row: AlertRow): StoryAlert {
+function toAlert(row: AlertRow, gatheredUntil: number | null): StoryAlert {
   const { channelId, createdAt, state, hold, dueAt } = row;
   const { kind, reason, attempts, frozenAt, sentAt, messageId, lines, together } = row;
   return {
@@ -322,6 +330,7 @@ function toAlert(row: AlertRow): StoryAlert {
       row.channelState === null
         ? null
         : { state: row.channelState, dueAt: row.channelDueAt, reason: row.channelReason },
+    gatheredUntil,
     dead: row.deadReason === null ? null : { reason: row.deadReason, at: row.deadAt! },
   };
 }

@@ -63,7 +63,8 @@ export function serversTable(db: Database) {
     'SELECT max(last_event_at) AS at FROM subscriptions WHERE guild_id = ?',
   );
   const waiting = db.prepare<[string], { waiting: number; held: number }>(
-    "SELECT count(*) AS waiting, count(hold) AS held FROM alerts WHERE guild_id = ? AND state = 'waiting'",
+    `SELECT count(*) AS waiting, count(CASE state WHEN 'waiting' THEN hold END) AS held
+     FROM alerts WHERE guild_id = ? AND state IN ('waiting', 'frozen')`,
   );
   const dead = db.prepare<[string], { n: number }>(
     'SELECT count(*) AS n FROM dead_letters JOIN alerts ON alerts.id = alert_id WHERE guild_id = ?',

@@ -85,6 +85,17 @@ describe('nobody sees more than their channels tell', () => {
   });
 });
 
+it('a token that only bears a known symbol does not pass for it', async () => {
+  const coin = { tokenType: 'Fuse', tokenAddress: null, tokenSymbol: null, tokenName: null, tokenDecimals: null };
+  const genuine = { ...coin, value: '7000000000000000000' };
+  await receive(genuine);
+  await receive({ tokenAddress: `0x${'f'.repeat(40)}`, tokenSymbol: 'Fuse', value: '5000000' });
+  const text = textOf(await world.use('activity', { address: TREASURY, period: '24h' }));
+  expect(text).toMatch(/^📥 7 `Fuse` in 1 transfer$/mu);
+  expect(text).toMatch(/^⚠️ 📥 5 `Fuse` in 1 transfer$/mu);
+  expect(text).toContain('These tokens only call themselves like a known one.');
+});
+
 it('what cannot be drawn is told all the same', async () => {
   const chart = () => Promise.reject(new Error('no canvas'));
   world.parts.chart = chart;

@@ -80,6 +80,15 @@ it('what waits for a digest says until when, and afterwards that it was counted 
   expect(text).toMatch(/Counted in a digest of 2 alerts.*\/channels\/.*\n.*asks for an hourly digest/);
 });
 
+it('what is gathered because of too many lines says so', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  for (let line = 1; line <= 61; line++) {
+    await receive();
+    await pipeline.pass(1_000);
+  }
+  expect(await why(await receive())).toMatch(/Waits for a digest, <t:\d+:R>: there were more than 60 lines/);
+});
+
 it('what Discord refused in every form says so, with its reason', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   pipeline.discord.fault({ fault: { kind: 'error', status: 400, code: 50_035 }, method: 'POST', channelId: ALERTS });

@@ -231,7 +231,11 @@ describe('marks', () => {
       alertOf({ decimals: null }),
       '-# The token’s decimals are unknown: this is the amount in its smallest unit.',
     ],
-    ['equal transfers', alertOf({}, { count: 3 }), '-# 3 equal transfers in this transaction.'],
+    [
+      'equal transfers',
+      alertOf({}, { count: 3 }),
+      '-# Seen 3 times in this transaction, so it counts as 3 equal transfers.',
+    ],
     [
       'a new token type',
       alertOf({ kind: 'unknown', tokenType: 'ERC-9999' }),

@@ -33,7 +33,7 @@ function movement(
     gasFee: null,
     ...move,
   };
-  return { at: NOW - HOUR, count: 1, hidden: null, transfer, ...rest };
+  return { at: NOW - HOUR, count: 1, hidden: null, imitation: false, transfer, ...rest };
 }
 
 it('sums are exact, equal transfers count each, and what is noise is in no sum', () => {

@@ -24,7 +24,7 @@ describe('stories', () => {
     await world.receive(body);
     await world.idle();
 
-    const [story, ...others] = await world.store.reports.stories(HARBOR, txHash, null);
+    const [story, ...others] = await world.store.reports.stories(HARBOR, txHash, null, Date.now());
     expect(others).toEqual([]);
     expect(story).toMatchObject({ count: 1, own: false, reorganised: false, deliveries: [{ received: 2 }] });
     expect(story!.decisions).toMatchObject([
@@ -36,7 +36,7 @@ describe('stories', () => {
       { channelId: ALERTS, state: 'sent', message: { messageId: message!.message.id, lines: 1, together: 1 } },
     ]);
 
-    const [elsewhere] = await world.store.reports.stories(ORCHID.guildId, txHash, null);
+    const [elsewhere] = await world.store.reports.stories(ORCHID.guildId, txHash, null, Date.now());
     expect(elsewhere!.alerts.map(({ channelId }) => channelId)).toEqual([seed.orchid.lobby]);
     expect(elsewhere!.decisions.map(({ channelId }) => channelId)).toEqual([seed.orchid.lobby]);
   });
@@ -46,7 +46,8 @@ describe('stories', () => {
     const body = payment();
     await world.receive(body);
     await world.idle();
-    const stories = (scope: number | null) => world.store.reports.stories(HARBOR, String(body.txHash), scope);
+    const stories = (scope: number | null) =>
+      world.store.reports.stories(HARBOR, String(body.txHash), scope, Date.now());
     expect(await stories(null)).toEqual([]);
     expect(await stories(0)).toMatchObject([{ own: true, decisions: [], alerts: [] }]);
   });
@@ -59,7 +60,7 @@ it('a report waits for no writer', async () => {
   await world.idle();
   const writer = new Database(world.file);
   writer.exec('BEGIN IMMEDIATE; DELETE FROM decisions');
-  expect(await world.store.reports.stories(HARBOR, String(body.txHash), null)).toMatchObject([
+  expect(await world.store.reports.stories(HARBOR, String(body.txHash), null, Date.now())).toMatchObject([
     { decisions: [{ outcome: 'matched' }] },
   ]);
   writer.exec('ROLLBACK');
