@@ -80,7 +80,8 @@ describe('removing addresses', () => {
       message: 'Addresses deleted',
       deletedCount: null,
     });
-    expect(upstream.requests[0]).toMatchObject({
+    // A request that was given up may arrive late.
+    expect(upstream.requests.at(-1)).toMatchObject({
       method: 'POST',
       url: '/v0/webhook/delete-addresses?apiKey=public+key',
       body: { webhookId: 'w1', addresses: ['0xA', '0xB'] },
@@ -112,7 +113,7 @@ describe('a webhook’s addresses', () => {
   ])('reads %s', async (_name, body) => {
     upstream.set(() => ({ body }));
     expect(await client().addresses('w/1', 1_000)).toEqual({ status: 'ok', addresses: lower });
-    expect(upstream.requests[0]!.url).toBe('/v0/webhook/addresses/w%2F1?apiKey=public+key');
+    expect(upstream.requests.at(-1)!.url).toBe('/v0/webhook/addresses/w%2F1?apiKey=public+key');
   });
 
   it('says why it cannot be read, where the service has no such call too', async () => {
