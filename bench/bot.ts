@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
@@ -14,6 +15,8 @@ export interface Bot {
   pid: number;
   /** Milliseconds from the start of the process until it said that it started. */
   startMs: number;
+  /** The operator's server. */
+  ops: string;
   /** Where deliveries are posted to. */
   url: string;
   post(body: string): Promise<number>;
@@ -57,18 +60,21 @@ export async function startBot(folder: string, environment: Record<string, strin
     },
   });
   const lines = createInterface({ input: child.stdout });
-  const started = Promise.withResolvers<string>();
+  const started = Promise.withResolvers<{ receiver: string; ops: string }>();
   lines.on('line', (line) => {
-    if (line.includes('"started"')) started.resolve((JSON.parse(line) as { receiver: string }).receiver);
+    if (line.includes('"started"')) started.resolve(JSON.parse(line) as { receiver: string; ops: string });
   });
   child.once('exit', (code) => started.reject(new Error(`The bot ended with code ${code}.`)));
-  const url = `${await started.promise}/hooks/${TOKEN}`;
+  const { receiver, ops } = await started.promise;
+  const startMs = performance.now() - began;
+  const url = `${receiver}/hooks/${TOKEN}`;
   const db = new Database(fileIn(folder), { readonly: true, timeout: 5_000 });
   const inbox = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM inbox');
   const alerts = db.prepare<[], { n: number }>("SELECT count(*) AS n FROM alerts WHERE state <> 'sent'");
   return {
     pid: child.pid!,
-    startMs: performance.now() - began,
+    startMs,
+    ops,
     url,
     async post(body) {
       const answer = await request(url, { method: 'POST', body });
@@ -83,6 +89,11 @@ export async function startBot(folder: string, environment: Record<string, strin
       await ended;
     },
   };
+}
+
+/** A process's resident memory, in MiB. */
+export function memoryOf(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;
 }
 
 /** Does something so many times, so many at once. */

@@ -1,9 +1,13 @@
 import { bursts } from './bursts.ts';
+import { footprint } from './footprint.ts';
+import { growth } from './growth.ts';
 import { intake } from './intake.ts';
+import { latency } from './latency.ts';
+import { whole } from './whole.ts';
 
 /** `npm run bench -- [name …]`: measures what is named, or everything; README.md says what the figures mean. */
 
-const measurements: Record<string, () => Promise<void>> = { intake, bursts };
+const measurements: Record<string, () => Promise<void>> = { intake, bursts, latency, growth, whole, footprint };
 
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !(name in measurements));

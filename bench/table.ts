@@ -20,6 +20,12 @@ export function spread(values: number[]): Spread {
   return { median: sorted[Math.floor(sorted.length / 2)]!, min: sorted[0]!, max: sorted.at(-1)! };
 }
 
+/** The value below which this share of all is. */
+export function quantile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
+}
+
 /** A number as it is told: three digits that count. */
 export const short = (value: number): number => (value >= 1_000 ? Math.round(value) : Number(value.toPrecision(3)));
 

@@ -1,0 +1,138 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import pino from 'pino';
+import { startRouter } from '../src/pipeline/route.ts';
+import { openStore } from '../src/store/client.ts';
+import { openDatabase } from '../src/store/database.ts';
+import { openTables } from '../src/store/tables.ts';
+import { fill, memoryOf, startBot, wait } from './bot.ts';
+import { newFolder } from './children.ts';
+import { addressOf, bodyOf } from './event.ts';
+import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
+
+const SIZES = [1_000, 100_000, 1_000_000];
+const EVENTS = 1_000;
+const LINES = 100_000;
+const CHANNELS = Array.from({ length: 1_000 }, (_, n) => String(1_000 + n));
+/** Nobody answers there. */
+const NOWHERE = { DISCORD_TOKEN: 'none', DISCORD_API_URL: 'http://127.0.0.1:9/api' };
+
+let told = 0;
+
+/** Microseconds that routing takes an event, when each matches one of so many subscriptions. */
+async function route(folder: string, subscriptions: number): Promise<number> {
+  const { store, close } = await openStore(join(folder, 'bot.sqlite'));
+  const bodies = Array.from({ length: EVENTS }, () => {
+    const n = told++;
+    return bodyOf(n, addressOf((n * 7_919) % subscriptions));
+  });
+  await store.inbox.append(bodies.map((body) => ({ scope: 0, receivedAt: Date.now(), body: Buffer.from(body) })));
+  const done = Promise.withResolvers<void>();
+  let left = EVENTS;
+  const router = startRouter({
+    store,
+    now: Date.now,
+    log: pino({ level: 'silent' }),
+    outcome: () => null,
+    catalogue: null,
+    nativeSymbol: undefined,
+    onRouted({ events }) {
+      left -= events;
+      if (left === 0) done.resolve();
+    },
+  });
+  const began = performance.now();
+  router.nudge();
+  await done.promise;
+  const ms = performance.now() - began;
+  await router.close();
+  await close();
+  return (ms * 1_000) / EVENTS;
+}
+
+/** What the bot needs until it has started, in milliseconds, and its memory a moment later, in MiB. */
+async function startUp(folder: string): Promise<{ ms: number; memory: number }> {
+  const bot = await startBot(folder, NOWHERE);
+  await wait(2_000);
+  const memory = memoryOf(bot.pid);
+  await bot.stop();
+  return { ms: bot.startMs, memory };
+}
+
+/** Lines that wait for a Discord that does not answer, of transfers that are older than what is remembered. */
+function addLines(folder: string): void {
+  const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
+  const transfer = db.prepare(
+    "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data) VALUES (?, 0, ?, ?, 1, 1, '{}')",
+  );
+  const alert = db.prepare(
+    "INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at) VALUES (?, '1', ?, '[]', ?)",
+  );
+  const now = Date.now();
+  db.transaction(() => {
+    for (let n = 0; n < LINES; n++) {
+      const { lastInsertRowid } = transfer.run(`waiting-${n}`, `0x${n}`, now);
+      alert.run(lastInsertRowid, CHANNELS[n % CHANNELS.length], now);
+    }
+  })();
+  close();
+}
+
+/** The longest that pruning keeps the writer from anything else while it forgets what `addLines` added, in milliseconds. */
+function pruneAll(folder: string): number {
+  const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
+  db.exec("UPDATE alerts SET state = 'sent'");
+  const { routing } = openTables(db);
+  let longest = 0;
+  for (let changes = 1; changes > 0; ) {
+    const began = performance.now();
+    changes = routing.prune(Date.now() + 60_000, 500);
+    longest = Math.max(longest, performance.now() - began);
+  }
+  close();
+  return longest;
+}
+
+/** What more subscriptions and more undelivered lines cost. */
+export async function growth(): Promise<void> {
+  const folders = SIZES.map((size) => {
+    const folder = newFolder();
+    fill(folder, size, CHANNELS);
+    return folder;
+  });
+  const times: number[][] = SIZES.map(() => []);
+  for (let run = 0; run < RUNS; run++) {
+    for (const [n, size] of SIZES.entries()) times[n]!.push(await route(folders[n]!, size));
+  }
+  const rows: Row[] = [];
+  for (const [n, size] of SIZES.entries()) {
+    const { ms, memory } = await startUp(folders[n]!);
+    rows.push({
+      subscriptions: size,
+      wanted: 1.3,
+      ...ratioColumns(times[n]!.map((time, run) => time / times[0]![run]!)),
+      'µs an event': short(spread(times[n]!).median),
+      'start ms': short(ms),
+      'memory MiB': short(memory),
+    });
+  }
+  report('growth', rows);
+  const [without, lines]: number[][] = [[], []];
+  const longest: number[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    const folder = newFolder();
+    fill(folder, 1, CHANNELS);
+    without!.push((await startUp(folder)).memory);
+    addLines(folder);
+    lines!.push((await startUp(folder)).memory);
+    longest.push(pruneAll(folder));
+    rmSync(folder, { recursive: true });
+  }
+  const more = spread(lines!.map((memory, run) => memory - without![run]!));
+  const block = spread(longest);
+  report('undelivered', [
+    { figure: `MiB for ${LINES} undelivered lines`, wanted: 20, median: short(more.median), most: short(more.max) },
+    { figure: 'longest step of pruning, ms', wanted: 20, median: short(block.median), most: short(block.max) },
+  ]);
+  for (const folder of folders) rmSync(folder, { recursive: true });
+}

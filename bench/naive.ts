@@ -1,0 +1,37 @@
+import { Client, REST, Routes } from 'discord.js';
+import fastify from 'fastify';
+import { serve } from './children.ts';
+
+/**
+ * Bots without any of the promises, as processes of their own: `hook` posts to Discord from inside the request handler
+ * and stores nothing; `login` only logs in.
+ */
+
+/** Which of them. */
+export type Naive = 'hook' | 'login';
+
+const { DISCORD_API_URL: api = '', DISCORD_TOKEN: token = '' } = process.env;
+
+async function hook(): Promise<string> {
+  const rest = new REST({ api, globalRequestsPerSecond: 1_000 }).setToken(token);
+  const app = fastify({ logger: false });
+  app.post<{ Params: { channel: string }; Body: { txHash: string; value: string } }>('/:channel', async (request) => {
+    const { txHash, value } = request.body;
+    const embeds = [{ title: `Received ${value}`, description: txHash }];
+    await rest.post(Routes.channelMessages(request.params.channel), { body: { embeds } });
+    return { ok: true };
+  });
+  return app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+async function login(): Promise<string> {
+  const client = new Client({ intents: ['Guilds'], rest: { api } });
+  await new Promise<void>((resolve, reject) => {
+    client.once('clientReady', () => resolve());
+    client.login(token).catch(reject);
+  });
+  return '';
+}
+
+const url = await ((process.argv[2] as Naive) === 'login' ? login() : hook());
+serve({ url }, () => null);

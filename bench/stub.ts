@@ -1,0 +1,34 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A Discord that takes every message at once, without limits or a gateway: only what was posted, and when. */
+export interface Stub {
+  apiUrl: string;
+  close(): void;
+}
+
+/** Starts one; `onMessage` gets the body of each message when it is there. */
+export async function startStub(onMessage: (body: string) => void): Promise<Stub> {
+  let id = 0;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      response.setHeader('content-type', 'application/json');
+      if (!request.url?.endsWith('/messages')) {
+        response.statusCode = 404;
+        return response.end('{"code":0,"message":"404: Not Found"}');
+      }
+      onMessage(Buffer.concat(chunks).toString());
+      return response.end(`{"id":"${++id}"}`);
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return {
+    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
