@@ -37,12 +37,12 @@ export function editTables(db: Database) {
     { guildId: string; addresses: string; since: number; limit: number },
     { channelId: string; reference: string }
   >(
-    `SELECT DISTINCT b.channel_id AS channelId, b.reference
+    `WITH renamed (address) AS (SELECT value FROM json_each(@addresses))
+     SELECT DISTINCT b.channel_id AS channelId, b.reference
      FROM channels c CROSS JOIN batches b ON b.channel_id = c.channel_id
        CROSS JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
      WHERE c.guild_id = @guildId AND b.state = 'sent' AND b.sent_at > @since AND b.kind = 'create'
-       AND EXISTS (SELECT 1 FROM json_each(@addresses) renamed
-         WHERE renamed.value IN (t.data ->> '$.from', t.data ->> '$.to', t.data ->> '$.token'))
+       AND (t.data ->> '$.from' IN renamed OR t.data ->> '$.to' IN renamed OR t.data ->> '$.token' IN renamed)
      ORDER BY b.id DESC LIMIT @limit`,
   );
   const joinable = db.prepare<[string, string, number], Omit<Joinable, 'alerts'>>(
