@@ -6,5 +6,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // Every processor: most tests wait for processes, disks and clocks of their own.
+    maxWorkers: '100%',
   },
 });
