@@ -56,6 +56,8 @@ export function translator(language: Language): Translate {
       interpolation: { escapeValue: false, skipOnVariables: true },
       returnNull: false,
     });
+    // As amounts are written: a number that could be read in two ways must not stand beside them.
+    instance.services.formatter?.add('number', (value: number) => value.toLocaleString('en-US'));
     instances.set(language, instance);
   }
   return instance.t;
