@@ -7,6 +7,7 @@ import type { Hold } from '../domain/rhythm.ts';
 import type { Asset, Perspective } from '../domain/subscription.ts';
 import type { TransferEvent } from '../domain/transfer.ts';
 import { dueTimes } from './alerts.ts';
+import { unsynced } from './database.ts';
 import { editTables } from './edits.ts';
 import { guardTables, type Knowledge, type Learned, type Sighting } from './guard.ts';
 import { subscriptionsTable } from './subscriptions.ts';
@@ -252,9 +253,9 @@ export function routingTable(db: Database) {
     },
     /**
      * Commits a routed batch: events done, lines made, reasons recorded, all or nothing. Gives the channels in which
-     * sent messages must change.
+     * sent messages must change. If the power fails before it is on disk, so are the deliveries: they are routed again.
      */
-    commit: (routed: Routed): string[] => commit.immediate(routed),
+    commit: (routed: Routed): string[] => unsynced(db, () => commit.immediate(routed)),
     /** Forgets some of what was seen before a time and is done with; gives how many rows, 0 when nothing is left. */
     prune: (before: number, limit: number): number => prune.immediate(before, limit),
   };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase, unsynced } from '../../src/store/database.ts';
 import { inboxTable } from '../../src/store/inbox.ts';
 import { migrations } from '../../src/store/migrations.ts';
 
@@ -35,6 +35,19 @@ describe('the database file', () => {
       expect(inboxTable(db).stats().waiting).toBe(opening);
       close();
     }
+  });
+
+  it('waits for the disk again after a commit that need not, however that ended', () => {
+    const { db, close } = openDatabase(file);
+    const level = () => db.pragma('synchronous', { simple: true });
+    expect(unsynced(db, level)).toBe(1);
+    expect(level()).toBe(2);
+    const fail = () => {
+      throw new Error('disk full');
+    };
+    expect(() => unsynced(db, fail)).toThrow('disk full');
+    expect(level()).toBe(2);
+    close();
   });
 
   it('is held by one opener; a second one is told which file, and what to do', () => {
