@@ -11,8 +11,11 @@ export type Refusal = (typeof REFUSALS)[number];
 const MAX_SLOW = 64;
 /** A request older than this counts as waiting; a burst that is committed at once is no overload. */
 const SLOW_MS = 100;
-/** No answer later than this after arrival. */
-const DEADLINE_MS = 2_000;
+/**
+ * Deliveries that share a commit at the most. Answers go out a commit at a time, and a thousand at once would keep the
+ * event loop from everything else, then come back as a thousand requests at once.
+ */
+const MOST_IN_COMMIT = 128;
 
 /** One delivery on its way through the receiver. */
 export interface Ticket {
@@ -35,7 +38,7 @@ export function createIntake({ store, now, onStored }: { store: Store; now(): nu
     body: Uint8Array;
     settle(result: 'stored' | Refusal): void;
   }
-  let queue: Waiting[] = [];
+  const queue: Waiting[] = [];
   let committing = false;
   let closing = false;
   let quarantineFull: ReadonlySet<number> = new Set();
@@ -52,27 +55,28 @@ export function createIntake({ store, now, onStored }: { store: Store; now(): nu
     return false;
   }
 
-  async function commit(): Promise<void> {
-    committing = true;
-    while (queue.length > 0) {
-      const group = queue;
-      queue = [];
-      try {
-        const ids = await store.inbox.append(
-          group.map(({ ticket, body }) => ({ scope: ticket.scope, receivedAt: ticket.arrivedAt, body })),
-        );
-        commits++;
-        group.forEach(({ ticket, settle }, index) => {
-          ticket.id = ids[index]!;
-          outcomes.set(ticket.id, ticket.over ? ticket.answeredAt : undefined);
-          settle('stored');
-        });
-        onStored();
-      } catch {
-        for (const { settle } of group) settle('busy');
-      }
+  async function commitAll(): Promise<void> {
+    try {
+      while (queue.length > 0) await commit(queue.splice(0, MOST_IN_COMMIT));
+    } finally {
+      committing = false;
     }
-    committing = false;
+  }
+
+  async function commit(group: Waiting[]): Promise<void> {
+    const rows = group.map(({ ticket, body }) => ({ scope: ticket.scope, receivedAt: ticket.arrivedAt, body }));
+    const ids = await store.inbox.append(rows).catch(() => null);
+    if (ids === null) {
+      for (const { settle } of group) settle('busy');
+      return;
+    }
+    commits++;
+    for (const [index, { ticket, settle }] of group.entries()) {
+      ticket.id = ids[index]!;
+      outcomes.set(ticket.id, ticket.over ? ticket.answeredAt : undefined);
+      settle('stored');
+    }
+    onStored();
   }
 
   return {
@@ -87,25 +91,12 @@ export function createIntake({ store, now, onStored }: { store: Store; now(): nu
       return ticket;
     },
 
-    /** Stores a body; resolves once it is durable or must be refused, within two seconds of its arrival. */
-    store(ticket: Ticket, body: Uint8Array): Promise<'stored' | Refusal> {
-      return new Promise((resolve) => {
-        // Whatever the clock was set to since, it is at most the whole time.
-        const left = Math.min(DEADLINE_MS, Math.max(0, ticket.arrivedAt + DEADLINE_MS - now()));
-        const timer = setTimeout(() => resolve('late'), left);
-        queue.push({
-          ticket,
-          body,
-          settle(result) {
-            clearTimeout(timer);
-            resolve(result);
-          },
-        });
-        if (!committing) {
-          committing = true;
-          setImmediate(() => void commit());
-        }
-      });
+    /** Stores a body; `settle` is called once it is durable or was refused. */
+    store(ticket: Ticket, body: Uint8Array, settle: (result: 'stored' | Refusal) => void): void {
+      queue.push({ ticket, body, settle });
+      if (committing) return;
+      committing = true;
+      setImmediate(() => void commitAll());
     },
 
     /** Ends a ticket: `answeredAt` when a 200 was written to its end, null otherwise. */

@@ -7,6 +7,8 @@ import { type Intake, REFUSALS, type Refusal, type Ticket } from './intake.ts';
 import { sourceAddress } from './source.ts';
 
 const BODY_LIMIT = 1024 * 1024;
+/** No answer later than this after arrival. */
+const DEADLINE_MS = 2_000;
 
 /** Why a request was refused; also the metrics' label. `broken-off`: its body did not come to its announced end. */
 export const REFUSAL_REASONS = ['token', 'method', 'source', 'too-large', 'broken-off', ...REFUSALS] as const;
@@ -91,14 +93,15 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
     if (typeof ticket === 'string') return void unavailable(reply, ticket);
     request.ticket = ticket;
     const response = reply.raw;
-    response.once('finish', () => intake.end(ticket, response.statusCode === 200 ? now() : null));
-    response.once('close', () => intake.end(ticket, null));
     // Whatever the sender calls it, these are bytes to keep.
     request.headers['content-type'] = 'application/octet-stream';
     const slow = setTimeout(() => {
       if (!reply.sent) void unavailable(reply.header('connection', 'close'), 'late');
-    }, 2_000);
-    response.once('close', () => clearTimeout(slow));
+    }, DEADLINE_MS);
+    response.once('close', () => {
+      clearTimeout(slow);
+      intake.end(ticket, response.writableFinished && response.statusCode === 200 ? now() : null);
+    });
     done();
   }
 
@@ -108,18 +111,22 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
     method: app.supportedMethods,
     url: '/hooks/:token',
     onRequest: admit,
-    async handler(request, reply) {
+    handler(request, reply) {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const result = await intake.store(request.ticket!, body);
-      if (reply.sent) return reply;
-      if (result !== 'stored') return unavailable(reply, result);
-      onReceived();
-      return reply.code(200).send({ ok: true });
+      intake.store(request.ticket!, body, (result) => {
+        if (reply.sent) return;
+        if (result !== 'stored') return void unavailable(reply, result);
+        onReceived();
+        reply.code(200).header('content-type', 'application/json; charset=utf-8').send('{"ok":true}');
+      });
     },
   });
 
   // Before the body is read, which a handler for what is not found would wait for.
-  app.addHook('onRequest', async (request, reply) => (request.is404 ? reply.code(404).send({ ok: false }) : undefined));
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) reply.code(404).send({ ok: false });
+    else done();
+  });
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     if (reply.sent) return reply;
     if (error.statusCode === 413) return refuse(reply.header('connection', 'close'), 413, 'too-large');
