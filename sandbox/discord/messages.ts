@@ -113,7 +113,7 @@ export class Messages {
       ...this.reference(channel, body),
       ...draft.extra,
     } as Json;
-    this.attach(message, body, draft.uploads, []);
+    this.attach(message, body, draft.uploads, null);
     const state: MessageState = {
       id,
       channelId: channel.id,
@@ -274,10 +274,13 @@ export class Messages {
     };
   }
 
-  private attach(message: Json, body: Json, uploads: readonly Upload[], existing: Json[]): void {
+  private attach(message: Json, body: Json, uploads: readonly Upload[], existing: Json[] | null): void {
     const named = new Map<string, Json>((body.attachments ?? []).map((item: Json) => [String(item.id), item]));
-    const kept = body.attachments ? existing.filter(({ id }) => named.has(id)) : existing;
-    const added = uploads.map((upload) => {
+    const before = existing ?? [];
+    const kept = body.attachments ? before.filter(({ id }) => named.has(id)) : before;
+    // Which files a message has after a change is what `attachments` lists, if it is there: old and new ones.
+    const taken = existing && body.attachments ? uploads.filter(({ id }) => named.has(id)) : uploads;
+    const added = taken.map((upload) => {
       const filename = named.get(upload.id)?.filename ?? upload.filename;
       return this.store(
         `attachments/${message.channel_id}`,

@@ -59,14 +59,18 @@ export function createSender({
       attempt(() =>
         rest.post(Routes.channelMessages(channelId), {
           body: { ...payload, nonce, enforce_nonce: true },
-          ...(csv === null
-            ? {}
-            : { files: [{ name: 'transfers.csv', contentType: 'text/csv', data: Buffer.from(csv) }] }),
+          ...(csv === null ? {} : { files: [fileOf(csv)] }),
         }),
       ),
 
-    edit: (channelId: string, messageId: string, payload: object) =>
-      attempt(() => rest.patch(Routes.channelMessage(channelId, messageId), { body: payload })),
+    /** Changes what the payload names; a `csv` takes the place of the file that the message has. */
+    edit: (channelId: string, messageId: string, payload: object, csv: string | null = null) =>
+      attempt(() => {
+        const route = Routes.channelMessage(channelId, messageId);
+        if (csv === null) return rest.patch(route, { body: payload });
+        // Discord keeps of a message's files, old and new, those that are listed.
+        return rest.patch(route, { body: { ...payload, attachments: [{ id: '0' }] }, files: [fileOf(csv)] });
+      }),
 
     /**
      * Looks for the message whose text holds `reference` among the newest 100, however wrong this machine's clock was,
@@ -100,6 +104,8 @@ export function createSender({
 
 /** Sends over Discord's REST alone. */
 export type Sender = ReturnType<typeof createSender>;
+
+const fileOf = (csv: string) => ({ name: 'transfers.csv', contentType: 'text/csv', data: Buffer.from(csv) });
 
 function classify(error: unknown): Outcome {
   if (error instanceof RateLimitError) {

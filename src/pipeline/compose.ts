@@ -16,16 +16,19 @@ const DIGEST_AGE_MS = 30 * MINUTE;
 /** Alerts of one digest; Discord takes files of 10 MB. */
 const DIGEST_MOST = 20_000;
 
-/** How alerts become messages. Each renderer puts `reference` into the message, so that it can be found again. */
+/**
+ * How alerts become messages. Each renderer puts `reference` into the message, so that it can be found again. At `now`
+ * for a message that may mention, null for one that must not.
+ */
 export interface Renderers {
-  /** As many as fit, from the front; at `now` for a message that may mention, null for one that must not. */
+  /** As many as fit, from the front. */
   render(alerts: ClaimedAlert[], reference: string, now: number | null): { payload: object; used: number };
   renderPlain(alert: ClaimedAlert, reference: string): object;
   renderDigest(
     alerts: ClaimedAlert[],
     reference: string,
     reason: DigestReason,
-    now: number,
+    now: number | null,
   ): { payload: object; csv: string | null };
 }
 

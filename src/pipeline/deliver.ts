@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
 import { StoreError } from '../errors.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
-import type { Batch, Next } from '../store/outbox.ts';
+import type { Batch, Next, Original } from '../store/outbox.ts';
 import type { Store } from '../store/tables.ts';
 import { BATCH, compose, composeJoined, type Renderers } from './compose.ts';
 import { createPace } from './pace.ts';
@@ -183,11 +183,11 @@ export function startDeliverer(options: DelivererOptions) {
     return null;
   }
 
-  async function repeat({ batch, alerts, lines }: Extract<Next, { status: 'batch' }>): Promise<Sent> {
+  async function repeat({ batch, original, lines }: Extract<Next, { status: 'batch' }>): Promise<Sent> {
     const now = clock.now();
     // Only an attempt that is the first one of which Discord may know can be undone by its answer.
     const done = { ...batch, attempts: batch.attempts + 1, lines, certain: !batch.unsure };
-    if (batch.kind === 'edit') return { batch: done, outcome: await change(batch, alerts) };
+    if (batch.kind === 'edit') return { batch: done, outcome: await change(batch, original) };
     if (batch.unsure && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
       const searched = { ...done, certain: false };
       const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt);
@@ -201,21 +201,25 @@ export function startDeliverer(options: DelivererOptions) {
   }
 
   /** Changes a sent message; one that never came to be, is gone, or would no longer hold its lines stays as it is. */
-  async function change(batch: Batch, alerts: ClaimedAlert[]): Promise<Outcome> {
-    if (batch.messageId === null || alerts.length === 0) return { status: 'sent', messageId: null };
-    if (batch.payload !== '') return sender.edit(batch.channelId, batch.messageId, JSON.parse(batch.payload) as object);
-    const { payload, used } = renderedAnew(alerts, batch.reference);
-    if (used < alerts.length) return { status: 'sent', messageId: null };
-    return sender.edit(batch.channelId, batch.messageId, payload);
+  async function change(batch: Batch, original: Original | null): Promise<Outcome> {
+    const messageId = original?.messageId;
+    if (!messageId || original.alerts.length === 0) return { status: 'sent', messageId: null };
+    if (batch.payload !== '') return sender.edit(batch.channelId, messageId, JSON.parse(batch.payload) as object);
+    const anew = renderedAnew(original, batch.reference);
+    if (!anew) return { status: 'sent', messageId: null };
+    return sender.edit(batch.channelId, messageId, anew.payload, anew.csv);
   }
 
-  /** What cannot be rendered any more stays as it was told. */
-  function renderedAnew(alerts: ClaimedAlert[], reference: string): ReturnType<typeof render> {
+  /** What cannot be rendered any more, or no longer as a whole, stays as it was told: null. */
+  function renderedAnew({ alerts, reason, plain }: Original, reference: string) {
     try {
-      return render(alerts, reference, null);
+      if (reason !== null) return options.renderDigest(alerts, reference, reason, null);
+      if (plain) return { payload: options.renderPlain(alerts[0]!, reference), csv: null };
+      const { payload, used } = render(alerts, reference, null);
+      return used < alerts.length ? null : { payload, csv: null };
     } catch (error) {
       log.error({ err: error, alert: alerts[0]!.id }, 'lines cannot be rendered');
-      return { payload: {}, used: 0 };
+      return null;
     }
   }
 

@@ -107,7 +107,8 @@ export function alertReader(db: Database) {
     'SELECT name FROM labels WHERE guild_id = ? AND address = ?',
   );
   const ofBatch = db.prepare<[number], AlertRow>(
-    `SELECT ${COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id WHERE a.batch_id = ? ORDER BY a.id`,
+    `SELECT ${COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id WHERE a.batch_id = ?
+     ORDER BY a.due_at, a.id`,
   );
 
   function claimed({ matches, data, reorganised, marks, ...row }: AlertRow): ClaimedAlert {

@@ -24,14 +24,15 @@ export function editTables(db: Database) {
     `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, state, attempts, unsure, frozen_at)
      VALUES (@channelId, 'edit', @reason, '', @reference, @payload, 'frozen', @attempts, 0, @now)`,
   );
-  // Whether it was taken up yet decides: what is being sent may have been rendered before.
-  const requested = db.prepare<[string], { id: number }>(
-    "SELECT id FROM batches WHERE reference = ? AND kind = 'edit' AND state = 'frozen' AND attempts = 0",
+  // Whether it was taken up yet decides: what is being sent may have been rendered before. Labels wait longest.
+  const requested = db.prepare<[string, 'change' | 'label'], { id: number }>(
+    `SELECT id FROM batches WHERE reference = ? AND kind = 'edit' AND state = 'frozen' AND attempts = 0
+       AND reason IN ('change', ?)`,
   );
   const telling = db.prepare<[string], { channelId: string; reference: string }>(
     `SELECT DISTINCT b.channel_id AS channelId, b.reference
      FROM transfers t JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
-     WHERE t.key = ? AND b.kind = 'create' AND b.state IN ('frozen', 'sent')`,
+     WHERE t.key = ? AND b.kind IN ('create', 'digest') AND b.state IN ('frozen', 'sent')`,
   );
   const showing = db.prepare<
     { guildId: string; addresses: string; since: number; limit: number },
@@ -49,7 +50,7 @@ export function editTables(db: Database) {
     `SELECT b.id, b.reference, b.message_id AS messageId
      FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
      WHERE t.tx_hash = ? AND a.channel_id = ? AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > ?
-       AND b.message_id IS NOT NULL
+       AND b.message_id IS NOT NULL AND b.payload ->> '$.embeds' IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
      ORDER BY b.id DESC LIMIT 1`,
   );
@@ -63,8 +64,7 @@ export function editTables(db: Database) {
   const release = db.prepare<[number]>(`UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE ${JOINED}`);
 
   function request(message: { channelId: string; reference: string }, reason: 'change' | 'label', now: number): string {
-    const known = reason === 'label' && requested.get(message.reference);
-    if (!known) insert.run({ ...message, reason, payload: '', attempts: 0, now });
+    if (!requested.get(message.reference, reason)) insert.run({ ...message, reason, payload: '', attempts: 0, now });
     return message.channelId;
   }
 
@@ -92,7 +92,8 @@ export function editTables(db: Database) {
   return {
     /**
      * What the router calls within its own transaction: asks for the messages that tell of a transfer to be rendered
-     * anew. Lines that still wait need nothing, because they are rendered late.
+     * anew: as lines, as a plain line, or as a digest, whose file then shows another block too. What still waits needs
+     * nothing, because it is rendered late.
      */
     requestChange: (transferKey: string, now: number): string[] =>
       telling.all(transferKey).map((message) => request(message, 'change', now)),

@@ -171,4 +171,8 @@ export const migrations: string[] = [
   -- The language that the server has in Discord, in which it is told where nobody chose another.
   ALTER TABLE guilds ADD COLUMN locale TEXT;
   `,
+  `
+  -- How many alerts a digest was frozen with.
+  ALTER TABLE batches ADD COLUMN lines INTEGER;
+  `,
 ];

@@ -7,7 +7,7 @@ import { type Notice, noticeWriter } from './notices.ts';
 
 export type { ClaimedAlert } from './alerts.ts';
 
-/** One message, as it was frozen. An `edit` renders the message `messageId` anew if its payload is empty. */
+/** One message, as it was frozen. An `edit` renders the message with the same reference anew if its payload is empty. */
 export interface Batch {
   id: number;
   channelId: string;
@@ -24,6 +24,17 @@ export interface Batch {
   frozenAt: number;
   firstSentAt: number | null;
   messageId: string | null;
+}
+
+/** A message to be rendered anew, as it was told. */
+export interface Original {
+  messageId: string | null;
+  /** Why it is a digest; null: lines. */
+  reason: DigestReason | null;
+  /** It is a single line as plain text. */
+  plain: boolean;
+  /** What it tells, as that is known now. */
+  alerts: ClaimedAlert[];
 }
 
 /** Whether a channel can be written to: `parked` may not now (403), `paused` is gone (404). */
@@ -52,14 +63,20 @@ export interface FrozenBatch extends Pick<Batch, 'channelId' | 'nonce' | 'refere
 
 /** What a channel is to be sent next. */
 export type Next =
-  /** A frozen message of `lines` alerts; those of the message to change are given for an edit only. */
-  | { status: 'batch'; batch: Batch; lines: number; alerts: ClaimedAlert[] }
+  /** A frozen message of `lines` alerts; `original`: the message that an edit changes, if there is one. */
+  | { status: 'batch'; batch: Batch; lines: number; original: Original | null }
   /** `join`: a sent message that the first alert's transaction was told in. */
   | ({ status: 'lines'; join: Joinable | null } & DueLines)
   /** Nothing until then, or at all. */
   | { status: 'nothing'; until: number | null };
 
 type BatchRow = Omit<Batch, 'unsure'> & { unsure: 0 | 1 };
+
+interface OriginalRow extends Pick<Original, 'messageId' | 'reason'> {
+  id: number;
+  plain: 0 | 1;
+  lines: number | null;
+}
 
 const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
   frozen_at AS frozenAt, first_sent_at AS firstSentAt, message_id AS messageId`;
@@ -93,14 +110,15 @@ export function outboxTable(db: Database) {
     `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason = 'label'
      ORDER BY id LIMIT 1`,
   );
-  const created = db.prepare<[string], { id: number; messageId: string | null }>(
-    "SELECT id, message_id AS messageId FROM batches WHERE reference = ? AND kind = 'create'",
+  const originalOf = db.prepare<[string], OriginalRow>(
+    `SELECT id, message_id AS messageId, reason, kind = 'create' AND payload ->> '$.embeds' IS NULL AS plain, lines
+     FROM batches WHERE reference = ? AND kind IN ('create', 'digest')`,
   );
   const sizeOf = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = ?');
   const insertBatch = db.prepare(
-    `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, attachment, state, attempts, unsure,
-       frozen_at, first_sent_at)
-     VALUES (@channelId, @kind, @reason, @nonce, @reference, @payload, @attachment, 'frozen', 1, 1, @now, @now)`,
+    `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, attachment, lines, state, attempts,
+       unsure, frozen_at, first_sent_at)
+     VALUES (@channelId, @kind, @reason, @nonce, @reference, @payload, @attachment, @lines, 'frozen', 1, 1, @now, @now)`,
   );
   const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
   const mentioned = db.prepare<[number, number]>('UPDATE subscriptions SET mentioned_at = ? WHERE id = ?');
@@ -153,15 +171,18 @@ export function outboxTable(db: Database) {
   /** Takes a frozen message up; one to change is rendered from what is known now. */
   function takeUp(row: BatchRow, now: number): Next {
     const batch: Batch = { ...row, unsure: row.unsure === 1 };
-    if (batch.kind !== 'edit') return { status: 'batch', batch, lines: sizeOf.get(batch.id)!.n, alerts: [] };
+    if (batch.kind !== 'edit') return { status: 'batch', batch, lines: sizeOf.get(batch.id)!.n, original: null };
     attempt.run(now, batch.id);
-    const original = created.get(batch.reference);
-    return {
-      status: 'batch',
-      batch: { ...batch, messageId: original?.messageId ?? null },
-      lines: 0,
-      alerts: original ? ofBatch(original.id) : [],
-    };
+    return { status: 'batch', batch, lines: 0, original: original(batch.reference) };
+  }
+
+  function original(reference: string): Original | null {
+    const row = originalOf.get(reference);
+    if (!row) return null;
+    const { id, lines, plain, ...told } = row;
+    const alerts = ofBatch(id);
+    // Some of a digest's alerts may be forgotten by now: it would count less than it did.
+    return lines !== null && alerts.length < lines ? null : { ...told, plain: plain === 1, alerts };
   }
 
   function nextOf(channelId: string, take: { limit: number; alone: boolean }, now: number): Next {
@@ -180,7 +201,8 @@ export function outboxTable(db: Database) {
 
   const freeze = db.transaction(({ alerts, mentioning, ...batch }: FrozenBatch, now: number) => {
     if (!holds(alerts, true)) return null;
-    const id = Number(insertBatch.run({ ...batch, now }).lastInsertRowid);
+    const lines = batch.kind === 'digest' ? alerts.length : null;
+    const id = Number(insertBatch.run({ ...batch, lines, now }).lastInsertRowid);
     for (const alert of alerts) assign.run(id, alert.id);
     for (const subscription of mentioning) mentioned.run(now, subscription);
     return id;

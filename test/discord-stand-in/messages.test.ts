@@ -58,6 +58,20 @@ test('files are served, shown by embeds, and kept or dropped by edits', async ()
   const read = async (url: string) => (await fetch(url)).text();
   expect(await read(sent.attachments.first()!.url)).toBe('a;b');
   expect(await read(sent.embeds[0]!.image!.url)).toBe('png');
+  const list = [new AttachmentBuilder(Buffer.from('c;d'), { name: 'a b.csv' })];
+  const renewed = await sent.edit({ attachments: [], files: list });
+  expect(await Promise.all(renewed.attachments.map(({ url }) => read(url)))).toEqual(['c;d']);
+  // A new file that the list of those to be there leaves out is not there.
+  const form = new FormData();
+  form.set('payload_json', '{"attachments":[]}');
+  form.set('files[0]', new Blob(['e;f']), 'e.csv');
+  const authorization = `Bot ${discord.token}`;
+  await fetch(`${discord.apiUrl}/v10${messages}/${sent.id}`, {
+    method: 'PATCH',
+    headers: { authorization },
+    body: form,
+  });
+  expect(discord.messages(harbor.general)[0]!.message).toMatchObject({ attachments: [] });
   const edited = await sent.edit({ attachments: [], content: 'none' });
   expect(edited.attachments.size).toBe(0);
 });

@@ -1,0 +1,187 @@
+import { request } from 'undici';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const MESSAGES = '/channels/:channel/messages';
+const REFUSED = { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' } as const;
+const ROLE = '1100000000000000102';
+
+let pipeline: Pipeline;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+});
+afterEach(() => pipeline.close());
+
+const messages = () => pipeline.discord.messages(ALERTS).map(({ message }) => message);
+const titles = () => pipeline.lines(ALERTS).map(({ title }) => title);
+const changes = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
+const settled = async () => {
+  const { waiting, frozen } = await pipeline.store.outbox.stats();
+  return waiting + frozen + (await pipeline.store.inbox.stats()).waiting === 0;
+};
+const event = payment({ value: '7000000' });
+const again = (change: object = {}) => pipeline.receive({ ...event, ...change });
+
+/** Has `event` and `others` more told as a digest when the hour ends, in three seconds. */
+async function gather(others: number, mention: string | null = null): Promise<void> {
+  await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', mention });
+  await pipeline.pass(HOUR - 3 * SECOND, HOUR);
+  await again();
+  for (let n = 0; n < others; n++) await pipeline.receive(payment());
+  await pipeline.routed();
+}
+async function digest(others = 2, mention: string | null = null): Promise<void> {
+  await gather(others, mention);
+  await pipeline.pass(4 * SECOND);
+  expect(titles()).toEqual([`🗂️ Digest · ${others + 1} transfers`]);
+}
+/** The digest's only file, a row of it each transfer, cut into its columns. */
+async function rows(): Promise<string[][]> {
+  const files = messages().flatMap(({ attachments }) => attachments);
+  expect(files).toHaveLength(1);
+  const text = await (await request(files[0]!.url)).body.text();
+  return text
+    .split('\r\n')
+    .slice(1)
+    .map((row) => row.split(','));
+}
+
+describe('another equal transfer, once the first one was told in a digest,', () => {
+  it('is counted there: one message, the sum with it, and nobody is mentioned again', async () => {
+    await digest(2, ROLE);
+    await again();
+    await pipeline.turnUntil(settled);
+    expect(titles()).toEqual(['🗂️ Digest · 4 transfers']);
+    expect(pipeline.lines(ALERTS)[0]!.text).toContain('24 `USDC` in 4 transfers');
+    expect(messages()[0]).toMatchObject({ content: `<@&${ROLE}>` });
+  });
+
+  it('is counted in its file too, which takes the place of the old one', async () => {
+    await digest(600);
+    await again();
+    await pipeline.turnUntil(settled);
+    expect(titles()).toEqual(['🗂️ Digest · 602 transfers']);
+    const counts = Map.groupBy(await rows(), (row) => row[10]);
+    expect([counts.get('1')?.length, counts.get('2')?.map((row) => row[1])]).toEqual([600, [event.txHash]]);
+    // Another block changes nothing but the file.
+    pipeline.clock.advance(MINUTE);
+    await again({ blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
+    await pipeline.turnUntil(settled);
+    expect(titles()).toEqual(['🗂️ Digest · 602 transfers']);
+    expect((await rows()).filter((row) => row[2] === '777777').map((row) => row[1])).toEqual([event.txHash]);
+  });
+
+  it('but before that digest came through, is counted as soon as it did', async () => {
+    await gather(2);
+    const away = pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES });
+    await pipeline.pass(4 * SECOND);
+    await again();
+    await pipeline.routed();
+    await pipeline.restart();
+    away.clear();
+    await pipeline.turnUntil(settled);
+    expect(titles()).toEqual(['🗂️ Digest · 4 transfers']);
+  });
+
+  it.each([
+    ['an answer that is lost', { kind: 'lost' }],
+    ['429', { kind: 'rate-limit', retryAfterMs: 3_000 }],
+  ] as const)('is counted in spite of %s and a restart; several wait for one change', async (_, fault) => {
+    await digest();
+    const met = pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
+    for (let n = 0; n < 5; n++) {
+      await again();
+      await pipeline.idle();
+    }
+    await pipeline.restart();
+    met.clear();
+    const before = changes();
+    await pipeline.turnUntil(settled);
+    expect(titles()).toEqual(['🗂️ Digest · 8 transfers']);
+    expect(changes() - before).toBeLessThanOrEqual(2);
+  });
+
+  it('ends quietly when the message is gone', async () => {
+    await digest();
+    pipeline.discord.act({ do: 'message.delete', messageId: messages()[0]!.id });
+    await again();
+    await pipeline.turnUntil(settled);
+    expect([titles(), changes()]).toEqual([[], 1]);
+    expect((await pipeline.store.outbox.stats()).deadLetters).toBe(0);
+  });
+
+  it('never makes it count less, when some of what it told is forgotten by then', async () => {
+    await digest();
+    pipeline.rows(`UPDATE transfers SET seen_at = seen_at - ${40 * DAY} WHERE tx_hash <> '${String(event.txHash)}'`);
+    while ((await pipeline.store.routing.prune(pipeline.clock.now() - 30 * DAY, 500)) > 0);
+    await again({ blockHash: `0x${'c'.repeat(64)}` });
+    await pipeline.turnUntil(settled);
+    expect(titles()).toEqual(['🗂️ Digest · 3 transfers']);
+  });
+});
+
+describe('another equal transfer, once the first one', () => {
+  beforeEach(() => pipeline.watch(TREASURY, ALERTS));
+  const refuse = (times: number) => pipeline.discord.fault({ fault: REFUSED, method: 'POST', path: MESSAGES, times });
+
+  it('was told as a plain line, is counted in that line; what comes of its transaction has its own message', async () => {
+    refuse(1);
+    await again();
+    await pipeline.turnUntil(settled);
+    expect(messages().map(({ content }) => content.includes('2 equal transfers'))).toEqual([false]);
+    await again();
+    await pipeline.turnUntil(settled);
+    expect(messages().map(({ content, embeds }) => [content.includes('2 equal transfers'), embeds])).toEqual([
+      [true, []],
+    ]);
+    await again({ value: '8000000' });
+    await pipeline.turnUntil(settled);
+    expect(messages().map(({ content, embeds }) => [content.includes('2 equal transfers'), embeds.length])).toEqual([
+      [true, 0],
+      [false, 1],
+    ]);
+  });
+
+  it('joined the message of its transaction, is counted there', async () => {
+    await again({ value: '1000000', from: ALICE });
+    await pipeline.turnUntil(settled);
+    await again();
+    await pipeline.turnUntil(settled);
+    await again();
+    await pipeline.turnUntil(settled);
+    expect(messages()).toHaveLength(1);
+    expect(pipeline.lines(ALERTS)[0]!.text).toMatch(/7 `USDC`.*×2/);
+  });
+
+  it('became a dead letter, is counted in the line that a replay makes of it', async () => {
+    refuse(2);
+    await again();
+    await pipeline.turnUntil(async () => (await pipeline.store.outbox.stats()).deadLetters === 1);
+    await again();
+    await pipeline.turnUntil(settled);
+    const [letter] = await pipeline.store.outbox.deadLetters(1);
+    await pipeline.store.outbox.replay(letter!.id);
+    await pipeline.restart();
+    await pipeline.turnUntil(settled);
+    expect(pipeline.lines(ALERTS).map(({ text }) => text.includes('×2'))).toEqual([true]);
+  });
+
+  it('was told, and its channel is closed to the bot, is counted when it is open again, and what waits says so too', async () => {
+    const waiting = payment({ value: '8000000' });
+    await again();
+    await pipeline.turnUntil(settled);
+    pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
+    for (const body of [event, waiting, waiting]) await pipeline.receive(body);
+    await pipeline.turnUntil(async () => (await pipeline.store.outbox.stats()).parked === 1);
+    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
+    await pipeline.turnUntil(settled);
+    expect(titles().map((title) => /· (\d+ `USDC`) .*(×\d)/.exec(title)?.slice(1))).toEqual([
+      ['7 `USDC`', '×2'],
+      ['8 `USDC`', '×2'],
+    ]);
+  });
+});
