@@ -4,6 +4,7 @@ import pino from 'pino';
 import { startRouter } from '../src/pipeline/route.ts';
 import { openStore } from '../src/store/client.ts';
 import { openDatabase } from '../src/store/database.ts';
+import type { Position } from '../src/store/pruning.ts';
 import { openTables } from '../src/store/tables.ts';
 import { fill, memoryOf, startBot, wait } from './bot.ts';
 import { newFolder } from './children.ts';
@@ -82,13 +83,13 @@ function addLines(folder: string): void {
 function pruneAll(folder: string): number {
   const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
   db.exec("UPDATE alerts SET state = 'sent'");
-  const { routing } = openTables(db);
-  let longest = 0;
-  for (let changes = 1; changes > 0; ) {
+  const { pruning } = openTables(db);
+  let [longest, at]: [number, Position | null] = [0, null];
+  do {
     const began = performance.now();
-    changes = routing.prune(Date.now() + 60_000, 500);
+    at = pruning.step(Date.now() + 60_000, at);
     longest = Math.max(longest, performance.now() - began);
-  }
+  } while (at);
   close();
   return longest;
 }

@@ -23,6 +23,7 @@ import { OPERATOR_SCOPE, openPaths } from './receiver/paths.ts';
 import { createReceiver, REFUSAL_REASONS } from './receiver/server.ts';
 import { openStore } from './store/client.ts';
 import { startDailyBackups } from './store/daily.ts';
+import type { Position } from './store/pruning.ts';
 import type { Store } from './store/tables.ts';
 
 const MINUTE = 60_000;
@@ -153,7 +154,9 @@ export async function startApp(
   let stopPruning = () => {};
   const prune = async () => {
     try {
-      while ((await store.routing.prune(now() - MEMORY_MS, 500)) > 0);
+      let at: Position | null = null;
+      do at = await store.pruning.step(now() - MEMORY_MS, at);
+      while (at);
     } catch (error) {
       log.warn({ err: error }, 'pruning paused');
     }

@@ -72,8 +72,8 @@ export async function lookUp(
 }
 
 function toQuestion({ row, event, keys }: Item): Question {
-  const { from, to, token, tokenSymbol, blockNumber } = event.transfer;
-  const transfer = { from, to, token, tokenSymbol, blockNumber };
+  const { txHash, from, to, token, tokenSymbol, blockNumber } = event.transfer;
+  const transfer = { txHash, from, to, token, tokenSymbol, blockNumber };
   return { transferKey: keys.transfer, deliveryKey: keys.delivery, scope: row.scope, at: row.receivedAt, transfer };
 }
 

@@ -157,9 +157,10 @@ export function dueAlerts(db: Database) {
      WHERE a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ? ORDER BY a.due_at, a.id LIMIT ?`,
   );
   // By the transaction, of which there are few, and not by the channel (+), in which thousands may wait.
-  const ofTransaction = db.prepare<[string, string, Hold | null, number, number], AlertRow>(
+  const ofTransaction = db.prepare<[string, string, string, Hold | null, number, number], AlertRow>(
     `SELECT ${COLUMNS} FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id
-     WHERE t.tx_hash = ? AND +a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ?
+     WHERE substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ? AND +a.channel_id = ? AND a.state = 'waiting'
+       AND a.hold IS ? AND a.due_at <= ?
      ORDER BY a.id LIMIT ?`,
   );
   const gatheredUntil = gathering(db);
@@ -174,7 +175,7 @@ export function dueAlerts(db: Database) {
     const known = new Set(oldest.map(({ id }) => id));
     const hashes = new Set(oldest.map(({ transfer }) => transfer.txHash));
     const others = [...hashes].flatMap((hash) =>
-      ofTransaction.all(hash, channelId, hold, now, MOST_OF_ONE).filter(({ id }) => !known.has(id)),
+      ofTransaction.all(hash, hash, channelId, hold, now, MOST_OF_ONE).filter(({ id }) => !known.has(id)),
     );
     return byTransaction([...oldest, ...others.map(claimed)]);
   }

@@ -26,9 +26,11 @@ export function openDatabase(file: string): OpenDatabase {
     db.pragma('journal_mode = WAL');
     // WAL mode falls back to NORMAL in this build, which would answer 200 before the bytes are on disk.
     db.pragma('synchronous = FULL');
-    db.pragma('foreign_keys = ON');
     if (db.pragma('synchronous', { simple: true }) !== 2) throw new Error('SQLite refuses synchronous=FULL.');
+    // A migration that lays a table anew drops the old one, which must not take along what points there.
+    db.pragma('foreign_keys = OFF');
     migrate(db, file);
+    db.pragma('foreign_keys = ON');
     return {
       db,
       close() {

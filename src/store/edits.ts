@@ -29,10 +29,10 @@ export function editTables(db: Database) {
     `SELECT id FROM batches WHERE reference = ? AND kind = 'edit' AND state = 'frozen' AND attempts = 0
        AND reason IN ('change', ?)`,
   );
-  const telling = db.prepare<[string], { channelId: string; reference: string }>(
+  const telling = db.prepare<[number], { channelId: string; reference: string }>(
     `SELECT DISTINCT b.channel_id AS channelId, b.reference
-     FROM transfers t JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
-     WHERE t.key = ? AND b.kind IN ('create', 'digest') AND b.state IN ('frozen', 'sent')`,
+     FROM alerts a JOIN batches b ON b.id = a.batch_id
+     WHERE a.transfer_id = ? AND b.kind IN ('create', 'digest') AND b.state IN ('frozen', 'sent')`,
   );
   const showing = db.prepare<
     { guildId: string; addresses: string; since: number; limit: number },
@@ -46,10 +46,11 @@ export function editTables(db: Database) {
        AND (t.data ->> '$.from' IN renamed OR t.data ->> '$.to' IN renamed OR t.data ->> '$.token' IN renamed)
      ORDER BY b.id DESC LIMIT @limit`,
   );
-  const joinable = db.prepare<[string, string, number], Omit<Joinable, 'alerts'>>(
+  const joinable = db.prepare<[string, string, string, number], Omit<Joinable, 'alerts'>>(
     `SELECT b.id, b.reference, b.message_id AS messageId
      FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
-     WHERE t.tx_hash = ? AND a.channel_id = ? AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > ?
+     WHERE substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ? AND a.channel_id = ?
+       AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > ?
        AND b.message_id IS NOT NULL AND b.payload ->> '$.embeds' IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
      ORDER BY b.id DESC LIMIT 1`,
@@ -95,11 +96,11 @@ export function editTables(db: Database) {
      * anew: as lines, as a plain line, or as a digest, whose file then shows another block too. What still waits needs
      * nothing, because it is rendered late.
      */
-    requestChange: (transferKey: string, now: number): string[] =>
-      telling.all(transferKey).map((message) => request(message, 'change', now)),
+    requestChange: (transferId: number, now: number): string[] =>
+      telling.all(transferId).map((message) => request(message, 'change', now)),
     /** The message of a transaction that another alert of it may join. */
     joinable(channelId: string, txHash: string, now: number): Joinable | null {
-      const found = joinable.get(txHash, channelId, now - JOIN_MS);
+      const found = joinable.get(txHash, txHash, channelId, now - JOIN_MS);
       return found ? { ...found, alerts: ofBatch(found.id) } : null;
     },
     methods: {

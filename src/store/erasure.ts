@@ -33,9 +33,8 @@ const ERASURES = [
   'DELETE FROM audit WHERE guild_id = @guildId',
 ];
 
-/** What came over the receiver URLs of a server's own project. `?` is its scope. */
+/** What came over the receiver URLs of a server's own project; deliveries go with their transfers. `?` is its scope. */
 const SCOPE_ERASURES = [
-  'DELETE FROM deliveries WHERE transfer_key IN (SELECT key FROM transfers WHERE scope = ?)',
   'DELETE FROM transfers WHERE scope = ?',
   'DELETE FROM heads WHERE scope = ?',
   'DELETE FROM quarantine WHERE scope = ?',

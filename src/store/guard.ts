@@ -21,7 +21,7 @@ export interface Sighting {
   scope: number;
   /** When it came. */
   at: number;
-  transfer: Pick<Transfer, 'from' | 'to' | 'token' | 'tokenSymbol' | 'blockNumber'>;
+  transfer: Pick<Transfer, 'txHash' | 'from' | 'to' | 'token' | 'tokenSymbol' | 'blockNumber'>;
   watchers: Subscription[];
   /** How long before it the scope's events had gone beyond its block; null when that is not long, or not known. */
   lateMs: number | null;

@@ -95,7 +95,6 @@ interface MovementRow {
 
 interface TransferRow {
   id: number;
-  key: string;
   scope: number;
   count: number;
   reorganised: 0 | 1;
@@ -134,12 +133,13 @@ const MOST_ROWS = 20_000;
 
 /** Long reads for people's questions; every method but `untoldSilences` stays within one guild. */
 export function reportsTable(db: Database) {
-  const ofTransaction = db.prepare<[string], TransferRow>(
-    `SELECT id, key, scope, count, reorganised, seen_at AS seenAt, data FROM transfers WHERE tx_hash = ? ORDER BY id`,
+  const ofTransaction = db.prepare<[string, string], TransferRow>(
+    `SELECT id, scope, count, reorganised, seen_at AS seenAt, data FROM transfers
+     WHERE substr(tx_hash, 3, 8) = substr(?, 3, 8) AND tx_hash = ? ORDER BY id`,
   );
-  const deliveries = db.prepare<[string], Story['deliveries'][number]>(
+  const deliveries = db.prepare<[number], Story['deliveries'][number]>(
     `SELECT received, seen_at AS seenAt, last_at AS lastAt, project_id AS projectId, address_type AS addressType, direction
-     FROM deliveries WHERE transfer_key = ? ORDER BY seen_at, key`,
+     FROM deliveries WHERE transfer_id = ? ORDER BY seen_at, key`,
   );
   const decisions = db.prepare<[number, string], StoryDecision>(
     `SELECT d.subscription_id AS subscription, d.channel_id AS channelId, d.outcome, s.label, s.address
@@ -231,7 +231,7 @@ export function reportsTable(db: Database) {
       reorganised: row.reorganised === 1,
       seenAt: row.seenAt,
       own,
-      deliveries: deliveries.all(row.key),
+      deliveries: deliveries.all(row.id),
       decisions: decisions.all(row.id, guildId),
       alerts: alerts.all(txHash, row.id, guildId).map((alert) => toAlert(alert, gatheredUntil(alert.channelId, now))),
     };
@@ -244,7 +244,7 @@ export function reportsTable(db: Database) {
      */
     stories: (guildId: string, txHash: string, ownScope: number | null, now: number): Story[] =>
       ofTransaction
-        .all(txHash)
+        .all(txHash, txHash)
         .map((row) => story(guildId, txHash, row, row.scope === ownScope, now))
         .filter((one) => one.own || one.decisions.length > 0 || one.alerts.length > 0),
 

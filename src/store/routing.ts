@@ -79,6 +79,7 @@ const OPERATOR_SCOPE = 0;
 const MOMENT_MS = 10_000;
 
 interface TransferRow {
+  id: number;
   key: string;
   scope: number;
   seenAt: number;
@@ -98,29 +99,34 @@ export function routingTable(db: Database) {
   const { requestChange } = editTables(db);
   const dueOf = dueTimes(db);
   const guard = guardTables(db);
-  const transfer = db.prepare<[string], TransferRow>(
-    'SELECT key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers WHERE key = ?',
+  const transfer = db.prepare<{ key: string; txHash: string }, TransferRow>(
+    `SELECT id, @key AS key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers
+     WHERE substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND key = unhex(@key)`,
   );
-  const delivery = db.prepare<[string], DeliveryRow>(
-    `SELECT key, transfer_key AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt,
+  const delivery = db.prepare<{ transferId: number; transferKey: string; key: string }, DeliveryRow>(
+    `SELECT @key AS key, @transferKey AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt,
        project_id AS projectId, address_type AS addressType, direction, last_at AS lastAt
-     FROM deliveries WHERE key = ?`,
+     FROM deliveries WHERE transfer_id = @transferId AND key = unhex(@key)`,
   );
-  const putTransfer = db.prepare<TransferRow & { txHash: string }>(
-    `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganised, data)
-     VALUES (@key, @scope, @txHash, @seenAt, @count, @bodies, @reorganised, @data)
-     ON CONFLICT (key) DO UPDATE SET count = @count, bodies = @bodies, reorganised = @reorganised, data = @data`,
-  );
-  const putDelivery = db.prepare<DeliveryRow>(
-    `INSERT INTO deliveries (key, transfer_key, count, owed, answered_at, received, seen_at,
+  const putTransfer = db
+    .prepare<Omit<TransferRow, 'id'> & { txHash: string }, number>(
+      `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganised, data)
+       VALUES (unhex(@key), @scope, @txHash, @seenAt, @count, @bodies, @reorganised, @data)
+       ON CONFLICT (substr(tx_hash, 3, 8), key) DO UPDATE SET count = @count, bodies = @bodies,
+         reorganised = @reorganised, data = @data
+       RETURNING id`,
+    )
+    .pluck();
+  const putDelivery = db.prepare<DeliveryRow & { transferId: number }>(
+    `INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at,
        project_id, address_type, direction, last_at)
-     VALUES (@key, @transferKey, @count, @owed, @answeredAt, @received, @seenAt,
+     VALUES (@transferId, unhex(@key), @count, @owed, @answeredAt, @received, @seenAt,
        @projectId, @addressType, @direction, @lastAt)
-     ON CONFLICT (key) DO UPDATE SET count = @count, owed = @owed, answered_at = @answeredAt, received = @received,
+     ON CONFLICT DO UPDATE SET count = @count, owed = @owed, answered_at = @answeredAt, received = @received,
        last_at = @lastAt`,
   );
   const addAlert = db.prepare<{
-    transferKey: string;
+    transferId: number;
     guildId: string;
     channelId: string;
     matches: string;
@@ -130,14 +136,14 @@ export function routingTable(db: Database) {
     now: number;
   }>(
     `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, marks, hold, due_at, created_at)
-     SELECT id, @guildId, @channelId, @matches, @marks, @hold, @dueAt, @now FROM transfers WHERE key = @transferKey`,
+     VALUES (@transferId, @guildId, @channelId, @matches, @marks, @hold, @dueAt, @now)`,
   );
   const addChannel = db.prepare<[string, string]>(
     'INSERT INTO channels (channel_id, guild_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
-  const addDecision = db.prepare<Decision>(
+  const addDecision = db.prepare<Decision & { transferId: number }>(
     `INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, address, at)
-     SELECT id, @guildId, @channelId, @subscription, @outcome, @address, @at FROM transfers WHERE key = @transferKey`,
+     VALUES (@transferId, @guildId, @channelId, @subscription, @outcome, @address, @at)`,
   );
   // What comes within a moment is one movement: the transfers of a transaction are no rhythm of hours.
   const touch = db.prepare<{ at: number; subscription: number }>(
@@ -157,48 +163,28 @@ export function routingTable(db: Database) {
   );
   const drop = db.prepare<[number]>('DELETE FROM inbox WHERE id = ?');
 
-  // What a dead letter tells of stays, however old: it can still be replayed.
-  const pruneAlerts = db.prepare<[number, number]>(
-    `DELETE FROM alerts WHERE id IN (
-       SELECT a.id FROM transfers t JOIN alerts a ON a.transfer_id = t.id
-       WHERE t.seen_at < ? AND a.state IN ('sent', 'dead') AND a.id NOT IN (SELECT alert_id FROM dead_letters) LIMIT ?)`,
-  );
-  const pruneTransfers = db.prepare<[number, number]>(
-    `DELETE FROM transfers WHERE id IN (
-       SELECT id FROM transfers t WHERE seen_at < ? AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id) LIMIT ?)`,
-  );
-  const pruneDeliveries = db.prepare<[number, number]>(
-    'DELETE FROM deliveries WHERE key IN (SELECT key FROM deliveries WHERE seen_at < ? LIMIT ?)',
-  );
-  const pruneBatches = db.prepare<[number, number]>(
-    `DELETE FROM batches WHERE id IN (
-       SELECT id FROM batches b WHERE frozen_at < ? AND state <> 'frozen'
-         AND NOT EXISTS (SELECT 1 FROM alerts WHERE batch_id = b.id) LIMIT ?)`,
-  );
-  const prune = db.transaction((before: number, limit: number) =>
-    [pruneAlerts, pruneTransfers, pruneDeliveries, pruneBatches].reduce(
-      (sum, statement) => sum + statement.run(before, limit).changes,
-      guard.prune(before, limit),
-    ),
-  );
-
   const commit = db.transaction((routed: Routed) => {
+    const ids = new Map<string, number>();
     for (const { transfer: data, reorganised, ...seen } of routed.transfers) {
-      putTransfer.run({
+      const id = putTransfer.get({
         ...seen,
         txHash: data.txHash,
         reorganised: reorganised ? 1 : 0,
         data: JSON.stringify(data),
       });
+      ids.set(seen.key, id!);
     }
-    for (const seen of routed.deliveries) putDelivery.run({ ...seen, owed: seen.owed ? 1 : 0 });
+    for (const seen of routed.deliveries) {
+      putDelivery.run({ ...seen, transferId: ids.get(seen.transferKey)!, owed: seen.owed ? 1 : 0 });
+    }
     for (const alert of routed.alerts) {
       addChannel.run(alert.channelId, alert.guildId);
       const [matches, marks] = [JSON.stringify(alert.matches), JSON.stringify(alert.marks)];
-      addAlert.run({ ...alert, ...dueOf(alert, routed.now), matches, marks, now: routed.now });
+      const transferId = ids.get(alert.transferKey)!;
+      addAlert.run({ ...alert, ...dueOf(alert, routed.now), transferId, matches, marks, now: routed.now });
     }
     for (const decision of routed.decisions) {
-      addDecision.run(decision);
+      addDecision.run({ ...decision, transferId: ids.get(decision.transferKey)! });
       touch.run({ at: decision.at, subscription: decision.subscription });
     }
     for (const { id, reason } of routed.quarantined) {
@@ -207,11 +193,11 @@ export function routingTable(db: Database) {
     }
     for (const id of routed.done) drop.run(id);
     guard.keep(routed.learned);
-    return routed.changed.flatMap((key) => requestChange(key, routed.now));
+    return routed.changed.flatMap((key) => requestChange(ids.get(key)!, routed.now));
   });
 
   const unique = (keys: string[]) => [...new Set(keys)];
-  const seenTransfer = ({ data, reorganised, ...row }: TransferRow): SeenTransfer => ({
+  const seenTransfer = ({ id, data, reorganised, ...row }: TransferRow): SeenTransfer => ({
     ...row,
     reorganised: reorganised === 1,
     transfer: JSON.parse(data) as SeenTransfer['transfer'],
@@ -236,15 +222,26 @@ export function routingTable(db: Database) {
   return {
     /** Everything that deciding about these deliveries needs; `now` matters for mutes and for what is recent. */
     read(questions: Question[], now: number): Answer {
-      const transfers = unique(questions.map((question) => question.transferKey))
-        .flatMap((key) => transfer.get(key) ?? [])
-        .map(seenTransfer);
+      const asked = new Map(questions.map((question) => [question.transferKey, question]));
+      const rows = [...asked].flatMap(
+        ([
+          key,
+          {
+            transfer: { txHash },
+          },
+        ]) => transfer.get({ key, txHash }) ?? [],
+      );
+      const ids = new Map(rows.map(({ key, id }) => [key, id]));
+      const transfers = rows.map(seenTransfer);
       const fresh = sightings(questions, transfers);
       const guildIds = unique(fresh.flatMap(({ watchers }) => watchers.map(({ guildId }) => guildId)));
       return {
         transfers,
-        deliveries: unique(questions.map((question) => question.deliveryKey))
-          .flatMap((key) => delivery.get(key) ?? [])
+        deliveries: [...new Map(questions.map(({ deliveryKey, transferKey }) => [deliveryKey, transferKey]))]
+          .flatMap(([key, transferKey]) => {
+            const transferId = ids.get(transferKey);
+            return transferId === undefined ? [] : (delivery.get({ transferId, transferKey, key }) ?? []);
+          })
           .map((row) => ({ ...row, owed: row.owed === 1 })),
         sightings: fresh,
         mutes: guildIds.flatMap((guildId) => mutesOf.all(guildId, now)),
@@ -256,8 +253,6 @@ export function routingTable(db: Database) {
      * sent messages must change. If the power fails before it is on disk, so are the deliveries: they are routed again.
      */
     commit: (routed: Routed): string[] => unsynced(db, () => commit.immediate(routed)),
-    /** Forgets some of what was seen before a time and is done with; gives how many rows, 0 when nothing is left. */
-    prune: (before: number, limit: number): number => prune.immediate(before, limit),
   };
 }
 

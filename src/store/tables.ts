@@ -6,6 +6,7 @@ import { labelsTable } from './labels.ts';
 import { ledgerTable } from './ledger.ts';
 import { outboxTable } from './outbox.ts';
 import { projectsTable } from './projects.ts';
+import { pruningTable } from './pruning.ts';
 import { reportsTable } from './reports.ts';
 import { routingTable } from './routing.ts';
 import { serversTable } from './servers.ts';
@@ -17,6 +18,7 @@ export function openTables(db: Database) {
   return {
     inbox: inboxTable(db),
     routing: routingTable(db),
+    pruning: pruningTable(db, () => performance.now()),
     outbox: outboxTable(db),
     subscriptions: subscriptionsTable(db),
     servers: serversTable(db),

@@ -49,7 +49,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'no ledger of transfers',
     file: 'src/store/routing.ts',
-    changes: [['.flatMap((key) => transfer.get(key) ?? [])', '.flatMap((): TransferRow[] => [])']],
+    changes: [['transfer.get({ key, txHash }) ?? []', '[]']],
     tests: ['test/pipeline/identity.test.ts'],
   },
   {

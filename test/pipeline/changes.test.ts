@@ -117,7 +117,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
   it('never makes it count less, when some of what it told is forgotten by then', async () => {
     await digest();
     pipeline.rows(`UPDATE transfers SET seen_at = seen_at - ${40 * DAY} WHERE tx_hash <> '${String(event.txHash)}'`);
-    while ((await pipeline.store.routing.prune(pipeline.clock.now() - 30 * DAY, 500)) > 0);
+    await pipeline.forget();
     await again({ blockHash: `0x${'c'.repeat(64)}` });
     await pipeline.turnUntil(settled);
     expect(titles()).toEqual(['🗂️ Digest · 3 transfers']);

@@ -126,7 +126,7 @@ describe('an address that looks like another', () => {
     pipeline.clock.advance(30 * DAY);
     await send({ from: POISON });
     expect(lastMarks()).toEqual([]);
-    await pipeline.store.routing.prune(pipeline.clock.now() - 30 * DAY + 1, 500);
+    await pipeline.forget(30 * DAY - 1);
     expect(pipeline.rows('SELECT counterparty FROM counterparties')).toEqual([{ counterparty: POISON }]);
     expect(pipeline.rows('SELECT token FROM catalog')).toHaveLength(1);
   });

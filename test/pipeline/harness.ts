@@ -13,6 +13,7 @@ import { createCatalogue } from '../../src/pipeline/catalogue.ts';
 import { type DelivererOptions, startDeliverer } from '../../src/pipeline/deliver.ts';
 import { startRouter } from '../../src/pipeline/route.ts';
 import { openStore } from '../../src/store/client.ts';
+import type { Position } from '../../src/store/pruning.ts';
 import type { NewSubscription } from '../../src/store/subscriptions.ts';
 import type { Store } from '../../src/store/tables.ts';
 import type { Explorer } from '../../src/upstream/explorer.ts';
@@ -47,6 +48,8 @@ export interface Pipeline {
   turnUntil(condition: () => boolean | Promise<boolean>, seconds?: number): Promise<void>;
   /** Turns the clock in steps; what is due is done after each. */
   pass(ms: number, step?: number): Promise<void>;
+  /** Forgets what is older than so many milliseconds, 30 days by default. */
+  forget(ms?: number): Promise<void>;
   /** Every line that a channel shows. */
   lines(channelId: string): { title: string; text: string }[];
   restart(): Promise<void>;
@@ -190,6 +193,11 @@ export async function startPipeline({
         clock.advance(Math.min(step, left));
       }
       await idle();
+    },
+    async forget(ms = 30 * 86_400_000) {
+      let at: Position | null = null;
+      do at = await running.store.pruning.step(clock.now() - ms, at);
+      while (at);
     },
     lines(channelId) {
       return discord

@@ -36,7 +36,7 @@ function fill(guild: string, number: number): void {
   const seen = { tx_hash: '0x', seen_at: 1, count: 1, bodies: 1, data: '{}' };
   const own = insert('transfers', { ...seen, key: `own${number}`, scope });
   const shared = insert('transfers', { ...seen, key: `shared${number}`, scope: 0 });
-  insert('deliveries', { key: `d${number}`, transfer_key: `own${number}`, count: 1, owed: 0, received: 1, seen_at: 1 });
+  insert('deliveries', { key: `d${number}`, transfer_id: own, count: 1, owed: 0, received: 1, seen_at: 1 });
   insert('channels', { channel_id: channel, guild_id: guild });
   const batch = insert('batches', {
     channel_id: channel,
