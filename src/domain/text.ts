@@ -1,7 +1,8 @@
 /** Longest name that is shown, in graphemes. */
 const MAX_GRAPHEMES = 32;
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made by the first text that needs it: that takes 10 ms. */
+let graphemes: Intl.Segmenter | undefined;
 
 /** Control, format (bidi, zero-width), private-use and unassigned characters, and blanks that look like nothing. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800\u{e0000}-\u{e0fff}]/gu;
@@ -20,6 +21,7 @@ export function plainText(text: string | null | undefined, most = MAX_GRAPHEMES)
   if (clean === '') return null;
   if (clean.length <= most && /^[ -~]*$/.test(clean)) return clean;
   const shown: string[] = [];
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   for (const { segment } of graphemes.segment(clean)) {
     if (shown.length === most) return `${shown.join('').trimEnd()}…`;
     // A "grapheme" of hundreds of combining marks smears over the lines around it.

@@ -6,8 +6,16 @@ type Answer = { ready: true } | { id: number; result?: unknown; error?: { messag
 
 /** What only reads has a thread of its own. */
 const READS: (keyof Store)[] = ['reports', 'ledger', 'figures'];
+/** How long that thread stays when nobody asks: it is needed rarely, and costs a heap of its own. */
+const READER_IDLE_MS = 120_000;
 
 type Call = (group: string, method: string, args: unknown[]) => Promise<unknown>;
+
+/** A thread that owns one connection. */
+interface Thread {
+  call: Call;
+  close(): Promise<void>;
+}
 
 /**
  * Opens the database in threads of its own; rejects with a message for the operator when that cannot be done. `onLost`
@@ -16,15 +24,10 @@ type Call = (group: string, method: string, args: unknown[]) => Promise<unknown>
 export async function openStore(
   file: string,
   onLost: (error: Error) => void = () => undefined,
+  readerIdleMs = READER_IDLE_MS,
 ): Promise<{ store: Store; close(): Promise<void> }> {
   const writer = await openThread({ file, reads: false }, onLost);
-  let reader: Awaited<ReturnType<typeof openThread>>;
-  try {
-    reader = await openThread({ file, reads: true }, onLost);
-  } catch (error) {
-    await writer.close();
-    throw error;
-  }
+  const reader = onDemand(() => openThread({ file, reads: true }, onLost), readerIdleMs);
   const methodsOf = (group: string, call: Call) =>
     new Proxy(
       {},
@@ -53,11 +56,50 @@ export async function openStore(
   };
 }
 
+/** Opens a thread with the first call, and ends it when there was none for so long. */
+function onDemand(open: () => Promise<Thread>, idleMs: number): Thread {
+  let thread: Promise<Thread> | null = null;
+  let calls = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  async function end(): Promise<void> {
+    clearTimeout(timer);
+    const ending = thread;
+    thread = null;
+    // One that could not be opened has nothing to close.
+    await ending?.then((opened) => opened.close()).catch(() => undefined);
+  }
+
+  return {
+    async call(...call) {
+      if (isClosed) throw new Error('The database is closed.');
+      clearTimeout(timer);
+      calls++;
+      thread ??= open();
+      const used = thread;
+      used.catch(() => {
+        if (thread === used) thread = null;
+      });
+      try {
+        return await (await used).call(...call);
+      } finally {
+        calls--;
+        if (calls === 0) timer = setTimeout(() => void end(), idleMs).unref();
+      }
+    },
+    close() {
+      isClosed = true;
+      return end();
+    },
+  };
+}
+
 /** Starts a thread that owns one connection; rejects when it cannot open the file. */
 async function openThread(
   workerData: { file: string; reads: boolean },
   onLost: (error: Error) => void,
-): Promise<{ call: Call; close(): Promise<void> }> {
+): Promise<Thread> {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let lastId = 0;

@@ -1,19 +1,17 @@
 import type { Database } from 'better-sqlite3';
 import { erasureTable } from './erasure.ts';
-import { figuresTable } from './figures.ts';
 import { inboxTable } from './inbox.ts';
 import { labelsTable } from './labels.ts';
-import { ledgerTable } from './ledger.ts';
 import { outboxTable } from './outbox.ts';
 import { projectsTable } from './projects.ts';
 import { pruningTable } from './pruning.ts';
-import { reportsTable } from './reports.ts';
+import type { openReadings } from './readings.ts';
 import { routingTable } from './routing.ts';
 import { serversTable } from './servers.ts';
 import { silenceTable } from './silence.ts';
 import { subscriptionsTable } from './subscriptions.ts';
 
-/** Every table group over one open database; each method is one whole transaction. Times come as arguments. */
+/** The table groups that write, over one open database; each method is one whole transaction. Times come as arguments. */
 export function openTables(db: Database) {
   return {
     inbox: inboxTable(db),
@@ -27,11 +25,6 @@ export function openTables(db: Database) {
     erasure: erasureTable(db),
     silence: silenceTable(db),
   };
-}
-
-/** The groups that only read, and may take long: a connection of their own, in a thread of its own, serves them. */
-export function openReadings(db: Database) {
-  return { reports: reportsTable(db), ledger: ledgerTable(db), figures: figuresTable(db) };
 }
 
 /** The table groups as the database's own threads see them. */

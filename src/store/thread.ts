@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openDatabase, openReader } from './database.ts';
-import { openReadings, openTables } from './tables.ts';
 
 /**
  * A thread that owns one connection, the only one that writes or one that only reads: the event loop never waits for a
@@ -17,10 +16,11 @@ interface Call {
 const port = parentPort!;
 const { file, reads } = workerData as { file: string; reads: boolean };
 const { db, close } = reads ? openReader(file) : openDatabase(file);
-const tables = (reads ? openReadings(db) : openTables(db)) as unknown as Record<
-  string,
-  Record<string, (...args: unknown[]) => unknown>
->;
+// Each loads only its own: a thread's modules are in nobody else's memory.
+const groups: object = reads
+  ? (await import('./readings.ts')).openReadings(db)
+  : (await import('./tables.ts')).openTables(db);
+const tables = groups as Record<string, Record<string, (...args: unknown[]) => unknown>>;
 
 port.on('message', (call: Call | 'close') => {
   if (call === 'close') {

@@ -1,5 +1,4 @@
 import secureJson from 'secure-json-parse';
-import { request } from 'undici';
 
 /** An answer that came whole; `json` is undefined when the body is none. Numbers are their source texts. */
 export interface Answered {
@@ -28,6 +27,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export async function call({ url, method = 'GET', headers = {}, body, timeoutMs }: Call): Promise<Answer> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
+    const { request } = await import('undici');
     const answer = await request(url, {
       method,
       headers: {
