@@ -23,6 +23,8 @@ export interface Bot {
   /** What waits: deliveries to be routed, alerts to be told. */
   waiting(): { inbox: number; alerts: number };
   stop(): Promise<void>;
+  /** Ends it at once, as a crash does. */
+  kill(): Promise<void>;
 }
 
 /** The database file of a bot in a folder. */
@@ -71,6 +73,12 @@ export async function startBot(folder: string, environment: Record<string, strin
   const db = new Database(fileIn(folder), { readonly: true, timeout: 5_000 });
   const inbox = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM inbox');
   const alerts = db.prepare<[], { n: number }>("SELECT count(*) AS n FROM alerts WHERE state <> 'sent'");
+  const end = async (signal: NodeJS.Signals) => {
+    db.close();
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  };
   return {
     pid: child.pid!,
     startMs,
@@ -82,12 +90,8 @@ export async function startBot(folder: string, environment: Record<string, strin
       return answer.statusCode;
     },
     waiting: () => ({ inbox: inbox.get()!.n, alerts: alerts.get()!.n }),
-    async stop() {
-      db.close();
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
   };
 }
 

@@ -15,10 +15,10 @@ const base = {
 };
 
 /** The n-th address. */
-export const addressOf = (n: number): string => `0x${(n + 1).toString(16).padStart(40, 'a')}`;
+export const addressOf = (n: number): string => `0xa${(n + 1).toString(16).padStart(39, '0')}`;
 
 /** A delivery's body of 900 bytes that tells of the n-th transfer, to the address of that number. */
 export function bodyOf(n: number, to: string): string {
-  const txHash = `0x${n.toString(16).padStart(64, 'b')}`;
+  const txHash = `0xb${n.toString(16).padStart(63, '0')}`;
   return JSON.stringify({ ...base, to, txHash, value: String(1_000_000 + n) }).padEnd(900, ' ');
 }

@@ -3,11 +3,12 @@ import { footprint } from './footprint.ts';
 import { growth } from './growth.ts';
 import { intake } from './intake.ts';
 import { latency } from './latency.ts';
+import { peers } from './peers.ts';
 import { whole } from './whole.ts';
 
 /** `npm run bench -- [name …]`: measures what is named, or everything; README.md says what the figures mean. */
 
-const measurements: Record<string, () => Promise<void>> = { intake, bursts, latency, growth, whole, footprint };
+const measurements: Record<string, () => Promise<void>> = { intake, bursts, latency, growth, whole, footprint, peers };
 
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !(name in measurements));

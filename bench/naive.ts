@@ -13,7 +13,7 @@ export type Naive = 'hook' | 'login';
 const { DISCORD_API_URL: api = '', DISCORD_TOKEN: token = '' } = process.env;
 
 async function hook(): Promise<string> {
-  const rest = new REST({ api, globalRequestsPerSecond: 1_000 }).setToken(token);
+  const rest = new REST({ api, globalRequestsPerSecond: 1_000_000 }).setToken(token);
   const app = fastify({ logger: false });
   app.post<{ Params: { channel: string }; Body: { txHash: string; value: string } }>('/:channel', async (request) => {
     const { txHash, value } = request.body;

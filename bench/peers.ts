@@ -1,0 +1,206 @@
+import { rmSync } from 'node:fs';
+import autocannon from 'autocannon';
+import { request } from 'undici';
+import { many, wait } from './bot.ts';
+import { newFolder } from './children.ts';
+import { addressOf, bodyOf } from './event.ts';
+import { bullMq } from './peers/bullmq.ts';
+import { naive } from './peers/naive.ts';
+import { nodeRed } from './peers/node-red.ts';
+import { ours } from './peers/ours.ts';
+import type { Peer, Running } from './peers/program.ts';
+import { startStub } from './stub.ts';
+import { quantile, type Row, report, short } from './table.ts';
+
+const CHANNELS = Array.from({ length: 200 }, (_, n) => String(1_000 + n));
+/** The latency is taken with as many channels as in `latency`. */
+const FEW_CHANNELS = 20;
+const PER_SECOND = 50;
+const WARM_UP = 20;
+const EVENTS = 400;
+/** Whoever has not told the last events by then has lost them. */
+const LATE_MS = 20_000;
+const CONNECTIONS = [10, 100];
+const LOAD_SECONDS = 4;
+const BURST = 2_000;
+const BURST_CONNECTIONS = 50;
+/** How often the sender comes again with what was not acknowledged, and how long it waits before. */
+const ROUNDS = 40;
+const PAUSE_MS = 250;
+const IDLE_MS = 2_000;
+const HEADERS = { 'content-type': 'application/json' };
+
+/** What Discord was posted of each transaction, and what its people saw: a repeated nonce shows nothing new. */
+interface Tally {
+  posted: Map<string, number>;
+  shown: Map<string, number>;
+  nonces: Set<string>;
+  last: number;
+}
+
+/** Who listens to what Discord is posted. */
+interface Heard {
+  message(body: string): void;
+}
+
+const newTally = (): Tally => ({ posted: new Map(), shown: new Map(), nonces: new Set(), last: performance.now() });
+
+function count(tally: Tally, message: string): void {
+  tally.last = performance.now();
+  const nonce = message.includes('"enforce_nonce":true') ? /"nonce":"([^"]+)"/.exec(message)?.[1] : undefined;
+  const isNew = nonce === undefined || !tally.nonces.has(nonce);
+  if (nonce !== undefined) tally.nonces.add(nonce);
+  for (const hash of new Set(message.match(/0x[0-9a-f]{64}/g))) {
+    tally.posted.set(hash, (tally.posted.get(hash) ?? 0) + 1);
+    if (isNew) tally.shown.set(hash, (tally.shown.get(hash) ?? 0) + 1);
+  }
+}
+
+const more = (counts: Map<string, number>): number => [...counts.values()].filter((times) => times > 1).length;
+
+/** The n-th event: its transaction, where it is posted to, and its body. */
+function eventOf(running: Running, n: number, channels = CHANNELS.length) {
+  const channel = n % channels;
+  const body = bodyOf(n, addressOf(channel));
+  return { hash: (JSON.parse(body) as { txHash: string }).txHash, url: running.urlOf(CHANNELS[channel]!), body };
+}
+
+/** Posts an event; whether it was acknowledged. */
+async function post({ url, body }: { url: string; body: string }): Promise<boolean> {
+  try {
+    const answer = await request(url, { method: 'POST', headers: HEADERS, body });
+    await answer.body.dump();
+    return answer.statusCode >= 200 && answer.statusCode < 300;
+  } catch {
+    return false;
+  }
+}
+
+/** From each request's start until Discord has its event, in milliseconds, at a constant rate. */
+async function latency(running: Running, heard: Heard): Promise<Row> {
+  const sent = new Map<string, number>();
+  const took: number[] = [];
+  heard.message = (message) => {
+    for (const hash of new Set(message.match(/0x[0-9a-f]{64}/g))) {
+      const began = sent.get(hash);
+      if (began !== undefined) took.push(performance.now() - began);
+      sent.delete(hash);
+    }
+  };
+  const posts: Promise<boolean>[] = [];
+  const began = performance.now();
+  for (let n = 0; n < WARM_UP + EVENTS; n++) {
+    await wait(Math.max(0, began + (n * 1_000) / PER_SECOND - performance.now()));
+    const event = eventOf(running, n, FEW_CHANNELS);
+    if (n >= WARM_UP) sent.set(event.hash, performance.now());
+    posts.push(post(event));
+  }
+  await Promise.all(posts);
+  const until = performance.now() + LATE_MS;
+  while (took.length < EVENTS && performance.now() < until) await wait(20);
+  return { 'p50 ms': short(quantile(took, 0.5)), 'p99 ms': short(quantile(took, 0.99)) };
+}
+
+/** The highest rate of acknowledged events, and how many a second Discord had of them by its end. */
+async function load(running: Running, heard: Heard): Promise<Row> {
+  let n = 1_000_000;
+  let best: Row = {};
+  for (const connections of CONNECTIONS) {
+    const next = {
+      setupRequest(given: autocannon.Request): autocannon.Request {
+        const { url, body } = eventOf(running, n++);
+        return { ...given, path: new URL(url).pathname, body };
+      },
+    };
+    const url = running.urlOf(CHANNELS[0]!);
+    const options = { url, method: 'POST' as const, headers: HEADERS, connections, timeout: 10, requests: [next] };
+    await autocannon({ ...options, duration: 1 });
+    const tally = newTally();
+    heard.message = (message) => count(tally, message);
+    const result = await autocannon({ ...options, duration: LOAD_SECONDS });
+    const rate = result['2xx'] / result.duration;
+    if (rate <= Number(best['acknowledged/s'] ?? 0)) continue;
+    best = {
+      'acknowledged/s': short(rate),
+      connections,
+      'not 2xx': result.non2xx + result.errors,
+      'shown/s': short(tally.shown.size / result.duration),
+    };
+  }
+  return best;
+}
+
+/** What a kill in the middle of a burst costs, when the sender comes again with all that was not acknowledged. */
+async function crash(peer: Peer, apiUrl: string, heard: Heard): Promise<Row> {
+  const folder = newFolder();
+  const tally = newTally();
+  heard.message = (message) => count(tally, message);
+  const acknowledged = new Set<number>();
+  let running = await peer.start(folder, apiUrl);
+  const send = async (n: number) => void ((await post(eventOf(running, n))) && acknowledged.add(n));
+  let killed: Promise<void> | null = null;
+  await many(BURST, BURST_CONNECTIONS, async (n) => {
+    if (killed === null) await send(n);
+    if (acknowledged.size >= BURST / 2) killed ??= running.kill();
+  });
+  await (killed ?? running.kill());
+  const before = acknowledged.size;
+  running = await peer.start(folder, apiUrl);
+  try {
+    for (let round = 0; round < ROUNDS && acknowledged.size < BURST; round++) {
+      const owed = Array.from({ length: BURST }, (_, n) => n).filter((n) => !acknowledged.has(n));
+      await many(owed.length, BURST_CONNECTIONS, (at) => send(owed[at]!));
+      if (acknowledged.size < BURST) await wait(PAUSE_MS);
+    }
+    tally.last = performance.now();
+    while (performance.now() - tally.last < peer.patienceMs) await wait(100);
+  } finally {
+    await running.kill();
+    rmSync(folder, { recursive: true });
+  }
+  const lost = [...acknowledged].filter((n) => !tally.shown.has(eventOf(running, n).hash));
+  return {
+    'acknowledged at the kill': before,
+    lost: lost.length,
+    'shown twice': more(tally.shown),
+    'posted twice': more(tally.posted),
+    ...(acknowledged.size < BURST ? { 'never acknowledged': BURST - acknowledged.size } : {}),
+  };
+}
+
+/** What is measured as long as nothing bad happens. */
+async function work(peer: Peer, apiUrl: string, heard: Heard): Promise<Row> {
+  const folder = newFolder();
+  const running = await peer.start(folder, apiUrl);
+  try {
+    await wait(IDLE_MS);
+    const idle = running.memory();
+    const took = await latency(running, heard);
+    const most = await load(running, heard);
+    return { ...most, ...took, 'idle MiB': short(idle), 'loaded MiB': short(running.memory()) };
+  } finally {
+    await running.kill();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function measure(peer: Peer): Promise<Row> {
+  await peer.install?.();
+  const heard: Heard = { message: () => undefined };
+  const stub = await startStub((message) => heard.message(message));
+  try {
+    return { ...(await work(peer, stub.apiUrl, heard)), ...(await crash(peer, stub.apiUrl, heard)) };
+  } finally {
+    stub.close();
+  }
+}
+
+/** The same work done by others: a webhook in, a message to Discord out. One run each; what cannot run says why. */
+export async function peers(): Promise<void> {
+  const rows: Row[] = [];
+  for (const peer of [ours(CHANNELS), naive, nodeRed, bullMq]) {
+    const row = await measure(peer).catch((error: unknown) => ({ 'not measured': (error as Error).message }));
+    rows.push({ peer: peer.name, ...row });
+  }
+  report('peers', rows);
+}

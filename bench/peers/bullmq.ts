@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { freePort, installed, installPackages, type Peer, startProgram, unpackDebian } from './program.ts';
+
+const VERSION = '6.7.0';
+const DEPENDENCIES = { bullmq: VERSION, ioredis: '6.0.0' };
+/** Redis and the libraries that come with it. */
+const DEBIAN = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'];
+/** As BullMQ's page on going to production has it: an append-only file, synced once a second; nothing evicted. */
+const REDIS = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
+
+interface Job {
+  id: string;
+  data: { channel: string; event: { txHash: string; value: string } };
+}
+
+/** As much of BullMQ as is used here; it is no dependency, so its types are not there. */
+interface BullMq {
+  Queue: new (
+    name: string,
+    options: object,
+  ) => { add(name: string, data: Job['data'], options: { jobId: string }): Promise<unknown> };
+  Worker: new (
+    name: string,
+    work: (job: Job) => Promise<void>,
+    options: object,
+  ) => { waitUntilReady(): Promise<unknown>; on(event: 'error', listener: (error: Error) => void): unknown };
+}
+
+const installBullMq = () =>
+  installed(`bullmq-${VERSION}`, (folder) => installPackages(folder, { dependencies: DEPENDENCIES }));
+const installRedis = () => installed('redis', (folder) => unpackDebian(folder, DEBIAN));
+
+/** A queue in Redis, of Debian's packages: a server adds a job for each event and answers, a worker posts. */
+export const bullMq: Peer = {
+  name: `BullMQ ${VERSION}`,
+  // A job that a worker had when it was killed is found by its lock, which lasts for 30 s, in a check every 30 s.
+  patienceMs: 65_000,
+  async install() {
+    await installBullMq();
+    await installRedis();
+  },
+  async start(folder, apiUrl) {
+    const [modules, system, port] = [await installBullMq(), await installRedis(), await freePort()];
+    const libraries = join(system, 'usr/lib');
+    const env = {
+      LD_LIBRARY_PATH: readdirSync(libraries)
+        .map((name) => join(libraries, name))
+        .join(':'),
+    };
+    const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+    const binary = join(system, 'usr/bin/redis-server');
+    const redis = await startProgram(binary, [...place, ...REDIS], { until: /Ready to accept connections/, env });
+    const role = (name: string, until: RegExp) =>
+      startProgram(process.execPath, ['bench/peers/bullmq.ts', name], {
+        until,
+        env: { MODULES: modules, REDIS_PORT: String(port), API_URL: apiUrl },
+      });
+    const worker = await role('worker', /ready/);
+    const web = await role('web', /http:\S+/);
+    const all = [web, worker, redis];
+    return {
+      urlOf: (channel) => `${web.ready[0]}/${channel}`,
+      memory: () => all.reduce((sum, { memory }) => sum + memory(), 0),
+      kill: async () => void (await Promise.all(all.map(({ kill }) => kill()))),
+    };
+  },
+};
+
+const { MODULES = '', REDIS_PORT, API_URL } = process.env;
+
+function options() {
+  const connection = { host: '127.0.0.1', port: Number(REDIS_PORT) };
+  return { bullmq: createRequire(join(MODULES, 'package.json'))('bullmq') as BullMq, connection };
+}
+
+/** Adds a job for each event; a repeated delivery has the same bytes, and with them the id of a job that is there. */
+async function web(): Promise<void> {
+  const { bullmq, connection } = options();
+  const queue = new bullmq.Queue('alerts', {
+    connection: { ...connection, enableOfflineQueue: false },
+    defaultJobOptions: {
+      attempts: 5,
+      backoff: { type: 'exponential', delay: 1_000 },
+      removeOnComplete: { age: 3_600, count: 1_000 },
+      removeOnFail: { age: 24 * 3_600 },
+    },
+  });
+  const { default: fastify } = await import('fastify');
+  const app = fastify({ logger: false });
+  app.post<{ Params: { channel: string }; Body: Job['data']['event'] }>('/:channel', async ({ params, body }) => {
+    const jobId = `e${createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 24)}`;
+    await queue.add('alert', { channel: params.channel, event: body }, { jobId });
+    return { ok: true };
+  });
+  process.stdout.write(`${await app.listen({ host: '127.0.0.1', port: 0 })}\n`);
+}
+
+/** Posts each job's message, a hundred at once; its id is the message's nonce, so that a repeat shows nothing new. */
+async function work(): Promise<void> {
+  const { bullmq, connection } = options();
+  const headers = { authorization: 'Bot none', 'content-type': 'application/json' };
+  const post = async ({ id, data: { channel, event } }: Job) => {
+    const embeds = [{ title: `Received ${event.value}`, description: event.txHash }];
+    const body = JSON.stringify({ embeds, nonce: id, enforce_nonce: true });
+    const answer = await fetch(`${API_URL}/v10/channels/${channel}/messages`, { method: 'POST', headers, body });
+    await answer.text();
+    if (!answer.ok) throw new Error(`Discord answered ${answer.status}.`);
+  };
+  const worker = new bullmq.Worker('alerts', post, { connection, concurrency: 100 });
+  worker.on('error', (error) => process.stderr.write(`${error.message}\n`));
+  await worker.waitUntilReady();
+  process.stdout.write('ready\n');
+}
+
+if (import.meta.main) {
+  // The bench's end of this pipe closes when it ends, however that happens.
+  process.stdin.resume().on('close', () => process.exit(0));
+  await (process.argv[2] === 'web' ? web() : work());
+}

@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fill, memoryOf, startBot } from '../bot.ts';
+import type { Peer } from './program.ts';
+
+/** This bot, with a subscription for each of the channels. */
+export const ours = (channels: readonly string[]): Peer => ({
+  name: 'Ledgerbell',
+  patienceMs: 10_000,
+  async start(folder, apiUrl) {
+    if (!existsSync(join(folder, 'bot.sqlite'))) fill(folder, channels.length, channels);
+    const env = { DISCORD_TOKEN: 'none', DISCORD_API_URL: apiUrl, EXPLORER_URL: 'http://explorer.example' };
+    const bot = await startBot(folder, env);
+    return { urlOf: () => bot.url, memory: () => memoryOf(bot.pid), kill: () => bot.kill() };
+  },
+});
