@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
-import autocannon from 'autocannon';
 import { newFolder, slowSync, start } from './children.ts';
-import { addressOf, bodyOf } from './event.ts';
+import { type Load, loader, postTo } from './load.ts';
 import { TOKEN } from './servers.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
@@ -24,51 +23,43 @@ const plan: Plan[] = [
   { connections: 1_000, peer: 'bare', wanted: 0.4, slow: true },
 ];
 
-interface Result {
-  rate: number;
-  p99: number;
+interface Result extends Load {
   /** The event loop's delay, the longest of 100, in milliseconds. */
   loop: number;
-  failed: number;
 }
 
-/** Puts load on one server: requests a second that were answered 200, and the slowest of 100 in milliseconds. */
+/** Puts load on one server. */
 async function measure(name: string, connections: number, env: Record<string, string> = {}): Promise<Result> {
   const server = await start<{ url: string }>('bench/servers.ts', [name], { env });
-  const load = {
-    url: `${server.ready.url}/hooks/${TOKEN}`,
-    method: 'POST' as const,
-    headers: { 'content-type': 'application/json' },
-    body: bodyOf(1, addressOf(1)),
-    connections,
-    timeout: 10,
-  };
-  await autocannon({ ...load, duration: 1 });
+  const folder = newFolder();
+  const url = `${server.ready.url}/hooks/${TOKEN}`;
+  await postTo(url, connections, 1, folder);
   await server.ask('reset');
-  const result = await autocannon({ ...load, duration: SECONDS });
+  const result = await postTo(url, connections, SECONDS, folder);
   const { loop } = await server.ask<{ loop: number }>('loop');
   await server.stop();
-  const failed = result.non2xx + result.errors;
-  return { rate: result['2xx'] / result.duration, p99: result.latency.p99, loop, failed };
+  rmSync(folder, { recursive: true });
+  return { ...result, loop };
 }
 
 async function compare({ connections, peer, wanted, slow }: Plan, env: Record<string, string>): Promise<Row> {
   const ours: Result[] = [];
-  const peers: number[] = [];
+  const peers: Result[] = [];
   for (let run = 0; run < RUNS; run++) {
     ours.push(await measure('receiver', connections, env));
-    peers.push((await measure(peer, connections)).rate);
+    peers.push(await measure(peer, connections));
   }
   return {
     connections,
     disk: slow ? '+2 ms a sync' : 'as it is',
     peer,
     wanted,
-    ...ratioColumns(ours.map(({ rate }, run) => rate / peers[run]!)),
+    ...ratioColumns(ours.map(({ rate }, run) => rate / peers[run]!.rate)),
     'ours/s': short(spread(ours.map(({ rate }) => rate)).median),
-    'peer/s': short(spread(peers).median),
+    'peer/s': short(spread(peers.map(({ rate }) => rate)).median),
     'p99 ms': short(spread(ours.map(({ p99 }) => p99)).median),
     'loop p99 ms': short(spread(ours.map(({ loop }) => loop)).median),
+    'peer loop p99': short(spread(peers.map(({ loop }) => loop)).median),
     'not 200': ours.reduce((sum, { failed }) => sum + failed, 0),
   };
 }
@@ -78,6 +69,7 @@ export async function intake(): Promise<void> {
   const folder = newFolder();
   const slower = slowSync(folder);
   const rows: Row[] = [];
+  process.stdout.write(`Load by ${loader}.\n`);
   for (const one of plan) {
     if (one.slow && slower === null) {
       process.stdout.write('Left out: the rows with 2 ms more a sync; they need a C compiler named cc.\n');
