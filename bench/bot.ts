@@ -45,8 +45,12 @@ export function fill(folder: string, addresses: number, channels: readonly strin
   close();
 }
 
-/** Starts the bot; `environment` names the Discord that it talks to. */
-export async function startBot(folder: string, environment: Record<string, string>): Promise<Bot> {
+/** Starts the bot; `environment` names the Discord that it talks to, `onLog` gets each line of its log. */
+export async function startBot(
+  folder: string,
+  environment: Record<string, string>,
+  onLog: (line: string) => void = () => undefined,
+): Promise<Bot> {
   const began = performance.now();
   const child = spawn(process.execPath, ['src/main.ts'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -64,6 +68,7 @@ export async function startBot(folder: string, environment: Record<string, strin
   const lines = createInterface({ input: child.stdout });
   const started = Promise.withResolvers<{ receiver: string; ops: string }>();
   lines.on('line', (line) => {
+    onLog(line);
     if (line.includes('"started"')) started.resolve(JSON.parse(line) as { receiver: string; ops: string });
   });
   child.once('exit', (code) => started.reject(new Error(`The bot ended with code ${code}.`)));

@@ -1,0 +1,41 @@
+import { type Discord, seed } from '../../sandbox/discord/index.ts';
+import type { Watched } from './body.ts';
+
+/** So many commands in a cycle. */
+const PER_CYCLE = 18;
+
+/** What became of what people typed; `unanswered`: no answer within Discord's three seconds, or no bot was there. */
+export interface Asked {
+  answered: number;
+  unanswered: number;
+}
+
+/** People who look at the bot now and then, by slash commands in turns. */
+export function startPeople(discord: Discord, watched: readonly Watched[], cycleMs: number) {
+  const asked: Asked = { answered: 0, unanswered: 0 };
+  let turn = 0;
+  const ask = async () => {
+    const { address } = watched[turn % watched.length]!;
+    const commands = [
+      { name: 'status' },
+      { name: 'activity', options: { address, period: '24h' } },
+      { name: 'subscription list' },
+      { name: 'label set', options: { address, name: `Treasury ${turn}` } },
+      { name: 'help' },
+      { name: 'label remove', options: { address: watched[(turn - 2 + watched.length) % watched.length]!.address } },
+    ];
+    const command = commands[turn++ % commands.length]!;
+    const interaction = discord.begin({
+      kind: 'command',
+      userId: seed.ada,
+      channelId: seed.harbor.general,
+      unchecked: true,
+      ...command,
+    });
+    const { status } = await interaction.acknowledged();
+    if (status === 'acknowledged') asked.answered++;
+    else asked.unanswered++;
+  };
+  const timer = setInterval(() => void ask(), cycleMs / PER_CYCLE);
+  return { asked, close: () => clearInterval(timer) };
+}
