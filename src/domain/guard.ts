@@ -30,6 +30,9 @@ export function skeleton(symbol: string): string {
   return inCapitals(symbol).replace(/\s/gu, '');
 }
 
+/** That two parties dealt with each other is noted again after a day. */
+export const DEALING_MS = 24 * 60 * 60_000;
+
 /** The first and last four digits: what most people compare, and what a look-alike copies. */
 export function endsOf(address: AddressText): string {
   return address.slice(2, 6) + address.slice(-4);

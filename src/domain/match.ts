@@ -1,7 +1,7 @@
 import type { AddressText } from './address.ts';
 import { isBelow } from './amount.ts';
 import { isLure } from './guard.ts';
-import type { Asset, Perspective, Subscription } from './subscription.ts';
+import type { Asset, Perspective, Watcher } from './subscription.ts';
 import { isZero, type Transfer } from './transfer.ts';
 
 /** Why a subscription is not told of a transfer that it sees, in a word that `/why` explains. */
@@ -39,7 +39,7 @@ export interface MatchContext {
 }
 
 interface Case {
-  subscription: Subscription;
+  subscription: Watcher;
   transfer: Transfer;
   perspective: Perspective;
   /** What moved; null for a token whose contract is not known. */
@@ -88,7 +88,7 @@ const RULES: [HiddenReason, (given: Case) => boolean][] = [
  * Decides about one subscription. What cannot be judged (an amount without decimals, a token that the catalogue was not
  * asked about) is told rather than lost.
  */
-export function matchTransfer(subscription: Subscription, transfer: Transfer, context: MatchContext): Match {
+export function matchTransfer(subscription: Watcher, transfer: Transfer, context: MatchContext): Match {
   const perspective = seenFrom(subscription, transfer);
   if (!perspective) return { outcome: 'unrelated' };
   const asset: Asset | null = transfer.token ?? (transfer.kind === 'native' ? 'native' : null);
@@ -98,12 +98,12 @@ export function matchTransfer(subscription: Subscription, transfer: Transfer, co
 }
 
 /** Whether the subscription names the transfer's token: by watching it, or in its filters. */
-export function asksFor({ address, token, filters }: Subscription, transfer: Transfer): boolean {
+export function asksFor({ address, token, filters }: Watcher, transfer: Transfer): boolean {
   const contract = transfer.token;
   return contract !== null && (address === contract || token === contract || filters.tokens.includes(contract));
 }
 
-function seenFrom({ address }: Subscription, { from, to, token }: Transfer): Perspective | null {
+function seenFrom({ address }: Watcher, { from, to, token }: Transfer): Perspective | null {
   if (address === from) return address === to ? 'self' : 'outgoing';
   if (address === to) return 'incoming';
   return address === token ? 'token' : null;
@@ -111,7 +111,7 @@ function seenFrom({ address }: Subscription, { from, to, token }: Transfer): Per
 
 /** The other side, seen from the watched address; both sides for a token that is watched. */
 export function otherSides(
-  { address }: Pick<Subscription, 'address'>,
+  { address }: Pick<Watcher, 'address'>,
   { from, to }: Pick<Transfer, 'from' | 'to'>,
 ): (AddressText | null)[] {
   if (address === from) return [to];
@@ -136,7 +136,7 @@ function isBelowMinimum({ subscription, transfer, asset }: Case): boolean {
   return isBelow(value, decimals, minimum);
 }
 
-function isOfKind({ kind }: Subscription, transfer: Transfer): boolean {
+function isOfKind({ kind }: Watcher, transfer: Transfer): boolean {
   switch (kind) {
     case 'any':
       return true;

@@ -86,6 +86,24 @@ export interface Subscription {
   silenceToldAt: number | null;
 }
 
+/** What deciding about a transfer needs of a subscription. */
+export type Watcher = Pick<
+  Subscription,
+  | 'id'
+  | 'guildId'
+  | 'channelId'
+  | 'address'
+  | 'direction'
+  | 'kind'
+  | 'minimum'
+  | 'token'
+  | 'paused'
+  | 'mutedUntil'
+  | 'filters'
+  | 'digest'
+  | 'quiet'
+>;
+
 /** What people choose about a subscription. */
 export type Choices = Pick<
   Subscription,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AddressText } from './address.ts';
 
 /** What moved. `unknown` is a token type that this version has no word for; it is still told. */
@@ -45,8 +45,8 @@ export function isZero({ value, tokenId, kind }: Transfer): boolean {
   return value === '0' && tokenId === null && kind !== 'erc721' && kind !== 'erc1155';
 }
 
-const digest = (parts: (string | number | boolean | null)[]) =>
-  createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16).toString('hex');
+/** Sixteen bytes as hex. */
+const digest = (parts: (string | number | boolean | null)[]) => hash('sha256', JSON.stringify(parts)).slice(0, 32);
 
 /**
  * Names the transfer: equal for every body that tells of the same movement within one scope. Gas, names, symbols,
@@ -58,15 +58,8 @@ export function transferKey(scope: number, t: Transfer): string {
   return digest([scope, kind, t.txHash, t.token, t.from, t.to, amount]);
 }
 
-/** Names the delivery: the transfer plus where it was mined and which watcher it was sent for. */
-export function deliveryKey(scope: number, event: TransferEvent): string {
+/** Names the delivery: the transfer (by its key) plus where it was mined and which watcher it was sent for. */
+export function deliveryKey(key: string, event: TransferEvent): string {
   const { transfer } = event;
-  return digest([
-    transferKey(scope, transfer),
-    transfer.blockHash,
-    event.projectId,
-    event.addressType,
-    event.direction,
-    transfer.internal,
-  ]);
+  return digest([key, transfer.blockHash, event.projectId, event.addressType, event.direction, transfer.internal]);
 }

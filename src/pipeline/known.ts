@@ -2,9 +2,9 @@ import type { AddressText } from '../domain/address.ts';
 import type { Receipt, SeenTransfer } from '../domain/identity.ts';
 import type { MatchContext } from '../domain/match.ts';
 import type { TransferEvent } from '../domain/transfer.ts';
-import type { CatalogEntry, Learned, Sighting } from '../store/guard.ts';
+import type { CatalogEntry, Learned } from '../store/guard.ts';
 import type { InboxRow } from '../store/inbox.ts';
-import type { Question, StoredDelivery } from '../store/routing.ts';
+import type { Question, Sighting, StoredDelivery } from '../store/routing.ts';
 import type { Store } from '../store/tables.ts';
 import type { Catalogue } from './catalogue.ts';
 import { type Suspicion, toSuspicion } from './marks.ts';
@@ -23,6 +23,8 @@ export interface Known {
   deliveries: Map<string, StoredDelivery>;
   /** By the transfer's key. */
   sightings: Map<string, Sighting>;
+  /** By guild; of those in which somebody may have to wait. */
+  timezones: Map<string, string | null>;
   context: MatchContext;
   suspicion: Suspicion;
 }
@@ -45,7 +47,11 @@ export async function lookUp(
   const read = await store.routing.read(items.map(toQuestion), now);
   const { knowledge, sightings } = read;
   const catalog = new Map(knowledge.catalog.map((entry) => [entry.token, entry]));
-  const tokens = new Set(sightings.flatMap(({ transfer }) => transfer.token ?? []));
+  const watched = new Map(sightings.map((sighting) => [sighting.transferKey, sighting]));
+  const tokens = new Set<AddressText>();
+  for (const { keys, event } of items) {
+    if (event.transfer.token && watched.has(keys.transfer)) tokens.add(event.transfer.token);
+  }
   const news: CatalogEntry[] = (await catalogue?.learn(tokens, catalog)) ?? [];
   const brand = nativeSymbol === undefined ? brandOf(items) : null;
   const suspicion = toSuspicion(knowledge, news, nativeSymbol ?? brand ?? knowledge.nativeSymbol);
@@ -54,7 +60,8 @@ export async function lookUp(
     known: {
       transfers: new Map(read.transfers.map((seen) => [seen.key, seen])),
       deliveries: new Map(read.deliveries.map((seen) => [seen.key, seen])),
-      sightings: new Map(sightings.map((sighting) => [sighting.transferKey, sighting])),
+      sightings: watched,
+      timezones: new Map(read.timezones.map(({ guildId, timezone }) => [guildId, timezone])),
       suspicion,
       context: {
         now,

@@ -1,8 +1,8 @@
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
-import { endsOf, skeleton } from '../domain/guard.ts';
+import { DEALING_MS, endsOf, skeleton } from '../domain/guard.ts';
 import type { Mark } from '../domain/mark.ts';
 import { asksFor, otherSides } from '../domain/match.ts';
-import type { Subscription } from '../domain/subscription.ts';
+import type { Watcher } from '../domain/subscription.ts';
 import { isZero, type Transfer } from '../domain/transfer.ts';
 import type { CatalogEntry, Dealing, Knowledge } from '../store/guard.ts';
 
@@ -14,8 +14,8 @@ export interface Suspicion {
   nativeSymbol: string | null;
   /** By guild and ends. */
   named: Map<string, Knowledge['named']>;
-  /** By guild, watched address and ends. */
-  dealings: Map<string, Set<AddressText>>;
+  /** When they were noted, by guild, watched address and ends. */
+  dealings: Map<string, Map<AddressText, number>>;
 }
 
 /** Puts what the store knows, and what the explorer just said, in order. */
@@ -35,11 +35,18 @@ export function toSuspicion(
   for (const { symbol, token, cataloged } of news) {
     if (cataloged && symbol !== null) addTo(suspicion.genuine, skeleton(symbol), token);
   }
-  for (const dealing of dealings) addTo(suspicion.dealings, dealingKey(dealing), dealing.counterparty);
+  for (const dealing of dealings) note(suspicion.dealings, dealing, dealing.seenAt);
   return suspicion;
 }
 
 const dealingKey = ({ guildId, address, counterparty }: Dealing) => `${guildId} ${address} ${endsOf(counterparty)}`;
+
+function note(dealings: Suspicion['dealings'], dealing: Dealing, at: number): void {
+  const key = dealingKey(dealing);
+  const noted = dealings.get(key);
+  if (noted) noted.set(dealing.counterparty, at);
+  else dealings.set(key, new Map([[dealing.counterparty, at]]));
+}
 
 function addTo(sets: Map<string, Set<AddressText>>, key: string, address: AddressText): void {
   const set = sets.get(key);
@@ -67,40 +74,43 @@ export function tokenMarks({ token, tokenSymbol }: Transfer, { catalog, genuine,
 }
 
 /** The other sides that look like somebody whom the server has named or the watched address lately dealt with. */
-export function lookAlikes(subscription: Subscription, transfer: Transfer, suspicion: Suspicion): Mark[] {
+export function lookAlikes(subscription: Watcher, transfer: Transfer, suspicion: Suspicion): Mark[] {
   const { guildId, address } = subscription;
   return otherSides(subscription, transfer).flatMap((party): Mark[] => {
     if (party === null || party === address || party === ZERO_ADDRESS) return [];
     const named = suspicion.named.get(guildId + endsOf(party)) ?? [];
     if (named.some((one) => one.address === party)) return [];
     if (named[0]) return [{ kind: 'look-alike', address: party, like: named[0].address, label: named[0].label }];
-    const dealings = suspicion.dealings.get(dealingKey({ guildId, address, counterparty: party })) ?? [];
-    const like = [...dealings].find((other) => other !== party);
+    const dealings = suspicion.dealings.get(dealingKey({ guildId, address, counterparty: party }));
+    const like = dealings && [...dealings.keys()].find((other) => other !== party);
     return like ? [{ kind: 'look-alike', address: party, like, label: null }] : [];
   });
 }
 
 /** The marks that a line bears for one subscription; who asks for a token by name need not hear that it is obscure. */
-export function marksFor(subscription: Subscription, transfer: Transfer, marks: Mark[]): Mark[] {
+export function marksFor(subscription: Watcher, transfer: Transfer, marks: Mark[]): Mark[] {
   return marks.filter(({ kind }) => kind !== 'uncataloged' || !asksFor(subscription, transfer));
 }
 
 /**
- * Whom the watched address dealt with, noted for the rest of the batch too. Nothing is learned from a transfer that costs
+ * Whom the watched address dealt with, noted for the rest of the batch too; null when that is not to be stored. Nothing is learned from a transfer that costs
  * its maker nothing: of nothing, of a token that anybody may have made, or with an address that looks like another.
  */
 export function learnDealing(
-  { guildId, address }: Subscription,
+  { guildId, address }: Watcher,
   transfer: Transfer,
   marks: Mark[],
-  suspicion: Suspicion,
-): Dealing | null {
+  { dealings }: Suspicion,
+  at: number,
+): (Dealing & { at: number }) | null {
   const sides = otherSides({ address }, transfer);
   const [counterparty] = sides;
   // A token that is watched deals with nobody.
   if (sides.length !== 1 || !counterparty || counterparty === address || counterparty === ZERO_ADDRESS) return null;
   if (marks.length > 0 || isZero(transfer)) return null;
-  const dealing = { guildId, address, counterparty };
-  addTo(suspicion.dealings, dealingKey(dealing), counterparty);
+  const dealing = { guildId, address, counterparty, at };
+  const noted = dealings.get(dealingKey(dealing))?.get(counterparty);
+  if (noted !== undefined && at <= noted + DEALING_MS) return null;
+  note(dealings, dealing, at);
   return dealing;
 }

@@ -3,11 +3,12 @@ import { parseEvent } from '../domain/event.ts';
 import { judge } from '../domain/identity.ts';
 import type { Mark } from '../domain/mark.ts';
 import { matchTransfer } from '../domain/match.ts';
-import { deliveryKey, type Transfer, transferKey } from '../domain/transfer.ts';
+import { dueOf } from '../domain/rhythm.ts';
+import type { Watcher } from '../domain/subscription.ts';
+import { deliveryKey, transferKey } from '../domain/transfer.ts';
 import { isPassing } from '../errors.ts';
-import type { Sighting } from '../store/guard.ts';
 import type { InboxRow } from '../store/inbox.ts';
-import type { NewAlert, Routed } from '../store/routing.ts';
+import type { NewAlert, Routed, Sighting } from '../store/routing.ts';
 import { type Item, type Known, lookUp, type Sources } from './known.ts';
 import { learnDealing, lookAlikes, marksFor, tokenMarks } from './marks.ts';
 
@@ -128,11 +129,12 @@ async function routeBatch(rows: InboxRow[], options: RouterOptions): Promise<Rou
       continue;
     }
     const { event } = parsed;
+    const key = transferKey(row.scope, event.transfer);
     items.push({
       row,
       event,
       receipt: { receivedAt: row.receivedAt, answeredAt: outcome(row.id) ?? null },
-      keys: { transfer: transferKey(row.scope, event.transfer), delivery: deliveryKey(row.scope, event) },
+      keys: { transfer: key, delivery: deliveryKey(key, event) },
     });
   }
   const { known, learned } = await lookUp(items, options, routed.now);
@@ -147,7 +149,10 @@ async function routeBatch(rows: InboxRow[], options: RouterOptions): Promise<Rou
       routed.quarantined.push({ id: item.row.id, reason: `Routing failed: ${(error as Error).message}` });
     }
   }
-  routed.transfers = [...changed.transfers].map((key) => known.transfers.get(key)!);
+  routed.transfers = [...changed.transfers].map((key) => {
+    const { transfer, ...seen } = known.transfers.get(key)!;
+    return { ...seen, txHash: transfer.txHash, data: JSON.stringify(transfer) };
+  });
   routed.deliveries = [...changed.deliveries].map((key) => known.deliveries.get(key)!);
   routed.changed = [...changed.lines];
   return routed;
@@ -178,7 +183,7 @@ function routeEvent(
       transfer,
     });
     const sighting = known.sightings.get(keys.transfer);
-    if (sighting) tell(sighting, transfer, known, routed);
+    if (sighting) tell(sighting, { row, event, receipt, keys }, known, routed);
     return;
   }
   const moved = transfer.blockHash !== null && transfer.blockHash !== seen.transfer.blockHash;
@@ -196,26 +201,33 @@ function routeEvent(
 }
 
 /** One line for each channel in which a subscription matches, and a recorded reason for every one that does not. */
-function tell({ transferKey, at, watchers, lateMs }: Sighting, transfer: Transfer, known: Known, routed: Routed): void {
+function tell({ watchers, lateMs }: Sighting, { row, event, keys }: Item, known: Known, routed: Routed): void {
   const { suspicion } = known;
+  const { transfer } = event;
+  const at = row.receivedAt;
   const ofToken = tokenMarks(transfer, suspicion);
   const late: Mark[] = lateMs === null ? [] : [{ kind: 'late', ms: lateMs }];
-  const alerts = new Map<string, NewAlert>();
+  const told = new Map<string, { alert: Omit<NewAlert, 'hold' | 'dueAt'>; matched: Watcher[] }>();
   for (const subscription of watchers) {
     const match = matchTransfer(subscription, transfer, known.context);
     if (match.outcome === 'unrelated') continue;
     const alike = lookAlikes(subscription, transfer, suspicion);
-    const dealing = learnDealing(subscription, transfer, [...ofToken, ...alike], suspicion);
-    if (dealing) routed.learned.dealings.push({ ...dealing, at });
+    const dealing = learnDealing(subscription, transfer, [...ofToken, ...alike], suspicion, at);
+    if (dealing) routed.learned.dealings.push(dealing);
     const { guildId, channelId, id, address } = subscription;
     const outcome = match.outcome === 'matched' ? 'matched' : match.reason;
-    routed.decisions.push({ transferKey, guildId, channelId, subscription: id, address, outcome, at });
+    const of = { transferKey: keys.transfer, guildId, channelId };
+    routed.decisions.push({ ...of, subscription: id, address, outcome, at });
     if (match.outcome === 'hidden') continue;
-    const alert = alerts.get(channelId) ?? { transferKey, guildId, channelId, matches: [], marks: [] };
+    const { alert, matched } = told.get(channelId) ?? { alert: { ...of, matches: [], marks: [] }, matched: [] };
     alert.matches.push({ subscription: id, perspective: match.perspective });
+    matched.push(subscription);
     const marks = [...alert.marks, ...alike, ...marksFor(subscription, transfer, ofToken), ...late];
     alert.marks = [...new Map(marks.map((mark) => [JSON.stringify(mark), mark])).values()];
-    alerts.set(channelId, alert);
+    told.set(channelId, { alert, matched });
   }
-  routed.alerts.push(...alerts.values());
+  for (const { alert, matched } of told.values()) {
+    const due = dueOf(matched, known.timezones.get(alert.guildId) ?? null, routed.now);
+    routed.alerts.push({ ...alert, ...due });
+  }
 }

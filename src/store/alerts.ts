@@ -1,15 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
 import type { Mark } from '../domain/mark.ts';
-import {
-  BURST_LINES,
-  BURST_WINDOW_MS,
-  burstUntil,
-  type DigestReason,
-  dueOf,
-  type Hold,
-  type Rhythm,
-} from '../domain/rhythm.ts';
+import { BURST_LINES, BURST_WINDOW_MS, burstUntil, type DigestReason, type Hold } from '../domain/rhythm.ts';
 import type { Perspective } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 
@@ -230,18 +222,6 @@ export function gathering(db: Database) {
     const { lines } = told.get(channelId, last.lastAt - BURST_WINDOW_MS, BURST_LINES + 1)!;
     return burstUntil(lines, last.lastAt, now);
   };
-}
-
-/** Tells when an alert is due, from the rhythm of the subscriptions that it matched; for the router's transaction. */
-export function dueTimes(db: Database) {
-  const rhythm = db.prepare<[number], Rhythm>('SELECT digest, quiet FROM subscriptions WHERE id = ?');
-  const zone = db.prepare<[string], { timezone: string | null }>('SELECT timezone FROM guilds WHERE guild_id = ?');
-  return ({ guildId, matches }: { guildId: string; matches: { subscription: number }[] }, now: number) =>
-    dueOf(
-      matches.flatMap(({ subscription }) => rhythm.get(subscription) ?? []),
-      zone.get(guildId)?.timezone ?? null,
-      now,
-    );
 }
 
 function byTransaction(alerts: ClaimedAlert[]): ClaimedAlert[] {

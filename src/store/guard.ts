@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
-import { endsOf, skeleton } from '../domain/guard.ts';
+import { DEALING_MS, endsOf, skeleton } from '../domain/guard.ts';
 import { otherSides } from '../domain/match.ts';
-import type { Subscription } from '../domain/subscription.ts';
+import type { Watcher } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 
 /** What the explorer said of a token. */
@@ -15,16 +15,9 @@ export interface CatalogEntry {
   checkedAt: number;
 }
 
-/** A transfer that was not seen before, with the subscriptions to its addresses that its scope's events reach. */
-export interface Sighting {
-  transferKey: string;
-  scope: number;
-  /** When it came. */
-  at: number;
+/** What routing must know of a transfer before it decides. */
+export interface Observed {
   transfer: Pick<Transfer, 'txHash' | 'from' | 'to' | 'token' | 'tokenSymbol' | 'blockNumber'>;
-  watchers: Subscription[];
-  /** How long before it the scope's events had gone beyond its block; null when that is not long, or not known. */
-  lateMs: number | null;
 }
 
 /** What is known about the tokens and the parties of some transfers. */
@@ -37,7 +30,7 @@ export interface Knowledge {
   /** Addresses that a guild has named or watches, with the ends of one of the parties. */
   named: { guildId: string; address: AddressText; label: string | null }[];
   /** Whom watched addresses dealt with in the last 30 days, with the ends of one of the parties. */
-  dealings: Dealing[];
+  dealings: (Dealing & { seenAt: number })[];
 }
 
 /** A watched address and one that it sent to or received from, for the guild that watches. */
@@ -84,10 +77,11 @@ export function guardTables(db: Database) {
   const watched = db.prepare<[string, string, string, string], { address: AddressText; label: string | null }>(
     `SELECT address, label FROM subscriptions WHERE guild_id ${within} ORDER BY label IS NULL LIMIT 20`,
   );
-  const dealt = db.prepare<[string, string, string, number], Dealing>(
-    `SELECT guild_id AS guildId, address, counterparty FROM counterparties
+  const dealt = db.prepare<[string, string, string, number], Knowledge['dealings'][number]>(
+    `SELECT guild_id AS guildId, address, counterparty, seen_at AS seenAt FROM counterparties
      WHERE guild_id = ? AND address = ? AND ends = ? AND seen_at > ? LIMIT 5`,
   );
+  const highest = db.prepare<[number], number | null>('SELECT max(block) FROM heads WHERE scope = ?').pluck();
   const later = db.prepare<[number, number, number], { at: number }>(
     'SELECT at FROM heads WHERE scope = ? AND block > ? AND at > ? ORDER BY block LIMIT 2',
   );
@@ -100,7 +94,7 @@ export function guardTables(db: Database) {
   const putNative = db.prepare<[string]>("INSERT OR REPLACE INTO meta (key, value) VALUES ('native-symbol', ?)");
   const putDealing = db.prepare<[string, string, string, string, number]>(
     `INSERT INTO counterparties (guild_id, address, ends, counterparty, seen_at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at WHERE excluded.seen_at > seen_at + ${DAY}`,
+     ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at WHERE excluded.seen_at > seen_at + ${DEALING_MS}`,
   );
   const lastHeads = db.prepare<[number], { at: number; block: number }>(
     'SELECT at, block FROM heads WHERE scope = ? ORDER BY at DESC LIMIT 3',
@@ -126,11 +120,11 @@ export function guardTables(db: Database) {
 
   return {
     /** What is known about the tokens and parties of transfers that somebody watches. */
-    read(sightings: Sighting[], now: number): Knowledge {
+    read(sightings: (Observed & { watchers: Watcher[] })[], now: number): Knowledge {
       const tokens = new Set<AddressText>();
       const symbols = new Set<string>();
       const named = new Map<string, Knowledge['named'][number]>();
-      const dealings = new Map<string, Dealing[]>();
+      const dealings = new Map<string, Knowledge['dealings']>();
       const asked = new Set<string>();
       for (const { transfer, watchers } of sightings) {
         if (transfer.token) tokens.add(transfer.token);
@@ -164,14 +158,21 @@ export function guardTables(db: Database) {
       };
     },
 
-    /** How long before `at` the scope's events had gone beyond the block; two samples must say so. */
-    lateBy(scope: number, block: number | null, at: number): number | null {
-      if (block === null) return null;
-      const [first, second] = later.all(scope, block, at - HEADS_MS);
-      if (!first || !second || Math.max(first.at, second.at) > at - LATE_MS) return null;
-      return at - Math.min(first.at, second.at);
+    /**
+     * Tells, for the events of one batch, how long before `at` the scope's events had gone beyond the block; two samples
+     * must say so.
+     */
+    lateness() {
+      const heads = new Map<number, number>();
+      return (scope: number, block: number | null, at: number): number | null => {
+        const head = heads.get(scope) ?? highest.get(scope) ?? -1;
+        heads.set(scope, head);
+        if (block === null || block >= head) return null;
+        const [first, second] = later.all(scope, block, at - HEADS_MS);
+        if (!first || !second || Math.max(first.at, second.at) > at - LATE_MS) return null;
+        return at - Math.min(first.at, second.at);
+      };
     },
-
     /** Keeps what a batch taught; part of the caller's transaction. */
     keep({ catalog, dealings, nativeSymbol, heads }: Learned): void {
       for (const found of catalog) {

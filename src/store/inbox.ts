@@ -1,11 +1,16 @@
 import type { Database } from 'better-sqlite3';
 
 /** A delivery as it came. */
-export interface InboxRow {
-  id: number;
+export interface NewDelivery {
   scope: number;
   receivedAt: number;
   body: Uint8Array;
+}
+
+/** A delivery that waits for the router, with its bytes read as UTF-8. */
+export interface InboxRow extends Omit<NewDelivery, 'body'> {
+  id: number;
+  body: string;
 }
 
 /** Deliveries that were stored and not yet routed, and those that could not be understood. */
@@ -14,7 +19,7 @@ export function inboxTable(db: Database) {
     'INSERT INTO inbox (scope, received_at, body) VALUES (?, ?, ?)',
   );
   const next = db.prepare<[number], InboxRow>(
-    'SELECT id, scope, received_at AS receivedAt, body FROM inbox ORDER BY id LIMIT ?',
+    'SELECT id, scope, received_at AS receivedAt, CAST(body AS TEXT) AS body FROM inbox ORDER BY id LIMIT ?',
   );
   const waiting = db.prepare<[], { waiting: number; oldest: number | null }>(
     'SELECT count(*) AS waiting, min(received_at) AS oldest FROM inbox',
@@ -25,13 +30,13 @@ export function inboxTable(db: Database) {
   const byScope = db.prepare<[], { scope: number; rows: number; bytes: number }>(
     'SELECT scope, count(*) AS rows, sum(length(body)) AS bytes FROM quarantine GROUP BY scope',
   );
-  const append = db.transaction((rows: Omit<InboxRow, 'id'>[]) =>
+  const append = db.transaction((rows: NewDelivery[]) =>
     rows.map((row) => Number(insert.run(row.scope, row.receivedAt, row.body).lastInsertRowid)),
   );
 
   return {
     /** Stores deliveries in one durable commit and gives their ids in the same order. */
-    append: (rows: Omit<InboxRow, 'id'>[]): number[] => append.immediate(rows),
+    append: (rows: NewDelivery[]): number[] => append.immediate(rows),
     /** The oldest ones. */
     next: (limit: number): InboxRow[] => next.all(limit),
     /** What was set aside, by the scope that it came for. */

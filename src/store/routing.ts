@@ -3,17 +3,16 @@ import type { AddressText } from '../domain/address.ts';
 import type { SeenDelivery, SeenTransfer } from '../domain/identity.ts';
 import type { Mark } from '../domain/mark.ts';
 import type { HiddenReason } from '../domain/match.ts';
-import type { Hold } from '../domain/rhythm.ts';
-import type { Asset, Perspective } from '../domain/subscription.ts';
+import type { Due, Hold } from '../domain/rhythm.ts';
+import type { Asset, Perspective, Watcher } from '../domain/subscription.ts';
 import type { TransferEvent } from '../domain/transfer.ts';
-import { dueTimes } from './alerts.ts';
 import { unsynced } from './database.ts';
 import { editTables } from './edits.ts';
-import { guardTables, type Knowledge, type Learned, type Sighting } from './guard.ts';
-import { subscriptionsTable } from './subscriptions.ts';
+import { guardTables, type Knowledge, type Learned, type Observed } from './guard.ts';
+import { watcherLookUp } from './subscriptions.ts';
 
-/** One line to be told in one channel. */
-export interface NewAlert {
+/** One line to be told in one channel, when it is due. */
+export interface NewAlert extends Due {
   transferKey: string;
   guildId: string;
   channelId: string;
@@ -41,11 +40,18 @@ export interface StoredDelivery extends SeenDelivery, Pick<TransferEvent, 'proje
   lastAt: number;
 }
 
+/** What is stored of a transfer. */
+export interface StoredTransfer extends Omit<SeenTransfer, 'transfer'> {
+  txHash: string;
+  /** JSON of the {@link Transfer}. */
+  data: string;
+}
+
 /** Everything that routing a batch of deliveries changes; committed as one. */
 export interface Routed {
   /** Inbox ids that are done. */
   done: number[];
-  transfers: SeenTransfer[];
+  transfers: StoredTransfer[];
   deliveries: StoredDelivery[];
   alerts: NewAlert[];
   decisions: Decision[];
@@ -58,8 +64,20 @@ export interface Routed {
 }
 
 /** A delivery to be routed, as far as it decides what must be known. */
-export interface Question extends Omit<Sighting, 'watchers' | 'lateMs'> {
+export interface Question extends Observed {
+  transferKey: string;
   deliveryKey: string;
+  scope: number;
+  /** When it came. */
+  at: number;
+}
+
+/** A transfer that was not seen before, with the subscriptions to its addresses that its scope's events reach. */
+export interface Sighting {
+  transferKey: string;
+  watchers: Watcher[];
+  /** How long before it the scope's events had gone beyond its block; null when that is not long, or not known. */
+  lateMs: number | null;
 }
 
 /** What is known about some deliveries. */
@@ -70,6 +88,8 @@ export interface Answer {
   sightings: Sighting[];
   /** The tokens that guilds do not want to hear of now. */
   mutes: { guildId: string; token: Asset }[];
+  /** Of the guilds in which somebody may have to wait. */
+  timezones: { guildId: string; timezone: string | null }[];
   knowledge: Knowledge;
 }
 
@@ -78,15 +98,9 @@ const OPERATOR_SCOPE = 0;
 /** Events closer together than this count as one movement where the average time between events is reckoned. */
 const MOMENT_MS = 10_000;
 
-interface TransferRow {
+interface TransferRow extends Omit<StoredTransfer, 'reorganised' | 'txHash'> {
   id: number;
-  key: string;
-  scope: number;
-  seenAt: number;
-  count: number;
-  bodies: number;
   reorganised: 0 | 1;
-  data: string;
 }
 
 interface DeliveryRow extends Omit<StoredDelivery, 'owed'> {
@@ -95,10 +109,24 @@ interface DeliveryRow extends Omit<StoredDelivery, 'owed'> {
 
 /** The ledger of what was seen, and the step from the inbox to the outbox. */
 export function routingTable(db: Database) {
-  const { watching } = subscriptionsTable(db);
-  const { requestChange } = editTables(db);
-  const dueOf = dueTimes(db);
   const guard = guardTables(db);
+  const read = db.transaction(reader(db, guard));
+  const commit = db.transaction(writer(db, guard));
+  return {
+    /** Everything that deciding about these deliveries needs; `now` matters for mutes and for what is recent. */
+    read: (questions: Question[], now: number): Answer => read(questions, now),
+    /**
+     * Commits a routed batch: events done, lines made, reasons recorded, all or nothing. Gives the channels in which
+     * sent messages must change. If the power fails before it is on disk, so are the deliveries: they are routed again.
+     */
+    commit: (routed: Routed): string[] => unsynced(db, () => commit.immediate(routed)),
+  };
+}
+
+type Guard = ReturnType<typeof guardTables>;
+
+function reader(db: Database, guard: Guard) {
+  const watchersOf = watcherLookUp(db);
   const transfer = db.prepare<{ key: string; txHash: string }, TransferRow>(
     `SELECT id, @key AS key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers
      WHERE substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND key = unhex(@key)`,
@@ -108,42 +136,87 @@ export function routingTable(db: Database) {
        project_id AS projectId, address_type AS addressType, direction, last_at AS lastAt
      FROM deliveries WHERE transfer_id = @transferId AND key = unhex(@key)`,
   );
+  const projectOf = db.prepare<[string], { id: number }>('SELECT id FROM projects WHERE guild_id = ?');
+  const mutesOf = db.prepare<[string, number], Answer['mutes'][number]>(
+    'SELECT guild_id AS guildId, token FROM token_mutes WHERE guild_id = ? AND until > ?',
+  );
+  const timezoneOf = db.prepare<[string], Answer['timezones'][number]>(
+    'SELECT guild_id AS guildId, timezone FROM guilds WHERE guild_id = ?',
+  );
+
+  function sightings(fresh: Question[]): (Sighting & Question)[] {
+    const byAddress = memo(watchersOf);
+    const scopeOf = memo((guildId: string) => projectOf.get(guildId)?.id ?? OPERATOR_SCOPE);
+    const lateBy = guard.lateness();
+    return fresh.flatMap((question) => {
+      const { from, to, token, blockNumber } = question.transfer;
+      const around = [...new Set([from, to, token])].flatMap((address) => (address === null ? [] : byAddress(address)));
+      const watchers = around.filter(({ guildId }) => scopeOf(guildId) === question.scope);
+      if (watchers.length === 0) return [];
+      return [{ ...question, watchers, lateMs: lateBy(question.scope, blockNumber, question.at) }];
+    });
+  }
+
+  return (questions: Question[], now: number): Answer => {
+    const asked = new Map(questions.map((question) => [question.transferKey, question]));
+    const rows = [...asked].flatMap(([key, question]) => transfer.get({ key, txHash: question.transfer.txHash }) ?? []);
+    const ids = new Map(rows.map(({ key, id }) => [key, id]));
+    const sent = new Map(questions.map(({ deliveryKey, transferKey }) => [deliveryKey, transferKey]));
+    const deliveries = [...sent].flatMap(([key, transferKey]) => {
+      const transferId = ids.get(transferKey);
+      return transferId === undefined ? [] : (delivery.get({ transferId, transferKey, key }) ?? []);
+    });
+    const seen = new Set(ids.keys());
+    const fresh = sightings(questions.filter(({ transferKey: key }) => !seen.has(key) && seen.add(key)));
+    const watchers = fresh.flatMap((sighting) => sighting.watchers);
+    const guildIds = [...new Set(watchers.map(({ guildId }) => guildId))];
+    const waiting = watchers.filter(({ digest, quiet }) => digest !== null || quiet !== null);
+    return {
+      transfers: rows.map(({ id, data, reorganised, ...row }) => ({
+        ...row,
+        reorganised: reorganised === 1,
+        transfer: JSON.parse(data) as SeenTransfer['transfer'],
+      })),
+      deliveries: deliveries.map((row) => ({ ...row, owed: row.owed === 1 })),
+      sightings: fresh.map(({ transferKey, watchers, lateMs }) => ({ transferKey, watchers, lateMs })),
+      mutes: guildIds.flatMap((guildId) => mutesOf.all(guildId, now)),
+      timezones: [...new Set(waiting.map(({ guildId }) => guildId))].flatMap(
+        (guildId) => timezoneOf.get(guildId) ?? [],
+      ),
+      knowledge: guard.read(fresh, now),
+    };
+  };
+}
+
+// Values are bound by their place where there are many: by name it takes twice as long.
+function writer(db: Database, { keep }: Guard) {
+  const { requestChange } = editTables(db);
   const putTransfer = db
-    .prepare<Omit<TransferRow, 'id'> & { txHash: string }, number>(
+    .prepare<[string, number, string, number, number, number, number, string], number>(
       `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganised, data)
-       VALUES (unhex(@key), @scope, @txHash, @seenAt, @count, @bodies, @reorganised, @data)
-       ON CONFLICT (substr(tx_hash, 3, 8), key) DO UPDATE SET count = @count, bodies = @bodies,
-         reorganised = @reorganised, data = @data
+       VALUES (unhex(?), ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (substr(tx_hash, 3, 8), key) DO UPDATE SET count = excluded.count, bodies = excluded.bodies,
+         reorganised = excluded.reorganised, data = excluded.data
        RETURNING id`,
     )
     .pluck();
-  const putDelivery = db.prepare<DeliveryRow & { transferId: number }>(
+  const putDelivery = db.prepare(
     `INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at,
        project_id, address_type, direction, last_at)
-     VALUES (@transferId, unhex(@key), @count, @owed, @answeredAt, @received, @seenAt,
-       @projectId, @addressType, @direction, @lastAt)
-     ON CONFLICT DO UPDATE SET count = @count, owed = @owed, answered_at = @answeredAt, received = @received,
-       last_at = @lastAt`,
+     VALUES (?, unhex(?), ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET count = excluded.count, owed = excluded.owed, answered_at = excluded.answered_at,
+       received = excluded.received, last_at = excluded.last_at`,
   );
-  const addAlert = db.prepare<{
-    transferId: number;
-    guildId: string;
-    channelId: string;
-    matches: string;
-    marks: string;
-    hold: Hold | null;
-    dueAt: number;
-    now: number;
-  }>(
+  const addAlert = db.prepare<[number, string, string, string, string, Hold | null, number, number]>(
     `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, marks, hold, due_at, created_at)
-     VALUES (@transferId, @guildId, @channelId, @matches, @marks, @hold, @dueAt, @now)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const addChannel = db.prepare<[string, string]>(
     'INSERT INTO channels (channel_id, guild_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
-  const addDecision = db.prepare<Decision & { transferId: number }>(
+  const addDecision = db.prepare<[number, string, string, number, string, string, number]>(
     `INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, address, at)
-     VALUES (@transferId, @guildId, @channelId, @subscription, @outcome, @address, @at)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
   // What comes within a moment is one movement: the transfers of a transaction are no rhythm of hours.
   const touch = db.prepare<{ at: number; subscription: number }>(
@@ -154,108 +227,43 @@ export function routingTable(db: Database) {
        last_event_at = max(coalesce(last_event_at, 0), @at)
      WHERE id = @subscription`,
   );
-  const projectOf = db.prepare<[string], { id: number }>('SELECT id FROM projects WHERE guild_id = ?');
-  const mutesOf = db.prepare<[string, number], Answer['mutes'][number]>(
-    'SELECT guild_id AS guildId, token FROM token_mutes WHERE guild_id = ? AND until > ?',
-  );
   const setAside = db.prepare<[string, number]>(
     'INSERT INTO quarantine (scope, received_at, reason, body) SELECT scope, received_at, ?, body FROM inbox WHERE id = ?',
   );
-  const drop = db.prepare<[number]>('DELETE FROM inbox WHERE id = ?');
+  const drop = db.prepare<[string]>('DELETE FROM inbox WHERE id IN (SELECT value FROM json_each(?))');
 
-  const commit = db.transaction((routed: Routed) => {
+  return (routed: Routed): string[] => {
+    const { now, done, quarantined } = routed;
     const ids = new Map<string, number>();
-    for (const { transfer: data, reorganised, ...seen } of routed.transfers) {
-      const id = putTransfer.get({
-        ...seen,
-        txHash: data.txHash,
-        reorganised: reorganised ? 1 : 0,
-        data: JSON.stringify(data),
-      });
-      ids.set(seen.key, id!);
+    for (const { key, scope, txHash, seenAt, count, bodies, reorganised, data } of routed.transfers) {
+      ids.set(key, putTransfer.get(key, scope, txHash, seenAt, count, bodies, reorganised ? 1 : 0, data)!);
     }
-    for (const seen of routed.deliveries) {
-      putDelivery.run({ ...seen, transferId: ids.get(seen.transferKey)!, owed: seen.owed ? 1 : 0 });
+    for (const { transferKey, key, count, owed, answeredAt, received, seenAt, ...said } of routed.deliveries) {
+      const seen = [ids.get(transferKey)!, key, count, owed ? 1 : 0, answeredAt, received, seenAt];
+      putDelivery.run(...seen, said.projectId, said.addressType, said.direction, said.lastAt);
     }
-    for (const alert of routed.alerts) {
-      addChannel.run(alert.channelId, alert.guildId);
-      const [matches, marks] = [JSON.stringify(alert.matches), JSON.stringify(alert.marks)];
-      const transferId = ids.get(alert.transferKey)!;
-      addAlert.run({ ...alert, ...dueOf(alert, routed.now), transferId, matches, marks, now: routed.now });
+    for (const { transferKey, guildId, channelId, matches, marks, hold, dueAt } of routed.alerts) {
+      addChannel.run(channelId, guildId);
+      const [told, warned] = [JSON.stringify(matches), JSON.stringify(marks)];
+      addAlert.run(ids.get(transferKey)!, guildId, channelId, told, warned, hold, dueAt, now);
     }
-    for (const decision of routed.decisions) {
-      addDecision.run({ ...decision, transferId: ids.get(decision.transferKey)! });
-      touch.run({ at: decision.at, subscription: decision.subscription });
+    for (const { transferKey, guildId, channelId, subscription, outcome, address, at } of routed.decisions) {
+      addDecision.run(ids.get(transferKey)!, guildId, channelId, subscription, outcome, address, at);
+      touch.run({ at, subscription });
     }
-    for (const { id, reason } of routed.quarantined) {
-      setAside.run(reason, id);
-      drop.run(id);
-    }
-    for (const id of routed.done) drop.run(id);
-    guard.keep(routed.learned);
-    return routed.changed.flatMap((key) => requestChange(ids.get(key)!, routed.now));
-  });
-
-  const unique = (keys: string[]) => [...new Set(keys)];
-  const seenTransfer = ({ id, data, reorganised, ...row }: TransferRow): SeenTransfer => ({
-    ...row,
-    reorganised: reorganised === 1,
-    transfer: JSON.parse(data) as SeenTransfer['transfer'],
-  });
-
-  function sightings(questions: Question[], transfers: SeenTransfer[]): Sighting[] {
-    const seen = new Set(transfers.map(({ key }) => key));
-    const fresh = questions.filter(({ transferKey: key }) => !seen.has(key) && seen.add(key));
-    const subscriptions = watching(unique(fresh.flatMap(addressesOf)));
-    const byAddress = Map.groupBy(subscriptions, ({ address }) => address);
-    const guildIds = unique(subscriptions.map(({ guildId }) => guildId));
-    const scopeOf = new Map(guildIds.map((guildId) => [guildId, projectOf.get(guildId)?.id ?? OPERATOR_SCOPE]));
-    return fresh.flatMap((question) => {
-      const around = addressesOf(question).flatMap((address) => byAddress.get(address) ?? []);
-      const watchers = around.filter(({ guildId }) => scopeOf.get(guildId) === question.scope);
-      if (watchers.length === 0) return [];
-      const { scope, at, transfer } = question;
-      return [{ ...question, watchers, lateMs: guard.lateBy(scope, transfer.blockNumber, at) }];
-    });
-  }
-
-  return {
-    /** Everything that deciding about these deliveries needs; `now` matters for mutes and for what is recent. */
-    read(questions: Question[], now: number): Answer {
-      const asked = new Map(questions.map((question) => [question.transferKey, question]));
-      const rows = [...asked].flatMap(
-        ([
-          key,
-          {
-            transfer: { txHash },
-          },
-        ]) => transfer.get({ key, txHash }) ?? [],
-      );
-      const ids = new Map(rows.map(({ key, id }) => [key, id]));
-      const transfers = rows.map(seenTransfer);
-      const fresh = sightings(questions, transfers);
-      const guildIds = unique(fresh.flatMap(({ watchers }) => watchers.map(({ guildId }) => guildId)));
-      return {
-        transfers,
-        deliveries: [...new Map(questions.map(({ deliveryKey, transferKey }) => [deliveryKey, transferKey]))]
-          .flatMap(([key, transferKey]) => {
-            const transferId = ids.get(transferKey);
-            return transferId === undefined ? [] : (delivery.get({ transferId, transferKey, key }) ?? []);
-          })
-          .map((row) => ({ ...row, owed: row.owed === 1 })),
-        sightings: fresh,
-        mutes: guildIds.flatMap((guildId) => mutesOf.all(guildId, now)),
-        knowledge: guard.read(fresh, now),
-      };
-    },
-    /**
-     * Commits a routed batch: events done, lines made, reasons recorded, all or nothing. Gives the channels in which
-     * sent messages must change. If the power fails before it is on disk, so are the deliveries: they are routed again.
-     */
-    commit: (routed: Routed): string[] => unsynced(db, () => commit.immediate(routed)),
+    for (const { id, reason } of quarantined) setAside.run(reason, id);
+    drop.run(JSON.stringify([...done, ...quarantined.map(({ id }) => id)]));
+    keep(routed.learned);
+    return routed.changed.flatMap((key) => requestChange(ids.get(key)!, now));
   };
 }
 
-function addressesOf({ transfer: { from, to, token } }: Question): AddressText[] {
-  return [...new Set([from, to, token])].filter((address) => address !== null);
+/** Asks once for each key. */
+function memo<K, V>(ask: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>();
+  return (key) => {
+    const value = known.get(key) ?? ask(key);
+    known.set(key, value);
+    return value;
+  };
 }

@@ -7,6 +7,7 @@ import {
   DEFAULT_FILTERS,
   type Filters,
   type Subscription,
+  type Watcher,
 } from '../domain/subscription.ts';
 import { labelsTable } from './labels.ts';
 
@@ -80,15 +81,21 @@ const COLUMN_OF: Record<keyof Subscription, string> = {
   gapMs: 'gap_ms',
   silenceToldAt: 'silence_told_at',
 };
-const COLUMNS = Object.entries(COLUMN_OF)
-  .map(([key, column]) => `${column} AS ${key}`)
-  .join(', ');
+const columns = (keys: readonly string[]) =>
+  keys.map((key) => `${COLUMN_OF[key as keyof Subscription]} AS ${key}`).join(', ');
+const COLUMNS = columns(Object.keys(COLUMN_OF));
+
+const UNFILTERED = ['{}', JSON.stringify(DEFAULT_FILTERS)];
+
+// Those that filter nothing share one object, which a message between threads then holds once.
+const toFilters = (text: string): Filters =>
+  UNFILTERED.includes(text) ? DEFAULT_FILTERS : { ...DEFAULT_FILTERS, ...(JSON.parse(text) as Partial<Filters>) };
 
 const fromRow = (row: Row): Subscription => ({
   ...row,
   paused: row.paused === 1,
   watchSilence: row.watchSilence === 1,
-  filters: { ...DEFAULT_FILTERS, ...(JSON.parse(row.filters) as Partial<Filters>) },
+  filters: toFilters(row.filters),
 });
 
 /** As SQLite takes it. */
@@ -102,6 +109,17 @@ class NotImported extends Error {
     super(reason);
     this.reason = reason;
   }
+}
+
+/** Looks up who watches an address, in every guild, as far as the router must know. */
+export function watcherLookUp(db: Database): (address: AddressText) => Watcher[] {
+  const keys: (keyof Watcher)[] = ['id', 'guildId', 'channelId', 'address', 'direction', 'kind', 'minimum', 'token'];
+  keys.push('paused', 'mutedUntil', 'filters', 'digest', 'quiet');
+  const byAddress = db.prepare<[string], Omit<Watcher, 'paused' | 'filters'> & Pick<Row, 'paused' | 'filters'>>(
+    `SELECT ${columns(keys)} FROM subscriptions WHERE address = ?`,
+  );
+  return (address) =>
+    byAddress.all(address).map((row) => ({ ...row, paused: row.paused === 1, filters: toFilters(row.filters) }));
 }
 
 /** Subscriptions; every method but `watching` stays within one guild. */

@@ -49,13 +49,13 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'no ledger of transfers',
     file: 'src/store/routing.ts',
-    changes: [['transfer.get({ key, txHash }) ?? []', '[]']],
+    changes: [['transfer.get({ key, txHash: question.transfer.txHash }) ?? []', '[]']],
     tests: ['test/pipeline/identity.test.ts'],
   },
   {
     name: 'a server hears of every project',
     file: 'src/store/routing.ts',
-    changes: [['scopeOf.get(guildId) === question.scope', 'scopeOf.has(guildId)']],
+    changes: [['scopeOf(guildId) === question.scope', 'scopeOf(guildId) >= 0']],
     tests: ['test/pipeline/filters.test.ts'],
   },
   {

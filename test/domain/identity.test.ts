@@ -169,6 +169,8 @@ describe('keys', () => {
       other({ blockHash: '0xb2' }),
       other({ internal: true }),
     ];
-    expect(new Set(variants.map((variant) => deliveryKey(0, variant))).size).toBe(variants.length);
+    expect(new Set(variants.map((variant) => deliveryKey(transferKey(0, variant.transfer), variant))).size).toBe(
+      variants.length,
+    );
   });
 });

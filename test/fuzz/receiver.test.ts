@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import pino from 'pino';
 import { Pool } from 'undici';
@@ -18,7 +19,7 @@ const TOKEN = 'a-path-token-of-this-test';
 let url: URL;
 let client: Pool;
 let stored: () => Promise<number>;
-let last: () => Promise<Uint8Array | undefined>;
+let last: () => Uint8Array | undefined;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
@@ -36,11 +37,14 @@ beforeAll(async () => {
   url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
   client = new Pool(url.origin);
   stored = async () => (await store.inbox.stats()).waiting;
-  last = async () => (await store.inbox.next(100_000)).at(-1)?.body;
+  const file = new Database(join(directory, 'test.sqlite'), { readonly: true });
+  const newest = file.prepare<[], Uint8Array>('SELECT body FROM inbox ORDER BY id DESC LIMIT 1').pluck();
+  last = () => newest.get();
   close = async () => {
     await client.close();
     app.server.closeAllConnections();
     await app.close();
+    file.close();
     await closeStore();
     rmSync(directory, { recursive: true });
   };
@@ -81,8 +85,8 @@ it('every body and every header at the right path: 200, stored to the byte', asy
   await fc.assert(
     fc.asyncProperty(bodies, headers, fc.constantFrom('POST', 'PUT', 'PATCH'), async (body, head, method) => {
       expect(await post(`/hooks/${TOKEN}`, body, head, method)).toEqual({ status: 200, text: '{"ok":true}' });
-      expect(Buffer.from((await last())!).equals(body)).toBe(true);
-      const parsed = parseEvent(body);
+      expect(Buffer.from(last()!).equals(body)).toBe(true);
+      const parsed = parseEvent(body.toString());
       if (!parsed.ok) expect(parsed.reason).toMatch(/^The (body|event) /);
     }),
     { numRuns: 400 },
