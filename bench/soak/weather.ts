@@ -46,7 +46,11 @@ function plans(discord: Discord, file: string, watched: readonly Watched[], cycl
     lasts: Math.min(LOCK_MS / cycleMs, 0.02),
     begin() {
       const db = new Database(file, { timeout: LOCK_MS });
-      db.exec('BEGIN IMMEDIATE');
+      try {
+        db.exec('BEGIN IMMEDIATE');
+      } catch {
+        // The bot itself holds it for as long.
+      }
       // Closing gives the lock back.
       return () => void db.close();
     },
