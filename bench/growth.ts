@@ -37,6 +37,7 @@ async function route(folder: string, subscriptions: number): Promise<number> {
     outcome: () => null,
     catalogue: null,
     nativeSymbol: undefined,
+    onLines: () => undefined,
     onRouted({ events }) {
       left -= events;
       if (left === 0) done.resolve();

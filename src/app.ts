@@ -79,11 +79,11 @@ export async function startApp(
     outcome: intake.outcome,
     catalogue: explorer && createCatalogue({ token: explorer.token, clock }),
     nativeSymbol: config.NATIVE_SYMBOL,
-    onRouted({ ids, channels, quarantined, events }) {
+    onLines: deliverer.nudge,
+    onRouted({ ids, quarantined, events }) {
       intake.forget(ids);
       metrics.routed.inc(events);
       if (quarantined > 0) void watchQuarantine(store, intake, log);
-      if (channels.length > 0) deliverer.nudge(channels);
     },
   });
   const silence = watchSilence({ store, clock, log, render: renderSilence, onNotice: deliverer.nudge });

@@ -7,8 +7,9 @@ import type { ClaimedAlert } from '../store/alerts.ts';
 import type { Batch, Next, Original } from '../store/outbox.ts';
 import type { Store } from '../store/tables.ts';
 import { BATCH, compose, composeJoined, type Renderers } from './compose.ts';
-import { createPace } from './pace.ts';
-import { type Attempted, type Channel, createSettler, type SettlerOptions } from './settle.ts';
+import { createPace, type Turn } from './pace.ts';
+import { type Attempted, createSettler, type SettlerOptions } from './settle.ts';
+import { type Channel, createTurns } from './turns.ts';
 
 /** Requests under way at once. */
 const MAX_IN_FLIGHT = 40;
@@ -35,7 +36,7 @@ interface Sent {
 export function startDeliverer(options: DelivererOptions) {
   const { store, sender, clock, log, render, renderParked, random = Math.random } = options;
   const pace = createPace(clock);
-  const channels = new Map<string, Channel>();
+  const turns = createTurns();
   const removedGuilds = new Set<string>();
   const underWay = new Set<Promise<void>>();
   let cancelTimer: (() => void) | null = null;
@@ -49,93 +50,74 @@ export function startDeliverer(options: DelivererOptions) {
     random,
     renderParked,
     isRemoved: (guildId) => removedGuilds.has(guildId ?? ''),
-    nudge: (channelId) => add(channelId, null, 0),
+    nudge: (channelId) => turns.came([channelId], 0, clock.now()),
   });
-
-  function add(id: string, guildId: string | null, dueAt: number, aside = false): void {
-    const known = channels.get(id);
-    if (known) {
-      known.again = true;
-      known.sleepUntil = Math.min(known.sleepUntil, dueAt);
-      return;
-    }
-    const fresh = { sleepUntil: 0, busy: false, again: false, limit: BATCH, plain: false };
-    channels.set(id, { id, guildId, dueAt, aside, ...fresh });
-  }
 
   function pump(): void {
     cancelTimer?.();
     cancelTimer = null;
     if (closing) return;
     const now = clock.now();
-    // A clock that was set back must not hold a channel for as long.
-    const back = Math.max(0, looked - now);
+    if (now < looked) turns.setBack(looked - now);
     looked = now;
-    for (const channel of channels.values()) channel.dueAt -= back;
-    let next = Number.POSITIVE_INFINITY;
-    // Channels that begin move to the back and are met there once more, busy.
-    for (const channel of channels.values()) {
-      if (channel.busy) continue;
-      const wait = Math.max(channel.dueAt, channel.sleepUntil) - now;
-      if (wait > 0) {
-        next = Math.min(next, wait);
-        continue;
+    while (underWay.size < MAX_IN_FLIGHT) {
+      const { channel, wait } = turns.next(now);
+      if (!channel) {
+        if (wait < Number.POSITIVE_INFINITY) cancelTimer = clock.after(wait, pump);
+        return;
       }
-      if (underWay.size >= MAX_IN_FLIGHT) return;
-      const pause = pace.take();
-      if (pause > 0) {
-        next = Math.min(next, pause);
-        break;
+      const turn = pace.take(turns.apart(channel, now));
+      if (typeof turn === 'number') {
+        cancelTimer = clock.after(turn, pump);
+        return;
       }
-      begin(channel);
+      begin(channel, turn);
     }
-    if (next < Number.POSITIVE_INFINITY) cancelTimer = clock.after(next, pump);
   }
 
-  function begin(channel: Channel): void {
-    // To the back of the queue: channels take turns.
-    channels.delete(channel.id);
-    channels.set(channel.id, channel);
-    channel.busy = true;
-    channel.again = false;
-    const work: Promise<void> = serve(channel)
+  function begin(channel: Channel, turn: Turn): void {
+    turns.begin(channel);
+    const work: Promise<void> = serve(channel, turn)
       .catch((error: unknown) => {
-        pace.giveBack();
         channel.dueAt = clock.now() + STORE_PAUSE_MS;
         if (!closing) log.error({ err: error, channel: channel.id }, 'delivery paused');
       })
       .finally(() => {
+        turn.giveBack();
         channel.busy = false;
+        channel.since = clock.now();
         underWay.delete(work);
         pump();
       });
     underWay.add(work);
   }
 
-  async function serve(channel: Channel): Promise<void> {
+  async function serve(channel: Channel, turn: Turn): Promise<void> {
     const take = { limit: channel.limit, alone: channel.limit < BATCH };
     const { head, next } = await store.outbox.claim(channel.id, take, clock.now());
     if (next.status === 'nothing') {
       if (!channel.again) {
-        if (next.until === null) channels.delete(channel.id);
+        if (next.until === null) turns.remove(channel);
         else channel.sleepUntil = next.until;
       }
-      return pace.giveBack();
+      return;
     }
+    channel.lines += next.status === 'lines' ? next.waiting : 1;
     if (channel.guildId === null && head) {
       // First met by a nudge: what is known about the channel counts.
       channel.guildId = head.guildId;
       channel.dueAt = head.dueAt;
       channel.aside = head.state !== 'ready';
-      if (head.dueAt > clock.now()) return pace.giveBack();
+      if (head.dueAt > clock.now()) return;
     }
     const done =
       next.status === 'batch'
-        ? await repeat(next)
-        : await sendNew(channel, next).catch((error: unknown) => unrenderable(channel, next.alerts[0]!, error));
+        ? await repeat(next, turn)
+        : await sendNew(channel, next, turn).catch((error: unknown) => unrenderable(channel, next.alerts[0]!, error));
     // What it told changed meanwhile: it is claimed anew.
-    if (!done) return pace.giveBack();
+    if (!done) return;
     const { batch, outcome } = done;
+    channel.lines = Math.max(0, channel.lines - batch.lines);
     await settle(channel, head, batch, outcome);
     log[outcome.status === 'sent' ? 'info' : 'warn'](
       { channel: channel.id, batch: batch.id, kind: batch.kind, lines: batch.lines, attempt: batch.attempts, outcome },
@@ -143,7 +125,11 @@ export function startDeliverer(options: DelivererOptions) {
     );
   }
 
-  async function sendNew(channel: Channel, lines: Extract<Next, { status: 'lines' }>): Promise<Sent | null> {
+  async function sendNew(
+    channel: Channel,
+    lines: Extract<Next, { status: 'lines' }>,
+    turn: Turn,
+  ): Promise<Sent | null> {
     const now = clock.now();
     const { join } = lines;
     const joined = join && !channel.plain ? composeJoined(join, lines.alerts, render, now) : null;
@@ -151,6 +137,7 @@ export function startDeliverer(options: DelivererOptions) {
       const { body, alerts } = joined;
       const id = await store.outbox.join(channel.id, join, alerts, JSON.stringify(body), now);
       if (id === null) return null;
+      turn.send();
       const outcome = await sender.edit(channel.id, join.messageId, body);
       const batch = { id, kind: 'edit' as const, attempts: 1, frozenAt: now, lines: alerts.length, certain: true };
       return { batch, outcome };
@@ -158,6 +145,7 @@ export function startDeliverer(options: DelivererOptions) {
     const { body, ...message } = await compose(channel, lines, { renderers: options, store, now });
     const id = await store.outbox.freeze(message, now);
     if (id === null) return null;
+    turn.send();
     const outcome = await sender.create(channel.id, body, message.nonce, message.attachment);
     const { kind, alerts } = message;
     return { batch: { id, kind, attempts: 1, frozenAt: now, lines: alerts.length, certain: true }, outcome };
@@ -183,13 +171,17 @@ export function startDeliverer(options: DelivererOptions) {
     return null;
   }
 
-  async function repeat({ batch, original, lines }: Extract<Next, { status: 'batch' }>): Promise<Sent> {
+  async function repeat({ batch, original, lines }: Extract<Next, { status: 'batch' }>, turn: Turn): Promise<Sent> {
     const now = clock.now();
     // Only an attempt that is the first one of which Discord may know can be undone by its answer.
     const done = { ...batch, attempts: batch.attempts + 1, lines, certain: !batch.unsure };
-    if (batch.kind === 'edit') return { batch: done, outcome: await change(batch, original) };
+    if (batch.kind === 'edit') {
+      turn.send();
+      return { batch: done, outcome: await change(batch, original) };
+    }
     if (batch.unsure && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
       const searched = { ...done, certain: false };
+      turn.send();
       const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt);
       if (found.status === 'found') return { batch: searched, outcome: { status: 'sent', messageId: found.messageId } };
       // A search that failed says nothing: the message stays as unsure as it was.
@@ -197,6 +189,7 @@ export function startDeliverer(options: DelivererOptions) {
     }
     await store.outbox.attempt(batch.id, now);
     const body = JSON.parse(batch.payload) as object;
+    turn.send();
     return { batch: done, outcome: await sender.create(batch.channelId, body, batch.nonce, batch.attachment) };
   }
 
@@ -227,7 +220,7 @@ export function startDeliverer(options: DelivererOptions) {
     if (closing) return;
     try {
       for (const { channelId, guildId, dueAt, state } of await store.outbox.heads())
-        add(channelId, guildId, dueAt, state !== 'ready');
+        turns.found({ channelId, guildId, dueAt, aside: state !== 'ready' }, clock.now());
       pump();
     } catch (error) {
       if (closing) return;
@@ -242,15 +235,15 @@ export function startDeliverer(options: DelivererOptions) {
     loaded,
     /** Looks for what waits without having been nudged for. */
     look: load,
-    /** These channels have something new. */
-    nudge(channelIds: string[]): void {
-      for (const id of channelIds) add(id, null, 0);
+    /** These channels have something new, named once for each alert, after so many events. */
+    nudge(channelIds: string[], events = 0): void {
+      turns.came(channelIds, events, clock.now());
       pump();
     },
     /** Permissions or channels of a guild changed: what was set aside there, and nothing else, is tried at once. */
     guildChanged(guildId: string): void {
       removedGuilds.delete(guildId);
-      for (const channel of channels.values()) if (channel.aside && channel.guildId === guildId) channel.dueAt = 0;
+      turns.guildChanged(guildId);
       pump();
     },
     /** The bot was removed from a guild. */

@@ -4,10 +4,12 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 /** Requests a second for everything, below Discord's 50. */
-const PER_SECOND = 40;
-/** Spread over the second: what piles up on the way must not come to more than 50 in one of Discord's seconds. */
-const PER_SLICE = 10;
-const SLICE = SECOND / 4;
+export const PER_SECOND = 40;
+/** Nor more than those 50 in one of Discord's seconds when some of them take up to 200 ms longer to get there. */
+const LIMITS = [
+  { most: PER_SECOND, ms: SECOND },
+  { most: 50, ms: SECOND + 200 },
+];
 /** Refused requests in ten minutes at which sending pauses; Discord bans at 10,000. */
 const INVALID_LIMIT = 500;
 const INVALID_WINDOW = 10 * MINUTE;
@@ -15,9 +17,20 @@ const BREAKER_FIRST = MINUTE;
 const BREAKER_MOST = 15 * MINUTE;
 const UNAUTHORISED_WAIT = 5 * MINUTE;
 
+/** Room for a request, which counts from when it is sent. */
+export interface Turn {
+  /** A request goes out now. */
+  send(): void;
+  /** There will be no request, or there was none. */
+  giveBack(): void;
+}
+
 /** Decides when the next request may go out, for everything together. */
 export function createPace(clock: Clock) {
-  let spent: number[] = [];
+  /** When the latest requests were sent, and how many more may be at any moment. */
+  let sent: number[] = [];
+  let unsent = 0;
+  let takenAt = Number.NEGATIVE_INFINITY;
   let invalid: number[] = [];
   let holdUntil = 0;
   let breakerWait = 0;
@@ -32,7 +45,8 @@ export function createPace(clock: Clock) {
     const back = looked - now;
     looked = now;
     if (back > 0) {
-      spent = spent.map((at) => at - back);
+      sent = sent.map((at) => at - back);
+      takenAt -= back;
       invalid = invalid.map((at) => at - back);
       holdUntil -= back;
     }
@@ -47,25 +61,41 @@ export function createPace(clock: Clock) {
     if (invalid.length >= INVALID_LIMIT) hold(invalid[0]! + INVALID_WINDOW);
   };
 
+  const turn = (at: number): Turn => {
+    let isUnsent = true;
+    const before = takenAt;
+    takenAt = at;
+    unsent++;
+    return {
+      send() {
+        if (isUnsent) unsent--;
+        isUnsent = false;
+        sent = [...sent.slice(1 - LIMITS.at(-1)!.most), look()];
+      },
+      giveBack() {
+        probing = false;
+        if (!isUnsent) return;
+        isUnsent = false;
+        unsent--;
+        if (takenAt === at) takenAt = before;
+      },
+    };
+  };
+
   return {
-    /** 0 when a request may go out now (then it is counted), else how many milliseconds to wait. */
-    take(): number {
+    /** Room for a request, at least `apart` milliseconds after the one before, else how many milliseconds to wait for it. */
+    take(apart: number): Turn | number {
       const now = look();
       if (now < holdUntil) return holdUntil - now;
       // After a fault of everything one request tries whether it is over.
       if ((breakerOpen || !authorised) && probing) return SECOND;
-      spent = spent.filter((at) => at > now - SECOND);
-      if (spent.length >= PER_SECOND) return Math.max(1, spent[0]! + SECOND - now);
-      const sliceEnd = (spent.at(-PER_SLICE) ?? Number.NEGATIVE_INFINITY) + SLICE;
-      if (now < sliceEnd) return sliceEnd - now;
-      spent.push(now);
+      const waits = LIMITS.map(({ most, ms }) =>
+        unsent < most ? (sent.at(unsent - most) ?? Number.NEGATIVE_INFINITY) + ms - now : SECOND,
+      );
+      const wait = Math.max(...waits, takenAt + apart - now);
+      if (wait > 0) return wait;
       if (breakerOpen || !authorised) probing = true;
-      return 0;
-    },
-    /** Gives back what was taken for a request that was not made. */
-    giveBack(): void {
-      spent.pop();
-      probing = false;
+      return turn(now);
     },
     /** Every request's answer comes by here. */
     answered(outcome: 'fine' | 'unsure' | 'invalid' | 'global' | 'breaker' | 'unauthorised', retryAfterMs = 0): void {

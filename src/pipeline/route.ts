@@ -21,13 +21,15 @@ export interface RouterOptions extends Sources {
   now(): number;
   log: Logger;
   outcome(id: number): number | null | undefined;
-  /** Called after each commit with the channels that have new lines. */
-  onRouted(result: { ids: number[]; channels: string[]; quarantined: number; events: number }): void;
+  /** Called after each commit. */
+  onRouted(result: { ids: number[]; quarantined: number; events: number }): void;
+  /** These channels have something new, named once for each line, after so many events; the store knows of it. */
+  onLines(channels: string[], events: number): void;
 }
 
 /** Turns stored deliveries into lines for channels, in the order in which they came, a batch a transaction. */
 export function startRouter(options: RouterOptions) {
-  const { store, log, now, outcome, onRouted } = options;
+  const { store, log, now, outcome, onRouted, onLines } = options;
   let wanted = false;
   let closing = false;
   let timer: NodeJS.Timeout | undefined;
@@ -60,9 +62,16 @@ export function startRouter(options: RouterOptions) {
 
   async function routeRows(rows: InboxRow[]): Promise<void> {
     const routed = await routeBatch(rows, options);
-    let edited: string[];
     try {
-      edited = await store.routing.commit(routed);
+      const committing = store.routing.commit(routed);
+      // Nobody waits for the commit: the store does what it is asked for in order.
+      if (routed.alerts.length > 0)
+        onLines(
+          routed.alerts.map(({ channelId }) => channelId),
+          rows.length,
+        );
+      const edited = await committing;
+      if (edited.length > 0) onLines(edited, 0);
     } catch (error) {
       if (isPassing(error)) throw error;
       if (rows.length > 1) {
@@ -73,12 +82,11 @@ export function startRouter(options: RouterOptions) {
       const reason = `Routing failed: ${(error as Error).message}`;
       log.error({ err: error, inbox: rows[0]!.id }, 'event set aside');
       await store.routing.commit({ ...nothing(now()), quarantined: [{ id: rows[0]!.id, reason }] });
-      onRouted({ ids: [rows[0]!.id], channels: [], quarantined: 1, events: 1 });
+      onRouted({ ids: [rows[0]!.id], quarantined: 1, events: 1 });
       return;
     }
     onRouted({
       ids: rows.map((row) => row.id),
-      channels: [...new Set([...routed.alerts.map((alert) => alert.channelId), ...edited])],
       quarantined: routed.quarantined.length,
       events: rows.length,
     });

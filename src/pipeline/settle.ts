@@ -2,8 +2,9 @@ import type { Outcome } from '../discord/sender.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Batch, ChannelHead } from '../store/outbox.ts';
 import type { Store } from '../store/tables.ts';
-import { BATCH, type Take } from './compose.ts';
+import { BATCH } from './compose.ts';
 import { backoff, type createPace } from './pace.ts';
+import type { Channel } from './turns.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -12,20 +13,6 @@ const DAY = 24 * HOUR;
 const GIVE_UP_MS = 72 * HOUR;
 const PARKED_RETRIES = [15 * MINUTE, HOUR, 6 * HOUR];
 const KEPT: Record<'parked' | 'paused', number> = { parked: 7 * DAY, paused: 30 * DAY };
-
-/** A channel that has something to be sent, now or later. */
-export interface Channel extends Take {
-  guildId: string | null;
-  /** It may not be tried before. */
-  dueAt: number;
-  /** There is nothing to send before; something new ends this. */
-  sleepUntil: number;
-  busy: boolean;
-  /** Parked or paused, as far as is known. */
-  aside: boolean;
-  /** Nudged while busy. */
-  again: boolean;
-}
 
 /** A message that an attempt was made for. */
 export interface Attempted extends Pick<Batch, 'id' | 'kind' | 'attempts' | 'frozenAt'> {
@@ -67,8 +54,7 @@ export function createSettler({ store, clock, pace, random, renderParked, isRemo
         return;
       case 'rate-limited':
         channel.dueAt = now + outcome.retryAfterMs;
-        if (outcome.local) pace.giveBack();
-        else pace.answered(outcome.global ? 'global' : 'invalid', outcome.retryAfterMs);
+        if (!outcome.local) pace.answered(outcome.global ? 'global' : 'invalid', outcome.retryAfterMs);
         return notTaken();
       case 'unsure':
         pace.answered('unsure');

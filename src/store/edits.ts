@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { alertReader, type ClaimedAlert, type Rendered, renderedCheck } from './alerts.ts';
+import { unsynced } from './database.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -117,7 +118,7 @@ export function editTables(db: Database) {
       join: (channelId: string, to: Joinable, alerts: Rendered[], payload: string, now: number): number | null =>
         join.immediate(channelId, to, alerts, payload, now),
       /** The message was changed. */
-      edited: (editId: number, now: number): void => edited.immediate(editId, now),
+      edited: (editId: number, now: number): void => unsynced(db, () => edited.immediate(editId, now)),
       /** The message will not change; the alerts that were to join it wait again, for a message of their own. */
       editFailed: (editId: number, now: number): void => editFailed.immediate(editId, now),
     },

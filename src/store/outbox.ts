@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { DigestReason, Hold } from '../domain/rhythm.ts';
 import { alertReader, type ClaimedAlert, type DueLines, dueAlerts, type Rendered, renderedCheck } from './alerts.ts';
+import { unsynced } from './database.ts';
 import { deadLetters } from './deadletters.ts';
 import { editTables, type Joinable } from './edits.ts';
 import { type Notice, noticeWriter } from './notices.ts';
@@ -257,8 +258,10 @@ export function outboxTable(db: Database) {
     /** Another attempt is about to begin. */
     attempt: (batchId: number, now: number): void => void attempt.run(now, batchId),
     /** The last attempt is known to have changed nothing at Discord. */
-    notTaken: (batchId: number): void => void certain.run(batchId),
-    sent: (batchId: number, messageId: string | null, now: number): void => sent.immediate(batchId, messageId, now),
+    notTaken: (batchId: number): void => unsynced(db, () => void certain.run(batchId)),
+    /** Discord has it; without a word of that on the disk it would be repeated with the same nonce, or looked for. */
+    sent: (batchId: number, messageId: string | null, now: number): void =>
+      unsynced(db, () => sent.immediate(batchId, messageId, now)),
     /** Gives a frozen message up; its alerts wait again, to be rendered anew. */
     thaw: (batchId: number): void => thaw.immediate(batchId),
     /** The message's alerts become dead letters; those of an edit wait again. */

@@ -103,7 +103,8 @@ export async function startPipeline({
       outcome: (id) => outcomes.get(id) ?? null,
       catalogue: lookUp && createCatalogue({ token: lookUp, clock }),
       nativeSymbol: undefined,
-      onRouted: ({ channels }) => deliverer.nudge(channels),
+      onLines: deliverer.nudge,
+      onRouted: () => undefined,
     });
     await deliverer.loaded;
     return { ...opened, deliverer, router };

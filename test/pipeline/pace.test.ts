@@ -174,15 +174,45 @@ describe('waiting before the next try', () => {
   });
 });
 
-it('spreads requests over the second: ten in a quarter of it, forty in all', () => {
-  const clock = new ManualClock();
-  const pace = createPace(clock);
-  const taken: number[] = [];
-  for (let quarter = 0; quarter < 8; quarter++) {
-    let count = 0;
-    while (pace.take() === 0) count++;
-    taken.push(count);
-    clock.advance(SECOND / 4);
+describe('requests for everything', () => {
+  /** Sends whatever is allowed, as often as there is a chance; when. */
+  function greedy(clock: ManualClock, { seconds, step, apart }: { seconds: number; step: number; apart: number }) {
+    const pace = createPace(clock);
+    const sent: number[] = [];
+    for (const end = clock.now() + seconds * SECOND; clock.now() < end; clock.advance(step)) {
+      for (let turn = pace.take(apart); typeof turn !== 'number'; turn = pace.take(apart)) {
+        turn.send();
+        sent.push(clock.now());
+      }
+    }
+    return sent;
   }
-  expect(taken).toEqual([10, 10, 10, 10, 10, 10, 10, 10]);
+  /** The most that were sent within so many milliseconds. */
+  const most = (sent: number[], ms: number) =>
+    Math.max(...sent.map((from) => sent.filter((at) => at >= from && at < from + ms).length));
+
+  it('are 40 at once, 40 in any second, and no more than 50 when they take 200 ms longer to get there', () => {
+    const sent = greedy(new ManualClock(), { seconds: 10, step: 7, apart: 0 });
+    expect(sent.filter((at) => at === sent[0])).toHaveLength(40);
+    expect(most(sent, SECOND)).toBe(40);
+    expect(most(sent, 1_200)).toBe(50);
+    expect(sent.length).toBeGreaterThan(385);
+  });
+
+  it('have as much time between them as is asked for', () => {
+    const sent = greedy(new ManualClock(), { seconds: 2, step: 5, apart: 25 });
+    expect(sent).toHaveLength(80);
+    expect(most(sent, 25)).toBe(1);
+  });
+
+  it('count from when they are sent, and hold their place until then', () => {
+    const clock = new ManualClock();
+    const pace = createPace(clock);
+    const turns = Array.from({ length: 40 }, () => pace.take(0));
+    clock.advance(5 * SECOND);
+    expect(pace.take(0)).toBe(SECOND);
+    for (const turn of turns) if (typeof turn !== 'number') turn.send();
+    clock.advance(SECOND - 1);
+    expect(pace.take(0)).toBe(1);
+  });
 });

@@ -1,0 +1,127 @@
+import { BATCH, type Take } from './compose.ts';
+import { PER_SECOND } from './pace.ts';
+
+const SECOND = 1_000;
+
+/** A channel that waited for so long comes before every other that did not. */
+const PATIENCE_MS = 5 * SECOND;
+/** What happened longer ago hardly counts for how much is coming. */
+const MEMORY_MS = 400;
+/** When nothing new came for so long, no more is expected. */
+const CALM_MS = 100;
+
+/** A channel that has something to be sent, now or later. */
+export interface Channel extends Take {
+  guildId: string | null;
+  /** It may not be tried before. */
+  dueAt: number;
+  /** There is nothing to send before; something new ends this. */
+  sleepUntil: number;
+  busy: boolean;
+  /** Parked or paused, as far as is known. */
+  aside: boolean;
+  /** Nudged while busy. */
+  again: boolean;
+  /** How many alerts wait, as far as is known. */
+  lines: number;
+  /** Since when they wait for their turn. */
+  since: number;
+}
+
+/** The channels that have something to be sent, and whose turn it is. */
+export function createTurns() {
+  const channels = new Map<string, Channel>();
+  /** How many events a second came lately, at `cameAt`. */
+  let coming = 0;
+  let cameAt = Number.NEGATIVE_INFINITY;
+
+  /** A channel has one more alert; or it was `found` to have some. */
+  function add(id: string, now: number, found: Whereabouts | null): void {
+    const known = channels.get(id);
+    if (!known) {
+      const { guildId, dueAt, aside } = found ?? { guildId: null, dueAt: 0, aside: false };
+      const fresh = { sleepUntil: 0, busy: false, again: false, limit: BATCH, plain: false };
+      channels.set(id, { id, guildId, dueAt, aside, lines: found ? BATCH : 1, since: now, ...fresh });
+      return;
+    }
+    if (known.lines === 0) known.since = now;
+    known.lines = found ? Math.max(1, known.lines) : known.lines + 1;
+    known.again = true;
+    known.sleepUntil = Math.min(known.sleepUntil, found?.dueAt ?? 0);
+  }
+
+  return {
+    /** These channels have something new, named once for each alert, after so many events. */
+    came(ids: readonly string[], events: number, now: number): void {
+      coming = coming * Math.exp(Math.min(0, cameAt - now) / MEMORY_MS) + events * (SECOND / MEMORY_MS);
+      cameAt = now;
+      for (const id of ids) add(id, now, null);
+    },
+    /** A channel was found to have alerts, not to be told before `dueAt`. */
+    found: ({ channelId, ...found }: Whereabouts & { channelId: string }, now: number): void =>
+      add(channelId, now, found),
+    remove: ({ id }: Channel): void => void channels.delete(id),
+    /** It begins, and goes to the back of the queue. */
+    begin(channel: Channel): void {
+      channels.delete(channel.id);
+      channels.set(channel.id, channel);
+      channel.busy = true;
+      channel.again = false;
+      channel.lines = 0;
+    },
+    /** Whose turn it is, or how long it is until there is one. */
+    next(now: number): { channel: Channel | null; wait: number } {
+      let channel: Channel | null = null;
+      let wait = Number.POSITIVE_INFINITY;
+      for (const one of channels.values()) {
+        if (one.busy) continue;
+        const left = Math.max(one.dueAt, one.sleepUntil) - now;
+        if (left > 0) {
+          wait = Math.min(wait, left);
+          continue;
+        }
+        if (!channel || comesBefore(one, channel, now)) channel = one;
+      }
+      return { channel, wait };
+    },
+    /**
+     * How long a channel's request leaves after the one before. While more events come than there are requests, what has
+     * little to tell is not hurried: its channel's next alerts then need no request of their own.
+     */
+    apart(channel: Channel, now: number): number {
+      if (coming <= PER_SECOND || now - cameAt >= CALM_MS || urgency(channel, now) > 0) return 0;
+      const worth = Math.min(BATCH, Math.floor(coming / PER_SECOND));
+      return Math.ceil((SECOND / PER_SECOND) * Math.max(1, worth / Math.max(1, channel.lines)));
+    },
+    /** What was set aside in a guild, and nothing else, is tried at once. */
+    guildChanged(guildId: string): void {
+      for (const channel of channels.values()) if (channel.aside && channel.guildId === guildId) channel.dueAt = 0;
+    },
+    /** The clock was set back: that must not hold a channel for as long. */
+    setBack(ms: number): void {
+      cameAt -= ms;
+      for (const channel of channels.values()) {
+        channel.dueAt -= ms;
+        channel.since -= ms;
+      }
+    },
+  };
+}
+
+type Whereabouts = Pick<Channel, 'guildId' | 'dueAt' | 'aside'>;
+
+function urgency({ since, lines }: Channel, now: number): number {
+  if (now - since > PATIENCE_MS) return 2;
+  return lines >= BATCH ? 1 : 0;
+}
+
+/**
+ * Where there are more channels than requests, a request should tell much: full messages come first. Of the others the
+ * longest, and then the one that was last to come: whatever waits already is likely to meet its channel's next alert.
+ */
+function comesBefore(a: Channel, b: Channel, now: number): boolean {
+  const [urgent, other] = [urgency(a, now), urgency(b, now)];
+  if (urgent !== other) return urgent > other;
+  if (urgent > 0) return a.since < b.since;
+  return a.lines === b.lines ? a.since > b.since : a.lines > b.lines;
+}
