@@ -5,8 +5,9 @@ const MINUTE = 60 * SECOND;
 
 /** Requests a second for everything, below Discord's 50. */
 export const PER_SECOND = 40;
-/** Nor more than those 50 in one of Discord's seconds when some of them take up to 200 ms longer to get there. */
+/** Spread a little, and not more than those 50 in a second even when some take up to 200 ms longer to get there. */
 const LIMITS = [
+  { most: 10, ms: SECOND / 10 },
   { most: PER_SECOND, ms: SECOND },
   { most: 50, ms: SECOND + 200 },
 ];
@@ -90,7 +91,7 @@ export function createPace(clock: Clock) {
       // After a fault of everything one request tries whether it is over.
       if ((breakerOpen || !authorised) && probing) return SECOND;
       const waits = LIMITS.map(({ most, ms }) =>
-        unsent < most ? (sent.at(unsent - most) ?? Number.NEGATIVE_INFINITY) + ms - now : SECOND,
+        unsent < most ? (sent.at(unsent - most) ?? Number.NEGATIVE_INFINITY) + ms - now : ms,
       );
       const wait = Math.max(...waits, takenAt + apart - now);
       if (wait > 0) return wait;

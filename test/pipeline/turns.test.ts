@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../sandbox/discord/index.ts';
+import { createPace } from '../../src/pipeline/pace.ts';
+import { type Channel, createTurns } from '../../src/pipeline/turns.ts';
+
+const SECOND = 1_000;
+
+/** When an event comes (ms), and the channels that it concerns. */
+type Coming = [at: number, ...channels: number[]];
+
+/** Sends as the deliverer does, with 4 ms from a turn to its end; gives each alert's wait, and the messages' sizes. */
+function told(events: Coming[]) {
+  const clock = new ManualClock();
+  const began = clock.now();
+  const pace = createPace(clock);
+  const turns = createTurns();
+  const waiting = new Map<string, number[]>();
+  const alerts: { channel: string; wait: number; toldAt: number }[] = [];
+  let requests = 0;
+  let cancel = () => {};
+
+  function pump(): void {
+    cancel();
+    const now = clock.now();
+    for (;;) {
+      const { channel, wait } = turns.next(now);
+      const turn = channel ? pace.take(turns.apart(channel, now)) : wait;
+      if (typeof turn === 'number') {
+        if (turn < Number.POSITIVE_INFINITY) cancel = clock.after(turn, pump);
+        return;
+      }
+      turns.begin(channel!);
+      clock.after(2, () => send(channel!, turn));
+    }
+  }
+  function send(channel: Channel, turn: Exclude<ReturnType<typeof pace.take>, number>): void {
+    const queue = waiting.get(channel.id)!;
+    const toldAt = clock.now() - began;
+    for (const at of queue.splice(0, 10)) alerts.push({ channel: channel.id, wait: toldAt - at, toldAt });
+    channel.lines = queue.length;
+    requests++;
+    turn.send();
+    clock.after(2, () => {
+      channel.busy = false;
+      channel.since = clock.now();
+      if (queue.length === 0) turns.remove(channel);
+      pump();
+    });
+  }
+
+  for (const [at, ...channels] of events) {
+    clock.advance(began + at - clock.now());
+    const ids = channels.map(String);
+    for (const id of ids) waiting.set(id, [...(waiting.get(id) ?? []), at]);
+    turns.came(ids, 1, clock.now());
+    pump();
+  }
+  clock.advance(60 * SECOND);
+  return { alerts, requests, waits: alerts.map(({ wait }) => wait).sort((a, b) => a - b) };
+}
+
+/** So many a second, to so many channels by turns. */
+const steady = (perSecond: number, channels: number, seconds: number): Coming[] =>
+  Array.from({ length: perSecond * seconds }, (_, n) => [Math.floor((n * SECOND) / perSecond), n % channels]);
+
+describe('whose turn it is', () => {
+  it('is every channel’s at once while there are requests enough', () => {
+    expect(told(steady(35, 20, 10)).waits.at(-1)).toBe(2);
+    const one: Coming = [0, ...Array.from({ length: 10 }, (_, n) => n)];
+    expect(told([one]).waits.at(-1)).toBe(2);
+  });
+
+  it('is rather that of full messages: a burst takes hardly more requests than its lines fill', () => {
+    const { alerts, requests, waits } = told(steady(3_000, 100, 1).slice(0, 1_000));
+    expect(waits).toHaveLength(1_000);
+    expect(requests).toBeLessThan(120);
+    expect(Math.max(...alerts.map(({ toldAt }) => toldAt))).toBeLessThan(2_900);
+  });
+
+  it('is the newest one’s when there are too many: most wait for a moment, the rest for their channel’s next', () => {
+    const { waits } = told(steady(50, 20, 20));
+    expect(waits).toHaveLength(1_000);
+    expect(waits[500]).toBeLessThan(25);
+    expect(waits.at(-1)).toBeLessThan(2 * SECOND);
+  });
+
+  it('comes for a quiet channel after some seconds, whatever the others do', () => {
+    const quiet: Coming = [5 * SECOND, 1_000];
+    const { alerts } = told([...steady(300, 20, 20), quiet].sort(([a], [b]) => a - b));
+    expect(alerts.find(({ channel }) => channel === '1000')!.wait).toBeLessThan(6 * SECOND);
+  });
+});
