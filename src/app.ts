@@ -10,7 +10,7 @@ import type { RenderSettings } from './discord/line.ts';
 import { renderParked, renderSilence } from './discord/notice.ts';
 import { renderAlerts, renderPlain } from './discord/render.ts';
 import { createSender } from './discord/sender.ts';
-import { type Clock, systemClock } from './domain/clock.ts';
+import { type Clock, steadyTime, systemClock } from './domain/clock.ts';
 import { createMetrics } from './metrics.ts';
 import { createParts, openExplorer, openProjects } from './parts.ts';
 import { createCatalogue } from './pipeline/catalogue.ts';
@@ -71,7 +71,8 @@ export async function startApp(
     renderDigest: (alerts, reference, reason, now) => renderDigest(alerts, reference, settings, reason, now),
   });
   const explorer = openExplorer(config, now);
-  const intake = createIntake({ store, now, onStored: () => router.nudge() });
+  const arrivals = steadyTime(now, () => performance.now());
+  const intake = createIntake({ store, now: arrivals, onStored: () => router.nudge() });
   const router = startRouter({
     store,
     now,
@@ -102,7 +103,7 @@ export async function startApp(
     config,
     intake,
     tokens: paths.tokens,
-    now,
+    now: arrivals,
     log,
     onReceived: () => metrics.received.inc(),
     onRefused(reason, source, scope) {

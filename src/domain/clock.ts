@@ -6,6 +6,26 @@ export interface Clock {
   after(ms: number, run: () => void): () => void;
 }
 
+/** A clock that was set back by more is believed at once; nothing comes again after just so long. */
+const BELIEVED_MS = 15 * 60_000;
+
+/**
+ * The time of a clock, but for this: when that is set back by minutes, as machines correct themselves, time goes on, one
+ * part in twenty slower, until the clock has caught up. What came shortly before and shortly after is as far apart as it
+ * was. `elapsed`: milliseconds that really passed, since whenever.
+ */
+export function steadyTime(now: () => number, elapsed: () => number): () => number {
+  let time = now();
+  let passed = elapsed();
+  return () => {
+    const [wall, at] = [now(), elapsed()];
+    const slow = time + (at - passed) * 0.95;
+    passed = at;
+    time = slow - wall > BELIEVED_MS ? wall : Math.max(wall, slow);
+    return Math.floor(time);
+  };
+}
+
 /** The real time; its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: Date.now,

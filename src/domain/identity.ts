@@ -2,6 +2,15 @@ import type { Transfer } from './transfer.ts';
 
 /** A retry cannot come sooner than this after an answered delivery (the first one comes after 15 s). */
 const SECOND_TRANSFER_MS = 10_000;
+/**
+ * The first retry comes 15 s after its try was given up, which takes 3 s at most; a second is added on either side for
+ * what a network does to it.
+ */
+const FIRST_RETRY = { from: 14, to: 19 };
+/** No later retry, and no repeat of the whole, comes sooner after any try of the same transfer; seconds. */
+const LATER_RETRY = 59;
+/** Bodies are stored in the order in which they were read to the end, which may take seconds. */
+const OUT_OF_ORDER = 3;
 
 /** What is remembered of a transfer. `count` is how many equal ones the transaction holds. */
 export interface SeenTransfer {
@@ -25,6 +34,16 @@ export interface SeenDelivery {
   answeredAt: number | null;
   received: number;
   seenAt: number;
+  /** Null as long as there was one body. */
+  minute: FirstMinute | null;
+}
+
+/** What the bodies of a delivery's first minute, in which nothing but first retries can come, tell of their number. */
+export interface FirstMinute {
+  /** The least number of equal transfers that explains them. */
+  least: number;
+  /** How many bodies of each second no retry is known of, from three seconds before the first one on. */
+  alone: number[];
 }
 
 /**
@@ -39,7 +58,12 @@ export interface Receipt {
   answeredAt: number | null;
 }
 
-/** Judges a body against what was seen before, and updates the delivery's record. */
+/**
+ * Judges a body against what was seen before, and updates the delivery's record. What was answered may come again all
+ * the same, because the answer was lost on its way: a body that can be the retry of an earlier one makes no second
+ * transfer. So never more are counted than there are; of three or more equal transfers, one may be missing whose body
+ * came 14 to 19 seconds (with rounding, 13 to 20) after another one's and less than ten after the last.
+ */
 export function judge(
   known: SeenDelivery | undefined,
   transferKnown: boolean,
@@ -56,19 +80,37 @@ export function judge(
       answeredAt,
       received: 1,
       seenAt: receivedAt,
+      minute: null,
     };
     return { verdict: transferKnown ? 'twin' : 'new', delivery };
   }
-  const delivery = { ...known, received: known.received + 1 };
+  const minute = withBody(known, receivedAt);
+  const delivery = { ...known, received: known.received + 1, minute };
   // Repeats do not move `answeredAt`, once there is one: two equal transfers whose answers were both lost come again
   // shortly one after the other, and the second of them must not count as a third transfer.
   if (known.owed) {
     return { verdict: 'repeat', delivery: { ...delivery, owed, answeredAt: known.answeredAt ?? answeredAt } };
   }
   // Either may be the later one: both were under way at once. A clock that was set back makes no second transfer.
-  if (known.answeredAt !== null && Math.abs(receivedAt - known.answeredAt) < SECOND_TRANSFER_MS) {
+  const soon = known.answeredAt !== null && Math.abs(receivedAt - known.answeredAt) < SECOND_TRANSFER_MS;
+  if (soon && known.count < minute.least) {
     const answered = answeredAt ?? known.answeredAt;
     return { verdict: 'second', delivery: { ...delivery, count: known.count + 1, owed, answeredAt: answered } };
   }
   return { verdict: 'repeat', delivery };
+}
+
+/** Counts another body: as the retry of the oldest one that it can be the retry of, else as of a transfer of its own. */
+function withBody({ seenAt, count, minute }: SeenDelivery, receivedAt: number): FirstMinute {
+  const first = Array.from({ length: OUT_OF_ORDER + 1 }, (_, second) => (second === OUT_OF_ORDER ? 1 : 0));
+  const { least, alone } = minute ?? { least: count, alone: first };
+  const second = Math.max(0, Math.floor((receivedAt - seenAt) / 1_000) + OUT_OF_ORDER);
+  if (second - OUT_OF_ORDER >= LATER_RETRY) return { least, alone: [] };
+  const next = Array.from({ length: Math.max(alone.length, second + 1) }, (_, place) => alone[place] ?? 0);
+  const tried = next.findIndex(
+    (bodies, place) => bodies > 0 && second - place >= FIRST_RETRY.from && second - place <= FIRST_RETRY.to,
+  );
+  if (tried >= 0) next[tried]!--;
+  next[second]!++;
+  return { least: tried >= 0 ? least : least + 1, alone: next };
 }

@@ -203,6 +203,9 @@ export const migrations: string[] = [
   CREATE UNIQUE INDEX transfers_key ON transfers (substr(tx_hash, 3, 8), key);
   CREATE INDEX transfers_scope ON transfers (scope, seen_at);
 
+  -- JSON of how many equal transfers a delivery's bodies of the first minute tell of; null: there was one body.
+  ALTER TABLE deliveries ADD COLUMN minute TEXT;
+
   -- For forgetting what is old: no step may look through everything.
   CREATE INDEX dead_letters_alert ON dead_letters (alert_id);
   CREATE INDEX batches_age ON batches (frozen_at);

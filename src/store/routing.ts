@@ -103,8 +103,9 @@ interface TransferRow extends Omit<StoredTransfer, 'reorganised' | 'txHash'> {
   reorganised: 0 | 1;
 }
 
-interface DeliveryRow extends Omit<StoredDelivery, 'owed'> {
+interface DeliveryRow extends Omit<StoredDelivery, 'owed' | 'minute'> {
   owed: 0 | 1;
+  minute: string | null;
 }
 
 /** The ledger of what was seen, and the step from the inbox to the outbox. */
@@ -133,7 +134,7 @@ function reader(db: Database, guard: Guard) {
   );
   const delivery = db.prepare<{ transferId: number; transferKey: string; key: string }, DeliveryRow>(
     `SELECT @key AS key, @transferKey AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt,
-       project_id AS projectId, address_type AS addressType, direction, last_at AS lastAt
+       project_id AS projectId, address_type AS addressType, direction, last_at AS lastAt, minute
      FROM deliveries WHERE transfer_id = @transferId AND key = unhex(@key)`,
   );
   const projectOf = db.prepare<[string], { id: number }>('SELECT id FROM projects WHERE guild_id = ?');
@@ -177,7 +178,11 @@ function reader(db: Database, guard: Guard) {
         reorganised: reorganised === 1,
         transfer: JSON.parse(data) as SeenTransfer['transfer'],
       })),
-      deliveries: deliveries.map((row) => ({ ...row, owed: row.owed === 1 })),
+      deliveries: deliveries.map(({ minute, ...row }) => ({
+        ...row,
+        owed: row.owed === 1,
+        minute: minute === null ? null : (JSON.parse(minute) as StoredDelivery['minute']),
+      })),
       sightings: fresh.map(({ transferKey, watchers, lateMs }) => ({ transferKey, watchers, lateMs })),
       mutes: guildIds.flatMap((guildId) => mutesOf.all(guildId, now)),
       timezones: [...new Set(waiting.map(({ guildId }) => guildId))].flatMap(
@@ -202,10 +207,10 @@ function writer(db: Database, { keep }: Guard) {
     .pluck();
   const putDelivery = db.prepare(
     `INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at,
-       project_id, address_type, direction, last_at)
-     VALUES (?, unhex(?), ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       project_id, address_type, direction, last_at, minute)
+     VALUES (?, unhex(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET count = excluded.count, owed = excluded.owed, answered_at = excluded.answered_at,
-       received = excluded.received, last_at = excluded.last_at`,
+       received = excluded.received, last_at = excluded.last_at, minute = excluded.minute`,
   );
   const addAlert = db.prepare<[number, string, string, string, string, Hold | null, number, number]>(
     `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, marks, hold, due_at, created_at)
@@ -238,9 +243,16 @@ function writer(db: Database, { keep }: Guard) {
     for (const { key, scope, txHash, seenAt, count, bodies, reorganised, data } of routed.transfers) {
       ids.set(key, putTransfer.get(key, scope, txHash, seenAt, count, bodies, reorganised ? 1 : 0, data)!);
     }
-    for (const { transferKey, key, count, owed, answeredAt, received, seenAt, ...said } of routed.deliveries) {
+    for (const { transferKey, key, count, owed, answeredAt, received, seenAt, minute, ...said } of routed.deliveries) {
       const seen = [ids.get(transferKey)!, key, count, owed ? 1 : 0, answeredAt, received, seenAt];
-      putDelivery.run(...seen, said.projectId, said.addressType, said.direction, said.lastAt);
+      putDelivery.run(
+        ...seen,
+        said.projectId,
+        said.addressType,
+        said.direction,
+        said.lastAt,
+        minute && JSON.stringify(minute),
+      );
     }
     for (const { transferKey, guildId, channelId, matches, marks, hold, dueAt } of routed.alerts) {
       addChannel.run(channelId, guildId);

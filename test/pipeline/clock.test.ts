@@ -81,6 +81,24 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
   });
 });
 
+describe.each([7, 20])('a clock that is set %i seconds back', (seconds) => {
+  const copies = () => pipeline.lines(ALERTS).map(({ text }) => Number(/(\d+) equal transfers/.exec(text)?.[1] ?? 1));
+
+  it('makes no second transfer of a retry, and does not hide one', async () => {
+    const [event, twice] = [payment(), payment({ value: '7000000' })];
+    await pipeline.receive(event, 20);
+    await pipeline.pass(5 * SECOND);
+    pipeline.jump(-seconds * SECOND);
+    await pipeline.receive(twice, 20);
+    await pipeline.pass(3 * SECOND);
+    await pipeline.receive(twice, 20);
+    await pipeline.pass(7 * SECOND);
+    await pipeline.receive(event, 20);
+    await pipeline.pass(MINUTE);
+    expect(copies()).toEqual([1, 2]);
+  });
+});
+
 describe('the budget of requests', () => {
   it('is not used up for hours by a clock that is set back', () => {
     const clock = new ManualClock();

@@ -9,6 +9,7 @@ import { renderParked } from '../../src/discord/notice.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import { createSender, type Sender } from '../../src/discord/sender.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import { steadyTime } from '../../src/domain/clock.ts';
 import { createCatalogue } from '../../src/pipeline/catalogue.ts';
 import { type DelivererOptions, startDeliverer } from '../../src/pipeline/deliver.ts';
 import { startRouter } from '../../src/pipeline/route.ts';
@@ -65,6 +66,7 @@ interface PipelineOptions extends DiscordOptions {
   lookUp?: Explorer['token'] | null;
   render?: DelivererOptions['render'];
   plain?: DelivererOptions['renderPlain'];
+  digest?: DelivererOptions['renderDigest'];
 }
 
 export async function startPipeline({
@@ -72,6 +74,7 @@ export async function startPipeline({
   lookUp = null,
   render = (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
   plain = renderPlain,
+  digest = (alerts, reference, reason, now) => renderDigest(alerts, reference, settings, reason, now),
   ...options
 }: PipelineOptions = {}): Promise<Pipeline> {
   const directory = mkdtempSync(join(tmpdir(), 'pipeline-'));
@@ -79,6 +82,7 @@ export async function startPipeline({
   const clock = new ManualClock();
   let wrong = 0;
   const machine = { now: () => clock.now() + wrong, after: clock.after.bind(clock) };
+  const arrivals = steadyTime(machine.now, clock.now.bind(clock));
   const discord = await startDiscord({ clock, limits: 'none', ...options });
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   const outcomes = new Map<number, number | null>();
@@ -94,7 +98,7 @@ export async function startPipeline({
       render,
       renderPlain: plain,
       renderParked,
-      renderDigest: (alerts, reference, reason, now) => renderDigest(alerts, reference, settings, reason, now),
+      renderDigest: digest,
     });
     const router = startRouter({
       store: opened.store,
@@ -159,8 +163,9 @@ export async function startPipeline({
     },
     async receive(event, answered = 0, scope = 0) {
       const body = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event));
-      const [id] = await running.store.inbox.append([{ scope, receivedAt: machine.now(), body }]);
-      outcomes.set(id!, answered === null ? null : machine.now() + answered);
+      const receivedAt = arrivals();
+      const [id] = await running.store.inbox.append([{ scope, receivedAt, body }]);
+      outcomes.set(id!, answered === null ? null : receivedAt + answered);
       running.router.nudge();
     },
     rows<Row>(sql: string) {
