@@ -105,6 +105,11 @@ export function memoryOf(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;
 }
 
+/** The most resident memory that a process has had, in MiB. */
+export function mostMemoryOf(pid: number): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;
+}
+
 /** Does something so many times, so many at once. */
 export async function many(times: number, atOnce: number, run: (n: number) => Promise<unknown>): Promise<void> {
   let next = 0;

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { startRouter } from '../src/pipeline/route.ts';
@@ -6,13 +6,19 @@ import { openStore } from '../src/store/client.ts';
 import { openDatabase } from '../src/store/database.ts';
 import type { Position } from '../src/store/pruning.ts';
 import { openTables } from '../src/store/tables.ts';
-import { fill, memoryOf, startBot, wait } from './bot.ts';
+import { fill, many, memoryOf, mostMemoryOf, startBot, wait } from './bot.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
+import { fillSeen } from './seen.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 const SIZES = [1_000, 100_000, 1_000_000];
 const EVENTS = 1_000;
+/** Transfers that were seen before; 50 million take 40 GB and some ten minutes to be made up. */
+const SEEN = Number(process.env.BENCH_SEEN ?? 1_000_000);
+/** Deliveries that are a load, and how many of them come at once. */
+const LOAD = 20_000;
+const AT_ONCE = 20;
 const LINES = 100_000;
 const CHANNELS = Array.from({ length: 1_000 }, (_, n) => String(1_000 + n));
 /** Nobody answers there. */
@@ -61,6 +67,19 @@ async function startUp(folder: string): Promise<{ ms: number; memory: number }> 
   return { ms: bot.startMs, memory };
 }
 
+/** The most memory, in MiB, while deliveries come as fast as they are answered and until all are routed. */
+async function memoryInUse(folder: string, subscriptions: number): Promise<number> {
+  const bot = await startBot(folder, NOWHERE);
+  await many(LOAD, AT_ONCE, () => {
+    const n = told++;
+    return bot.post(bodyOf(n, addressOf((n * 7_919) % subscriptions)));
+  });
+  while (bot.waiting().inbox > 0) await wait(100);
+  const memory = mostMemoryOf(bot.pid);
+  await bot.stop();
+  return memory;
+}
+
 /** Lines that wait for a Discord that does not answer, of transfers that are older than what is remembered. */
 function addLines(folder: string): void {
   const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
@@ -95,8 +114,8 @@ function pruneAll(folder: string): number {
   return longest;
 }
 
-/** What more subscriptions and more undelivered lines cost. */
-export async function growth(): Promise<void> {
+/** What more subscriptions cost. */
+async function subscriptions(): Promise<void> {
   const folders = SIZES.map((size) => {
     const folder = newFolder();
     fill(folder, size, CHANNELS);
@@ -109,6 +128,7 @@ export async function growth(): Promise<void> {
   const rows: Row[] = [];
   for (const [n, size] of SIZES.entries()) {
     const { ms, memory } = await startUp(folders[n]!);
+    const inUse = await memoryInUse(folders[n]!, size);
     rows.push({
       subscriptions: size,
       wanted: 1.3,
@@ -116,9 +136,41 @@ export async function growth(): Promise<void> {
       'µs an event': short(spread(times[n]!).median),
       'start ms': short(ms),
       'memory MiB': short(memory),
+      'under load MiB': short(inUse),
     });
   }
   report('growth', rows);
+  for (const folder of folders) rmSync(folder, { recursive: true });
+}
+
+/** What it costs to have seen many transfers. */
+async function seen(): Promise<void> {
+  const [empty, full] = [newFolder(), newFolder()];
+  const began = performance.now();
+  fillSeen(full, SEEN);
+  process.stdout.write(`${SEEN} seen transfers were made up in ${short((performance.now() - began) / 1_000)} s.\n`);
+  const times: number[][] = [[], []];
+  for (const folder of [empty, full]) fill(folder, SIZES[0]!, CHANNELS);
+  for (let run = 0; run < RUNS; run++) {
+    times[0]!.push(await route(empty, SIZES[0]!));
+    times[1]!.push(await route(full, SIZES[0]!));
+  }
+  report('seen', [
+    {
+      seen: SEEN,
+      wanted: 1.5,
+      ...ratioColumns(times[1]!.map((time, run) => time / times[0]![run]!)),
+      'µs an event': short(spread(times[1]!).median),
+      'µs when empty': short(spread(times[0]!).median),
+      'bytes a transfer': Math.round(statSync(join(full, 'bot.sqlite')).size / SEEN),
+      'memory MiB': short((await startUp(full)).memory),
+    },
+  ]);
+  for (const folder of [empty, full]) rmSync(folder, { recursive: true });
+}
+
+/** What undelivered lines cost, and forgetting them. */
+async function undelivered(): Promise<void> {
   const [without, lines]: number[][] = [[], []];
   const longest: number[] = [];
   for (let run = 0; run < RUNS; run++) {
@@ -136,5 +188,11 @@ export async function growth(): Promise<void> {
     { figure: `MiB for ${LINES} undelivered lines`, wanted: 20, median: short(more.median), most: short(more.max) },
     { figure: 'longest step of pruning, ms', wanted: 20, median: short(block.median), most: short(block.max) },
   ]);
-  for (const folder of folders) rmSync(folder, { recursive: true });
+}
+
+/** What more subscriptions, seen transfers and undelivered lines cost. */
+export async function growth(): Promise<void> {
+  await subscriptions();
+  await seen();
+  await undelivered();
 }
