@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
@@ -108,6 +108,23 @@ export function memoryOf(pid: number): number {
 /** The most resident memory that a process has had, in MiB. */
 export function mostMemoryOf(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;
+}
+
+/** Seconds of processor that a bot's threads took until now. The database's writer starts before its reader. */
+export function threadsOf(pid: number): { loop: number; writer: number; others: number } {
+  const threads = readdirSync(`/proc/${pid}/task`).map((id) => {
+    const [, name, rest] = /\((.*)\) (.*)/s.exec(readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8'))!;
+    const fields = rest!.split(' ');
+    return { id: Number(id), name: name!, seconds: (Number(fields[11]) + Number(fields[12])) / 100 };
+  });
+  const writer = threads.filter(({ name }) => name === 'WorkerThread').sort((a, b) => a.id - b.id)[0];
+  const total = (of: typeof threads) => of.reduce((sum, { seconds }) => sum + seconds, 0);
+  const own = threads.filter(({ id }) => id === pid || id === writer?.id);
+  return {
+    loop: total(threads.filter(({ id }) => id === pid)),
+    writer: writer?.seconds ?? 0,
+    others: total(threads) - total(own),
+  };
 }
 
 /** Does something so many times, so many at once. */

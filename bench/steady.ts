@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { createConnection, type Socket } from 'node:net';
+import { wait } from './bot.ts';
+
+const CONNECTIONS = 100;
+/** How often requests that are due are sent. */
+const TICK_MS = 5;
+
+/** What became of a load. */
+export interface Held {
+  /** Requests that were sent a second; fewer than wanted when every connection waited for an answer. */
+  perSecond: number;
+  /** Answers other than 200. */
+  failed: number;
+}
+
+/**
+ * Posts bodies of ASCII letters at a constant rate, and does as little as possible for it (bytes on plain sockets, one
+ * request at a time on each), because it shares the machine with what is measured. `atEnd` is called when the last is due.
+ */
+export async function hold(
+  url: string,
+  { rate, seconds, body, atEnd }: { rate: number; seconds: number; body(): string; atEnd(): void },
+): Promise<Held> {
+  const { hostname, port, pathname } = new URL(url);
+  const head = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: `;
+  let failed = 0;
+  const connect = async (): Promise<Socket> => {
+    const socket = createConnection({ host: hostname, port: Number(port), noDelay: true });
+    await once(socket, 'connect');
+    socket.setEncoding('latin1');
+    let answer = '';
+    socket.on('data', (chunk: string) => {
+      answer += chunk;
+      // Every answer is one JSON object.
+      if (!answer.endsWith('}')) return;
+      if (!answer.startsWith('HTTP/1.1 200')) failed++;
+      answer = '';
+      free.push(socket);
+    });
+    return socket;
+  };
+  const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, connect));
+  const free = [...sockets];
+  const began = performance.now();
+  let sent = 0;
+  for (let elapsed = 0; elapsed < seconds * 1_000; elapsed = performance.now() - began) {
+    for (const due = (elapsed / 1_000) * rate; sent < due && free.length > 0; sent++) {
+      const text = body();
+      free.shift()!.write(`${head}${text.length}\r\n\r\n${text}`, 'latin1');
+    }
+    await wait(TICK_MS);
+  }
+  atEnd();
+  while (free.length < sockets.length) await wait(TICK_MS);
+  for (const socket of sockets) socket.destroy();
+  return { perSecond: sent / seconds, failed };
+}
