@@ -15,7 +15,7 @@ export type Outcome =
   | { status: 'gone'; code: number }
   | { status: 'refused'; reason: string };
 
-/** Whether a message with a reference is in a channel; `unknown` when the channel cannot be read. */
+/** Whether a message with a reference is in a channel; `unknown` when its history cannot be read and holds something. */
 export type Found = { status: 'found'; messageId: string } | { status: 'absent' } | { status: 'unknown' };
 
 /** JSON codes of a 403 that concern one channel. */
@@ -51,6 +51,18 @@ export function createSender({
       if (outcome.status === 'unauthorised') rest.setToken(token);
       return outcome;
     }
+  }
+
+  /** Whether nothing was sent since `after` to a channel that shows no messages. */
+  async function silent(channelId: string, after: bigint): Promise<Found | Outcome> {
+    let channel: { last_message_id?: string | null } = {};
+    const outcome = await attempt(async () => {
+      channel = (await rest.get(Routes.channel(channelId))) as typeof channel;
+    });
+    if (outcome.status === 'forbidden') return { status: 'unknown' };
+    if (outcome.status !== 'sent') return outcome;
+    const last = channel.last_message_id;
+    return { status: last === null || (last !== undefined && BigInt(last) < after) ? 'absent' : 'unknown' };
   }
 
   return {
@@ -92,6 +104,8 @@ export function createSender({
         const list = messages as { id: string }[];
         const hit = list.find((message) => JSON.stringify(message).includes(reference));
         if (hit) return { status: 'found', messageId: hit.id };
+        // Who may not read a channel's history is shown an empty one.
+        if (from === null && list.length === 0) return silent(channelId, after);
         const ids = list.map(({ id }) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
         // The newest reach back far enough, or there are no more.
         if (ids.length < 100 || (from === null && ids[0]! <= after)) break;

@@ -179,6 +179,7 @@ export function startDeliverer(options: DelivererOptions) {
       turn.send();
       return { batch: done, outcome: await change(batch, original) };
     }
+    let blind = false;
     if (batch.unsure && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
       const searched = { ...done, certain: false };
       turn.send();
@@ -186,11 +187,16 @@ export function startDeliverer(options: DelivererOptions) {
       if (found.status === 'found') return { batch: searched, outcome: { status: 'sent', messageId: found.messageId } };
       // A search that failed says nothing: the message stays as unsure as it was.
       if (found.status !== 'absent' && found.status !== 'unknown') return { batch: searched, outcome: found };
+      blind = found.status === 'unknown';
+      if (blind) log.warn({ channel: batch.channelId, batch: batch.id }, 'repeated without a look at the history');
     }
     await store.outbox.attempt(batch.id, now);
     const body = JSON.parse(batch.payload) as object;
     turn.send();
-    return { batch: done, outcome: await sender.create(batch.channelId, body, batch.nonce, batch.attachment) };
+    return {
+      batch: { ...done, blind },
+      outcome: await sender.create(batch.channelId, body, batch.nonce, batch.attachment),
+    };
   }
 
   /** Changes a sent message; one that never came to be, is gone, or would no longer hold its lines stays as it is. */

@@ -20,6 +20,8 @@ export interface Attempted extends Pick<Batch, 'id' | 'kind' | 'attempts' | 'fro
   lines: number;
   /** Nobody but this attempt can have brought it to Discord. */
   certain: boolean;
+  /** An earlier attempt may have brought it there, but the channel's history cannot be read. */
+  blind?: boolean;
 }
 
 /** What settling needs; `nudge` wakes another channel, `isRemoved` knows the servers that the bot was removed from. */
@@ -33,6 +35,9 @@ export interface SettlerOptions {
   isRemoved(guildId: string | null): boolean;
   nudge(channelId: string): void;
 }
+
+/** Each blind repeat may be one more copy: a few have to do for three days. */
+const blindPause = (age: number): number => Math.min(Math.max(age, 15 * MINUTE), 6 * HOUR);
 
 /** Draws the conclusions from an attempt's outcome: for the message, for its channel, for everything. */
 export function createSettler({ store, clock, pace, random, renderParked, isRemoved, nudge }: SettlerOptions) {
@@ -58,7 +63,7 @@ export function createSettler({ store, clock, pace, random, renderParked, isRemo
         return notTaken();
       case 'unsure':
         pace.answered('unsure');
-        channel.dueAt = now + backoff(batch.attempts, random);
+        channel.dueAt = now + (batch.blind ? blindPause(now - batch.frozenAt) : backoff(batch.attempts, random));
         if (now - batch.frozenAt > GIVE_UP_MS) await store.outbox.dead(batch.id, `72 hours: ${outcome.reason}`, now);
         return;
       case 'breaker':

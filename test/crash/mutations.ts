@@ -53,6 +53,18 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/pipeline/identity.test.ts'],
   },
   {
+    name: 'takes a retry for another transfer',
+    file: 'src/domain/identity.ts',
+    changes: [['if (soon && known.count < minute.least)', 'if (soon)']],
+    tests: ['test/domain/identity.test.ts'],
+  },
+  {
+    name: 'leaves a digest as it was told',
+    file: 'src/store/edits.ts',
+    changes: [["b.kind IN ('create', 'digest') AND b.state IN", "b.kind IN ('create') AND b.state IN"]],
+    tests: ['test/pipeline/changes.test.ts'],
+  },
+  {
     name: 'a server hears of every project',
     file: 'src/store/routing.ts',
     changes: [['scopeOf(guildId) === question.scope', 'scopeOf(guildId) >= 0']],
