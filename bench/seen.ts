@@ -25,7 +25,8 @@ export function fillSeen(folder: string, rows: number): void {
     `WITH RECURSIVE counted (n) AS (SELECT ${from} UNION ALL SELECT n + 1 FROM counted WHERE n < ${to - 1})`;
   const insert = (from: number, to: number, order: string) =>
     db.exec(`${counted(from, to)}
-      INSERT INTO transfers SELECT n + 1, randomblob(16), 0, hash, CAST(${seenAt} AS INTEGER), 1, 1, 0,
+      INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, reorganised, data)
+      SELECT n + 1, randomblob(16), 0, hash, CAST(${seenAt} AS INTEGER), 1, 1, 0,
         '{"kind":"native","txHash":"' || hash || '","from":"0x331c1b0cdce2e9223c707cf07c65' || substr(hash, 3, 12) ||
         '","to":"0x1ea1f375b5da185eb51edcbed23f' || substr(hash, 7, 12) || '","token":null,"value":"' || (n * 1000) ||
         '","tokenId":null,"tokenIdExact":true,"tokenType":"Native","tokenName":null,"tokenSymbol":null,"decimals":18' ||
@@ -39,7 +40,9 @@ export function fillSeen(folder: string, rows: number): void {
   db.exec(index);
   insert(first, rows, 'ORDER BY hash');
   db.exec(`${counted(0, rows)}
-    INSERT INTO deliveries SELECT n + 1, randomblob(16), 1, 0, CAST(${seenAt} AS INTEGER) + 3, 1, CAST(${seenAt} AS INTEGER),
+    INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at, project_id, address_type,
+      direction, last_at)
+    SELECT n + 1, randomblob(16), 1, 0, CAST(${seenAt} AS INTEGER) + 3, 1, CAST(${seenAt} AS INTEGER),
       '62caedf9e2719e72815d0703', 'wallet', 'incoming', CAST(${seenAt} AS INTEGER) FROM counted`);
   db.pragma('journal_mode = WAL');
   db.close();
