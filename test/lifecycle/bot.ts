@@ -31,6 +31,7 @@ interface Line {
 
 /** The bot as a process of its own; it ends with the test. */
 export interface Bot {
+  pid: number;
   receiver: string;
   ops: string;
   kill(signal: NodeJS.Signals): void;
@@ -45,8 +46,9 @@ export interface Bot {
   connect(): Promise<Socket>;
 }
 
-function launch(file: string, environment: Record<string, string>) {
-  const bot: ChildProcess = spawn(process.execPath, ['--import', FAULTS, '--import', POINTS, 'src/main.ts'], {
+function launch(file: string, environment: Record<string, string>, within: string[] = []) {
+  const command = [...within, process.execPath, '--import', FAULTS, '--import', POINTS, 'src/main.ts'];
+  const bot: ChildProcess = spawn(command[0]!, command.slice(1), {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -78,9 +80,13 @@ function launch(file: string, environment: Record<string, string>) {
 export const startInVain = (file: string, environment: Record<string, string> = {}): Bot['ended'] =>
   launch(file, environment).ended;
 
-/** Starts the bot and waits until it says that it started. */
-export async function startBot(file: string, environment: Record<string, string> = {}): Promise<Bot> {
-  const { bot, ended, lines } = launch(file, environment);
+/** Starts the bot, `within` a command that becomes it, and waits until it says that it started. */
+export async function startBot(
+  file: string,
+  environment: Record<string, string> = {},
+  within: string[] = [],
+): Promise<Bot> {
+  const { bot, ended, lines } = launch(file, environment, within);
   const log: Line[] = [];
   lines.on('line', (text) => log.push(JSON.parse(text) as Line));
   const said = (message: string) =>
@@ -97,6 +103,7 @@ export async function startBot(file: string, environment: Record<string, string>
   if ('stderr' in started) throw new Error(`The bot ended with code ${started.code}: ${started.stderr}`);
   const { receiver, ops } = started;
   return {
+    pid: bot.pid!,
     receiver,
     ops,
     ended,

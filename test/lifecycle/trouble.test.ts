@@ -1,6 +1,17 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Agent, request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
@@ -8,29 +19,93 @@ import { type Bot, bodiesIn, HALF, startBot, temporaryFile, until } from './bot.
 
 const healthy = async (bot: Bot) => (await request(`${bot.ops}/healthz`)).statusCode === 200;
 
-it('a full disk: 503, and 200 again without a restart once there is space; nothing answered 200 is lost', async () => {
+/** A bot whose database's disk can be filled up and freed. */
+interface SmallDisk {
+  bot: Bot;
+  bodies(): string[];
+  fill(): void;
+  free(): void;
+}
+
+/** SQLite takes the size that it has for the smallest limit. */
+async function pageLimit(): Promise<SmallDisk> {
   const file = temporaryFile();
   const limit = `${file}.limit`;
   const bot = await startBot(file, { PAGE_LIMIT: limit, LOG_LEVEL: 'info' });
-  const answered: string[] = [];
-  let serial = 0;
-  const post = async () => {
-    const body = `${++serial} ${'x'.repeat(50_000)}`;
-    const status = await bot.post(body);
-    if (status === 200) answered.push(body);
-    return status;
+  const setLimit = (pages: number) => writeFileSync(limit, String(pages));
+  return { bot, bodies: () => bodiesIn(file), fill: () => setLimit(1), free: () => setLimit(1_000_000) };
+}
+
+const MOUNT = 'mount -t tmpfs -o size=6m none "$0" && exec "$@"';
+const inItsOwnMounts = (directory: string) => [
+  'unshare',
+  '--user',
+  '--map-root-user',
+  '--mount',
+  'sh',
+  '-c',
+  MOUNT,
+  directory,
+];
+
+/** A file system of 6 MB that only the bot sees, and that goes with it. */
+async function smallFileSystem(): Promise<SmallDisk> {
+  const inside = temporaryFile();
+  const bot = await startBot(inside, { LOG_LEVEL: 'info' }, inItsOwnMounts(dirname(inside)));
+  const file = `/proc/${bot.pid}/root${inside}`;
+  const ballast = `${file}.ballast`;
+  const fill = () => {
+    const handle = openSync(ballast, 'w');
+    expect(() => {
+      while (true) writeSync(handle, Buffer.alloc(10_000));
+    }).toThrow('ENOSPC');
+    closeSync(handle);
   };
-  expect(await post()).toBe(200);
-  // SQLite takes the size that it has for the smallest limit.
-  writeFileSync(limit, '1');
-  await until(async () => (await post()) === 503);
-  expect(await post()).toBe(503);
-  expect(await healthy(bot)).toBe(true);
-  writeFileSync(limit, '1000000');
-  await until(async () => (await post()) === 200);
-  await until(() => bodiesIn(file).length === answered.length);
-  expect(new Set(bodiesIn(file))).toEqual(new Set(answered));
-});
+  const bodies = () => {
+    // SQLite cannot open it from outside; while the process stands still, a copy is what a power cut would leave.
+    bot.kill('SIGSTOP');
+    while (!/\) T /.test(readFileSync(`/proc/${bot.pid}/stat`, 'utf8')));
+    const copy = temporaryFile();
+    for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${copy}${end}`);
+    bot.kill('SIGCONT');
+    return bodiesIn(copy);
+  };
+  return { bot, bodies, fill, free: () => rmSync(ballast) };
+}
+
+/** Containers may forbid to mount anything. */
+function mayMount(): boolean {
+  const directory = mkdtempSync(join(tmpdir(), 'mount-'));
+  const [command, ...rest] = inItsOwnMounts(directory) as [string, ...string[]];
+  const { status } = spawnSync(command, [...rest, 'true']);
+  rmSync(directory, { recursive: true });
+  return status === 0;
+}
+const disks = [pageLimit, ...(mayMount() ? [smallFileSystem] : [])];
+
+it.each(disks)(
+  'a full disk (%o): 503, and 200 without a restart once there is space; nothing answered is lost',
+  async (make) => {
+    const { bot, bodies, fill, free } = await make();
+    const answered: string[] = [];
+    let serial = 0;
+    const post = async () => {
+      const body = `${++serial} ${'x'.repeat(50_000)}`;
+      const status = await bot.post(body);
+      if (status === 200) answered.push(body);
+      return status;
+    };
+    expect(await post()).toBe(200);
+    fill();
+    await until(async () => (await post()) === 503);
+    expect(await post()).toBe(503);
+    expect(await healthy(bot)).toBe(true);
+    free();
+    await until(async () => (await post()) === 200);
+    await until(() => bodies().length === answered.length);
+    expect(new Set(bodies())).toEqual(new Set(answered));
+  },
+);
 
 /** Another process that holds the write lock until it is told to give it back. */
 async function holdLock(file: string): Promise<() => Promise<void>> {
