@@ -161,9 +161,10 @@ export function dueAlerts(db: Database) {
     return waiting.all(channelId, hold, now, limit).map(claimed);
   }
 
-  /** The oldest alerts, with all others of their transactions. */
-  function together(channelId: string, hold: Hold | null, now: number, limit: number): ClaimedAlert[] {
+  /** The oldest of so many alerts, with all others of their transactions. */
+  function together(channelId: string, { hold, waiting: all }: Group, now: number, limit: number): ClaimedAlert[] {
     const oldest = read(channelId, hold, now, limit);
+    if (oldest.length === all) return byTransaction(oldest);
     const known = new Set(oldest.map(({ id }) => id));
     const hashes = new Set(oldest.map(({ transfer }) => transfer.txHash));
     const others = [...hashes].flatMap((hash) =>
@@ -185,7 +186,7 @@ export function dueAlerts(db: Database) {
       now: number,
     ): DueLines | { until: number | null } {
       const take = (group: Group, reason: DigestReason | null): DueLines => ({
-        alerts: (alone ? read : together)(channelId, group.hold, now, limit),
+        alerts: alone ? read(channelId, group.hold, now, limit) : together(channelId, group, now, limit),
         waiting: group.waiting,
         oldest: group.oldest!,
         reason,
