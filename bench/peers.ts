@@ -5,6 +5,7 @@ import { many, wait } from './bot.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
 import { bullMq } from './peers/bullmq.ts';
+import { n8n } from './peers/n8n.ts';
 import { naive } from './peers/naive.ts';
 import { nodeRed } from './peers/node-red.ts';
 import { ours } from './peers/ours.ts';
@@ -98,7 +99,12 @@ async function latency(running: Running, heard: Heard): Promise<Row> {
   await Promise.all(posts);
   const until = performance.now() + LATE_MS;
   while (took.length < EVENTS && performance.now() < until) await wait(20);
-  return { 'p50 ms': short(quantile(took, 0.5)), 'p99 ms': short(quantile(took, 0.99)) };
+  const late = EVENTS - took.length;
+  return {
+    'p50 ms': short(quantile(took, 0.5)),
+    'p99 ms': short(quantile(took, 0.99)),
+    ...(late > 0 ? { 'not told in time': late } : {}),
+  };
 }
 
 /** The highest rate of acknowledged events, and how many a second Discord had of them by its end. */
@@ -109,7 +115,7 @@ async function load(running: Running, heard: Heard): Promise<Row> {
     const next = {
       setupRequest(given: autocannon.Request): autocannon.Request {
         const { url, body } = eventOf(running, n++);
-        return { ...given, path: new URL(url).pathname, body };
+        return { ...given, path: url.slice(new URL(url).origin.length), body };
       },
     };
     const url = running.urlOf(CHANNELS[0]!);
@@ -197,8 +203,10 @@ async function measure(peer: Peer): Promise<Row> {
 
 /** The same work done by others: a webhook in, a message to Discord out. One run each; what cannot run says why. */
 export async function peers(): Promise<void> {
+  // So that what runs ends with this process, too.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const rows: Row[] = [];
-  for (const peer of [ours(CHANNELS), naive, nodeRed, bullMq]) {
+  for (const peer of [ours(CHANNELS), naive, nodeRed, n8n, bullMq]) {
     const row = await measure(peer).catch((error: unknown) => ({ 'not measured': (error as Error).message }));
     rows.push({ peer: peer.name, ...row });
   }

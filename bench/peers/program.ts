@@ -143,9 +143,18 @@ export async function installed(name: string, install: (folder: string) => Promi
 }
 
 /** Installs packages of npm, in these versions and no others. */
-export async function installPackages(folder: string, manifest: object, withinMs = 5 * 60_000): Promise<void> {
+export async function installPackages(
+  folder: string,
+  manifest: object,
+  withinMs = 5 * 60_000,
+  flags: string[] = [],
+): Promise<void> {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, ...manifest }));
-  await run('npm', ['install', '--no-audit', '--no-fund'], { cwd: folder, timeout: withinMs, maxBuffer: 2 ** 26 });
+  await run('npm', ['install', '--no-audit', '--no-fund', ...flags], {
+    cwd: folder,
+    timeout: withinMs,
+    maxBuffer: 2 ** 26,
+  });
 }
 
 /** Unpacks packages of Debian, without installing them into the system. */
