@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { request } from 'undici';
+import packageJson from '../package.json' with { type: 'json' };
 import { openDatabase } from '../src/store/database.ts';
 import { addressOf } from './event.ts';
 
@@ -45,6 +46,9 @@ export function fill(folder: string, addresses: number, channels: readonly strin
   close();
 }
 
+/** What `npm start` runs; a file with somebody's own settings must not take part. */
+const START = packageJson.scripts.start.split(' ').filter((arg) => arg !== 'node' && !arg.startsWith('--env-file'));
+
 /** Starts the bot; `environment` names the Discord that it talks to, `onLog` gets each line of its log. */
 export async function startBot(
   folder: string,
@@ -52,7 +56,7 @@ export async function startBot(
   onLog: (line: string) => void = () => undefined,
 ): Promise<Bot> {
   const began = performance.now();
-  const child = spawn(process.execPath, ['src/main.ts'], {
+  const child = spawn(process.execPath, START, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env.PATH,

@@ -1,41 +1,56 @@
 import { rmSync } from 'node:fs';
 import { seed, startDiscord } from '../sandbox/discord/index.ts';
-import { memoryOf, startBot, wait } from './bot.ts';
+import { fill, memoryOf, startBot, wait } from './bot.ts';
 import { newFolder, start } from './children.ts';
-import type { Naive } from './naive.ts';
+import { addressOf, bodyOf } from './event.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
-const IDLE_MS = 2_000;
+/** Both have settled by then; ours collects its start's garbage after 5 s. */
+const IDLE_MS = 7_000;
+const ADDRESSES = 20;
+const EVENTS_PER_SECOND = 200;
+const LOAD_SECONDS = 5;
 
 interface Result {
   ms: number;
-  memory: number;
+  idle: number;
+  /** Resident while events arrive; a bot that only logs in has none. */
+  load: number;
 }
 
 async function ours(env: Record<string, string>): Promise<Result> {
   const folder = newFolder();
+  fill(folder, ADDRESSES, [seed.harbor.alerts, seed.harbor.whales, seed.orchid.alerts]);
   const began = performance.now();
   const bot = await startBot(folder, env);
   while ((await fetch(`${bot.ops}/readyz`)).status !== 200) await wait(5);
   const ms = performance.now() - began;
   await wait(IDLE_MS);
-  const memory = memoryOf(bot.pid);
+  const idle = memoryOf(bot.pid);
+  const since = performance.now();
+  const posted: Promise<unknown>[] = [];
+  for (let n = 0; n < EVENTS_PER_SECOND * LOAD_SECONDS; n++) {
+    await wait(Math.max(0, since + (n * 1_000) / EVENTS_PER_SECOND - performance.now()));
+    posted.push(bot.post(bodyOf(n, addressOf(n % ADDRESSES))));
+  }
+  const load = memoryOf(bot.pid);
+  await Promise.all(posted);
   await bot.stop();
   rmSync(folder, { recursive: true });
-  return { ms, memory };
+  return { ms, idle, load };
 }
 
 async function bare(env: Record<string, string>): Promise<Result> {
   const began = performance.now();
-  const client = await start('bench/naive.ts', ['login' satisfies Naive], { env });
+  const client = await start('bench/login.js', [], { env });
   const ms = performance.now() - began;
   await wait(IDLE_MS);
-  const memory = memoryOf(client.child.pid!);
+  const idle = memoryOf(client.child.pid!);
   await client.stop();
-  return { ms, memory };
+  return { ms, idle, load: idle };
 }
 
-/** From the start until the gateway is ready, and the idle memory, beside a bare discord.js that only logs in. */
+/** From the start until the gateway is ready, and the memory, beside a bare discord.js that only logs in, which has no load. */
 export async function footprint(): Promise<void> {
   const rows: Row[] = [];
   for (const guilds of [0, 200, 2_000]) {
@@ -50,7 +65,8 @@ export async function footprint(): Promise<void> {
     }
     for (const [key, of] of [
       ['ms', 'start, ms'],
-      ['memory', 'idle memory, MiB'],
+      ['idle', 'idle memory, MiB'],
+      ['load', `memory at ${EVENTS_PER_SECOND} events/s, MiB`],
     ] as const) {
       rows.push({
         guilds,

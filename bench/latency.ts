@@ -3,7 +3,6 @@ import { request } from 'undici';
 import { fill, startBot, wait } from './bot.ts';
 import { newFolder, start } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
-import type { Naive } from './naive.ts';
 import { startStub } from './stub.ts';
 import { quantile, type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
@@ -89,7 +88,7 @@ async function bot(channels: readonly string[]): Promise<Subject> {
 async function naive(channels: readonly string[]): Promise<Subject> {
   const stub = await startStub(onMessage);
   const env = { DISCORD_TOKEN: 'none', DISCORD_API_URL: stub.apiUrl };
-  const { ready, stop } = await start<{ url: string }>('bench/naive.ts', ['hook' satisfies Naive], { env });
+  const { ready, stop } = await start<{ url: string }>('bench/naive.ts', [], { env });
   return { urlOf: (n) => `${ready.url}/${channels[n]}`, stub, stop };
 }
 

@@ -1,14 +1,11 @@
-import { Client, REST, Routes } from 'discord.js';
+import { REST, Routes } from 'discord.js';
 import fastify from 'fastify';
 import { serve } from './children.ts';
 
 /**
- * Bots without any of the promises, as processes of their own: `hook` posts to Discord from inside the request handler
- * and stores nothing; `login` only logs in.
+ * A bot without any of the promises, as a process of its own: it posts to Discord from inside the request handler and
+ * stores nothing.
  */
-
-/** Which of them. */
-export type Naive = 'hook' | 'login';
 
 const { DISCORD_API_URL: api = '', DISCORD_TOKEN: token = '' } = process.env;
 
@@ -24,14 +21,4 @@ async function hook(): Promise<string> {
   return app.listen({ host: '127.0.0.1', port: 0 });
 }
 
-async function login(): Promise<string> {
-  const client = new Client({ intents: ['Guilds'], rest: { api } });
-  await new Promise<void>((resolve, reject) => {
-    client.once('clientReady', () => resolve());
-    client.login(token).catch(reject);
-  });
-  return '';
-}
-
-const url = await ((process.argv[2] as Naive) === 'login' ? login() : hook());
-serve({ url }, () => null);
+serve({ url: await hook() }, () => null);

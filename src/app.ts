@@ -1,9 +1,8 @@
 import type { AddressInfo } from 'node:net';
-import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { commands } from '../commands/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
-import type { Config } from './config.ts';
+import { type Config, databaseFile } from './config.ts';
 import { renderDigest } from './discord/digest.ts';
 import { type GatewayState, startGateway } from './discord/gateway.ts';
 import type { RenderSettings } from './discord/line.ts';
@@ -21,7 +20,7 @@ import { createIntake, type Intake } from './receiver/intake.ts';
 import { createOps, type Readiness } from './receiver/ops.ts';
 import { OPERATOR_SCOPE, openPaths } from './receiver/paths.ts';
 import { createReceiver, REFUSAL_REASONS } from './receiver/server.ts';
-import { openStore } from './store/client.ts';
+import type { OpenStore } from './store/client.ts';
 import { startDailyBackups } from './store/daily.ts';
 import type { Position } from './store/pruning.ts';
 import type { Store } from './store/tables.ts';
@@ -43,13 +42,13 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Puts every part together and starts it; the only file that knows them all. `onLost`: nothing can be stored any more. */
+/** Puts every part together and starts it; the only file that knows them all. The database is closed with the app. */
 export async function startApp(
   config: Config,
-  { log, clock = systemClock, onLost }: { log: Logger; clock?: Clock; onLost?: (error: Error) => void },
+  { database, log, clock = systemClock }: { database: OpenStore; log: Logger; clock?: Clock },
 ): Promise<App> {
-  const file = resolve(config.DATABASE_URL.slice('sqlite:'.length));
-  const { store, close: closeStore } = await openStore(file, onLost);
+  const file = databaseFile(config);
+  const { store, close: closeStore } = database;
   const now = clock.now;
   const settings: RenderSettings = { explorerUrl: config.EXPLORER_URL, nativeSymbol: config.NATIVE_SYMBOL };
   let publicUrl = config.PUBLIC_URL ?? '';

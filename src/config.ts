@@ -147,10 +147,14 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   );
 }
 
-/** The path of the database, for the tools that need nothing else; throws a {@link ConfigError} when it is wrong. */
+/** The path of the database. */
+export const databaseFile = ({ DATABASE_URL }: Pick<Config, 'DATABASE_URL'>): string =>
+  resolve(DATABASE_URL.slice('sqlite:'.length));
+
+/** The same, for the tools that need nothing else; throws a {@link ConfigError} when it is wrong. */
 export function readDatabaseFile(environment: Record<string, string | undefined>): string {
   const parsed = schema.pick({ DATABASE_URL: true }).safeParse(environment);
-  if (parsed.success) return resolve(parsed.data.DATABASE_URL.slice('sqlite:'.length));
+  if (parsed.success) return databaseFile(parsed.data);
   throw new ConfigError(parsed.error.issues.map(({ message }) => `DATABASE_URL: ${message}`).join('\n'));
 }
 

@@ -1,4 +1,3 @@
-import type { Naive } from '../naive.ts';
 import { type Peer, startProgram } from './program.ts';
 
 /** A bot that posts from inside the request handler and stores nothing. */
@@ -7,8 +6,7 @@ export const naive: Peer = {
   patienceMs: 10_000,
   async start(_folder, apiUrl) {
     const env = { DISCORD_TOKEN: 'none', DISCORD_API_URL: apiUrl };
-    const which: Naive = 'hook';
-    const { ready, ...program } = await startProgram(process.execPath, ['bench/naive.ts', which], {
+    const { ready, ...program } = await startProgram(process.execPath, ['bench/naive.ts'], {
       until: /"url":"(.+?)"/,
       env,
     });

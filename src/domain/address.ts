@@ -1,4 +1,4 @@
-import * as Address from 'ox/Address';
+import { keccak_256 } from '@noble/hashes/sha3.js';
 
 /** A 20-byte address as lower-case hex with 0x; the only form that is stored and compared. */
 export type AddressText = `0x${string}`;
@@ -43,7 +43,18 @@ export function parseWatchable(text: string): ParsedAddress {
   return parsed;
 }
 
-/** The EIP-55 form of an address, as people see it. */
+/** The addresses of the busiest days; each is hashed once, for it stands in many lines. */
+const checksums = new Map<AddressText, string>();
+const MOST_CHECKSUMS = 8_192;
+
+/** The EIP-55 form of an address, as people see it: a letter is a capital where the hash has a digit of 8 and more. */
 export function checksumAddress(address: AddressText): string {
-  return Address.checksum(address);
+  const known = checksums.get(address);
+  if (known !== undefined) return known;
+  const digits = address.slice(2);
+  const hash = Buffer.from(keccak_256(Buffer.from(digits))).toString('hex');
+  const checksum = `0x${digits.replaceAll(/[a-f]/g, (letter, at: number) => (hash[at]! >= '8' ? letter.toUpperCase() : letter))}`;
+  if (checksums.size === MOST_CHECKSUMS) checksums.clear();
+  checksums.set(address, checksum);
+  return checksum;
 }

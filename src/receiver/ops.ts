@@ -1,4 +1,5 @@
 import fastify from 'fastify';
+import { schemaController } from './compilers.ts';
 
 /** What `/readyz` tells: every part by name, and whether it can do its work. */
 export type Readiness = Record<string, { ready: boolean; detail?: string }>;
@@ -11,7 +12,7 @@ interface Scrape {
 
 /** The operator's server: `/healthz` (the process answers), `/readyz` (every part works), `/metrics` (Prometheus). */
 export function createOps({ registry, readiness }: { registry: Scrape; readiness(): Promise<Readiness> }) {
-  const app = fastify({ logger: false, exposeHeadRoutes: true });
+  const app = fastify({ logger: false, schemaController, exposeHeadRoutes: true });
   app.get('/healthz', async () => ({ ok: true }));
   app.get('/readyz', async (_request, reply) => {
     const parts = await readiness();

@@ -3,6 +3,7 @@ import { METHODS } from 'node:http';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { schemaController } from './compilers.ts';
 import { type Intake, REFUSALS, type Refusal, type Ticket } from './intake.ts';
 import { sourceAddress } from './source.ts';
 
@@ -45,6 +46,7 @@ export interface ReceiverOptions {
 export function createReceiver({ config, intake, tokens, now, log, onRefused, onReceived }: ReceiverOptions) {
   const app = fastify({
     logger: false,
+    schemaController,
     bodyLimit: BODY_LIMIT,
     // A body that stops half-way must not hold its connection; the sender itself gives up after 3 s.
     requestTimeout: 10_000,

@@ -11,6 +11,12 @@ const READER_IDLE_MS = 120_000;
 
 type Call = (group: string, method: string, args: unknown[]) => Promise<unknown>;
 
+/** The database, and its end. */
+export interface OpenStore {
+  store: Store;
+  close(): Promise<void>;
+}
+
 /** A thread that owns one connection. */
 interface Thread {
   call: Call;
@@ -25,7 +31,7 @@ export async function openStore(
   file: string,
   onLost: (error: Error) => void = () => undefined,
   readerIdleMs = READER_IDLE_MS,
-): Promise<{ store: Store; close(): Promise<void> }> {
+): Promise<OpenStore> {
   const writer = await openThread({ file, reads: false }, onLost);
   const reader = onDemand(() => openThread({ file, reads: true }, onLost), readerIdleMs);
   const methodsOf = (group: string, call: Call) =>

@@ -10,6 +10,7 @@ import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts
 import { type App, startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import { openStore } from '../../src/store/client.ts';
 import { openBeside } from '../../src/store/database.ts';
 import { subscriptionsTable } from '../../src/store/subscriptions.ts';
 import { ALICE, payment, TREASURY } from '../pipeline/harness.ts';
@@ -50,7 +51,8 @@ beforeEach(async () => {
     RECEIVER_TOKEN: 'path-token-of-the-test',
     RECEIVER_SOURCE_CHECK: 'off',
   });
-  const start = () => startApp(config, { log: pino({ level: 'silent' }), clock });
+  const start = async () =>
+    startApp(config, { database: await openStore(file), log: pino({ level: 'silent' }), clock });
   app = await start();
   restart = async () => {
     await app.close();

@@ -7,6 +7,7 @@ import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts
 import { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { backUp, backupFolder } from '../../src/store/backup.ts';
+import { openStore } from '../../src/store/client.ts';
 import { openBeside } from '../../src/store/database.ts';
 import { subscriptionsTable } from '../../src/store/subscriptions.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
@@ -29,7 +30,7 @@ async function start(prepare: (discord: Discord) => void = () => undefined) {
     RECEIVER_TOKEN: 'path-token-of-the-test',
     RECEIVER_SOURCE_CHECK: 'off',
   });
-  const app = await startApp(config, { log: pino({ level: 'silent' }) });
+  const app = await startApp(config, { database: await openStore(file), log: pino({ level: 'silent' }) });
   onTestFinished(async () => {
     await app.close();
     await discord.close();

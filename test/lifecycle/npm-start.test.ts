@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, it, onTestFinished } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { temporaryFile } from './bot.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const KEPT = join(ROOT, 'node_modules/.cache/node');
+
+it('what npm start runs starts, ends, and keeps what Node made of its files for the next start', async () => {
+  rmSync(KEPT, { recursive: true, force: true });
+  const [, ...args] = packageJson.scripts.start.split(' ').filter((arg) => !arg.startsWith('--env-file'));
+  const bot = spawn(process.execPath, args, {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      DISCORD_TOKEN: 'no-token',
+      // Nobody answers there.
+      DISCORD_API_URL: 'http://127.0.0.1:9/api',
+      PORT: '0',
+      OPS_PORT: '0',
+      DATABASE_URL: `sqlite:${temporaryFile()}`,
+    },
+  });
+  onTestFinished(() => void bot.kill('SIGKILL'));
+  for await (const line of createInterface({ input: bot.stdout })) if (line.includes('"started"')) break;
+  bot.kill('SIGTERM');
+  expect(await once(bot, 'exit')).toEqual([0, null]);
+  expect(readdirSync(KEPT, { recursive: true }).length).toBeGreaterThan(500);
+});
