@@ -200,6 +200,11 @@ export function outboxTable(db: Database) {
     return label ? takeUp(label, now) : { status: 'nothing', until: lines.until };
   }
 
+  // As one transaction, because every look-up outside of one takes and releases a lock.
+  const claim = db.transaction((channelId: string, take: { limit: number; alone: boolean }, now: number) => ({
+    head: channelHead.get(channelId) ?? null,
+    next: nextOf(channelId, take, now),
+  }));
   const freeze = db.transaction(({ alerts, mentioning, ...batch }: FrozenBatch, now: number) => {
     if (!holds(alerts, true)) return null;
     const lines = batch.kind === 'digest' ? alerts.length : null;
@@ -246,10 +251,7 @@ export function outboxTable(db: Database) {
      * What to send next to a channel: its frozen message, else the `limit` oldest alerts that are due with the others of
      * their transactions (without them: `alone`), else a sent message to change.
      */
-    claim: (channelId: string, take: { limit: number; alone: boolean }, now: number) => ({
-      head: channelHead.get(channelId) ?? null,
-      next: nextOf(channelId, take, now),
-    }),
+    claim: (channelId: string, take: { limit: number; alone: boolean }, now: number) => claim(channelId, take, now),
     /**
      * Freezes alerts into one message; its first attempt counts from here. Gives the batch's id, or null when what was
      * rendered no longer holds.
