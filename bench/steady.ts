@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { wait } from './bot.ts';
 
-const CONNECTIONS = 100;
+/** So many that a request which is due hardly ever waits for one. */
+const CONNECTIONS = 500;
 /** How often requests that are due are sent. */
 const TICK_MS = 5;
 
