@@ -36,8 +36,9 @@ const installRedis = () => installed('redis', (folder) => unpackDebian(folder, D
 /** A queue in Redis, of Debian's packages: a server adds a job for each event and answers, a worker posts. */
 export const bullMq: Peer = {
   name: `BullMQ ${VERSION}`,
-  // A job that a worker had when it was killed is found by its lock, which lasts for 30 s, in a check every 30 s.
-  patienceMs: 65_000,
+  // A job that a worker had when it was killed is found by its lock, which lasts for 30 s, in a check every 30 s that
+  // has to see it twice.
+  patienceMs: 125_000,
   async install() {
     await installBullMq();
     await installRedis();
