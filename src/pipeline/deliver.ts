@@ -93,7 +93,7 @@ export function startDeliverer(options: DelivererOptions) {
   }
 
   async function serve(channel: Channel, turn: Turn): Promise<void> {
-    const take = { limit: channel.limit, alone: channel.limit < BATCH };
+    const take = { limit: channel.limit, alone: channel.limit < BATCH, changesAt: channel.changesAt };
     const { head, next } = await store.outbox.claim(channel.id, take, clock.now());
     if (next.status === 'nothing') {
       if (!channel.again) {
@@ -131,6 +131,7 @@ export function startDeliverer(options: DelivererOptions) {
     turn: Turn,
   ): Promise<Sent | null> {
     const now = clock.now();
+    const first = { attempts: 1, frozenAt: now, certain: true, isChange: false };
     const { join } = lines;
     const joined = join && !channel.plain ? composeJoined(join, lines.alerts, render, now) : null;
     if (join && joined) {
@@ -139,8 +140,7 @@ export function startDeliverer(options: DelivererOptions) {
       if (id === null) return null;
       turn.send();
       const outcome = await sender.edit(channel.id, join.messageId, body);
-      const batch = { id, kind: 'edit' as const, attempts: 1, frozenAt: now, lines: alerts.length, certain: true };
-      return { batch, outcome };
+      return { batch: { id, kind: 'edit', ...first, lines: alerts.length }, outcome };
     }
     const { body, ...message } = await compose(channel, lines, { renderers: options, store, now });
     const id = await store.outbox.freeze(message, now);
@@ -148,7 +148,7 @@ export function startDeliverer(options: DelivererOptions) {
     turn.send();
     const outcome = await sender.create(channel.id, body, message.nonce, message.attachment);
     const { kind, alerts } = message;
-    return { batch: { id, kind, attempts: 1, frozenAt: now, lines: alerts.length, certain: true }, outcome };
+    return { batch: { id, kind, ...first, lines: alerts.length }, outcome };
   }
 
   /** A line that cannot be rendered is searched for as one is that Discord refuses; it must not hold the others. */
@@ -174,7 +174,8 @@ export function startDeliverer(options: DelivererOptions) {
   async function repeat({ batch, original, lines }: Extract<Next, { status: 'batch' }>, turn: Turn): Promise<Sent> {
     const now = clock.now();
     // Only an attempt that is the first one of which Discord may know can be undone by its answer.
-    const done = { ...batch, attempts: batch.attempts + 1, lines, certain: !batch.unsure };
+    const isChange = batch.kind === 'edit' && batch.payload === '';
+    const done = { ...batch, attempts: batch.attempts + 1, lines, certain: !batch.unsure, isChange };
     if (batch.kind === 'edit') {
       turn.send();
       return { batch: done, outcome: await change(batch, original) };

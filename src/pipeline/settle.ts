@@ -18,6 +18,8 @@ const KEPT: Record<'parked' | 'paused', number> = { parked: 7 * DAY, paused: 30 
 export interface Attempted extends Pick<Batch, 'id' | 'kind' | 'attempts' | 'frozenAt'> {
   /** Alerts in it. */
   lines: number;
+  /** It holds no lines of its own, only makes a sent message say what is known now. */
+  isChange: boolean;
   /** Nobody but this attempt can have brought it to Discord. */
   certain: boolean;
   /** An earlier attempt may have brought it there, but the channel's history cannot be read. */
@@ -43,6 +45,10 @@ const blindPause = (age: number): number => Math.min(Math.max(age, 15 * MINUTE),
 export function createSettler({ store, clock, pace, random, renderParked, isRemoved, nudge }: SettlerOptions) {
   async function settle(channel: Channel, head: ChannelHead | null, batch: Attempted, outcome: Outcome): Promise<void> {
     const now = clock.now();
+    // What only changes a sent message must not hold lines: Discord counts changes on their own.
+    const wait = (ms: number) => {
+      channel[batch.isChange ? 'changesAt' : 'dueAt'] = now + ms;
+    };
     const notTaken = async () => {
       if (batch.certain) await store.outbox.notTaken(batch.id);
     };
@@ -58,12 +64,12 @@ export function createSettler({ store, clock, pace, random, renderParked, isRemo
         channel.limit = Math.min(BATCH, channel.limit * 2);
         return;
       case 'rate-limited':
-        channel.dueAt = now + outcome.retryAfterMs;
+        wait(outcome.retryAfterMs);
         if (!outcome.local) pace.answered(outcome.global ? 'global' : 'invalid', outcome.retryAfterMs);
         return notTaken();
       case 'unsure':
         pace.answered('unsure');
-        channel.dueAt = now + (batch.blind ? blindPause(now - batch.frozenAt) : backoff(batch.attempts, random));
+        wait(batch.blind ? blindPause(now - batch.frozenAt) : backoff(batch.attempts, random));
         if (now - batch.frozenAt > GIVE_UP_MS) await store.outbox.dead(batch.id, `72 hours: ${outcome.reason}`, now);
         return;
       case 'breaker':

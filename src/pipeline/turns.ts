@@ -15,6 +15,8 @@ export interface Channel extends Take {
   guildId: string | null;
   /** It may not be tried before. */
   dueAt: number;
+  /** No sent message may be changed before, but for one that new lines join: Discord counts changes on their own. */
+  changesAt: number;
   /** There is nothing to send before; something new ends this. */
   sleepUntil: number;
   busy: boolean;
@@ -40,7 +42,7 @@ export function createTurns() {
     const known = channels.get(id);
     if (!known) {
       const { guildId, dueAt, aside } = found ?? { guildId: null, dueAt: 0, aside: false };
-      const fresh = { sleepUntil: 0, busy: false, again: false, limit: BATCH, plain: false };
+      const fresh = { changesAt: 0, sleepUntil: 0, busy: false, again: false, limit: BATCH, plain: false };
       channels.set(id, { id, guildId, dueAt, aside, lines: found ? BATCH : 1, since: now, ...fresh });
       return;
     }
@@ -102,6 +104,7 @@ export function createTurns() {
       cameAt -= ms;
       for (const channel of channels.values()) {
         channel.dueAt -= ms;
+        channel.changesAt -= ms;
         channel.since -= ms;
       }
     },

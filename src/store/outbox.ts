@@ -62,6 +62,14 @@ export interface FrozenBatch extends Pick<Batch, 'channelId' | 'nonce' | 'refere
   mentioning: number[];
 }
 
+/** How a channel takes what is next: how many alerts, and not before when a sent message may be changed. */
+interface Take {
+  limit: number;
+  /** Without the others of their transactions. */
+  alone: boolean;
+  changesAt: number;
+}
+
 /** What a channel is to be sent next. */
 export type Next =
   /** A frozen message of `lines` alerts; `original`: the message that an edit changes, if there is one. */
@@ -103,13 +111,13 @@ export function outboxTable(db: Database) {
     `SELECT channel_id AS channelId, guild_id AS guildId, state, due_at AS dueAt, attempts, since FROM channels
      WHERE channel_id = ?`,
   );
-  const frozen = db.prepare<[string], BatchRow>(
+  const frozen = db.prepare<[string, 0 | 1], BatchRow>(
     `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason IS NOT 'label'
-     ORDER BY id LIMIT 1`,
+       AND NOT (? AND reason IS 'change') ORDER BY id LIMIT 1`,
   );
-  const relabelled = db.prepare<[string], BatchRow>(
-    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason = 'label'
-     ORDER BY id LIMIT 1`,
+  const changed = db.prepare<[string], BatchRow>(
+    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason IN ('change', 'label')
+     ORDER BY reason, id LIMIT 1`,
   );
   const originalOf = db.prepare<[string], OriginalRow>(
     `SELECT id, message_id AS messageId, reason, kind = 'create' AND payload ->> '$.embeds' IS NULL AS plain, lines
@@ -186,8 +194,9 @@ export function outboxTable(db: Database) {
     return lines !== null && alerts.length < lines ? null : { ...told, plain: plain === 1, alerts };
   }
 
-  function nextOf(channelId: string, take: { limit: number; alone: boolean }, now: number): Next {
-    const row = frozen.get(channelId);
+  function nextOf(channelId: string, take: Take, now: number): Next {
+    const isHeld = now < take.changesAt;
+    const row = frozen.get(channelId, isHeld ? 1 : 0);
     if (row) return takeUp(row, now);
     const lines = due.next(channelId, take, now);
     if ('alerts' in lines) {
@@ -196,12 +205,13 @@ export function outboxTable(db: Database) {
       return { status: 'lines', join, ...lines };
     }
     // New lines come first.
-    const label = relabelled.get(channelId);
-    return label ? takeUp(label, now) : { status: 'nothing', until: lines.until };
+    const change = changed.get(channelId);
+    if (change && !isHeld) return takeUp(change, now);
+    return { status: 'nothing', until: change ? Math.min(take.changesAt, lines.until ?? take.changesAt) : lines.until };
   }
 
   // As one transaction, because every look-up outside of one takes and releases a lock.
-  const claim = db.transaction((channelId: string, take: { limit: number; alone: boolean }, now: number) => ({
+  const claim = db.transaction((channelId: string, take: Take, now: number) => ({
     head: channelHead.get(channelId) ?? null,
     next: nextOf(channelId, take, now),
   }));
@@ -249,9 +259,9 @@ export function outboxTable(db: Database) {
     waiting: (channelId: string, hold: Hold | null, now: number, limit: number) => due.all(channelId, hold, now, limit),
     /**
      * What to send next to a channel: its frozen message, else the `limit` oldest alerts that are due with the others of
-     * their transactions (without them: `alone`), else a sent message to change.
+     * their transactions, else a sent message to change.
      */
-    claim: (channelId: string, take: { limit: number; alone: boolean }, now: number) => claim(channelId, take, now),
+    claim: (channelId: string, take: Take, now: number) => claim(channelId, take, now),
     /**
      * Freezes alerts into one message; its first attempt counts from here. Gives the batch's id, or null when what was
      * rendered no longer holds.

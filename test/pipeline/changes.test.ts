@@ -185,3 +185,25 @@ describe('another equal transfer, once the first one', () => {
     ]);
   });
 });
+
+describe('a change of a sent message', () => {
+  it.each([
+    ['that Discord holds back', { kind: 'rate-limit', retryAfterMs: MINUTE }],
+    ['that fails', { kind: 'error', status: 503 }],
+  ] as const)('%s holds no new line, and comes later', async (_, fault) => {
+    await pipeline.watch(TREASURY, ALERTS);
+    await again();
+    await pipeline.turnUntil(settled);
+    const met = pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
+    await again();
+    await pipeline.turnUntil(() => changes() === 1);
+    met.clear();
+    const now = pipeline.clock.now();
+    await pipeline.receive(payment());
+    await pipeline.turnUntil(() => messages().length === 2);
+    expect(pipeline.clock.now() - now).toBeLessThan(SECOND);
+    await pipeline.turnUntil(settled);
+    expect([changes(), titles()[0]]).toEqual([2, expect.stringContaining('×2')]);
+    expect(pipeline.clock.now() - now).toBeGreaterThanOrEqual(SECOND);
+  });
+});

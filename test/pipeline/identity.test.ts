@@ -138,7 +138,11 @@ it('a line that was rendered before another equal transfer was counted is not fr
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.deliverer.close();
   const claimed = async () => {
-    const { next } = await pipeline.store.outbox.claim(ALERTS, { limit: 10, alone: false }, pipeline.clock.now());
+    const { next } = await pipeline.store.outbox.claim(
+      ALERTS,
+      { limit: 10, alone: false, changesAt: 0 },
+      pipeline.clock.now(),
+    );
     if (next.status !== 'lines') throw new Error(next.status);
     return next.alerts;
   };
