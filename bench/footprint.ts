@@ -22,8 +22,11 @@ async function ours(env: Record<string, string>): Promise<Result> {
   const folder = newFolder();
   fill(folder, ADDRESSES, [seed.harbor.alerts, seed.harbor.whales, seed.orchid.alerts]);
   const began = performance.now();
-  const bot = await startBot(folder, env);
-  while ((await fetch(`${bot.ops}/readyz`)).status !== 200) await wait(5);
+  const connected = Promise.withResolvers<void>();
+  const bot = await startBot(folder, env, (line) => {
+    if (line.includes('"connected to Discord"')) connected.resolve();
+  });
+  await connected.promise;
   const ms = performance.now() - began;
   await wait(IDLE_MS);
   const idle = memoryOf(bot.pid);

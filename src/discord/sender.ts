@@ -54,7 +54,8 @@ export function createSender({
   }
 
   /** Whether nothing was sent since `after` to a channel that shows no messages. */
-  async function silent(channelId: string, after: bigint): Promise<Found | Outcome> {
+  async function silent(channelId: string, after: bigint, onRequest: () => void): Promise<Found | Outcome> {
+    onRequest();
     let channel: { last_message_id?: string | null } = {};
     const outcome = await attempt(async () => {
       channel = (await rest.get(Routes.channel(channelId))) as typeof channel;
@@ -86,14 +87,15 @@ export function createSender({
 
     /**
      * Looks for the message whose text holds `reference` among the newest 100, however wrong this machine's clock was,
-     * and among those since `since` (milliseconds).
+     * and among those since `since` (milliseconds); `onRequest` before each of the requests that this needs.
      */
-    async find(channelId: string, reference: string, since: number): Promise<Found | Outcome> {
+    async find(channelId: string, reference: string, since: number, onRequest: () => void): Promise<Found | Outcome> {
       // A message's id begins with its time; a minute of slack for clocks that disagree.
       const after = BigInt(Math.max(0, since - 60_000 - 1_420_070_400_000)) << 22n;
       let from: string | null = null;
       for (let page = 0; page <= 10; page++) {
         let messages: unknown;
+        onRequest();
         const query = new URLSearchParams({ limit: '100', ...(from === null ? {} : { after: from }) });
         const outcome = await attempt(async () => {
           messages = await rest.get(Routes.channelMessages(channelId), { query });
@@ -105,7 +107,7 @@ export function createSender({
         const hit = list.find((message) => JSON.stringify(message).includes(reference));
         if (hit) return { status: 'found', messageId: hit.id };
         // Who may not read a channel's history is shown an empty one.
-        if (from === null && list.length === 0) return silent(channelId, after);
+        if (from === null && list.length === 0) return silent(channelId, after, onRequest);
         const ids = list.map(({ id }) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
         // The newest reach back far enough, or there are no more.
         if (ids.length < 100 || (from === null && ids[0]! <= after)) break;

@@ -183,8 +183,7 @@ export function startDeliverer(options: DelivererOptions) {
     let blind = false;
     if (batch.unsure && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
       const searched = { ...done, certain: false };
-      turn.send();
-      const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt);
+      const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt, turn.send);
       if (found.status === 'found') return { batch: searched, outcome: { status: 'sent', messageId: found.messageId } };
       // A search that failed says nothing: the message stays as unsure as it was.
       if (found.status !== 'absent' && found.status !== 'unknown') return { batch: searched, outcome: found };

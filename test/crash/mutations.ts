@@ -93,8 +93,8 @@ export const MUTANTS: Mutant[] = [
     file: 'src/store/outbox.ts',
     changes: [
       [
-        'const row = frozen.get(channelId);',
-        'const old = frozen.get(channelId); if (old) thaw.immediate(old.id); const row = undefined as BatchRow | undefined;',
+        'const row = frozen.get(channelId, isHeld ? 1 : 0);',
+        'const old = frozen.get(channelId, isHeld ? 1 : 0); if (old) thaw.immediate(old.id); const row = undefined as BatchRow | undefined;',
       ],
     ],
     tests: ['test/pipeline/deliver.test.ts'],
@@ -102,7 +102,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'what was frozen is never sent',
     file: 'src/store/outbox.ts',
-    changes: [['const row = frozen.get(channelId);', 'const row = undefined as BatchRow | undefined;']],
+    changes: [['const row = frozen.get(channelId, isHeld ? 1 : 0);', 'const row = undefined as BatchRow | undefined;']],
     tests: ['test/pipeline/deliver.test.ts'],
   },
   {
