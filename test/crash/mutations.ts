@@ -41,6 +41,23 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/database.test.ts'],
   },
   {
+    name: 'a delivery is answered before it is on the disk',
+    file: 'src/store/inbox.ts',
+    changes: [
+      [
+        '=> append.immediate(rows)',
+        "=> { db.exec('PRAGMA synchronous = NORMAL'); try { return append.immediate(rows); } finally { db.exec('PRAGMA synchronous = FULL'); } }",
+      ],
+    ],
+    tests: ['test/store/database.test.ts'],
+  },
+  {
+    name: 'a message is sent before it is on the disk',
+    file: 'src/store/outbox.ts',
+    changes: [['=> freeze.immediate(batch, now)', '=> unsynced(db, () => freeze.immediate(batch, now))']],
+    tests: ['test/store/database.test.ts'],
+  },
+  {
     name: 'no lock against a second process',
     file: 'src/store/database.ts',
     changes: [["lock.exec('BEGIN EXCLUSIVE');", '']],

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase, unsynced } from '../../src/store/database.ts';
 import { inboxTable } from '../../src/store/inbox.ts';
 import { migrations } from '../../src/store/migrations.ts';
+import { outboxTable } from '../../src/store/outbox.ts';
 
 let directory: string;
 let file: string;
@@ -47,6 +48,23 @@ describe('the database file', () => {
     };
     expect(() => unsynced(db, fail)).toThrow('disk full');
     expect(level()).toBe(2);
+    close();
+  });
+
+  it('waits for the disk with what must not be lost: a delivery before its 200, a message before its first byte', () => {
+    const { db, close } = openDatabase(file);
+    db.exec('CREATE TEMP TABLE waits (for_what TEXT, level INTEGER)');
+    for (const table of ['inbox', 'batches']) {
+      db.exec(`CREATE TEMP TRIGGER ${table}_level AFTER INSERT ON main.${table}
+               BEGIN INSERT INTO waits SELECT '${table}', synchronous FROM pragma_synchronous; END`);
+    }
+    inboxTable(db).append([{ scope: 0, receivedAt: 1, body }]);
+    const message = { channelId: '1', kind: 'create', reason: null, payload: '{}', attachment: null } as const;
+    outboxTable(db).freeze({ ...message, reference: 'r', nonce: 'n', alerts: [], mentioning: [] }, 1);
+    expect(db.prepare('SELECT for_what, level FROM waits').raw().all()).toEqual([
+      ['inbox', 2],
+      ['batches', 2],
+    ]);
     close();
   });
 
