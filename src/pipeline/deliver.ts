@@ -66,7 +66,7 @@ export function startDeliverer(options: DelivererOptions) {
         if (wait < Number.POSITIVE_INFINITY) cancelTimer = clock.after(wait, pump);
         return;
       }
-      const turn = pace.take(turns.apart(channel, now));
+      const turn = pace.take(turns.leaving(channel, now));
       if (typeof turn === 'number') {
         cancelTimer = clock.after(turn, pump);
         return;
@@ -83,7 +83,7 @@ export function startDeliverer(options: DelivererOptions) {
         if (!closing) log.error({ err: error, channel: channel.id }, 'delivery paused');
       })
       .finally(() => {
-        turn.giveBack();
+        turn.end();
         channel.busy = false;
         channel.since = clock.now();
         underWay.delete(work);
@@ -116,6 +116,7 @@ export function startDeliverer(options: DelivererOptions) {
         : await sendNew(channel, next, turn).catch((error: unknown) => unrenderable(channel, next.alerts[0]!, error));
     // What it told changed meanwhile: it is claimed anew.
     if (!done) return;
+    turn.end();
     const { batch, outcome } = done;
     channel.lines = Math.max(0, channel.lines - batch.lines);
     await settle(channel, head, batch, outcome);

@@ -5,12 +5,9 @@ const MINUTE = 60 * SECOND;
 
 /** Requests a second for everything, below Discord's 50. */
 export const PER_SECOND = 40;
-/** Spread a little, and not more than those 50 in a second even when some take up to 200 ms longer to get there. */
-const LIMITS = [
-  { most: 10, ms: SECOND / 10 },
-  { most: PER_SECOND, ms: SECOND },
-  { most: 50, ms: SECOND + 200 },
-];
+/** Discord's own limit: not more get there in any of its seconds, even when some take up to so much longer than others. */
+const ARRIVING = 50;
+const LONGER_MS = 200;
 /** Refused requests in ten minutes at which sending pauses; Discord bans at 10,000. */
 const INVALID_LIMIT = 500;
 const INVALID_WINDOW = 10 * MINUTE;
@@ -22,14 +19,30 @@ const UNAUTHORISED_WAIT = 5 * MINUTE;
 export interface Turn {
   /** A request goes out now. */
   send(): void;
-  /** There will be no request, or there was none. */
-  giveBack(): void;
+  /** It was answered, or there will be none. */
+  end(): void;
+}
+
+/** What a request leaves to others. */
+export interface Leaving {
+  /** Milliseconds since the one before. */
+  apart: number;
+  /** Of the requests that a second has. */
+  places: number;
+  /** For how many milliseconds. */
+  during: number;
+}
+
+interface Sent {
+  at: number;
+  /** It got to Discord by then: when it was answered, if not before. */
+  by: number;
 }
 
 /** Decides when the next request may go out, for everything together. */
 export function createPace(clock: Clock) {
-  /** When the latest requests were sent, and how many more may be at any moment. */
-  let sent: number[] = [];
+  /** The requests of the last second, and how many more may be sent at any moment. */
+  let sent: Sent[] = [];
   let unsent = 0;
   let takenAt = Number.NEGATIVE_INFINITY;
   let invalid: number[] = [];
@@ -46,7 +59,10 @@ export function createPace(clock: Clock) {
     const back = looked - now;
     looked = now;
     if (back > 0) {
-      sent = sent.map((at) => at - back);
+      for (const one of sent) {
+        one.at -= back;
+        one.by -= back;
+      }
       takenAt -= back;
       invalid = invalid.map((at) => at - back);
       holdUntil -= back;
@@ -62,21 +78,36 @@ export function createPace(clock: Clock) {
     if (invalid.length >= INVALID_LIMIT) hold(invalid[0]! + INVALID_WINDOW);
   };
 
+  /** Milliseconds until one more may go out, beside those that have a turn already; none and less: now. */
+  const untilRoom = (now: number, places: number): number => {
+    const most = PER_SECOND - places;
+    if (unsent >= most) return SECOND;
+    const latest = sent.at(unsent - most)?.at ?? Number.NEGATIVE_INFINITY;
+    const arrived = sent.map(({ by }) => by).sort((a, b) => a - b);
+    return Math.max(latest, arrived.at(unsent - ARRIVING) ?? Number.NEGATIVE_INFINITY) + SECOND - now;
+  };
+
   const turn = (at: number): Turn => {
-    let isUnsent = true;
+    const own: Sent[] = [];
+    let isOver = false;
     const before = takenAt;
     takenAt = at;
     unsent++;
     return {
       send() {
-        if (isUnsent) unsent--;
-        isUnsent = false;
-        sent = [...sent.slice(1 - LIMITS.at(-1)!.most), look()];
+        if (own.length === 0) unsent--;
+        const now = look();
+        const one = { at: now, by: now + LONGER_MS };
+        own.push(one);
+        sent = [...sent.filter(({ by }) => by + SECOND > now), one];
       },
-      giveBack() {
+      end() {
+        if (isOver) return;
+        isOver = true;
         probing = false;
-        if (!isUnsent) return;
-        isUnsent = false;
+        const now = look();
+        for (const one of own) one.by = Math.min(one.by, now);
+        if (own.length > 0) return;
         unsent--;
         if (takenAt === at) takenAt = before;
       },
@@ -84,17 +115,14 @@ export function createPace(clock: Clock) {
   };
 
   return {
-    /** Room for a request, at least `apart` milliseconds after the one before, else how many milliseconds to wait for it. */
-    take(apart: number): Turn | number {
+    /** Room for a request, else how many milliseconds to wait for it. */
+    take({ apart, places, during }: Leaving): Turn | number {
       const now = look();
       if (now < holdUntil) return holdUntil - now;
       // After a fault of everything one request tries whether it is over.
       if ((breakerOpen || !authorised) && probing) return SECOND;
-      const waits = LIMITS.map(({ most, ms }) =>
-        unsent < most ? (sent.at(unsent - most) ?? Number.NEGATIVE_INFINITY) + ms - now : ms,
-      );
-      const wait = Math.max(...waits, takenAt + apart - now);
-      if (wait > 0) return wait;
+      const wait = Math.max(untilRoom(now, places), takenAt + apart - now);
+      if (wait > 0) return Math.min(wait, during);
       if (breakerOpen || !authorised) probing = true;
       return turn(now);
     },

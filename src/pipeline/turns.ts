@@ -1,5 +1,5 @@
 import { BATCH, type Take } from './compose.ts';
-import { PER_SECOND } from './pace.ts';
+import { type Leaving, PER_SECOND } from './pace.ts';
 
 const SECOND = 1_000;
 
@@ -9,6 +9,8 @@ const PATIENCE_MS = 5 * SECOND;
 const MEMORY_MS = 400;
 /** When nothing new came for so long, no more is expected. */
 const CALM_MS = 100;
+
+const NOTHING: Leaving = { apart: 0, places: 0, during: Number.POSITIVE_INFINITY };
 
 /** A channel that has something to be sent, now or later. */
 export interface Channel extends Take {
@@ -87,13 +89,15 @@ export function createTurns() {
       return { channel, wait };
     },
     /**
-     * How long a channel's request leaves after the one before. While more events come than there are requests, what has
-     * little to tell is not hurried: its channel's next alerts then need no request of their own.
+     * What a channel's request leaves to others. While more events come than there are requests, what has little to tell
+     * is not hurried: its channel's next alerts then need no request of their own. While even full messages hardly
+     * hold what comes, half of the requests are kept for these.
      */
-    apart(channel: Channel, now: number): number {
-      if (coming <= PER_SECOND || now - cameAt >= CALM_MS || urgency(channel, now) > 0) return 0;
+    leaving(channel: Channel, now: number): Leaving {
+      if (coming <= PER_SECOND || now - cameAt >= CALM_MS || urgency(channel, now) > 0) return NOTHING;
       const worth = Math.min(BATCH, Math.floor(coming / PER_SECOND));
-      return Math.ceil((SECOND / PER_SECOND) * Math.max(1, worth / Math.max(1, channel.lines)));
+      const apart = Math.ceil((SECOND / PER_SECOND) * Math.max(1, worth / Math.max(1, channel.lines)));
+      return { apart, places: worth < BATCH ? 0 : PER_SECOND / 2, during: cameAt + CALM_MS - now };
     },
     /** What was set aside in a guild, and nothing else, is tried at once. */
     guildChanged(guildId: string): void {

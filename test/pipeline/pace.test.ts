@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Fault, ManualClock } from '../../sandbox/discord/index.ts';
 import type { Outcome, Sender } from '../../src/discord/sender.ts';
-import { backoff, createPace } from '../../src/pipeline/pace.ts';
+import { backoff, createPace, type Leaving } from '../../src/pipeline/pace.ts';
 import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const SECOND = 1_000;
@@ -175,45 +175,71 @@ describe('waiting before the next try', () => {
 });
 
 describe('requests for everything', () => {
-  /** Sends whatever is allowed, as often as there is a chance; when. */
-  function greedy(clock: ManualClock, { seconds, step, apart }: { seconds: number; step: number; apart: number }) {
+  const EAGER: Leaving = { apart: 0, places: 0, during: Number.POSITIVE_INFINITY };
+
+  /**
+   * Sends whatever is allowed, as often as there is a chance; `takes` milliseconds until the n-th is there, as many until
+   * its answer is back. When they were sent, and when they got there.
+   */
+  function greedy(leaving: Leaving, takes: (n: number) => number, seconds = 10, step = 7) {
+    const clock = new ManualClock();
     const pace = createPace(clock);
     const sent: number[] = [];
+    const there: number[] = [];
     for (const end = clock.now() + seconds * SECOND; clock.now() < end; clock.advance(step)) {
-      for (let turn = pace.take(apart); typeof turn !== 'number'; turn = pace.take(apart)) {
-        turn.send();
+      for (let turn = pace.take(leaving); typeof turn !== 'number'; turn = pace.take(leaving)) {
+        const { send, end: answered } = turn;
+        send();
+        const ms = takes(sent.length);
         sent.push(clock.now());
+        there.push(clock.now() + ms);
+        clock.after(2 * ms, answered);
       }
     }
-    return sent;
+    return { sent, there };
   }
-  /** The most that were sent within so many milliseconds. */
-  const most = (sent: number[], ms: number) =>
-    Math.max(...sent.map((from) => sent.filter((at) => at >= from && at < from + ms).length));
+  /** The most that there are within so many milliseconds. */
+  const most = (times: number[], ms: number) =>
+    Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
 
-  it('are 10 at once, 40 in any second, and no more than 50 when they take 200 ms longer to get there', () => {
-    const sent = greedy(new ManualClock(), { seconds: 10, step: 7, apart: 0 });
-    expect(sent.filter((at) => at === sent[0])).toHaveLength(10);
-    expect(most(sent, 100)).toBe(10);
+  it('are 40 at once and in any second', () => {
+    const { sent } = greedy(EAGER, () => 3);
+    expect(sent.filter((at) => at === sent[0])).toHaveLength(40);
     expect(most(sent, SECOND)).toBe(40);
-    expect(most(sent, 1_200)).toBe(50);
-    expect(sent.length).toBeGreaterThan(385);
+    expect(sent.length).toBeGreaterThan(390);
+  });
+
+  it.each([
+    ['are slow', () => 200],
+    ['become quicker', (n: number) => Math.max(1, 200 - n)],
+    ['are slow now and then', (n: number) => (n % 40 < 25 ? 200 : 0)],
+    ['are slow by turns', (n: number) => (n % 3) * 100],
+  ])('get there not more than 50 in a second when they %s', (_name, takes) => {
+    const { sent, there } = greedy(EAGER, takes);
+    expect(most(there, SECOND)).toBeLessThanOrEqual(50);
+    expect(sent.length).toBeGreaterThan(380);
   });
 
   it('have as much time between them as is asked for', () => {
-    const sent = greedy(new ManualClock(), { seconds: 2, step: 5, apart: 25 });
+    const { sent } = greedy({ ...EAGER, apart: 25 }, () => 3, 2, 5);
     expect(sent).toHaveLength(80);
     expect(most(sent, 25)).toBe(1);
+  });
+
+  it('leave as many places to others as is asked for', () => {
+    const { sent } = greedy({ ...EAGER, places: 20 }, () => 3);
+    expect(most(sent, SECOND)).toBe(20);
+    expect(sent.length).toBeGreaterThan(195);
   });
 
   it('count from when they are sent, and hold their place until then', () => {
     const clock = new ManualClock();
     const pace = createPace(clock);
-    const turns = Array.from({ length: 10 }, () => pace.take(0));
+    const turns = Array.from({ length: 40 }, () => pace.take(EAGER));
     clock.advance(5 * SECOND);
-    expect(pace.take(0)).toBe(100);
+    expect(pace.take(EAGER)).toBe(SECOND);
     for (const turn of turns) if (typeof turn !== 'number') turn.send();
-    clock.advance(99);
-    expect(pace.take(0)).toBe(1);
+    clock.advance(999);
+    expect(pace.take(EAGER)).toBe(1);
   });
 });
