@@ -35,7 +35,7 @@ describe('/subscription add', () => {
     expect(isPrivate(answer)).toBe(true);
     expect(textOf(answer)).toContain(`[\`${A}\`](https://explorer.example/address/${A})`);
     expect(textOf(answer)).toContain('`Treasury`');
-    expect(textOf(answer)).toContain(`<#${harbor.alerts}>: every transfer`);
+    expect(textOf(answer)).toContain(`<#${harbor.alerts}>: every transfer except zero amounts and those to itself`);
     expect(textOf(answer)).toContain(
       `add it to the addresses of your webhook, the one that posts to\n\`${RECEIVER_URL}\``,
     );
