@@ -42,7 +42,7 @@ export const provider = {
   public: true,
   async execute(interaction, context) {
     if (interaction.options.getSubcommand() === 'categories') return categories(context.t, directory(context));
-    return search(context.t, interaction, directory(context));
+    return search(interaction, context);
   },
   async autocomplete(interaction, { discovery }) {
     if (!discovery) return [];
@@ -57,15 +57,15 @@ export const provider = {
       answer: 'update',
       async press(_: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
         const query = { category, search: decode(words), provider: decode(only) };
-        if (!CATEGORY.test(category)) throw new UserError(context.t('provider.oldPage'));
-        return results(context.t, query, Math.trunc(Number(page)) || 0, directory(context));
+        if (!CATEGORY.test(category)) throw new UserError(context.own('provider.oldPage'));
+        return results(context, query, Math.trunc(Number(page)) || 0);
       },
     },
   },
 } satisfies Command;
 
-function directory({ t, discovery }: CommandContext): Discovery {
-  if (!discovery) throw off(t, 'directory', 'DISCOVERY_URL');
+function directory({ own, discovery }: CommandContext): Discovery {
+  if (!discovery) throw off(own, 'directory', 'DISCOVERY_URL');
   return discovery;
 }
 
@@ -78,25 +78,28 @@ async function categories(t: Translate, discovery: Discovery): Promise<Reply> {
   ]);
 }
 
-async function search(t: Translate, { options }: CommandUse, discovery: Discovery): Promise<Reply> {
+async function search({ options }: CommandUse, context: CommandContext): Promise<Reply> {
+  const { own } = context;
   const typed = options.getString('category', true).trim();
-  const { keys, live } = await discovery.categories(CHOICES_MS);
+  const { keys, live } = await directory(context).categories(CHOICES_MS);
   const category = keys.find((key) => key.toLowerCase() === typed.toLowerCase()) ?? typed;
   if (!CATEGORY.test(category) || (live && !keys.includes(category))) {
     const known = keys.map((key) => `\`${key}\``).join(', ');
-    throw new UserError(t('provider.noCategory', { typed: nameOf(t, typed, '` `'), categories: known }));
+    throw new UserError(own('provider.noCategory', { typed: nameOf(own, typed, '` `'), categories: known }));
   }
   const query = {
     category,
     search: options.getString('search')?.trim() || null,
     provider: options.getString('provider')?.trim() || null,
   };
-  return results(t, query, (options.getInteger('page') ?? 1) - 1, discovery);
+  return results(context, query, (options.getInteger('page') ?? 1) - 1);
 }
 
-async function results(t: Translate, query: ProviderQuery, wanted: number, discovery: Discovery): Promise<Reply> {
+async function results(context: CommandContext, query: ProviderQuery, wanted: number): Promise<Reply> {
+  const { t, own } = context;
+  const discovery = directory(context);
   const answer = await discovery.rows(query);
-  if (answer.status !== 'ok') throw new UserError(explain(t, answer, 'directory'));
+  if (answer.status !== 'ok') throw new UserError(explain(own, answer, 'directory'));
   const found = groupProviders(answer.rows);
   const browse = linkButton(t('provider.browse'), discovery.directoryUrl(query.category, query.search));
   const asked = [query.search, query.provider].filter((text) => text !== null).map((text) => nameOf(t, text, ''));

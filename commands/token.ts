@@ -26,20 +26,20 @@ export const token = {
   ),
   access: 'all',
   public: true,
-  async execute(interaction, { t, explorer, settings }) {
-    if (!explorer) throw off(t, 'explorer', 'EXPLORER_API_URL');
+  async execute(interaction, { t, own, explorer, settings }) {
+    if (!explorer) throw off(own, 'explorer', 'EXPLORER_API_URL');
     const parsed = parseAddress(interaction.options.getString('address', true));
-    if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
+    if (!parsed.ok) throw new UserError(own(`address.${parsed.fault}`));
     const answer = await explorer.token(parsed.address);
     switch (answer.status) {
       case 'found':
         return show(t, answer.token, settings);
       case 'not-found':
-        throw new UserError(t('token.notFound', { address: fullAddress(parsed.address, settings) }));
+        throw new UserError(own('token.notFound', { address: fullAddress(parsed.address, settings) }));
       case 'invalid':
-        throw new UserError(t('token.invalid', { address: fullAddress(parsed.address, settings) }));
+        throw new UserError(own('token.invalid', { address: fullAddress(parsed.address, settings) }));
       default:
-        throw new UserError(explain(t, answer, 'explorer'));
+        throw new UserError(explain(own, answer, 'explorer'));
     }
   },
   async autocomplete(interaction, context) {

@@ -48,6 +48,8 @@ export interface CommandContext extends Parts {
   server: ServerSettings;
   /** In the person's language for private answers, in the server's for public ones. */
   t: Translate;
+  /** In the person's language always: refusals are private. */
+  own: Translate;
   /** The language of `t`. */
   language: Language;
 }
@@ -146,7 +148,7 @@ export interface Command {
   data: { name: string; toJSON(): RESTPostAPIChatInputApplicationCommandsJSONBody };
   /** For the whole command, or by subcommand; a subcommand that is not named needs `manage`. */
   access: Access | Record<string, Access>;
-  /** true: the answer is for the channel; default: only for the person who asked. */
+  /** true: the answer is for the channel, save a refusal; default: only for the person who asked. */
   public?: boolean;
   /** Throws a {@link UserError} whose message is shown; anything else is logged and answered with a fixed sentence. */
   execute(interaction: CommandUse, context: CommandContext): Promise<Reply>;

@@ -41,6 +41,15 @@ export interface DispatcherOptions {
   autocompleteMs?: number;
 }
 
+/** How long a public command may work before its answer is begun; Discord waits 3 s for that. */
+const PUBLIC_MS = 1_000;
+
+/** What is to be shown; `failed`: a refusal or an error, told in private. */
+interface Outcome {
+  failed: boolean;
+  shown: Reply;
+}
+
 /** Interactions that are answered with a reply. */
 type Replying = CommandUse | MessageUse | ButtonUse | MenuUse | FormUse;
 /** The same before it is known that they come from a server. */
@@ -82,12 +91,27 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     if (!found) return tell(interaction, 'dispatcher.unknownCommand');
     const used: CommandUse = interaction;
     const access = accessOf(found, used);
-    const isPublic = found.public === true;
     const formOf = found.opens?.[used.options.getSubcommand(false) ?? ''];
     if (formOf) return openForm(used, access, (context) => formOf(used, context));
-    await acknowledge(used, () => used.deferReply(isPublic ? {} : { flags: MessageFlags.Ephemeral }));
-    const reply = await guarded(used, access, isPublic, (context) => found.execute(used, context));
-    await show(used, reply.shown);
+    const work = (isPublic: boolean) => guarded(used, access, isPublic, (context) => found.execute(used, context));
+    if (found.public) return publicly(used, work(true));
+    await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
+    await show(used, (await work(false)).shown);
+  }
+
+  /**
+   * Answers the channel, but with a refusal only the person. Which of the two an answer is cannot be changed once it is
+   * begun, so the work gets a moment before that.
+   */
+  async function publicly(used: CommandUse, work: Promise<Outcome>): Promise<void> {
+    const early = await inTime(work, PUBLIC_MS);
+    const refusal = ({ shown }: Outcome) => ({ ...whole(shown), flags: MessageFlags.Ephemeral }) as const;
+    if (early?.failed) return acknowledge(used, () => used.reply(refusal(early)));
+    await acknowledge(used, () => used.deferReply());
+    const reply = early ?? (await work);
+    if (!reply.failed) return show(used, reply.shown);
+    await used.deleteReply();
+    await used.followUp(refusal(reply));
   }
 
   /** Answers with a form, or with why there is none. */
@@ -151,22 +175,18 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
 
   async function complete(interaction: AutocompleteInteraction): Promise<void> {
     const found = slash(interaction.commandName);
-    const late = Promise.withResolvers<Choice[]>();
-    const timer = setTimeout(() => late.resolve([]), autocompleteMs);
     const choices = async (): Promise<Choice[]> => {
       if (!found?.autocomplete || !interaction.inGuild()) return [];
       const context = await contextOf(interaction, false);
       if (accessOf(found, interaction) === 'manage' && !mayManage(interaction, context.server)) return [];
       return found.autocomplete(interaction, context);
     };
-    const offered = await Promise.race([choices(), late.promise])
-      .catch((error: unknown) => {
-        log.warn({ err: forLog(error), interaction: nameOf(interaction) }, 'autocomplete failed');
-        return [];
-      })
-      .finally(() => clearTimeout(timer));
+    const offered = await inTime(choices(), autocompleteMs).catch((error: unknown) => {
+      log.warn({ err: forLog(error), interaction: nameOf(interaction) }, 'autocomplete failed');
+      return null;
+    });
     await interaction.respond(
-      offered
+      (offered ?? [])
         .filter(({ value }) => value.length > 0 && value.length <= 100)
         .slice(0, 25)
         .map(({ name, value }) => ({ name: cut(name || value), value })),
@@ -177,10 +197,9 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
   async function contextOf(interaction: Replying | AutocompleteUse, isPublic: boolean): Promise<CommandContext> {
     const server = await parts.store.servers.settings(interaction.guildId);
     const { locale, guildLocale } = interaction;
-    const language = isPublic
-      ? languageOf(server.language, guildLocale, locale)
-      : languageOf(locale, server.language, guildLocale);
-    return { ...parts, server, language, t: translator(language) };
+    const own = languageOf(locale, server.language, guildLocale);
+    const language = isPublic ? languageOf(server.language, guildLocale, locale) : own;
+    return { ...parts, server, language, t: translator(language), own: translator(own) };
   }
 
   /** The one error boundary: a {@link UserError} is shown as it is, everything else gets an id that the log has too. */
@@ -189,11 +208,11 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     access: Access,
     isPublic: boolean,
     work: (context: CommandContext) => Promise<Reply>,
-  ): Promise<{ failed: boolean; shown: Reply }> {
+  ): Promise<Outcome> {
     let t = translator(languageOf(interaction.locale));
     try {
       const context = await contextOf(interaction, isPublic);
-      t = context.t;
+      t = context.own;
       if (access === 'manage' && !mayManage(interaction, context.server)) {
         throw new UserError(t('dispatcher.noAccess'));
       }
@@ -277,6 +296,13 @@ async function acknowledge(interaction: Replying, defer: () => Promise<unknown>)
     if (known !== RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged) throw error;
     interaction.deferred = true;
   }
+}
+
+/** What comes of the work within `ms`; null when it takes longer. */
+async function inTime<Value>(work: Promise<Value>, ms: number): Promise<Value | null> {
+  const late = Promise.withResolvers<null>();
+  const timer = setTimeout(() => late.resolve(null), ms);
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
 async function tell(

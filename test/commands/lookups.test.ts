@@ -91,6 +91,7 @@ describe('/token', () => {
     upstream.set(() => given);
     const answer = await world.use('token', { address: TOKEN });
     expect(textOf(answer)).toMatch(sentence);
+    expect(isPrivate(answer)).toBe(true);
     expect(JSON.stringify(answer)).not.toContain('query-key');
   });
 
@@ -263,9 +264,9 @@ describe('/provider search', () => {
 
   it('names the categories when there is no such one, and who can turn it on', async () => {
     directory([]);
-    expect(textOf(await world.use('provider search', { category: 'apiz' }))).toMatch(
-      /no category `apiz`.*`apis`, `brandnew`/,
-    );
+    const refused = await world.use('provider search', { category: 'apiz' });
+    expect(textOf(refused)).toMatch(/no category `apiz`.*`apis`, `brandnew`/);
+    expect(isPrivate(refused)).toBe(true);
     world.parts.discovery = null;
     expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(/off here.*`DISCOVERY_URL`/);
   });

@@ -59,6 +59,22 @@ describe('answers', () => {
     expect(textOf(await used.final())).toBe('Late.');
   });
 
+  it('for the channel are private when they refuse, however long that takes', async () => {
+    behave = () => Promise.reject(new UserError('Not so.'));
+    const early = await world.use('open');
+    expect([textOf(early), isPrivate(early), early.followups]).toEqual(['Not so.', true, []]);
+
+    const gate = Promise.withResolvers<{ content: string }>();
+    behave = () => gate.promise;
+    const used = await world.discord.use({ kind: 'command', name: 'open', userId: seed.mia, channelId: harbor.alerts });
+    expect(used.state).toMatchObject({ responseType: 5, loading: true });
+    gate.reject(new UserError('Too late.'));
+    const late = await used.until(({ followups }) => followups.length > 0);
+    expect(late.followups[0]).toMatchObject({ visibleTo: seed.mia, message: { content: 'Too late.' } });
+    const seen = world.discord.messages(harbor.alerts).filter(({ visibleTo }) => visibleTo === null);
+    expect(seen.map(({ id }) => id)).not.toContain(used.state.reply!.id);
+  });
+
   it('mention nobody', async () => {
     behave = async () => ({ content: `@everyone <@&${harbor.watchers}> <@${seed.mia}>` });
     const { message } = (await world.use('open')).reply!;

@@ -69,6 +69,8 @@ describe('who reads it', () => {
     speak(seed.mia, 'de');
     const refused = await world.use('status', {}, { as: seed.mia });
     expect(textOf(refused)).toContain('**Server verwalten**');
+    const misspelt = await world.use('token', { address: '0x' }, { as: seed.mia });
+    expect(textOf(misspelt)).toBe(translator('de')('address.form'));
   });
 
   it('gets alerts in the language that the server has in Discord, unless another is chosen', async () => {
