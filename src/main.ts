@@ -12,6 +12,10 @@ const SETTLED_MS = 5_000;
 /** However stuck a part is, the process ends by then; whatever is not finished is on disk. */
 const STOP_MS = 7_500;
 
+/** JSON lets these stand as they are, but many a reader of lines takes them for the end of one. */
+const LINE_ENDS: Record<string, string> = { '\u0085': '\\u0085', '\u2028': '\\u2028', '\u2029': '\\u2029' };
+const inOneLine = (line: string): string => line.replaceAll(/[\u0085\u2028\u2029]/g, (end) => LINE_ENDS[end]!);
+
 /** The database's thread opens it while this one loads everything else. */
 async function start(config: Config, log: Logger): Promise<App> {
   const onLost = (error: Error) => {
@@ -24,7 +28,7 @@ async function start(config: Config, log: Logger): Promise<App> {
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const log = pino({ level: config.LOG_LEVEL });
+  const log = pino({ level: config.LOG_LEVEL, hooks: { streamWrite: inOneLine } });
   const starting = start(config, log);
 
   let stopping = false;

@@ -62,6 +62,8 @@ const options = fc.oneof(
   odd,
 );
 
+const MESSAGE = { id: '1', channel_id: seed.harbor.alerts, content: '', embeds: [], flags: 64, components: [] };
+
 /** What comes instead of the command: its type, and its data. */
 const shape = fc.oneof(
   fc.record({
@@ -75,14 +77,7 @@ const shape = fc.oneof(
   fc.record({
     type: fc.constant(3),
     data: fc.record({ component_type: fc.constantFrom(2, 3, 5, 8, 99), custom_id: customId, values: odd }),
-    message: fc.constant({
-      id: '1',
-      channel_id: seed.harbor.alerts,
-      content: '',
-      embeds: [],
-      flags: 64,
-      components: [],
-    }),
+    message: fc.constant(MESSAGE),
   }),
   fc.record({ type: fc.constant(5), data: fc.record({ custom_id: customId, components: odd }) }),
   fc.record({ type: fc.constantFrom<unknown[]>(0, 1, 6, 99, -1, null, '2'), data: odd }),
@@ -106,6 +101,8 @@ const changes = fc.dictionary(
 );
 
 const RUNS = 300;
+/** Its name goes into the log, whose lines must stay lines. */
+const separated = { type: 3, data: { component_type: 2, custom_id: 'a\u2028b', values: [] }, message: MESSAGE };
 const help = { kind: 'command', name: 'help', userId: seed.ada, channelId: seed.harbor.alerts } as const;
 
 async function ready(discord: Discord): Promise<Bot> {
@@ -139,7 +136,7 @@ it('whatever an interaction looks like, the bot goes on, and answers the next on
       const next = await discord.use(help);
       expect(next.state.status).toBe('acknowledged');
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, examples: [[separated, {}]] },
   );
   // Each of them was answered, or the log says why it was not.
   const told = ['interaction answered', 'interaction could not be answered', 'unexpected error'];
