@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { Project } from './notification/types.ts';
 
+/** What a variable names cannot be used, which only shows when it is tried; the message tells which and why. */
+export class Misconfigured extends Error {}
+
 const projects = z.string().transform((text, context): Project[] =>
   text
     .split(',')
@@ -36,7 +39,11 @@ const schema = z.object({
     .pipe(z.array(z.string().regex(/^(0x[0-9a-fA-F]{40})?$/, 'must be addresses separated by commas')))
     .default([]),
   PROVIDERS_FILE: z.string().optional(),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
+      error: 'must be one of trace, debug, info, warn, error, silent',
+    })
+    .default('info'),
 });
 
 /** What the services are told by the environment. */

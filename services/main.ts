@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { readConfig } from './config.ts';
+import { Misconfigured, readConfig } from './config.ts';
 import { serviceNames, startServices } from './start.ts';
 
 const wanted = process.argv[2] ?? 'all';
@@ -22,9 +22,13 @@ const services = await startServices({
   log,
   ...(only === undefined ? {} : { only }),
   ...(config.PROVIDERS_FILE === undefined ? {} : { providersFile: config.PROVIDERS_FILE }),
-}).catch((error: Error & { code?: string }) => {
-  const port = `Port ${config.PORT} is in use. Stop what listens there, or set PORT to another one.`;
-  process.stderr.write(`${error.code === 'EADDRINUSE' ? port : error.message}\n`);
+}).catch((error: Error & { code?: string; syscall?: string }) => {
+  if (error instanceof Misconfigured) refuse([error.message]);
+  if (error.code === 'EADDRINUSE') {
+    process.stderr.write(`Port ${config.PORT} is in use. Stop what listens there, or set PORT to another one.\n`);
+  } else if (error.syscall === 'listen' || error.syscall === 'getaddrinfo') {
+    refuse([`HOST ${config.HOST} and PORT ${config.PORT} must be an address of this machine: ${error.message}`]);
+  } else process.stderr.write(`${error.message}\n`);
   process.exit(1);
 });
 log.info({ url: services.url }, 'listening');

@@ -2,7 +2,10 @@ import { BaseError, createClient, type Hex, HttpRequestError, http, RpcRequestEr
 
 /** A connection to a node's JSON-RPC; calls are not retried here. */
 export interface Node {
-  /** @throws {NodeRefused} when the node answers with an error, {@link NodeUnreachable} when it does not answer. */
+  /**
+   * @throws {NodeRefused} when the node answers with an error, {@link NodeBusy} when it holds calls back for a while,
+   * {@link NodeUnreachable} when it does not answer.
+   */
   call<Result>(method: string, params?: readonly unknown[]): Promise<Result>;
 }
 
@@ -12,16 +15,21 @@ export class NodeRefused extends Error {}
 /** The node did not answer, or not with JSON-RPC. The URL is not part of the message: it may hold a key. */
 export class NodeUnreachable extends Error {}
 
+/** The node answers nobody, or not us, for a while: a rate or a quota is used up. It says nothing of what was asked. */
+export class NodeBusy extends NodeUnreachable {}
+
 /** Connects to a node over HTTP; `timeout` in ms. */
 export function connect(rpcUrl: string, timeout = 20_000): Node {
   const client = createClient({ transport: http(rpcUrl, { retryCount: 0, timeout }) });
   return {
     async call(method, params = []) {
       try {
-        return await client.request({ method, params } as never);
+        const result = await client.request({ method, params } as never);
+        if (result !== undefined) return result;
       } catch (error) {
         throw explained(error, method);
       }
+      throw new NodeUnreachable(`The node's answer to ${method} cannot be read`);
     },
   };
 }
@@ -29,14 +37,29 @@ export function connect(rpcUrl: string, timeout = 20_000): Node {
 function explained(error: unknown, method: string): Error {
   if (!(error instanceof BaseError)) return new NodeUnreachable(`The node's answer to ${method} cannot be read`);
   const answered = error.walk((cause) => cause instanceof RpcRequestError);
-  if (answered instanceof RpcRequestError) return new NodeRefused(`${method}: ${answered.details} (${answered.code})`);
+  if (answered instanceof RpcRequestError) {
+    const said = `${method}: ${answered.details} (${answered.code})`;
+    return isBusy(answered) ? new NodeBusy(said) : new NodeRefused(said);
+  }
   const http = error.walk((cause) => cause instanceof HttpRequestError);
   const status = http instanceof HttpRequestError ? http.status : undefined;
   // Providers also refuse a method that is not in the plan with an HTTP status.
   if (status !== undefined && [400, 403, 404, 405, 501].includes(status)) {
     return new NodeRefused(`${method}: HTTP ${status}`);
   }
-  return new NodeUnreachable(`The node does not answer ${method}${status === undefined ? '' : ` (HTTP ${status})`}`);
+  const said = `The node does not answer ${method}${status === undefined ? '' : ` (HTTP ${status})`}`;
+  return status === 429 ? new NodeBusy(said) : new NodeUnreachable(said);
+}
+
+/** Providers write a used-up rate in many ways. The text of a revert is the contract's own and tells nothing of it. */
+function isBusy({ code, details }: RpcRequestError): boolean {
+  if (/revert|vm exec|vm exception/i.test(details)) return false;
+  return (
+    [429, -32005, -32029].includes(code) ||
+    /too many requests|rate.?limit|requests? per|(?<!gas )limit (exceeded|reached)|throttl|quota|capacity|compute units/i.test(
+      details,
+    )
+  );
 }
 
 /** A transaction as nodes write it; only what is used here. */
@@ -57,6 +80,7 @@ export interface NodeTransaction {
 export interface NodeBlock {
   number: Hex;
   hash: Hex;
+  parentHash: Hex;
   timestamp: Hex;
   transactions: NodeTransaction[];
 }
@@ -68,6 +92,8 @@ export interface NodeLog {
   data: Hex;
   transactionHash: Hex;
   logIndex: Hex;
+  /** true: of a block that is no longer part of the chain. */
+  removed?: boolean;
 }
 
 /** A receipt as nodes write it. */

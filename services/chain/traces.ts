@@ -1,5 +1,5 @@
 import { type Hex, numberToHex } from 'viem';
-import { type Node, NodeRefused } from './node.ts';
+import { type Node, NodeRefused, NodeUnreachable } from './node.ts';
 
 /** Coins that a contract sent within a transaction. */
 export interface CoinMove {
@@ -39,6 +39,13 @@ interface GethCall {
   calls?: GethCall[];
 }
 
+/** One transaction's trace, or why it could not be made. */
+interface GethTrace {
+  txHash: Hex;
+  result?: GethCall;
+  error?: string;
+}
+
 /** Finds out which way of tracing a node offers, by trying them on its newest block. */
 export async function findTraceMethod(node: Node): Promise<TraceMethod> {
   for (const method of ['trace_block', 'debug_traceBlockByNumber'] as const) {
@@ -52,23 +59,28 @@ export async function findTraceMethod(node: Node): Promise<TraceMethod> {
   return 'none';
 }
 
-/** The coins moved inside one block's transactions; what was reverted is left out. */
+/** The coins moved inside the transactions of a block that has some; what was reverted is left out. */
 export async function coinMoves(node: Node, method: TraceMethod, blockNumber: number): Promise<CoinMove[]> {
   switch (method) {
     case 'none':
       return [];
     case 'trace_block':
-      return parityMoves(
-        (await node.call<ParityTrace[] | null>(method, paramsOf(method, numberToHex(blockNumber)))) ?? [],
-      );
-    case 'debug_traceBlockByNumber': {
-      const results = await node.call<{ txHash: Hex; result: GethCall }[]>(
-        method,
-        paramsOf(method, numberToHex(blockNumber)),
-      );
-      return results.flatMap(({ txHash, result }) => gethMoves(txHash, result));
-    }
+      return parityMoves(await traced<ParityTrace>(node, method, blockNumber));
+    case 'debug_traceBlockByNumber':
+      return (await traced<GethTrace>(node, method, blockNumber)).flatMap(({ txHash, result, error }) => {
+        if (result === undefined) throw new NodeRefused(`${method}: ${error}`);
+        return gethMoves(txHash, result);
+      });
   }
+}
+
+/** No traces of a block with transactions: the node that was asked does not have the block yet. */
+async function traced<Trace>(node: Node, method: TraceMethod, blockNumber: number): Promise<Trace[]> {
+  const traces = await node.call<Trace[] | null>(method, paramsOf(method, numberToHex(blockNumber)));
+  if (traces === null || traces.length === 0) {
+    throw new NodeUnreachable(`The node does not have the traces of block ${blockNumber}`);
+  }
+  return traces;
 }
 
 function paramsOf(method: TraceMethod, block: Hex | 'latest'): unknown[] {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { Misconfigured } from '../config.ts';
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]);
 const row = z.looseObject({ slug: z.string(), provider: z.string() }).catchall(value);
@@ -12,12 +13,15 @@ export type Row = z.infer<typeof row>;
 /** A category with its rows; one that is not active is not listed. */
 export type Category = z.infer<typeof schema>[number];
 
-/** Reads the data file. @throws when it cannot be read or has another shape; the message names the place. */
+/** Reads the data file. @throws {Misconfigured} when it cannot be read or has another shape; it names the place. */
 export function readCategories(file: string | URL): Category[] {
-  const parsed = schema.safeParse(JSON.parse(readFileSync(file, 'utf8')));
-  if (!parsed.success)
-    throw new Error(`The providers in ${file.toString()} cannot be read:\n${z.prettifyError(parsed.error)}`);
-  return parsed.data;
+  try {
+    const parsed = schema.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+    if (parsed.success) return parsed.data;
+    throw new Error(`it must look like services/discovery/providers.json\n${z.prettifyError(parsed.error)}`);
+  } catch (error) {
+    throw new Misconfigured(`PROVIDERS_FILE ${file.toString()} cannot be read: ${(error as Error).message}`);
+  }
 }
 
 /** A column and the values that a row may have in it. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { formatEther, formatUnits, getAddress, type Hex, isAddress, isHash } from 'viem';
-import { readBlock } from '../chain/block.ts';
+import { readBlock, readTransfers, TracesFailed } from '../chain/block.ts';
 import type { Node, NodeReceipt, NodeTransaction } from '../chain/node.ts';
 import { readFacts, readToken, type TokenFacts } from '../chain/token.ts';
 import { findTraceMethod, type TraceMethod } from '../chain/traces.ts';
@@ -38,7 +38,7 @@ class Pages {
   readonly #root: string;
   readonly #node: Node;
   readonly #nativeSymbol: string;
-  #traceMethod: Promise<TraceMethod> | undefined;
+  #traceMethod: TraceMethod | undefined;
 
   constructor(root: string, node: Node, nativeSymbol: string) {
     this.#root = root;
@@ -53,8 +53,10 @@ class Pages {
       this.#node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]),
     ]);
     if (transaction === null) return missing('No such transaction', 'It is not on this chain, or not yet.');
-    const transfers = receipt === null ? [] : await this.#transfersOf(transaction);
-    const shown = await Promise.all(transfers.map((transfer) => this.#transfer(transfer)));
+    const { transfers, isTraced } =
+      receipt === null ? { transfers: [], isTraced: true } : await this.#transfersOf(transaction);
+    const facts = await this.#factsOf(transfers);
+    const shown = transfers.map((transfer) => this.#transfer(transfer, facts));
     const state = receipt === null ? 'waiting to be mined' : receipt.status === '0x0' ? 'failed' : 'succeeded';
     const fee =
       receipt === null
@@ -71,7 +73,8 @@ class Pages {
 <dt>Fee</dt><dd>${fee === null ? '–' : this.#coins(fee)}</dd>
 </dl>
 <h2>Transfers</h2>
-${shown.length === 0 ? html`<p>None.</p>` : shown}`;
+${shown.length === 0 ? html`<p>None.</p>` : shown}
+${isTraced ? '' : html`<p class="soft">Coins that contracts sent on the way cannot be shown: the node does not trace this block.</p>`}`;
     return { status: 200, title: `Transaction ${hash.slice(0, 10)}…`, body };
   }
 
@@ -114,22 +117,38 @@ ${shown.length === 0 ? html`<p>None.</p>` : shown}`;
     return { status: 200, title: 'Token', body };
   }
 
-  async #transfersOf({ hash, blockNumber }: NodeTransaction): Promise<Transfer[]> {
-    this.#traceMethod ??= findTraceMethod(this.#node);
-    const block = await readBlock(this.#node, Number(blockNumber), await this.#traceMethod);
-    return block?.transfers.filter(({ txHash }) => txHash === hash) ?? [];
+  async #transfersOf({ hash, blockNumber }: NodeTransaction): Promise<{ transfers: Transfer[]; isTraced: boolean }> {
+    const node = this.#node;
+    this.#traceMethod ??= await findTraceMethod(node);
+    const block = await readBlock(node, Number(blockNumber));
+    const own = (transfers: Transfer[]) => transfers.filter(({ txHash }) => txHash === hash);
+    try {
+      return { transfers: own(await readTransfers(node, block, this.#traceMethod)), isTraced: true };
+    } catch (error) {
+      if (!(error instanceof TracesFailed)) throw error;
+      return { transfers: own(await readTransfers(node, block, 'none')), isTraced: false };
+    }
   }
 
-  async #transfer(transfer: Transfer): Promise<Html> {
-    const facts = transfer.kind === 'native' ? null : await readFacts(this.#node, transfer.token);
+  /** Each token is asked once, however often it moved, one after another: a transaction may touch hundreds. */
+  async #factsOf(transfers: readonly Transfer[]): Promise<Map<Address, TokenFacts>> {
+    const facts = new Map<Address, TokenFacts>();
+    for (const transfer of transfers) {
+      if (transfer.kind === 'native' || facts.has(transfer.token)) continue;
+      facts.set(transfer.token, await readFacts(this.#node, transfer.token));
+    }
+    return facts;
+  }
+
+  #transfer(transfer: Transfer, facts: ReadonlyMap<Address, TokenFacts>): Html {
     return html`<article>
-<p>${this.#amount(transfer, facts)}</p>
+<p>${this.#amount(transfer, transfer.kind === 'native' ? undefined : facts.get(transfer.token))}</p>
 <p><small>from</small> ${this.#link('address', transfer.from)}</p>
 <p><small>to</small> ${this.#link('address', transfer.to)}</p>
 </article>`;
   }
 
-  #amount(transfer: Transfer, facts: TokenFacts | null): Html {
+  #amount(transfer: Transfer, facts: TokenFacts | undefined): Html {
     if (transfer.kind === 'native') {
       return html`<strong>${this.#coins(transfer.value)}</strong>${transfer.internal ? ', sent by a contract' : ''}`;
     }

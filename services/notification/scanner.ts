@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Hex } from 'viem';
-import { readBlock } from '../chain/block.ts';
-import type { Node, NodeBlock, NodeReceipt } from '../chain/node.ts';
+import { readBlock, readTransfers, TracesFailed } from '../chain/block.ts';
+import { type Node, type NodeBlock, type NodeReceipt, NodeUnreachable } from '../chain/node.ts';
 import { readFacts, type TokenFacts } from '../chain/token.ts';
 import { findTraceMethod, type TraceMethod } from '../chain/traces.ts';
 import type { Address, Transfer } from '../chain/transfers.ts';
@@ -29,6 +29,9 @@ interface Match {
   webhook: Webhook;
 }
 
+/** How long blocks wait for traces that the node does not give, in milliseconds; then they are told without. */
+const tracePatienceMs = 120_000;
+
 const roles: readonly Role[] = ['token', 'to', 'from'];
 
 /** Reads block after block and turns what is watched into deliveries. */
@@ -36,7 +39,8 @@ export class Scanner {
   readonly #parts: ScannerParts;
   readonly #facts = new Map<Address, TokenFacts>();
   #traceMethod: TraceMethod | undefined;
-  #genesis: string | undefined;
+  /** Since when no block could be traced, in milliseconds since 1970. */
+  #untracedSince: number | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #cancel = () => {};
   #closing = false;
@@ -54,7 +58,11 @@ export class Scanner {
       if (this.#failing) log.info('The node answers again');
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) log.warn({ err: error }, 'The chain cannot be read; trying again until it can');
+      if (!this.#failing)
+        log.warn(
+          { err: error },
+          'The chain cannot be read, or what it tells cannot be kept; trying again until it can',
+        );
       this.#failing = true;
     }
     if (!this.#closing) this.#cancel = clock.setTimer(pollMs, () => void this.start());
@@ -77,44 +85,62 @@ export class Scanner {
   async #run(): Promise<void> {
     const { node, store } = this.#parts;
     const head = Number(await node.call<Hex>('eth_blockNumber'));
+    if (store.cursor()?.next === head + 1) return;
     let cursor = await this.#cursor(head);
     while (cursor.next <= head && !this.#closing) {
       if (!store.hasAddresses()) {
         store.commit({ ...cursor, next: head + 1 });
         return;
       }
-      const deliveries = await this.#deliveriesOf(cursor.next);
-      if (deliveries === null) return;
+      const block = await readBlock(node, cursor.next);
+      if (await this.#isReorganised(block)) {
+        cursor = { ...cursor, next: cursor.next - 1 };
+        continue;
+      }
+      const isTold = store.toldAt(cursor.next).includes(block.hash);
+      const deliveries = isTold ? [] : await this.#deliveriesOf(block);
       cursor = { ...cursor, next: cursor.next + 1 };
-      const ids = store.commit(cursor, deliveries);
+      const ids = store.commit(cursor, block.hash, deliveries);
       if (ids.length > 0)
         this.#parts.onDeliveries(deliveries.map((delivery, index) => ({ ...delivery, id: ids[index]! })));
     }
   }
 
+  /** Whether the block before is another one than the one that was told: then what it tells now goes first. */
+  async #isReorganised({ number, parentHash }: NodeBlock): Promise<boolean> {
+    const { node, store } = this.#parts;
+    const told = store.toldAt(Number(number) - 1);
+    if (told.length === 0 || told.includes(parentHash)) return false;
+    const before = await readBlock(node, Number(number) - 1);
+    if (told.includes(before.hash)) {
+      throw new NodeUnreachable(`The node's blocks ${Number(before.number)} and ${Number(number)} do not fit together`);
+    }
+    return true;
+  }
+
   /** Where to go on; on a chain not seen before that is after its newest block. */
   async #cursor(head: number): Promise<Cursor> {
     const { node, store, log } = this.#parts;
-    this.#genesis ??= (await node.call<NodeBlock>('eth_getBlockByNumber', ['0x0', false])).hash;
+    // Asked each time: a local chain may be started anew under the same URL.
+    const { hash: genesis } = await readBlock(node, 0);
     const known = store.cursor();
-    if (known?.genesis === this.#genesis) return known;
+    if (known?.genesis === genesis) return known;
     if (known !== undefined) log.warn('This is another chain than last time; going on from its newest block');
-    const cursor = { genesis: this.#genesis, next: head + 1 };
+    const cursor = { genesis, next: head + 1 };
     store.commit(cursor);
     return cursor;
   }
 
-  async #deliveriesOf(blockNumber: number): Promise<NewDelivery[] | null> {
+  async #deliveriesOf(block: NodeBlock): Promise<NewDelivery[]> {
     const { node, clock, nativeSymbol } = this.#parts;
-    const read = await readBlock(node, blockNumber, await this.#tracing());
-    if (read === null) return null;
-    const { block, transfers } = read;
+    const blockNumber = Number(block.number);
+    const transfers = await this.#transfersOf(block);
     const matches = transfers.flatMap((transfer) => this.#matches(transfer));
     const hashes = [...new Set(matches.map(({ transfer }) => transfer.txHash))];
     const receipts = new Map<Hex, NodeReceipt>();
     for (const hash of hashes) {
       const receipt = await node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]);
-      if (receipt === null) return null; // The node lags behind itself: the block is read again.
+      if (receipt === null) throw new NodeUnreachable(`The node does not have the receipt of ${hash}`);
       receipts.set(hash, receipt);
     }
     const deliveries: NewDelivery[] = [];
@@ -129,6 +155,24 @@ export class Scanner {
       deliveries.push({ webhookId, projectId, txHash, blockNumber, body, dueAt: clock.now() + this.#parts.delay() });
     }
     return deliveries;
+  }
+
+  async #transfersOf(block: NodeBlock): Promise<Transfer[]> {
+    const { node, clock, log } = this.#parts;
+    try {
+      const transfers = await readTransfers(node, block, await this.#tracing());
+      this.#untracedSince = undefined;
+      return transfers;
+    } catch (error) {
+      if (!(error instanceof TracesFailed)) throw error;
+      this.#untracedSince ??= clock.now();
+      if (clock.now() - this.#untracedSince < tracePatienceMs) throw error;
+      log.warn(
+        { err: error, blockNumber: Number(block.number) },
+        'Coins that contracts sent in this block are not seen',
+      );
+      return readTransfers(node, block, 'none');
+    }
   }
 
   #matches(transfer: Transfer): Match[] {
@@ -161,7 +205,8 @@ export class Scanner {
     if (known !== undefined) return known;
     const facts = await readFacts(this.#parts.node, token);
     if (this.#facts.size >= 10_000) this.#facts.clear();
-    this.#facts.set(token, facts);
+    // Nothing at all may also be a node that does not have a new contract yet.
+    if (facts.name !== null || facts.symbol !== null || facts.decimals !== null) this.#facts.set(token, facts);
     return facts;
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { Misconfigured } from '../config.ts';
 import type { EventType } from './types.ts';
 
 /** A webhook as it is kept. */
@@ -40,6 +41,8 @@ export interface Delivery extends NewDelivery {
 
 const tables = `
   CREATE TABLE IF NOT EXISTS cursor (one INTEGER PRIMARY KEY CHECK (one = 1), genesis TEXT NOT NULL, next INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS blocks (hash TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT;
+  CREATE INDEX IF NOT EXISTS blocksByNumber ON blocks (number);
   CREATE TABLE IF NOT EXISTS webhooks (
     id TEXT PRIMARY KEY, projectId TEXT NOT NULL, url TEXT NOT NULL, eventType TEXT NOT NULL
   ) STRICT;
@@ -64,6 +67,9 @@ const tables = `
   CREATE INDEX IF NOT EXISTS deliveriesOfWebhook ON deliveries (webhookId, dueAt);
 `;
 
+/** How far back a reorganisation is noticed. */
+const rememberedBlocks = 256;
+
 const deliveryColumns =
   'deliveries.*, webhooks.url FROM deliveries JOIN webhooks ON webhooks.id = deliveries.webhookId';
 
@@ -71,11 +77,10 @@ const deliveryColumns =
 export class NotificationStore {
   readonly #db: Database.Database;
 
-  /** @throws when another process has the file open. */
+  /** @throws when another process has the file open; {@link Misconfigured} when the folder or the file is of no use. */
   constructor(dir: string) {
-    mkdirSync(dir, { recursive: true });
     const file = join(dir, 'notification.sqlite');
-    this.#db = new Database(file, { timeout: 500 });
+    this.#db = openFile(dir, file);
     try {
       this.#db.pragma('locking_mode = EXCLUSIVE');
       this.#db.pragma('journal_mode = WAL');
@@ -85,9 +90,11 @@ export class NotificationStore {
     } catch (error) {
       this.#db.close();
       if ((error as { code?: unknown }).code === 'SQLITE_BUSY') {
-        throw new Error(`Another process is using ${file}. Stop it, or choose another folder.`);
+        throw new Error(`Another process is using ${file}. Stop it, or choose another folder with DATA_DIR.`);
       }
-      throw error;
+      const { code, message } = error as { code?: string; message: string };
+      if (!/NOTADB|READONLY|CANTOPEN/.test(code ?? '')) throw error;
+      throw new Misconfigured(`DATA_DIR: ${file} cannot be used: ${message}`);
     }
   }
 
@@ -163,8 +170,16 @@ export class NotificationStore {
     return this.#db.prepare<[], Cursor>('SELECT genesis, next FROM cursor').get();
   }
 
-  /** Keeps a block's deliveries and moves on, both or neither; answers the deliveries' ids. */
-  commit(cursor: Cursor, deliveries: readonly NewDelivery[] = []): number[] {
+  /** The hashes of the blocks of a number that were told: several after a reorganisation, none when it is long ago. */
+  toldAt(number: number): string[] {
+    return this.#db
+      .prepare<[number], { hash: string }>('SELECT hash FROM blocks WHERE number = ?')
+      .all(number)
+      .map(({ hash }) => hash);
+  }
+
+  /** Keeps a block's deliveries, that it was told, and the next place, all or nothing; answers the deliveries' ids. */
+  commit(cursor: Cursor, hash?: string, deliveries: readonly NewDelivery[] = []): number[] {
     const move = this.#db.prepare('INSERT OR REPLACE INTO cursor VALUES (1, :genesis, :next)');
     const insert = this.#db.prepare(
       'INSERT INTO deliveries (webhookId, projectId, txHash, blockNumber, body, dueAt) ' +
@@ -172,6 +187,10 @@ export class NotificationStore {
     );
     return this.#db.transaction(() => {
       move.run(cursor);
+      if (hash !== undefined) {
+        this.#db.prepare('INSERT OR IGNORE INTO blocks VALUES (?, ?)').run(hash, cursor.next - 1);
+        this.#db.prepare('DELETE FROM blocks WHERE number < ?').run(cursor.next - rememberedBlocks);
+      }
       return deliveries.map((delivery) => Number(insert.run(delivery).lastInsertRowid));
     })();
   }
@@ -228,6 +247,15 @@ export class NotificationStore {
     return this.#db
       .prepare<(string | number)[], { count: number }>(`SELECT count(*) AS count FROM deliveries ${where}`)
       .get(...parameters)!.count;
+  }
+}
+
+function openFile(dir: string, file: string): Database.Database {
+  try {
+    mkdirSync(dir, { recursive: true });
+    return new Database(file, { timeout: 500 });
+  } catch (error) {
+    throw new Misconfigured(`DATA_DIR ${dir} must be a folder that can be written to: ${(error as Error).message}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { type Chain, type Mined, startChain, startTraffic, walletNames } from '../../sandbox/chain/index.ts';
-import { readBlock } from '../../services/chain/block.ts';
+import { readBlock, readTransfers } from '../../services/chain/block.ts';
 import { connect, type Node } from '../../services/chain/node.ts';
 import { readToken } from '../../services/chain/token.ts';
 
@@ -20,9 +20,9 @@ describe.each([{ kind: 'anvil' }, { kind: 'scripted' }] as const)('the $kind cha
 
   /** The transfers of one transaction, as the services see them, with names instead of addresses. */
   async function transfersOf({ hash, blockNumber }: Mined) {
-    const read = await readBlock(node, blockNumber, 'trace_block');
-    const transfers = read!.transfers.filter(({ txHash }) => txHash === hash);
-    return transfers.map((transfer) => {
+    const transfers = await readTransfers(node, await readBlock(node, blockNumber), 'trace_block');
+    const own = transfers.filter(({ txHash }) => txHash === hash);
+    return own.map((transfer) => {
       const { txHash: _txHash, from, to, ...rest } = transfer;
       return { ...rest, from: nameOf(from), to: nameOf(to) };
     });
@@ -151,8 +151,8 @@ describe.each([{ kind: 'anvil' }, { kind: 'scripted' }] as const)('the $kind cha
     stop();
     expect(new Set(mined.map(({ blockNumber }) => blockNumber)).size).toBe(1);
     expect(heard).toEqual(mined.map(({ hash }) => hash));
-    const read = await readBlock(node, mined[0]!.blockNumber, 'trace_block');
-    expect(read!.block.transactions.map(({ hash }) => hash)).toEqual(heard);
+    const block = await readBlock(node, mined[0]!.blockNumber);
+    expect(block.transactions.map(({ hash }) => hash)).toEqual(heard);
     await expect(chain.burst(0)).rejects.toThrow(RangeError);
   });
 

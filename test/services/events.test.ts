@@ -295,4 +295,77 @@ describe('a chain with anvil', () => {
     await services.close();
     await node.close();
   });
+
+  test('a reorganisation tells what the new blocks hold, and nothing twice', async () => {
+    const rpc = rpcOf(chain.rpcUrl);
+    const pay = (amount: bigint) => chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
+    const services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+    await services.watch(receiver.url, [chain.wallets.Treasury]);
+    await pay(1n);
+    const fork = await rpc('evm_snapshot');
+    await pay(2n);
+    await pay(3n);
+    await services.notification.scan();
+    await receiver.until(3);
+    await rpc('evm_revert', [fork]);
+    for (const amount of [4n, 5n, 6n]) await pay(amount);
+    await services.notification.scan();
+    const values = (await receiver.until(6)).map(({ body }) => JSON.parse(body).value);
+    expect(values.sort()).toEqual(['1', '2', '3', '4', '5', '6']);
+    await services.close();
+  });
+
+  test('a node whose rate is used up is asked again, and nothing is told without its internal transfer or name', async () => {
+    const node = await startLimitedNode(chain.rpcUrl, []);
+    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+    await services.watch(receiver.url, [chain.wallets.Treasury]);
+    await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 9n });
+    await chain.transfer({ kind: 'erc20', token: 'dollar', from: 'Alice', to: 'Treasury', amount: 8n });
+    const busy = { code: -32000, message: 'Too many requests, please retry' };
+    node.refuse('trace_block', busy);
+    await expect(services.notification.scan()).rejects.toThrow(/Too many requests/);
+    services.clock.advance(600_000);
+    await expect(services.notification.scan()).rejects.toThrow(/Too many requests/);
+    node.refuse('trace_block', null);
+    node.refuse('eth_call', busy);
+    await expect(services.notification.scan()).rejects.toThrow(/Too many requests/);
+    node.refuse('eth_call', null);
+    await services.notification.scan();
+    const events = (await receiver.until(2)).map(({ body }) => JSON.parse(body));
+    expect(events).toContainEqual(expect.objectContaining({ value: '9', isInternalTransaction: true }));
+    expect(events).toContainEqual(expect.objectContaining({ value: '8', tokenDecimals: '6' }));
+    await services.close();
+    await node.close();
+  });
+
+  test('a block whose traces are pruned is told without them after a while, and so are those after it', async () => {
+    const node = await startLimitedNode(chain.rpcUrl, []);
+    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+    await services.watch(receiver.url, [chain.wallets.Treasury]);
+    await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 1n });
+    await services.notification.scan();
+    node.refuse('trace_block', { code: -32000, message: 'required historical state unavailable' });
+    await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
+    await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 3n });
+    await expect(services.notification.scan()).rejects.toThrow(/historical state/);
+    services.clock.advance(120_000);
+    await services.notification.scan();
+    const values = (await receiver.until(3)).map(({ body }) => JSON.parse(body).value);
+    expect(values.sort()).toEqual(['1', '2', '3']);
+    await services.close();
+    await node.close();
+  });
+
+  test('a block with more logs than the node answers at once is read from its receipts', async () => {
+    const node = await startLimitedNode(chain.rpcUrl, []);
+    node.refuse('eth_getLogs', { code: -32005, message: 'query returned more than 10000 results' });
+    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+    await services.watch(receiver.url, [chain.wallets.Treasury]);
+    await chain.transfer({ kind: 'erc20', token: 'dollar', from: 'Alice', to: 'Treasury', amount: 8n });
+    await services.notification.scan();
+    const [event] = await receiver.until(1);
+    expect(JSON.parse(event!.body)).toMatchObject({ tokenType: 'ERC-20', value: '8' });
+    await services.close();
+    await node.close();
+  });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { type Services, startServices } from '../../services/start.ts';
+import { startLimitedNode } from './limited-node.ts';
 
 describe.each([{ scripted: false }, { scripted: true }])(
   'the explorer of a chain with scripted: $scripted',
@@ -130,4 +131,34 @@ test('a node that does not answer is told in the frame, without its address', as
   expect(page.status).toBe(500);
   expect(text + (await page.text())).not.toContain('secret-key');
   await services.close();
+});
+
+test('a transaction whose block the node does not trace is shown, with a word about it', async () => {
+  const chain = await startChain({ scripted: true });
+  const node = await startLimitedNode(chain.rpcUrl, []);
+  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
+  const { hash } = await chain.swap('Treasury');
+  const open = async () => (await fetch(`${services.explorerUrl}/tx/${hash}`)).text();
+  node.setAway(true);
+  expect(await open()).toContain('The chain cannot be read');
+  node.setAway(false);
+  expect(await open()).not.toContain('does not trace');
+  node.refuse('trace_block', { code: -32000, message: 'missing trie node' });
+  expect(await open()).toMatch(/<strong>150<\/strong>.*does not trace this block/s);
+  await services.close();
+  await node.close();
+  await chain.close();
+});
+
+test('a node whose rate is used up does not make a token unknown', async () => {
+  const chain = await startChain({ scripted: true });
+  const node = await startLimitedNode(chain.rpcUrl, []);
+  node.refuse('eth_call', { code: -32005, message: 'daily request count exceeded' });
+  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
+  const { address } = chain.tokens.dollar;
+  const answer = await fetch(`${services.explorerApiUrl}?module=token&action=getToken&contractaddress=${address}`);
+  expect(answer.status).toBe(500);
+  await services.close();
+  await node.close();
+  await chain.close();
 });

@@ -62,6 +62,18 @@ test('without configuration every fault is named and the exit code is 78', async
   expect(said).not.toContain('only-a-secret');
 });
 
+test.each([
+  { variable: 'PROVIDERS_FILE', value: '/nowhere/providers.json' },
+  { variable: 'DATA_DIR', value: main },
+  { variable: 'HOST', value: '192.0.2.1' },
+])('$variable that is of no use is named, and the exit code is 78', async ({ variable, value }) => {
+  const { code, said } = await ended(
+    run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: `${folder.dir}/unused`, [variable]: value }),
+  );
+  expect(code).toBe(78);
+  expect(said).toContain(`${variable} ${value}`);
+});
+
 test('an unknown service is refused', async () => {
   const { code, said } = await ended(run({ RPC_URL: chain.rpcUrl }, 'everything'));
   expect(code).toBe(78);
