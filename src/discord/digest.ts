@@ -57,19 +57,19 @@ interface Total {
  * Tells many alerts in one message: each is counted in a total, the largest are listed, none is left out of the count.
  * At `now` it mentions the subscriptions' roles that are due and nobody else; null: nobody.
  */
-export function renderDigest(
+export async function renderDigest(
   alerts: ClaimedAlert[],
   reference: string,
   settings: RenderSettings,
   reason: DigestReason = 'backlog',
   now: number | null = null,
-): Digest {
+): Promise<Digest> {
   const voice = voiceOf(alerts[0]!, settings);
   const { t } = voice;
   const transfers = alerts.reduce((sum, alert) => sum + alert.count, 0);
   const totals = [...totalsOf(alerts).values()].sort((a, b) => b.transfers - a.transfers);
   const suspects = alerts.filter(isSuspect);
-  const csv = alerts.length > CSV_FROM ? csvOf(alerts) : null;
+  const csv = alerts.length > CSV_FROM ? await csvOf(alerts) : null;
   const [first, last] = [alerts[0]!, alerts.at(-1)!].map(({ createdAt }) => `<t:${Math.floor(createdAt / 1_000)}:f>`);
   const intro = [
     t(`digest.${reason}`, { first, last }),

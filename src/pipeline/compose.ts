@@ -15,6 +15,8 @@ const DIGEST_LINES = 50;
 const DIGEST_AGE_MS = 30 * MINUTE;
 /** Alerts of one digest; Discord takes files of 10 MB. */
 const DIGEST_MOST = 20_000;
+/** Alerts that are read at once, so that neither the database nor the event loop is held for long. */
+const PAGE = 500;
 
 /**
  * How alerts become messages. Each renderer puts `reference` into the message, so that it can be found again. At `now`
@@ -29,7 +31,7 @@ export interface Renderers {
     reference: string,
     reason: DigestReason,
     now: number | null,
-  ): { payload: object; csv: string | null };
+  ): Promise<{ payload: object; csv: string | null }>;
 }
 
 /** How a channel takes its next message. */
@@ -78,12 +80,23 @@ export async function compose(
   const reason = digestReason(channel, lines, now);
   if (reason) {
     const hold: Hold | null = reason === 'backlog' || reason === 'burst' ? null : reason;
-    const all = await store.outbox.waiting(channel.id, hold, now, DIGEST_MOST);
-    const { payload, csv } = renderers.renderDigest(all, reference, reason, now);
+    const all = await everything(store, channel.id, hold, now);
+    const { payload, csv } = await renderers.renderDigest(all, reference, reason, now);
     return message('digest', reason, all, payload, csv);
   }
   const { payload, used } = renderers.render(alerts, reference, now);
   return message('create', null, alerts.slice(0, used), payload);
+}
+
+/** Page by page; what changes meanwhile is noticed when it is frozen. */
+async function everything(store: Store, channelId: string, hold: Hold | null, now: number): Promise<ClaimedAlert[]> {
+  const all: ClaimedAlert[] = [];
+  while (all.length < DIGEST_MOST) {
+    const page = await store.outbox.waiting(channelId, hold, now, all.at(-1)?.id ?? 0, PAGE);
+    all.push(...page);
+    if (page.length < PAGE) break;
+  }
+  return all;
 }
 
 /** Why these alerts are told together; null: line by line, as is always done while a refused line is searched for. */

@@ -205,15 +205,15 @@ export function startDeliverer(options: DelivererOptions) {
     const messageId = original?.messageId;
     if (!messageId || original.alerts.length === 0) return { status: 'sent', messageId: null };
     if (batch.payload !== '') return sender.edit(batch.channelId, messageId, JSON.parse(batch.payload) as object);
-    const anew = renderedAnew(original, batch.reference);
+    const anew = await renderedAnew(original, batch.reference);
     if (!anew) return { status: 'sent', messageId: null };
     return sender.edit(batch.channelId, messageId, anew.payload, anew.csv);
   }
 
   /** What cannot be rendered any more, or no longer as a whole, stays as it was told: null. */
-  function renderedAnew({ alerts, reason, plain }: Original, reference: string) {
+  async function renderedAnew({ alerts, reason, plain }: Original, reference: string) {
     try {
-      if (reason !== null) return options.renderDigest(alerts, reference, reason, null);
+      if (reason !== null) return await options.renderDigest(alerts, reference, reason, null);
       if (plain) return { payload: options.renderPlain(alerts[0]!, reference), csv: null };
       const { payload, used } = render(alerts, reference, null);
       return used < alerts.length ? null : { payload, csv: null };

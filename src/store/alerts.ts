@@ -148,6 +148,11 @@ export function dueAlerts(db: Database) {
     `SELECT ${COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id
      WHERE a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ? ORDER BY a.due_at, a.id LIMIT ?`,
   );
+  const following = db.prepare<[string, Hold | null, number, number, number, number], AlertRow>(
+    `SELECT ${COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+     WHERE a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ?
+       AND (a.due_at, a.id) > (coalesce((SELECT due_at FROM alerts WHERE id = ?), -1), ?) ORDER BY a.due_at, a.id LIMIT ?`,
+  );
   // By the transaction, of which there are few, and not by the channel (+), in which thousands may wait.
   const ofTransaction = db.prepare<[string, string, string, Hold | null, number, number], AlertRow>(
     `SELECT ${COLUMNS} FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id
@@ -174,8 +179,9 @@ export function dueAlerts(db: Database) {
   }
 
   return {
-    /** Everything of one hold that is due, oldest first. */
-    all: read,
+    /** Those of one hold that are due, oldest first, so many from the one that follows the alert `after` (0: the first). */
+    page: (channelId: string, hold: Hold | null, now: number, after: number, limit: number): ClaimedAlert[] =>
+      following.all(channelId, hold, now, after, after, limit).map(claimed),
     /**
      * What is told next: what was held back and is due, before what came meanwhile. `alone`: without the others of the
      * same transactions. `until`: when there will be something, if there is nothing now.

@@ -255,8 +255,9 @@ export function outboxTable(db: Database) {
     ...edits.methods,
     /** Every channel that has something to send, whatever its state; `dueAt`: not before. */
     heads: () => heads.all(),
-    /** The oldest alerts of a channel that are to be told now, of those with this hold. */
-    waiting: (channelId: string, hold: Hold | null, now: number, limit: number) => due.all(channelId, hold, now, limit),
+    /** Alerts of a channel that are to be told now, of those with this hold: the oldest of which follows the alert `after`. */
+    waiting: (channelId: string, hold: Hold | null, now: number, after: number, limit: number) =>
+      due.page(channelId, hold, now, after, limit),
     /**
      * What to send next to a channel: its frozen message, else the `limit` oldest alerts that are due with the others of
      * their transactions, else a sent message to change.

@@ -281,15 +281,15 @@ describe('a digest', () => {
     ['daily', 'The day’s transfers'],
     ['quiet', 'Quiet hours are over'],
     ['burst', 'more than 60 lines in ten minutes'],
-  ] as const)('says why it is one: %s', (reason, words) => {
-    const [embed] = renderDigest(list, 'ABCDEFGHIJ', settings, reason).payload.embeds!;
+  ] as const)('says why it is one: %s', async (reason, words) => {
+    const [embed] = (await renderDigest(list, 'ABCDEFGHIJ', settings, reason)).payload.embeds!;
     expect(embed!.title).toBe('🗂️ Digest · 9 transfers');
     expect(embed!.description).toContain(words);
     expect(embed!.description).toMatch(/<t:1750000000:f>.*<t:1750000000:f>/);
   });
 
-  it('sums each token by direction, exactly, with its address once, and names the largest of each', () => {
-    const [embed] = renderDigest(list, 'ABCDEFGHIJ', settings).payload.embeds!;
+  it('sums each token by direction, exactly, with its address once, and names the largest of each', async () => {
+    const [embed] = (await renderDigest(list, 'ABCDEFGHIJ', settings)).payload.embeds!;
     expect(read(embed!).split('\n').slice(3)).toEqual([
       '📥 18.5 `USDC` in 5 transfers',
       '📤 0.25 `USDC` in 1 transfer',
@@ -304,10 +304,11 @@ describe('a digest', () => {
     ]);
   });
 
-  it('warns of look-alikes with both addresses, and keeps suspects out of the sums', () => {
+  it('warns of look-alikes with both addresses, and keeps suspects out of the sums', async () => {
     const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as typeof ALICE;
     const mark: Mark = { kind: 'look-alike', address: ALICE, like, label: 'Grants' };
-    const [embed] = renderDigest([...list, alertOf({}, { marks: [mark] })], 'ABCDEFGHIJ', settings).payload.embeds!;
+    const [embed] = (await renderDigest([...list, alertOf({}, { marks: [mark] })], 'ABCDEFGHIJ', settings)).payload
+      .embeds!;
     const text = read(embed!);
     expect(embed!.color).toBe(0xffcc00);
     for (const part of [
@@ -320,23 +321,40 @@ describe('a digest', () => {
     expect(text).toContain('📥 18.5 `USDC` in 5 transfers');
   });
 
-  it('lists every transfer in a file when there are many, and no cell is a formula', () => {
+  it('lists every transfer in a file when there are many, and no cell is a formula', async () => {
     const hostile = Array.from({ length: 501 }, () => alertOf({ tokenSymbol: '=HYPERLINK("x")' }));
-    const { csv } = renderDigest(hostile, 'ABCDEFGHIJ', settings);
+    const { csv } = await renderDigest(hostile, 'ABCDEFGHIJ', settings);
     const rows = csv!.split('\r\n');
     expect(rows).toHaveLength(502);
     expect(rows[1]).toContain(`"'=HYPERLINK(""x"")"`);
     expect(rows[1]).toMatch(/,5,,1,incoming,$/);
-    expect(renderDigest(hostile.slice(1), 'ABCDEFGHIJ', settings).csv).toBeNull();
+    expect((await renderDigest(hostile.slice(1), 'ABCDEFGHIJ', settings)).csv).toBeNull();
+  });
+
+  it('of thousands lets the event loop go on while its file is made', async () => {
+    let turns = 0;
+    const count = () => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const { csv } = await renderDigest(
+      Array.from({ length: 5_000 }, () => alertOf()),
+      'ABCDEFGHIJ',
+      settings,
+    );
+    clearImmediate(next);
+    expect(csv!.split('\r\n')).toHaveLength(5_001);
+    expect(turns).toBeGreaterThanOrEqual(10);
   });
 });
 
-describe('every message', () => {
+describe('every message', async () => {
   const alert = alertOf({}, { matches: [matchOf(TREASURY, 'incoming', 1, '42')] });
   const messages = {
     lines: renderAlerts([alert], 'ABCDEFGHIJ', settings, 0).payload,
     plain: renderPlain(alert, 'ABCDEFGHIJ'),
-    digest: renderDigest([alert], 'ABCDEFGHIJ', settings).payload,
+    digest: (await renderDigest([alert], 'ABCDEFGHIJ', settings)).payload,
   };
 
   it.each(Object.entries(messages))('can be asked why: %s', (_name, payload) => {

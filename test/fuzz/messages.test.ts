@@ -110,9 +110,9 @@ it('whatever the chain calls itself, Discord takes the message, and nobody is me
       await taken(payload);
       await taken(renderAlerts(list, 'ABCDEFGHIJ', settings, null).payload);
       await taken(renderPlain(list[0]!, 'ABCDEFGHIJ'));
-      await taken(renderDigest(list, 'ABCDEFGHIJ', settings).payload);
+      await taken((await renderDigest(list, 'ABCDEFGHIJ', settings)).payload);
       const everything = Array.from({ length: 20 }, () => list).flat();
-      await taken(renderDigest(everything, 'ABCDEFGHIJ', settings).payload);
+      await taken((await renderDigest(everything, 'ABCDEFGHIJ', settings)).payload);
     }),
     { numRuns: 150 },
   );

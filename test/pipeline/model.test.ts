@@ -22,7 +22,7 @@ beforeAll(async () => {
     // With a file of the same lines.
     digest(alerts, reference) {
       const { payload } = render(alerts, reference);
-      return { payload, csv: payload.embeds.map(({ title }) => title).join('\n') };
+      return Promise.resolve({ payload, csv: payload.embeds.map(({ title }) => title).join('\n') });
     },
   });
 });
