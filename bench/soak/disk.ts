@@ -3,31 +3,30 @@ import Database from 'better-sqlite3';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Position } from '../../src/store/pruning.ts';
 import { openTables } from '../../src/store/tables.ts';
+import { type Row, short } from '../table.ts';
 
-/** What a database that nobody uses any more holds. */
-export interface Disk {
-  /** Bytes of the file, for each transfer that was sent. */
-  perTransfer: number;
-  /** The same by table, indexes included, the largest first. */
-  tables: { table: string; rows: number; perTransfer: number }[];
-  /** The share of the file that is free for what comes next, once everything is older than what is remembered. */
-  freed: number;
-}
+/** The tables that are told one by one: the largest. */
+const TABLES = 8;
 
-/** Bytes on disk, and what pruning gives back; forgets everything in the file. */
-export function diskOf(file: string, transfers: number): Disk {
+/**
+ * Bytes on disk for each transfer of a database that nobody uses any more, by table with its indexes; and the share of
+ * the file that is free for what comes next, once everything is older than what is remembered. Forgets everything in it.
+ */
+export function diskRows(file: string, transfers: number): Row[] {
   const db = new Database(file);
   db.pragma('wal_checkpoint(TRUNCATE)');
   const sizes = db.prepare<[], { name: string; bytes: number }>(
     `SELECT m.tbl_name AS name, sum(d.pgsize) AS bytes FROM dbstat d JOIN sqlite_schema m ON m.name = d.name
-     GROUP BY m.tbl_name ORDER BY bytes DESC`,
+     GROUP BY m.tbl_name ORDER BY bytes DESC LIMIT ${TABLES}`,
   );
   const tables = sizes.all().map(({ name, bytes }) => {
     const { rows } = db.prepare<[], { rows: number }>(`SELECT count(*) AS rows FROM "${name}"`).get()!;
-    return { table: name, rows, perTransfer: bytes / transfers };
+    return { table: name, rows, 'bytes a transfer': short(bytes / transfers) };
   });
   db.close();
-  return { perTransfer: statSync(file).size / transfers, tables, freed: pruneAll(file) };
+  const row = (table: string, value: number): Row => ({ table, rows: '', 'bytes a transfer': short(value) });
+  const whole = row('the whole file', statSync(file).size / transfers);
+  return [whole, ...tables, row('share that pruning frees', pruneAll(file))];
 }
 
 function pruneAll(file: string): number {

@@ -1,175 +1,121 @@
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import type { AddressText } from '../../src/domain/address.ts';
-import { openStore } from '../../src/store/client.ts';
+import { type ControlEvent, startDiscord } from '../../sandbox/discord/index.ts';
+import { watchAddresses } from '../../test/crash/watched.ts';
 import { startBot, wait } from '../bot.ts';
 import { newFolder } from '../children.ts';
-import type { Watched } from './body.ts';
-import { diskOf } from './disk.ts';
-import { reportSoak } from './figures.ts';
+import { report } from '../table.ts';
+import { diskRows } from './disk.ts';
 import { startPeople } from './people.ts';
 import { drawSoak } from './plot.ts';
 import { look, metricsOf, type Sample } from './samples.ts';
 import { startSender } from './sender.ts';
 import { createTally } from './tally.ts';
-import { type Spell, startWeather } from './weather.ts';
+import { startTroubles, type Trouble } from './troubles.ts';
+import { verdictOf } from './verdict.ts';
 
-/** So many that none is told more than 60 lines in ten minutes, from which on they would be digests. */
-const CHANNELS = 300;
 /** Transfers; with twins, repeats and what is told of twice it is half as many requests again. */
 const PER_SECOND = 12;
-/** What happened in the first and in the last of these is compared. */
-const CYCLES = 10;
-const SAMPLES = 720;
+/** In each of these the same happens. There are at least two, which are shorter when there is no time for them. */
+const CYCLE_MINUTES = 6;
+const SAMPLE_MS = 5_000;
 /** Everything must have been told by then. */
 const END_MS = 5 * 60_000;
 
-const FILES = { samples: 'bench/soak.json', plot: 'bench/soak.png', log: 'bench/soak.log' };
+const FILES = { soak: 'bench/soak.json', plot: 'bench/soak.png', log: 'bench/soak.log' };
 
-/** Everything that is drawn; `until`: when the sender stopped, milliseconds since the start. */
+/** Everything that is drawn. */
 export interface Soak {
-  until: number;
+  cycles: number;
+  cycleMs: number;
   perSecond: number;
   samples: Sample[];
-  spells: Spell[];
+  troubles: Trouble[];
 }
 
-/** An hour (or BENCH_MINUTES) at a constant rate, with faults: memory, files and latency must stay as they are. */
+/** An hour (or BENCH_MINUTES) at a constant rate, with faults: nothing is lost or doubled, and nothing grows. */
 export async function soak(): Promise<void> {
   const minutes = Number(process.env.BENCH_MINUTES ?? 60);
-  const cycleMs = (minutes * 60_000) / CYCLES;
+  const cycles = Math.max(2, Math.round(minutes / CYCLE_MINUTES));
+  const cycleMs = (minutes * 60_000) / cycles;
   const folder = newFolder();
   const file = join(folder, 'bot.sqlite');
   const discord = await startDiscord({ limits: 'discord' });
-  const watched = openChannels(discord);
-  await subscribe(file, watched);
+  const watched = await watchAddresses(discord, file);
   writeFileSync(FILES.log, '');
   let warnings = 0;
-  const bot = await startBot(
-    folder,
-    {
-      DISCORD_TOKEN: discord.token,
-      DISCORD_API_URL: discord.apiUrl,
-      EXPLORER_URL: 'http://explorer.example',
-      NODE_OPTIONS: process.env.NODE_OPTIONS ?? '',
-    },
-    (line) => {
-      if (line.startsWith('{"level":30')) return;
-      warnings++;
-      appendFileSync(FILES.log, `${line}\n`);
-    },
-  );
+  const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+  const bot = await startBot(folder, { ...environment, EXPLORER_URL: 'http://explorer.example' }, (line) => {
+    if (line.startsWith('{"level":30')) return;
+    warnings++;
+    appendFileSync(FILES.log, `${line}\n`);
+  });
   await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
 
-  const tally = createTally();
   const met = new Map<string, number>();
-  const unsubscribe = discord.on((event) => {
-    tally.see(event);
-    if (event.type !== 'request') return;
-    const { fault, status } = event.request;
-    const name = fault ?? (status === 429 ? '429 by our own fault' : null);
-    if (name) met.set(name, (met.get(name) ?? 0) + 1);
+  const stopCounting = discord.on((event) => {
+    const fault = faultOf(event);
+    if (fault) met.set(fault, (met.get(fault) ?? 0) + 1);
   });
+  const tally = createTally(discord);
   const start = performance.now();
-  const spells: Spell[] = [];
-  const onSpell = (spell: Spell) => void spells.push(spell);
-  const weather = startWeather({ discord, file, watched, cycleMs, cycles: CYCLES, onSpell });
-  const sender = startSender({
-    url: bot.url,
-    watched,
-    perSecond: PER_SECOND,
-    onBegin: tally.begin,
-    onAnswered: tally.acknowledge,
-  });
+  const { troubles, ...broken } = startTroubles({ discord, file, watched, cycleMs, cycles });
+  const sender = startSender(bot.url, watched, PER_SECOND, tally);
   const people = startPeople(discord, watched, cycleMs);
 
-  const samples: Sample[] = [];
+  const result: Soak = { cycles, cycleMs, perSecond: PER_SECOND, samples: [], troubles };
   let seen = 0;
   const take = async () => {
     const lines = tally.told.slice(seen);
     seen += lines.length;
-    const { transfers, answered, answers } = sender.sent;
     const figures = await look(bot, file, lines);
-    const counts = { transfers, answered, refused: answers[503] ?? 0, told: seen };
-    samples.push({ at: performance.now() - start, ...figures, ...counts });
+    const { transfers, answers } = sender.sent;
+    result.samples.push({ at: performance.now() - start, ...figures, transfers, refused: answers[503]! });
+    // A run that breaks off is not in vain.
+    writeFileSync(FILES.soak, JSON.stringify(result));
   };
-  const endAt = cycleMs * CYCLES;
-  for (let n = 0; n < SAMPLES; n++) {
-    await wait(Math.max(0, (n * endAt) / SAMPLES - (performance.now() - start)));
+  for (let at = 0; at < cycles * cycleMs; at += SAMPLE_MS) {
+    await wait(Math.max(0, at - (performance.now() - start)));
     await take();
-    keep({ until: endAt, perSecond: PER_SECOND, samples, spells });
   }
-  weather.close();
+  broken.close();
   people.close();
   sender.calm();
   await settled(bot.ops, sender.unanswered);
   await take();
-  unsubscribe();
-  const verdict = tally.verdict();
   const metrics = await metricsOf(bot.ops);
+  stopCounting();
+  const counts = tally.close();
   await sender.close();
   await bot.stop();
   await discord.close();
 
-  const result = { until: endAt, perSecond: PER_SECOND, samples, spells };
-  keep(result);
   writeFileSync(FILES.plot, drawSoak(result));
-  reportSoak(result, {
-    verdict,
-    sent: sender.sent,
-    people: people.asked,
-    faults: met,
-    metrics,
-    calm: tally.told.filter(({ sentAt }) => weather.isCalm(sentAt - start)),
-    start,
-    told: tally.told,
-    disk: diskOf(file, sender.sent.transfers),
-    warnings,
-  });
+  const told = tally.told.map(({ sentAt, toldAt }) => ({ at: sentAt - start, took: toldAt - sentAt }));
+  const verdict = verdictOf(result, { counts, told, sent: sender.sent, asked: people.asked, met, metrics, warnings });
+  report('soak', verdict.changes);
+  report('soak: counted', verdict.counted);
+  report('soak: disk', diskRows(file, sender.sent.transfers));
   rmSync(folder, { recursive: true });
+  for (const problem of counts.problems.slice(0, 20)) process.stdout.write(`${problem}\n`);
+  for (const sentence of verdict.sentences) process.stdout.write(`${sentence}\n`);
+  if (!verdict.isKept) process.exitCode = 1;
 }
 
-/** Keeps what was seen so far, so that a run that breaks off is not in vain. */
-function keep(result: Soak): void {
-  writeFileSync(FILES.samples, JSON.stringify(result));
-}
-
-function openChannels(discord: Discord): Watched[] {
-  return Array.from({ length: CHANNELS }, (_, n) => {
-    const { id } = discord.act({ do: 'channel.create', guildId: seed.harbor.id, name: `soak-${n}` });
-    return { channelId: id!, address: `0x${(n + 1).toString(16).padStart(4, '0').repeat(10)}` };
-  });
-}
-
-async function subscribe(file: string, watched: readonly Watched[]): Promise<void> {
-  const { store, close } = await openStore(file);
-  for (const { channelId, address } of watched) {
-    await store.subscriptions.add(
-      {
-        guildId: seed.harbor.id,
-        channelId,
-        address: address as AddressText,
-        label: null,
-        direction: 'any',
-        kind: 'any',
-        minimum: null,
-        token: null,
-        mention: null,
-        createdBy: seed.ada,
-        createdAt: 0,
-      },
-      CHANNELS,
-    );
-  }
-  await close();
+/** The fault that a request of the bot met, if it did; `429 by our own fault` is none that was planned. */
+function faultOf(event: ControlEvent): string | null {
+  if (event.type !== 'request') return null;
+  const { fault, status, at, method, path } = event.request;
+  if (fault || status !== 429) return fault;
+  appendFileSync(FILES.log, `429 by our own fault at ${at}: ${method} ${path}\n`);
+  return '429 by our own fault';
 }
 
 /** Resolves once nothing is left to do, or it took too long. */
 async function settled(ops: string, unanswered: () => number): Promise<void> {
+  const names = ['inbox_waiting', 'outbox_waiting{state="due"}', 'outbox_waiting{state="closed"}', 'outbox_frozen'];
   for (const began = performance.now(); performance.now() - began < END_MS; await wait(500)) {
     const metrics = await metricsOf(ops);
-    const names = ['inbox_waiting', 'outbox_waiting{state="due"}', 'outbox_waiting{state="closed"}', 'outbox_frozen'];
     if (unanswered() + names.reduce((sum, name) => sum + (metrics.get(name) ?? 0), 0) === 0) return;
   }
 }

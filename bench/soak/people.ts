@@ -1,5 +1,5 @@
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
-import type { Watched } from './body.ts';
+import type { Watched } from '../../test/crash/watched.ts';
 
 /** So many commands in a cycle. */
 const PER_CYCLE = 18;

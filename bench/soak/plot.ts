@@ -1,224 +1,162 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
-import {
-  Chart,
-  type ChartDataset,
-  Legend,
-  LinearScale,
-  LineController,
-  LineElement,
-  LogarithmicScale,
-  type Plugin,
-  PointElement,
-  Title,
-} from 'chart.js';
+import { createCanvas } from '@napi-rs/canvas';
+import { Chart, type Plugin } from 'chart.js/auto';
 import type { Soak } from './index.ts';
 import type { Sample } from './samples.ts';
-import type { Spell } from './weather.ts';
+import type { Trouble } from './troubles.ts';
 
-const WIDTH = 1_200;
-const HEAD = 92;
-const PANEL = 300;
-const FOOT = 34;
+/** Pixels; a phone shows a bit less than half of them, so letters are large. */
+const WIDTH = 900;
+const AXIS = 110;
+const LETTERS = 22;
 const FONT = '"DejaVu Sans", Arial, sans-serif';
-const INK = '#24292f';
-const GRID = '#e6e8eb';
+/** Opaque, so that it reads the same on a dark page. */
+const [PAPER, INK, GRID] = ['#ffffff', '#1f2328', '#dfe3e8'];
+const [BLUE, GREEN, ORANGE, RED] = ['#0550ae', '#1a7f37', '#bc4c00', '#cf222e'];
 const MINUTE = 60_000;
 const MIB = 1_024 ** 2;
 
 /** How each kind of trouble is drawn behind the lines. */
-const TROUBLE: Record<Spell['kind'], { color: string; text: string }> = {
-  outage: { color: '#f4b6b0', text: 'Discord is away' },
-  forbidden: { color: '#fbe3a8', text: 'one channel is forbidden' },
-  fault: { color: '#b8c0cc', text: 'errors, 429, time-outs, broken connections, slow answers' },
-  lock: { color: '#8250df', text: 'the database is locked for 1 s' },
+const TROUBLES: Record<Trouble['kind'], { color: string; text: string }> = {
+  away: { color: '#f8c3bd', text: 'Discord is away' },
+  forbidden: { color: '#fbe08d', text: 'a channel is forbidden' },
+  fault: { color: '#c3cad4', text: 'errors, 429, no, late or broken answers' },
+  lock: { color: '#b083f0', text: 'the database is locked' },
 };
 
-interface Line {
-  name: string;
-  color: string;
-  value(sample: Sample): number | null;
-  right?: boolean;
-}
+type Line = [name: string, color: string, value: (sample: Sample) => number | null];
 
 interface Panel {
   title: string;
+  height: number;
   lines: Line[];
-  scale: 'linear' | 'logarithmic';
-  /** What stands beside the axes. */
-  left: string;
-  right?: string;
+  isLogarithmic?: true;
 }
 
-const [BLUE, GREEN, ORANGE, RED] = ['#0969da', '#1a7f37', '#bc4c00', '#cf222e'];
-
-/** Changes since the sample before. */
-function since(samples: readonly Sample[], value: (sample: Sample) => number): (sample: Sample) => number {
+function panelsOf(samples: readonly Sample[]): Panel[] {
   const before = new Map(samples.map((sample, n) => [sample, samples[n - 1] ?? sample]));
-  return (sample) => value(sample) - value(before.get(sample)!);
-}
-
-function panels(samples: readonly Sample[]): Panel[] {
+  const memory: Line[] = [
+    ['resident', BLUE, ({ rss }) => rss],
+    ['of that without files', GREEN, ({ anonymous }) => anonymous],
+  ];
+  const latency: Line[] = [
+    ['half of the lines within', BLUE, ({ p50 }) => p50],
+    ['99 % within', ORANGE, ({ p99 }) => p99],
+  ];
+  const waiting: Line[] = [
+    ['for the router', GREEN, ({ inbox }) => inbox],
+    ['for a message', BLUE, ({ alerts }) => alerts],
+    ['for the forbidden channel', ORANGE, ({ closed }) => closed],
+  ];
   return [
+    { title: 'Memory, MiB', height: 340, lines: memory },
+    { title: 'Database, MiB', height: 230, lines: [['', BLUE, ({ database }) => database / MIB]] },
+    { title: 'Write-ahead log (WAL), MiB', height: 200, lines: [['', BLUE, ({ wal }) => wal / MIB]] },
+    { title: 'From the request to the message, ms', height: 380, lines: latency, isLogarithmic: true },
+    { title: 'Deliveries and lines that wait', height: 360, lines: waiting },
     {
-      title: 'Memory of the bot',
-      left: 'MiB',
-      scale: 'linear',
-      lines: [
-        { name: 'resident', color: BLUE, value: ({ rss }) => rss },
-        { name: 'of that without files', color: GREEN, value: ({ anonymous }) => anonymous },
-      ],
-    },
-    {
-      title: 'Files',
-      left: 'database, MiB',
-      right: 'WAL, MiB',
-      scale: 'linear',
-      lines: [
-        { name: 'database', color: BLUE, value: ({ database }) => database / MIB },
-        { name: 'WAL (right)', color: ORANGE, value: ({ wal }) => wal / MIB, right: true },
-      ],
-    },
-    {
-      title: 'From the request to the message in Discord',
-      left: 'milliseconds',
-      scale: 'logarithmic',
-      lines: [
-        { name: 'p50', color: BLUE, value: ({ p50 }) => p50 },
-        { name: 'p99', color: ORANGE, value: ({ p99 }) => p99 },
-      ],
-    },
-    {
-      title: 'What waits, and what was refused',
-      left: 'waiting',
-      right: '503s',
-      scale: 'linear',
-      lines: [
-        { name: 'deliveries for the router', color: GREEN, value: ({ inbox }) => inbox },
-        { name: 'lines for their message', color: BLUE, value: ({ alerts }) => alerts },
-        { name: 'lines for the forbidden channel', color: ORANGE, value: ({ closed }) => closed },
-        {
-          name: 'requests refused with 503 (right)',
-          color: RED,
-          value: since(samples, ({ refused }) => refused),
-          right: true,
-        },
-      ],
+      title: 'Requests refused with 503, in 5 s',
+      height: 270,
+      lines: [['', RED, (sample) => sample.refused - before.get(sample)!.refused]],
     },
   ];
 }
 
-const troubles = (spells: readonly Spell[]): Plugin => ({
+const troublesOf = ({ troubles }: Soak): Plugin => ({
   id: 'troubles',
   beforeDatasetsDraw({ ctx, scales, chartArea: { top, bottom } }) {
-    const { x } = scales as { x: LinearScale };
-    for (const { kind, from, until } of spells) {
-      const [left, right] = [x.getPixelForValue(from / MINUTE), x.getPixelForValue(until / MINUTE)];
-      ctx.fillStyle = TROUBLE[kind].color;
-      ctx.fillRect(left, top, Math.max(1, right - left), bottom - top);
+    for (const { kind, from, until } of troubles) {
+      const [left, right] = [from, until].map((at) => scales.x!.getPixelForValue(at / MINUTE)) as [number, number];
+      ctx.fillStyle = TROUBLES[kind].color;
+      ctx.fillRect(left, top, Math.max(2, right - left), bottom - top);
     }
   },
 });
 
-function datasetOf({ name, color, value, right }: Line, samples: readonly Sample[]): ChartDataset<'line'> {
-  return {
-    label: name,
-    data: samples.map((sample) => ({ x: sample.at / MINUTE, y: value(sample) as number })),
-    borderColor: color,
-    backgroundColor: color,
-    borderWidth: 1.8,
-    pointRadius: 0,
-    spanGaps: true,
-    yAxisID: right ? 'right' : 'y',
-  };
-}
-
-/** Axes of one width, so that the panels' times stand below each other. */
-const widthOf = (width: number) => (scale: { width: number }) => {
-  scale.width = width;
-};
-
-function drawPanel(panel: Panel, { samples, spells, until }: Soak, last: boolean) {
-  const canvas = createCanvas(WIDTH, PANEL + (last ? FOOT : 0));
-  const axis = (text: string) => ({ display: true, text, color: INK, font: { size: 15 } });
-  const ticks = { color: INK, font: { size: 15 }, maxTicksLimit: 6 };
+function drawPanel({ title, height, lines, isLogarithmic }: Panel, soak: Soak, isLast: boolean) {
+  const canvas = createCanvas(WIDTH, height);
   const chart = new Chart(canvas as never, {
     type: 'line',
-    data: { datasets: panel.lines.map((line) => datasetOf(line, samples)) },
+    data: {
+      datasets: lines.map(([label, color, value]) => ({
+        label,
+        data: soak.samples.map((sample) => ({ x: sample.at / MINUTE, y: value(sample) as number })),
+        borderColor: color,
+        backgroundColor: color,
+        borderWidth: 2.5,
+        pointRadius: 0,
+        spanGaps: true,
+      })),
+    },
     options: {
       animation: false,
       responsive: false,
       devicePixelRatio: 1,
-      layout: { padding: { left: 14, right: panel.right ? 14 : 84 } },
+      layout: { padding: { left: 14, right: 24, top: 6 } },
       plugins: {
-        title: { display: true, text: panel.title, align: 'start', color: INK, font: { size: 18, weight: 'bold' } },
-        legend: { align: 'start', labels: { color: INK, font: { size: 15 }, boxWidth: 26, boxHeight: 2 } },
+        title: { display: true, text: title, align: 'start', color: INK, font: { size: LETTERS + 2, weight: 'bold' } },
+        legend: { display: lines.length > 1, align: 'start', labels: { color: INK, boxWidth: 34, boxHeight: 2 } },
       },
       scales: {
         x: {
           type: 'linear',
-          min: 0,
-          max: until / MINUTE,
-          ticks: { ...ticks, maxTicksLimit: 13, display: last },
+          max: (soak.cycles * soak.cycleMs) / MINUTE,
+          ticks: { color: INK, maxRotation: 0, maxTicksLimit: 7, display: isLast },
           grid: { color: GRID },
-          title: { ...axis('minutes since the start'), display: last },
+          title: { display: isLast, text: 'minutes since the start', color: INK },
         },
         y: {
-          type: panel.scale,
-          ...(panel.scale === 'linear' && { beginAtZero: true }),
-          ticks,
+          type: isLogarithmic ? 'logarithmic' : 'linear',
+          beginAtZero: !isLogarithmic,
+          ticks: { color: INK, maxTicksLimit: 5 },
           grid: { color: GRID },
-          title: axis(panel.left),
-          afterFit: widthOf(96),
-        },
-        ...(panel.right && {
-          right: {
-            type: 'linear' as const,
-            position: 'right' as const,
-            beginAtZero: true,
-            suggestedMax: 5,
-            ticks: { ...ticks, precision: 0 },
-            grid: { display: false },
-            title: axis(panel.right),
-            afterFit: widthOf(70),
+          // One width, so that the panels' times stand below each other.
+          afterFit(scale) {
+            scale.width = AXIS;
           },
-        }),
+        },
       },
     },
-    plugins: [troubles(spells)],
+    plugins: [troublesOf(soak)],
   });
   return { canvas, destroy: () => chart.destroy() };
 }
 
-function drawHead(context: SKRSContext2D, { until, perSecond }: Soak): void {
-  context.fillStyle = INK;
-  context.font = `bold 22px ${FONT}`;
-  const minutes = Math.round(until / MINUTE);
-  context.fillText(`Soak: ${minutes} minutes at ${perSecond} transfers a second, with faults`, 24, 38);
-  context.font = `15px ${FONT}`;
-  let x = 24;
-  for (const { color, text } of Object.values(TROUBLE)) {
-    context.fillStyle = color;
-    context.fillRect(x, 60, 18, 16);
+/** What the picture is of, and the legend of the troubles. */
+function drawHead({ cycles, cycleMs, perSecond }: Soak) {
+  const canvas = createCanvas(WIDTH, 210);
+  const context = canvas.getContext('2d');
+  const write = (text: string, x: number, y: number, font: string) => {
+    context.font = `${font} ${FONT}`;
     context.fillStyle = INK;
-    context.fillText(text, x + 26, 73);
-    x += 26 + context.measureText(text).width + 30;
+    context.fillText(text, x, y);
+  };
+  const minutes = Math.round((cycles * cycleMs) / MINUTE);
+  write(`${minutes} minutes, ${perSecond} transfers a second, with faults`, 24, 44, `bold ${LETTERS + 6}px`);
+  for (const [n, { color, text }] of Object.values(TROUBLES).entries()) {
+    context.fillStyle = color;
+    context.fillRect(24, 68 + n * 34, 34, 24);
+    write(text, 70, 88 + n * 34, `${LETTERS}px`);
   }
+  return { canvas, destroy: () => undefined };
 }
 
 /** Draws a soak's samples as a PNG: panels above each other, with what was broken behind the lines. */
 export function drawSoak(soak: Soak): Buffer {
-  Chart.register(Legend, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, Title);
-  Chart.defaults.font.family = FONT;
-  const drawn = panels(soak.samples);
-  const canvas = createCanvas(WIDTH, HEAD + drawn.length * PANEL + FOOT);
+  Chart.defaults.font = { family: FONT, size: LETTERS };
+  const panels = panelsOf(soak.samples);
+  const parts = [drawHead(soak), ...panels.map((panel) => drawPanel(panel, soak, panel === panels.at(-1)))];
+  const canvas = createCanvas(
+    WIDTH,
+    parts.reduce((sum, part) => sum + part.canvas.height, 0),
+  );
   const context = canvas.getContext('2d');
-  context.fillStyle = '#ffffff';
+  context.fillStyle = PAPER;
   context.fillRect(0, 0, canvas.width, canvas.height);
-  drawHead(context, soak);
-  for (const [n, panel] of drawn.entries()) {
-    const part = drawPanel(panel, soak, n === drawn.length - 1);
-    context.drawImage(part.canvas, 0, HEAD + n * PANEL);
+  let top = 0;
+  for (const part of parts) {
+    context.drawImage(part.canvas, 0, top);
+    top += part.canvas.height;
     part.destroy();
   }
   return canvas.toBuffer('image/png');

@@ -1,5 +1,5 @@
-import type { ControlEvent } from '../../sandbox/discord/index.ts';
-import type { Transfer } from './body.ts';
+import type { ControlEvent, Discord, MessageState } from '../../sandbox/discord/index.ts';
+import type { Transfer } from './transfers.ts';
 
 /** One line that was told for the first time. */
 export interface Told {
@@ -8,26 +8,34 @@ export interface Told {
   toldAt: number;
 }
 
-/** What became of everything that was acknowledged. `lost` and `doubled` must be 0. */
-export interface Verdict {
-  acknowledged: number;
-  lines: number;
-  shown: number;
-  lost: number;
-  doubled: number;
-  digests: number;
-  problems: string[];
-}
+/** What became of everything that was sent: of transfers `acknowledged`, of lines the others. */
+export type Counts = ReturnType<Tally['close']>;
+/** Who notes what was sent and what was told. */
+export type Tally = ReturnType<typeof createTally>;
 
 /** Compares what was sent with what the channels show, by the transactions' hashes in the messages' links. */
-export function createTally() {
+export function createTally(discord: Discord) {
   const transfers = new Map<string, { sentAt: number; channels: string[]; acknowledged: boolean }>();
-  /** How often each line stands in its channel, by channel and hash. */
-  const lines = new Map<string, number>();
-  /** The lines of each message as it looks now. */
+  /** How often each line stands in its channel, and the lines of each message as it looks now. */
+  const shown = new Map<string, number>();
   const messages = new Map<string, string[]>();
   const told: Told[] = [];
   let digests = 0;
+
+  function see(event: ControlEvent): void {
+    if (event.type !== 'message' || event.message.visibleTo !== null) return;
+    const { id, deleted, message } = event.message;
+    if (event.change === 'created' && message.embeds.some(({ title }) => title?.includes('Digest'))) digests++;
+    for (const line of messages.get(id) ?? []) shown.set(line, shown.get(line)! - 1);
+    const lines = deleted ? [] : linesOf(event.message);
+    messages.set(id, lines);
+    for (const line of lines) {
+      const sentAt = transfers.get(line.split(' ')[1]!)?.sentAt;
+      if (!shown.has(line) && sentAt !== undefined) told.push({ sentAt, toldAt: performance.now() });
+      shown.set(line, (shown.get(line) ?? 0) + 1);
+    }
+  }
+  const stop = discord.on(see);
 
   return {
     told,
@@ -37,45 +45,33 @@ export function createTally() {
     acknowledge(hash: string): void {
       transfers.get(hash)!.acknowledged = true;
     },
-    /** Takes note of a message that came, changed or went. */
-    see(event: ControlEvent): void {
-      if (event.type !== 'message') return;
-      const { id, channelId, deleted, visibleTo, message } = event.message;
-      if (visibleTo !== null) return;
-      if (event.change === 'created' && message.embeds.some(({ title }) => title?.includes('Digest'))) digests++;
-      for (const line of messages.get(id) ?? []) lines.set(line, lines.get(line)! - 1);
-      const now = deleted ? [] : linesOf(message).map((hash) => `${channelId} ${hash}`);
-      messages.set(id, now);
-      for (const line of now) {
-        const times = lines.get(line);
-        lines.set(line, (times ?? 0) + 1);
-        const sentAt = transfers.get(line.split(' ')[1]!)?.sentAt;
-        if (times === undefined && sentAt !== undefined) told.push({ sentAt, toldAt: performance.now() });
-      }
-    },
-    verdict(): Verdict {
-      const verdict: Verdict = { acknowledged: 0, lines: 0, shown: 0, lost: 0, doubled: 0, digests, problems: [] };
+    /** Counts which lines stand in their channel once, more often, and not at all; nothing is noted any more. */
+    close() {
+      stop();
+      const counts = { acknowledged: 0, owed: 0, shown: 0, doubled: 0, lost: 0, digests };
+      const problems: string[] = [];
       for (const [hash, { channels, acknowledged }] of transfers) {
-        if (acknowledged) verdict.acknowledged++;
+        if (acknowledged) counts.acknowledged++;
         for (const channelId of channels) {
-          const times = lines.get(`${channelId} ${hash}`) ?? 0;
-          if (acknowledged) verdict.lines++;
-          if (times === 1) verdict.shown++;
-          if (times > 1) verdict.doubled++;
-          if (acknowledged && times === 0) verdict.lost++;
-          if (times !== 1) verdict.problems.push(`${hash} told ${times} times in ${channelId}`);
+          const times = shown.get(`${channelId} ${hash}`) ?? 0;
+          if (acknowledged) counts.owed++;
+          if (times === 1) counts.shown++;
+          if (times > 1) counts.doubled++;
+          if (acknowledged && times === 0) counts.lost++;
+          if (times > 1 || (acknowledged && times === 0)) problems.push(`${hash} told ${times} times in ${channelId}`);
         }
       }
-      return verdict;
+      return { ...counts, problems };
     },
   };
 }
 
-/** The hashes that a message tells of, one as often as it counts. */
-function linesOf(message: { embeds: object[] }): string[] {
+/** The lines that a message holds, by channel and hash; a transaction has one transfer here, so more of them are too many. */
+function linesOf({ channelId, message }: MessageState): string[] {
   return message.embeds.flatMap((embed) => {
     const text = JSON.stringify(embed);
-    const times = Number(/×(\d+)/.exec(text)?.[1] ?? 1);
-    return [...new Set(text.match(/0x[0-9a-f]{64}/g))].flatMap((hash) => Array<string>(times).fill(hash));
+    const times = Number(/×(\d+)|(\d+) transfers/.exec(text)?.slice(1).find(Boolean) ?? 1);
+    const hashes = [...new Set(text.match(/0x[0-9a-f]{64}/g))];
+    return hashes.flatMap((hash) => Array<string>(times).fill(`${channelId} ${hash}`));
   });
 }

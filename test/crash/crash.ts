@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { type Discord, type FaultRule, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import type { AddressText } from '../../src/domain/address.ts';
-import { openStore } from '../../src/store/client.ts';
+import { type Discord, type FaultRule, startDiscord } from '../../sandbox/discord/index.ts';
 import { type Bot, startBot } from './bot.ts';
 import { FIRST_POINTS, POINTS } from './names.ts';
-import { type Sent, startSender, type Watched } from './sender.ts';
+import { type Sent, startSender } from './sender.ts';
+import { watchAddresses } from './watched.ts';
 
 /** What became of everything. `lost` and `doubled` must be 0. */
 export interface Verdict {
@@ -25,8 +24,6 @@ export interface Verdict {
   problems: string[];
 }
 
-/** So many that none is told more than 60 lines in ten minutes, from which on they would be digests. */
-const CHANNELS = 300;
 /** A point that is not reached by then is given up, and the process is ended wherever it is. */
 const PATIENCE_MS = 900;
 /** The end waits as long as something still moves, and this long when nothing does. */
@@ -44,7 +41,6 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
   const directory = mkdtempSync(join(tmpdir(), 'crash-'));
   const file = join(directory, 'bot.sqlite');
   const discord = await startDiscord({ limits: 'none' });
-  const watched = openChannels(discord);
   const port = await freePort();
   const environment = {
     DISCORD_TOKEN: discord.token,
@@ -62,7 +58,7 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
   const endAt = (point: string) => endBot(start(`${point}@${times(point)}`), point, points);
 
   for (const point of FIRST_POINTS) await endAt(point);
-  await subscribe(file, watched);
+  const watched = await watchAddresses(discord, file);
   // One polite end leaves the compiled program behind, which makes every later start quicker.
   const polite = start(null);
   if (!(await polite.started)) throw new Error(`The bot does not start.\n${polite.log()}`);
@@ -134,36 +130,6 @@ async function endSometime(bot: Bot): Promise<void> {
 async function mustBeKilled(bot: Bot): Promise<void> {
   const { code, signal } = await bot.ended;
   if (signal !== 'SIGKILL') throw new Error(`The bot ended by itself (${code ?? signal}).\n${bot.log()}`);
-}
-
-function openChannels(discord: Discord): Watched[] {
-  return Array.from({ length: CHANNELS }, (_, n) => {
-    const { id } = discord.act({ do: 'channel.create', guildId: seed.harbor.id, name: `crash-${n}` });
-    return { channelId: id!, address: `0x${(n + 1).toString(16).padStart(4, '0').repeat(10)}` };
-  });
-}
-
-async function subscribe(file: string, watched: Watched[]): Promise<void> {
-  const { store, close } = await openStore(file);
-  for (const { channelId, address } of watched) {
-    await store.subscriptions.add(
-      {
-        guildId: seed.harbor.id,
-        channelId,
-        address: address as AddressText,
-        label: null,
-        direction: 'any',
-        kind: 'any',
-        minimum: null,
-        token: null,
-        mention: null,
-        createdBy: seed.ada,
-        createdAt: 0,
-      },
-      CHANNELS,
-    );
-  }
-  await close();
 }
 
 /** Resolves once nothing is left to do, or nothing has moved for long. */

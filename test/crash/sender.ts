@@ -1,4 +1,5 @@
-import { Agent, request } from 'undici';
+import { startDeliveries } from './deliveries.ts';
+import type { Watched } from './watched.ts';
 
 /** Waits between the tries of one delivery: the real schedule's shape, in milliseconds instead of minutes. */
 const RETRIES = [100, 200, 300, 500];
@@ -11,12 +12,6 @@ export interface Sent {
   shown: string;
   lines: string[];
   acknowledged: boolean;
-}
-
-/** Who watches what: an address a channel. */
-export interface Watched {
-  channelId: string;
-  address: string;
 }
 
 /** Transfers that go to the same few channels before the next few have their turn. */
@@ -35,45 +30,15 @@ const TOKEN_IDS = 9_000_000_000_000_000n;
  * bodies of another block, and repeats of what was answered.
  */
 export function startSender(url: string, watched: Watched[], waiting: () => number) {
-  const agent = new Agent({ connections: 16, headersTimeout: 3_000, bodyTimeout: 3_000 });
+  const repeats = { share: 0.1, afterMs: LOST_ANSWER_MS };
+  const { deliver, later, unanswered, close } = startDeliveries({ url, retriesMs: RETRIES, repeats });
   const sent = new Map<string, Sent>();
-  const timers = new Set<NodeJS.Timeout>();
   let serial = 0;
-  let unanswered = 0;
-  let closed = false;
-  const later = (ms: number, action: () => void) => {
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      action();
-    }, ms);
-    timers.add(timer);
-  };
 
-  async function answeredOk(body: string): Promise<boolean> {
-    try {
-      const answer = await request(url, { method: 'POST', body, dispatcher: agent });
-      await answer.body.dump();
-      return answer.statusCode === 200;
-    } catch {
-      return false;
-    }
-  }
-
-  async function deliver(body: string, attempt: number, done: () => void): Promise<void> {
-    if (closed) return;
-    if (await answeredOk(body)) done();
-    else later(RETRIES[Math.min(attempt, RETRIES.length - 1)]!, () => void deliver(body, attempt + 1, done));
-  }
-
-  function post(event: Sent, body: object): void {
-    const text = JSON.stringify(body);
-    unanswered++;
-    void deliver(text, 0, () => {
-      unanswered--;
+  const post = (event: Sent, body: object) =>
+    deliver(JSON.stringify(body), () => {
       event.acknowledged = true;
-      if (Math.random() < 0.1) later(LOST_ANSWER_MS, () => void deliver(text, 0, () => undefined));
     });
-  }
 
   function transfer(): void {
     const first = Math.floor(serial / TURN) * AT_ONCE;
@@ -131,14 +96,12 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
   return {
     sent,
     /** Bodies without a 200 yet. */
-    unanswered: () => unanswered,
+    unanswered,
     /** No new transfers; what was begun is still repeated until it is answered. */
     calm: () => clearInterval(pulse),
     async close(): Promise<void> {
-      closed = true;
       clearInterval(pulse);
-      for (const timer of timers) clearTimeout(timer);
-      await agent.destroy();
+      await close();
     },
   };
 }

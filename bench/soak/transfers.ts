@@ -1,10 +1,5 @@
 import { randomBytes } from 'node:crypto';
-
-/** One subscribed address, and the channel that is told. */
-export interface Watched {
-  channelId: string;
-  address: string;
-}
+import type { Watched } from '../../test/crash/watched.ts';
 
 /** What a sender has to tell of one transfer. */
 export interface Transfer {

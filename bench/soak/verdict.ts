@@ -1,0 +1,125 @@
+import { quantile, type Row, short } from '../table.ts';
+import type { Soak } from './index.ts';
+import type { Asked } from './people.ts';
+import type { Sample } from './samples.ts';
+import type { Sent } from './sender.ts';
+import type { Counts } from './tally.ts';
+import { isCalm } from './troubles.ts';
+
+/** What was counted besides the samples. */
+interface Counted {
+  counts: Counts;
+  /** Every line that was told: when its transfer was sent, milliseconds since the start, and how long it took. */
+  told: readonly { at: number; took: number }[];
+  sent: Sent;
+  asked: Asked;
+  /** How many of the bot's requests met which fault. */
+  met: ReadonlyMap<string, number>;
+  /** The bot's own figures. */
+  metrics: ReadonlyMap<string, number>;
+  warnings: number;
+}
+
+const MIB = 1_024 ** 2;
+/** What rises by more from the middle cycle to the last one is not flat; times depend on what else the machine does. */
+const FLAT = 1.25;
+const FLAT_TIME = 2;
+
+/** How much memory rises in an hour, by least squares, MiB. */
+function riseOf(samples: readonly Sample[]): number {
+  const mean = (value: (sample: Sample) => number) =>
+    samples.reduce((sum, one) => sum + value(one), 0) / samples.length;
+  const [at, rss] = [mean((one) => one.at), mean((one) => one.rss)];
+  return (3_600_000 * mean((one) => (one.at - at) * (one.rss - rss))) / mean((one) => (one.at - at) ** 2);
+}
+
+/**
+ * Judges a soak: `changes` has its first, middle and last cycle beside each other, `sentences` say which promise was not
+ * kept, and `isKept` whether at least nothing was lost or doubled.
+ */
+export function verdictOf(soak: Soak, counted: Counted) {
+  const { counts, met } = counted;
+  const { changes, risen } = changesOf(soak, counted.told);
+  const own = met.get('429 by our own fault') ?? 0;
+  const isKept = counts.lost + counts.doubled === 0;
+  const sentences = [
+    isKept ? 'Nothing was lost or doubled.' : `LOST ${counts.lost}, DOUBLED ${counts.doubled}.`,
+    ...risen.map((rise) => `NOT FLAT: ${rise}.`),
+    ...(own > 0 ? [`REFUSED: ${own} requests were more than Discord's limits allow.`] : []),
+  ];
+  return { changes, counted: countedRows(soak, counted), sentences, isKept };
+}
+
+function changesOf({ cycles, cycleMs, samples }: Soak, told: Counted['told']): { changes: Row[]; risen: string[] } {
+  const shown = [0, Math.floor((cycles - 1) / 2), cycles - 1];
+  const within = <T extends { at: number }>(list: readonly T[], cycle: number) =>
+    list.filter(({ at }) => Math.floor(at / cycleMs) === cycle);
+  const risen: string[] = [];
+  const row = (figure: string, of: (cycle: number) => number, flat = FLAT): Row => {
+    const [first, middle, last] = shown.map(of) as [number, number, number];
+    if (last > middle * flat) risen.push(`${figure}: from ${short(middle)} to ${short(last)}`);
+    return { figure, 'first cycle': short(first), 'middle cycle': short(middle), 'last cycle': short(last) };
+  };
+  const some = (list: number[], share: number) => quantile(list, share) ?? Number.NaN;
+  const median = (figure: string, value: (sample: Sample) => number) =>
+    row(figure, (cycle) => some(within(samples, cycle).map(value), 0.5));
+  const grown = (value: (sample: Sample) => number) => (cycle: number) => {
+    const list = within(samples, cycle);
+    return value(list.at(-1)!) - value(list[0]!);
+  };
+  const transfers = grown((sample) => sample.transfers);
+  const each = (figure: string, value: (sample: Sample) => number) =>
+    row(figure, (cycle) => grown(value)(cycle) / transfers(cycle));
+  const latency = (figure: string, share: number, lines: Counted['told']) => {
+    const took = (cycle: number) => within(lines, cycle).map((line) => line.took);
+    return row(figure, (cycle) => some(took(cycle), share), FLAT_TIME);
+  };
+  const calm = told.filter(({ at }) => isCalm(at, cycleMs));
+  const changes = [
+    median('resident memory, MiB (median)', ({ rss }) => rss),
+    median('of that without files, MiB (median)', ({ anonymous }) => anonymous),
+    median('WAL, MiB (median)', ({ wal }) => wal / MIB),
+    each('database, bytes more a transfer', ({ database }) => database),
+    median('lock file, bytes', ({ lock }) => lock),
+    median('open files and sockets (median)', ({ handles }) => handles),
+    each('processor time a transfer, ms', ({ cpu }) => cpu),
+    latency('latency p50, ms', 0.5, told),
+    latency('latency p50 while nothing is broken, ms', 0.5, calm),
+    latency('latency p99 while nothing is broken, ms', 0.99, calm),
+    row(
+      'requests refused with 503',
+      grown(({ refused }) => refused),
+      Number.POSITIVE_INFINITY,
+    ),
+  ];
+  return { changes, risen };
+}
+
+function countedRows({ cycles, cycleMs, perSecond, samples }: Soak, counted: Counted): Row[] {
+  const { counts, sent, asked, met, metrics, warnings } = counted;
+  const { problems, ...lines } = counts;
+  const until = cycles * cycleMs;
+  const half = samples.filter(({ at }) => at > until / 2 && at <= until);
+  const values: Record<string, number> = {
+    'transfers a second': perSecond,
+    transfers: sent.transfers,
+    'transfers acknowledged': lines.acknowledged,
+    'lines owed': lines.owed,
+    'lines shown once': lines.shown,
+    lost: lines.lost,
+    doubled: lines.doubled,
+    digests: lines.digests,
+    ...Object.fromEntries(Object.entries(sent.answers).map(([name, n]) => [`requests answered with ${name}`, n])),
+    'unreadable bodies sent': sent.unreadable,
+    quarantined: metrics.get('quarantined')!,
+    'dead letters': metrics.get('dead_letters')!,
+    'commands answered': asked.answered,
+    'commands not answered': asked.unanswered,
+    ...Object.fromEntries([...met].map(([name, n]) => [`requests to Discord that met: ${name}`, n])),
+    'warnings and errors in the log': warnings,
+    'most memory, MiB': short(Math.max(...samples.map(({ rss }) => rss))),
+    'memory, rise in the second half, MiB an hour': short(riseOf(half)),
+    'largest WAL, MiB': short(Math.max(...samples.map(({ wal }) => wal / MIB))),
+  };
+  return Object.entries(values).map(([figure, value]) => ({ figure, value }));
+}

@@ -1,0 +1,73 @@
+import { Agent, request } from 'undici';
+
+/** The sender's own patience with one request. */
+const PATIENCE_MS = 3_000;
+
+/** The status of an answer; `none` when there was none in time. */
+export type Answer = number | 'none';
+
+/** How a sender behaves. */
+interface Habits {
+  url: string;
+  /** Its waits before it comes again; the last one repeats. */
+  retriesMs: readonly number[];
+  /** The share of bodies that come again `afterMs` after their 200, as if that had got lost on the way. */
+  repeats: { share: number; afterMs: number };
+  /** Makes one request; `post` is the usual way. */
+  send?(body: string, post: () => Promise<Answer>): Promise<Answer>;
+}
+
+/** Posts bodies, each of them again and again until it is answered with 200. */
+export function startDeliveries({ url, retriesMs, repeats, send = (_, post) => post() }: Habits) {
+  const agent = new Agent({ connections: 32, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS });
+  const timers = new Set<NodeJS.Timeout>();
+  let unanswered = 0;
+  let closed = false;
+
+  function later(ms: number, action: () => void): void {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      action();
+    }, ms);
+    timers.add(timer);
+  }
+
+  async function post(to: string, body: string): Promise<Answer> {
+    try {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await request(to, { method: 'POST', headers, body, dispatcher: agent });
+      await answer.body.dump();
+      return answer.statusCode;
+    } catch {
+      return 'none';
+    }
+  }
+
+  async function attempt(body: string, retry: number, onAnswered: () => void): Promise<void> {
+    if (closed) return;
+    if ((await send(body, () => post(url, body))) === 200) onAnswered();
+    else later(retriesMs[Math.min(retry, retriesMs.length - 1)]!, () => void attempt(body, retry + 1, onAnswered));
+  }
+
+  return {
+    /** Runs something later, unless this was closed by then. */
+    later,
+    post,
+    /** Delivers a body until it is answered with 200. */
+    deliver(body: string, onAnswered: () => void): void {
+      unanswered++;
+      void attempt(body, 0, () => {
+        unanswered--;
+        onAnswered();
+        if (Math.random() < repeats.share) later(repeats.afterMs, () => void attempt(body, 0, () => undefined));
+      });
+    },
+    /** Bodies without a 200 yet. */
+    unanswered: () => unanswered,
+    async close(): Promise<void> {
+      closed = true;
+      for (const timer of timers) clearTimeout(timer);
+      await agent.destroy();
+    },
+  };
+}
