@@ -13,6 +13,7 @@ export const status = {
   access: 'manage',
   async execute({ guildId }, context) {
     const { t, store, settings, now } = context;
+    await store.rhythms.count();
     const [overview, subscriptions, silences, error] = await Promise.all([
       store.servers.overview(guildId),
       store.subscriptions.list(guildId),

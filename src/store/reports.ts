@@ -192,7 +192,7 @@ export function reportsTable(db: Database) {
 
   const rhythmic = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address, label,
        last_event_at AS lastEventAt, gap_ms AS gapMs
-     FROM subscriptions WHERE events >= ${RHYTHM_EVENTS} AND gap_ms <= ${RHYTHM_GAP_MS} AND paused = 0`;
+     FROM rhythms JOIN subscriptions ON id = subscription_id WHERE events >= ${RHYTHM_EVENTS} AND gap_ms <= ${RHYTHM_GAP_MS} AND paused = 0`;
   const rhythmicOf = db.prepare<[string], Omit<Silence, 'feedAt'>>(
     `${rhythmic} AND guild_id = ? ORDER BY last_event_at`,
   );
@@ -260,10 +260,10 @@ export function reportsTable(db: Database) {
       return [...new Set(transfers.flatMap(({ from, to }) => [from, to].filter((address) => address !== null)))];
     },
 
-    /** The guild's addresses that usually move and are silent for unusually long, the longest first. */
+    /** The guild's addresses that usually move and are silent for unusually long, the longest first; as counted last. */
     silent: (guildId: string, now: number): Silence[] => silentOf(rhythmicOf.all(guildId), now),
 
-    /** Silences of every guild that are to be pointed out in their channels and were not yet. */
+    /** Silences of every guild that are to be pointed out in their channels and were not yet; as counted last. */
     untoldSilences: (now: number): Silence[] => silentOf(untold.all(now), now),
 
     /** What an address did in a period. */

@@ -9,6 +9,7 @@ import type { TransferEvent } from '../domain/transfer.ts';
 import { unsynced } from './database.ts';
 import { editTables } from './edits.ts';
 import { guardTables, type Knowledge, type Learned, type Observed } from './guard.ts';
+import { rhythmsTable } from './rhythms.ts';
 import { watcherLookUp } from './subscriptions.ts';
 
 /** One line to be told in one channel, when it is due. */
@@ -95,8 +96,6 @@ export interface Answer {
 
 /** Whose events reach the guilds that have no project of their own. */
 const OPERATOR_SCOPE = 0;
-/** Events closer together than this count as one movement where the average time between events is reckoned. */
-const MOMENT_MS = 10_000;
 
 interface TransferRow extends Omit<StoredTransfer, 'reorganised' | 'txHash'> {
   id: number;
@@ -196,6 +195,7 @@ function reader(db: Database, guard: Guard) {
 // Values are bound by their place where there are many: by name it takes twice as long.
 function writer(db: Database, { keep }: Guard) {
   const { requestChange } = editTables(db);
+  const rhythms = rhythmsTable(db);
   const putTransfer = db
     .prepare<[string, number, string, number, number, number, number, string], number>(
       `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganised, data)
@@ -222,15 +222,6 @@ function writer(db: Database, { keep }: Guard) {
   const addDecision = db.prepare<[number, string, string, number, string, string, number]>(
     `INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, address, at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  );
-  // What comes within a moment is one movement: the transfers of a transaction are no rhythm of hours.
-  const touch = db.prepare<{ at: number; subscription: number }>(
-    `UPDATE subscriptions SET events = events + 1, silence_told_at = NULL,
-       gap_ms = CASE WHEN last_event_at IS NULL OR @at - last_event_at < ${MOMENT_MS} THEN gap_ms
-         WHEN gap_ms IS NULL THEN @at - last_event_at
-         ELSE CAST(gap_ms * 0.8 + (@at - last_event_at) * 0.2 AS INTEGER) END,
-       last_event_at = max(coalesce(last_event_at, 0), @at)
-     WHERE id = @subscription`,
   );
   const setAside = db.prepare<[string, number]>(
     'INSERT INTO quarantine (scope, received_at, reason, body) SELECT scope, received_at, ?, body FROM inbox WHERE id = ?',
@@ -261,8 +252,8 @@ function writer(db: Database, { keep }: Guard) {
     }
     for (const { transferKey, guildId, channelId, subscription, outcome, address, at } of routed.decisions) {
       addDecision.run(ids.get(transferKey)!, guildId, channelId, subscription, outcome, address, at);
-      touch.run({ at, subscription });
     }
+    rhythms.decided(routed.decisions.length);
     for (const { id, reason } of quarantined) setAside.run(reason, id);
     drop.run(JSON.stringify([...done, ...quarantined.map(({ id }) => id)]));
     keep(routed.learned);

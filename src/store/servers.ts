@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { rhythmsTable } from './rhythms.ts';
 
 /** What a server's admins chose; null where they chose nothing. */
 export interface ServerSettings {
@@ -35,6 +36,7 @@ const NOTHING: ServerSettings = { defaultChannel: null, managerRole: null, timez
 
 /** Each server's settings and the record of what was done in it; every method stays within one guild. */
 export function serversTable(db: Database) {
+  const rhythms = rhythmsTable(db);
   const one = db.prepare<[string], ServerSettings>(
     `SELECT default_channel AS defaultChannel, manager_role AS managerRole, timezone, language
      FROM guilds WHERE guild_id = ?`,
@@ -60,7 +62,7 @@ export function serversTable(db: Database) {
      RETURNING detail`,
   );
   const lastEvent = db.prepare<[string], { at: number | null }>(
-    'SELECT max(last_event_at) AS at FROM subscriptions WHERE guild_id = ?',
+    'SELECT max(last_event_at) AS at FROM subscriptions JOIN rhythms ON subscription_id = id WHERE guild_id = ?',
   );
   const waiting = db.prepare<[string], { waiting: number; held: number }>(
     `SELECT count(*) AS waiting, count(CASE state WHEN 'waiting' THEN hold END) AS held
@@ -110,12 +112,15 @@ export function serversTable(db: Database) {
       return row ? JSON.parse(row.detail) : null;
     },
 
-    overview: (guildId: string): ServerOverview => ({
-      lastEventAt: lastEvent.get(guildId)?.at ?? null,
-      ...waiting.get(guildId)!,
-      deadLetters: dead.get(guildId)!.n,
-      lastDeadLetter: lastDead.get(guildId) ?? null,
-      stopped: stopped.all(guildId),
-    }),
+    overview(guildId: string): ServerOverview {
+      rhythms.count();
+      return {
+        lastEventAt: lastEvent.get(guildId)?.at ?? null,
+        ...waiting.get(guildId)!,
+        deadLetters: dead.get(guildId)!.n,
+        lastDeadLetter: lastDead.get(guildId) ?? null,
+        stopped: stopped.all(guildId),
+      };
+    },
   };
 }

@@ -5,7 +5,7 @@ import { type Notice, noticeWriter } from './notices.ts';
 export function silenceTable(db: Database) {
   const notices = noticeWriter(db);
   const mark = db.prepare<[number, number]>(
-    'UPDATE subscriptions SET silence_told_at = ? WHERE id = ? AND silence_told_at IS NULL',
+    'UPDATE rhythms SET silence_told_at = ? WHERE subscription_id = ? AND silence_told_at IS NULL',
   );
   const tell = db.transaction((notice: Notice, subscriptions: number[]) => {
     const marked = subscriptions.filter((id) => mark.run(notice.now, id).changes === 1);

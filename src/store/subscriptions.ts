@@ -10,6 +10,7 @@ import {
   type Watcher,
 } from '../domain/subscription.ts';
 import { labelsTable } from './labels.ts';
+import { rhythmsTable } from './rhythms.ts';
 
 /** What somebody asks to be told about; the rest of a {@link Subscription} comes with time. */
 export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'address' | 'createdBy' | 'createdAt'> &
@@ -69,7 +70,6 @@ const COLUMN_OF: Record<keyof Subscription, string> = {
   mutedUntil: 'muted_until',
   createdBy: 'created_by',
   createdAt: 'created_at',
-  lastEventAt: 'last_event_at',
   filters: 'filters',
   digest: 'digest',
   quiet: 'quiet',
@@ -77,13 +77,16 @@ const COLUMN_OF: Record<keyof Subscription, string> = {
   mentionCooldown: 'mention_cooldown',
   mentionedAt: 'mentioned_at',
   watchSilence: 'watch_silence',
+  lastEventAt: 'last_event_at',
   events: 'events',
   gapMs: 'gap_ms',
   silenceToldAt: 'silence_told_at',
 };
+/** What the table of rhythms holds. */
+const RHYTHM: (keyof Subscription)[] = ['lastEventAt', 'events', 'gapMs', 'silenceToldAt'];
 const columns = (keys: readonly string[]) =>
   keys.map((key) => `${COLUMN_OF[key as keyof Subscription]} AS ${key}`).join(', ');
-const COLUMNS = columns(Object.keys(COLUMN_OF));
+const SELECT = `SELECT ${columns(Object.keys(COLUMN_OF))} FROM subscriptions JOIN rhythms ON subscription_id = id`;
 
 const UNFILTERED = ['{}', JSON.stringify(DEFAULT_FILTERS)];
 
@@ -124,15 +127,12 @@ export function watcherLookUp(db: Database): (address: AddressText) => Watcher[]
 
 /** Subscriptions; every method but `watching` stays within one guild. */
 export function subscriptionsTable(db: Database) {
+  const rhythms = rhythmsTable(db);
   const { set: setLabel } = labelsTable(db);
-  const ofGuild = db.prepare<[string], Row>(
-    `SELECT ${COLUMNS} FROM subscriptions WHERE guild_id = ? ORDER BY channel_id, id`,
-  );
-  const one = db.prepare<[string, number], Row>(`SELECT ${COLUMNS} FROM subscriptions WHERE guild_id = ? AND id = ?`);
-  const same = db.prepare<[string, string], Row>(
-    `SELECT ${COLUMNS} FROM subscriptions WHERE address = ? AND channel_id = ?`,
-  );
-  const byAddress = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM subscriptions WHERE address = ?`);
+  const ofGuild = db.prepare<[string], Row>(`${SELECT} WHERE guild_id = ? ORDER BY channel_id, id`);
+  const one = db.prepare<[string, number], Row>(`${SELECT} WHERE guild_id = ? AND id = ?`);
+  const same = db.prepare<[string, string], Row>(`${SELECT} WHERE address = ? AND channel_id = ?`);
+  const byAddress = db.prepare<[string], Row>(`${SELECT} WHERE address = ?`);
   const count = db.prepare<[string], { n: number }>('SELECT count(*) AS n FROM subscriptions WHERE guild_id = ?');
   const given = ['guildId', 'channelId', 'address', 'createdBy', 'createdAt', ...Object.keys(DEFAULT_CHOICES)] as const;
   const insert = db.prepare(
@@ -181,6 +181,19 @@ export function subscriptionsTable(db: Database) {
     return { status: 'added' as const, subscription: fromRow(one.get(subscription.guildId, Number(lastInsertRowid))!) };
   });
 
+  function update(
+    table: 'subscriptions' | 'rhythms',
+    idColumn: string,
+    id: number,
+    changed: SubscriptionChange,
+    keys: (keyof SubscriptionChange)[],
+  ): void {
+    if (keys.length === 0) return;
+    const values = keys.map((key) => toColumn(changed[key]!));
+    const set = keys.map((key) => `${COLUMN_OF[key]} = ?`).join(', ');
+    db.prepare(`UPDATE ${table} SET ${set} WHERE ${idColumn} = ?`).run(...values, id);
+  }
+
   const change = db.transaction((guildId: string, id: number, changed: SubscriptionChange) => {
     const before = one.get(guildId, id);
     if (!before) return { status: 'missing' as const };
@@ -188,27 +201,35 @@ export function subscriptionsTable(db: Database) {
     const existing = channelId === undefined ? undefined : same.get(before.address, channelId);
     if (existing && existing.id !== id) return { status: 'exists' as const, subscription: fromRow(existing) };
     const keys = Object.keys(changed) as (keyof SubscriptionChange)[];
-    if (keys.length > 0) {
-      const values = keys.map((key) => toColumn(changed[key]!));
-      const set = keys.map((key) => `${COLUMN_OF[key]} = ?`).join(', ');
-      db.prepare(`UPDATE subscriptions SET ${set} WHERE guild_id = ? AND id = ?`).run(...values, guildId, id);
-    }
+    const [often, rarely] = [keys.filter((key) => RHYTHM.includes(key)), keys.filter((key) => !RHYTHM.includes(key))];
+    update('rhythms', 'subscription_id', id, changed, often);
+    update('subscriptions', 'id', id, changed, rarely);
     return { status: 'changed' as const, subscription: fromRow(one.get(guildId, id)!) };
   });
 
   return {
     /** Adds one unless the channel already watches the address or the guild is at `limit`. */
-    add: (subscription: NewSubscription, limit: number) => add.immediate(subscription, limit),
+    add(subscription: NewSubscription, limit: number) {
+      rhythms.count();
+      return add.immediate(subscription, limit);
+    },
 
-    list: (guildId: string): Subscription[] => ofGuild.all(guildId).map(fromRow),
+    list(guildId: string): Subscription[] {
+      rhythms.count();
+      return ofGuild.all(guildId).map(fromRow);
+    },
 
     get(guildId: string, id: number): Subscription | null {
+      rhythms.count();
       const row = one.get(guildId, id);
       return row ? fromRow(row) : null;
     },
 
     /** Changes what is named, unless the new channel already watches the address. */
-    change: (guildId: string, id: number, changed: SubscriptionChange) => change.immediate(guildId, id, changed),
+    change(guildId: string, id: number, changed: SubscriptionChange) {
+      rhythms.count();
+      return change.immediate(guildId, id, changed);
+    },
 
     /**
      * Adds and changes what a file tells, all or nothing: `full` when the guild would come over a limit, `stale` when
@@ -239,6 +260,9 @@ export function subscriptionsTable(db: Database) {
     remove: (guildId: string, id: number): boolean => remove.run(guildId, id).changes === 1,
 
     /** Who watches these addresses, in every guild. */
-    watching: (addresses: string[]): Subscription[] => addresses.flatMap((a) => byAddress.all(a)).map(fromRow),
+    watching(addresses: string[]): Subscription[] {
+      rhythms.count();
+      return addresses.flatMap((address) => byAddress.all(address)).map(fromRow);
+    },
   };
 }

@@ -6,6 +6,7 @@ import { outboxTable } from './outbox.ts';
 import { projectsTable } from './projects.ts';
 import { pruningTable } from './pruning.ts';
 import type { openReadings } from './readings.ts';
+import { rhythmsTable } from './rhythms.ts';
 import { routingTable } from './routing.ts';
 import { serversTable } from './servers.ts';
 import { silenceTable } from './silence.ts';
@@ -24,6 +25,7 @@ export function openTables(db: Database) {
     projects: projectsTable(db),
     erasure: erasureTable(db),
     silence: silenceTable(db),
+    rhythms: rhythmsTable(db),
   };
 }
 

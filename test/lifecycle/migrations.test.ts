@@ -17,7 +17,8 @@ const ROWS = `
   INSERT INTO deliveries (key, transfer_key, count, owed, answered_at, received, seen_at)
     VALUES ('d1', '0b', 1, 0, 2, 1, 1e15);
   INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome) VALUES (1, 'g', 'c', 1, 'matched');
-  INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at) VALUES ('g', 'c', '0x2', 'u', 1);
+  INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at, last_event_at)
+    VALUES ('g', 'c', '0x2', 'u', 1, 1e15);
   INSERT INTO guilds (guild_id, timezone) VALUES ('g', 'Asia/Tokyo');
   INSERT INTO channels (channel_id, guild_id) VALUES ('c', 'g');
   INSERT INTO batches (channel_id, kind, nonce, reference, payload, state, frozen_at)
@@ -56,17 +57,27 @@ function look(file: string): { version: number; sound: boolean; schema: unknown[
   return found;
 }
 
-/** The same, whether keys are hex text or bytes, and whether deliveries name their transfer by its key or by its number. */
+/**
+ * The same, whether keys are hex text or bytes, whether deliveries name their transfer by its key or by its number, and
+ * whether a subscription's rhythm is in its row or in one of its own.
+ */
 function regardless(contents: Contents): Contents {
   const keyed = ({ key, ...row }: Record<string, unknown>) => ({
     ...row,
     key: Buffer.isBuffer(key) ? key.toString('hex') : key,
   });
-  const { transfers = [], deliveries = [], ...others } = contents;
+  const { transfers = [], deliveries = [], subscriptions = [], rhythms = [], meta = [], ...others } = contents;
   const ids = new Map(transfers.map(keyed).map((row) => [row.key, (row as Record<string, unknown>).id]));
   const pointing = ({ transfer_key: key, ...row }: Record<string, unknown>) =>
     key === undefined ? row : { ...row, transfer_id: ids.get(key) };
-  return { ...others, transfers: transfers.map(keyed), deliveries: deliveries.map(keyed).map(pointing) };
+  const rhythmOf = new Map(rhythms.map((row) => [row.subscription_id, row]));
+  return {
+    ...others,
+    transfers: transfers.map(keyed),
+    deliveries: deliveries.map(keyed).map(pointing),
+    subscriptions: subscriptions.map((row) => ({ ...rhythmOf.get(row.id), ...row })),
+    meta: meta.filter(({ key }) => key !== 'counted-decisions'),
+  };
 }
 
 /** Every row of `before`, in the columns that it had, is there now. */

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { AddressText } from '../../src/domain/address.ts';
+import { type OpenDatabase, openDatabase } from '../../src/store/database.ts';
+import { openTables } from '../../src/store/tables.ts';
+
+const ADDRESS = `0x${'1'.repeat(40)}` as AddressText;
+const MINUTE = 60_000;
+
+let dir: string;
+let open: OpenDatabase;
+let tables: ReturnType<typeof openTables>;
+let id: number;
+
+const reopen = () => {
+  open = openDatabase(join(dir, 'test.sqlite'));
+  tables = openTables(open.db);
+};
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'ledgerbell-rhythms-'));
+  reopen();
+  const wish = { guildId: 'g', channelId: 'c', address: ADDRESS, createdBy: 'u', createdAt: 1 };
+  id = tables.subscriptions.add(wish, 10).subscription!.id;
+});
+afterEach(() => {
+  open.close();
+  rmSync(dir, { recursive: true });
+});
+
+/** Commits a transfer that was seen then, with so many decisions about it. */
+function decide(at: number, decisions = 1): void {
+  const key = at.toString(16).padStart(32, '0');
+  const seen = { key, scope: 0, txHash: `0x${key}`, seenAt: at, count: 1, bodies: 1, reorganised: false, data: '{}' };
+  const decision = { transferKey: key, guildId: 'g', channelId: 'c', subscription: id, address: ADDRESS, at };
+  tables.routing.commit({
+    done: [],
+    transfers: [seen],
+    deliveries: [],
+    alerts: [],
+    decisions: Array.from({ length: decisions }, () => ({ ...decision, outcome: 'matched' })),
+    quarantined: [],
+    changed: [],
+    learned: { catalog: [], dealings: [], nativeSymbol: null, heads: [] },
+    now: at,
+  });
+}
+
+const rhythm = () => tables.subscriptions.get('g', id);
+const stored = () => open.db.prepare('SELECT events FROM rhythms').pluck().get();
+
+it('an event writes no rhythm; whoever reads one has every event in it, once, after an end at any moment too', () => {
+  for (const minute of [1, 2, 3]) decide(minute * MINUTE);
+  expect(stored()).toBe(0);
+  open.close();
+  reopen();
+  expect(rhythm()).toMatchObject({ events: 3, lastEventAt: 3 * MINUTE, gapMs: MINUTE });
+  decide(4 * MINUTE);
+  expect(tables.servers.overview('g').lastEventAt).toBe(4 * MINUTE);
+  expect(tables.subscriptions.list('g')).toMatchObject([{ events: 4 }]);
+});
+
+it('many decisions do not wait for somebody who reads', () => {
+  decide(MINUTE, 4_999);
+  expect(stored()).toBe(0);
+  decide(2 * MINUTE);
+  expect(stored()).toBe(5_000);
+});
+
+it('what comes after the latest decisions were forgotten counts', () => {
+  decide(MINUTE, 9);
+  expect(rhythm()).toMatchObject({ events: 9 });
+  open.db.exec('DELETE FROM decisions WHERE id > 4');
+  for (const minute of [2, 3]) decide(minute * MINUTE);
+  decide(4 * MINUTE, 9);
+  expect(rhythm()).toMatchObject({ events: 20 });
+});
+
+it('a rhythm ends with its subscription', () => {
+  decide(MINUTE);
+  tables.subscriptions.remove('g', id);
+  tables.rhythms.count();
+  expect(stored()).toBeUndefined();
+});
