@@ -46,6 +46,8 @@ const MAX_PAGES = 20;
 const CATEGORIES_MS = 5 * 60_000;
 const ROWS_MS = 60_000;
 const CACHED = 100;
+/** How a service answers to a page that it does not have. */
+const BEYOND: readonly Failure['status'][] = ['rejected', 'unreadable'];
 const PLACEHOLDER = /^(tbd|null|undefined|custom|n\/?a|none|-|–|—)?$/i;
 
 /** The discovery interface. */
@@ -103,10 +105,13 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
       // A first page that comes twice (0 taken for 1) says nothing about what follows.
       more = page.rows.length > 0 && page.rows.length === full && (added || page === one);
     }
-    let complete = true;
+    // A service whose pages start at 1 may refuse page 0, or break on it; without an answer it may be the first one.
+    const isMissing = (page: Page | Failure, harmless: readonly Failure['status'][]) =>
+      'status' in page && !harmless.includes(page.status);
+    let complete = !isMissing(zero!, [...BEYOND, 'broken']) && !isMissing(one!, BEYOND);
     for (let next = 2; more && (total === null || rows.size < total); next++) {
       const page = next < MAX_PAGES ? readPage(await askPage(query, next), query.category) : null;
-      complete = page !== null && !('status' in page);
+      if (!page || 'status' in page) complete = false;
       if (!page || 'status' in page) break;
       more = take(page) && page.rows.length === full;
     }

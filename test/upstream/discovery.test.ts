@@ -46,7 +46,7 @@ describe('categories', () => {
 
   it('remembers, and gives the last known ones when the service is gone later', async () => {
     upstream.set(() => ({ body: ['brandnew'] }));
-    const discovery = client(50);
+    const discovery = client();
     await Promise.all([discovery.categories(), discovery.categories()]);
     expect(upstream.requests).toHaveLength(1);
     upstream.set(() => null);
@@ -103,6 +103,7 @@ describe('rows', () => {
   const services: [string, () => void][] = [
     ['from 0', paged(0, () => null)],
     ['from 1, 0 is an error', paged(1, () => ({ status: 400, body: { error: { message: 'page' } } }))],
+    ['from 1, 0 breaks it', paged(1, () => ({ status: 500, body: {} }))],
     ['from 1, 0 is empty', paged(1, () => ({ body: [] }))],
     ['from 1, 0 is taken for 1', paged(1, (size) => ({ body: rows(0, size) }))],
   ];
@@ -126,6 +127,14 @@ describe('rows', () => {
     upstream.set(({ url }) => {
       const page = Number(new URL(url, upstream.url).searchParams.get('page'));
       return page > 1 ? { status: 500, body: {} } : { body: rows(page * 50, page * 50 + 50) };
+    });
+    expect(await client().rows(query)).toMatchObject({ status: 'ok', complete: false });
+  });
+
+  it.each([0, 1])('says so when page %i, which may be the first, does not come', async (missing) => {
+    upstream.set(({ url }) => {
+      const page = Number(new URL(url, upstream.url).searchParams.get('page'));
+      return page === missing ? { status: 429, body: {} } : { body: rows(page * 50, page * 50 + 5) };
     });
     expect(await client().rows(query)).toMatchObject({ status: 'ok', complete: false });
   });
