@@ -1,6 +1,6 @@
 import type { Choice, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
-import { LANGUAGES, type Language } from '../../src/languages/index.ts';
+import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
 import type { ServerSettings } from '../../src/store/servers.ts';
 import { checkTarget } from '../parts/channel.ts';
 import { note } from '../parts/reply.ts';
@@ -26,7 +26,7 @@ export async function server(interaction: CommandUse, { t, store, now }: Command
     changed.timezone = known;
   }
   const language = options.getString('language');
-  if (language !== null) changed.language = language;
+  if (language !== null) changed.language = readLanguage(language, t);
   const any = Object.keys(changed).length > 0;
   const after = any ? await store.servers.change(guildId, changed) : await store.servers.settings(guildId);
   if (any) {
@@ -61,6 +61,14 @@ function readTimezone(text: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** One of ours, by language where the country differs. */
+function readLanguage(typed: string, t: Translate): Language {
+  const found = languageOf(typed);
+  if (found.split('-')[0] === typed.split('-')[0]) return found;
+  const choices = LANGUAGE_CHOICES.map(({ value }) => `\`${value}\``).join(', ');
+  throw new UserError(t('subscription.filter.choice', { option: 'language', choices }));
 }
 
 /** Time zones that fit what was typed. */

@@ -55,7 +55,7 @@ export const FIELDS: { [Key in keyof Flat]: Field<Flat[Key]> } = {
   cataloged: yesOrNo('cataloged', DEFAULT_FILTERS.cataloged),
   zero: yesOrNo('zero', DEFAULT_FILTERS.zero),
   self: yesOrNo('self', DEFAULT_FILTERS.self),
-  digest: { ...oneOf('digest', ['hourly', 'daily']), read: readDigest, write: (value) => value ?? 'off' },
+  digest: { option: 'digest', read: readDigest, write: (value) => value ?? 'off' },
   quiet: nullable('quiet', readQuiet),
   mentionMinimum: nullable('mention-minimum', (text, reading) => readAmount('mention-minimum', text, reading)),
   mentionCooldown: { option: 'mention-cooldown', read: readCooldown, write: String },
@@ -218,7 +218,9 @@ function readCounterparty(text: string, { t }: Reading): AddressText {
 }
 
 function readDigest(text: string, reading: Reading): Subscription['digest'] {
-  return NONE.includes(text.toLowerCase()) ? null : oneOf('digest', ['hourly', 'daily']).read(text, reading);
+  if (NONE.includes(text.toLowerCase())) return null;
+  const chosen = oneOf('digest', ['off', 'hourly', 'daily']).read(text, reading);
+  return chosen === 'off' ? null : chosen;
 }
 
 function readQuiet(text: string, { t }: Reading): string {

@@ -21,7 +21,7 @@ export const MUTE_CHOICES = [
 /** `/subscription mute`: one, all or a token, for a while or no longer. */
 export async function mute(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { t } = context;
-  const until = untilOf(interaction.options.getString('duration', true), context.now());
+  const until = untilOf(interaction.options.getString('duration', true), context);
   const token = interaction.options.getString('token');
   if (interaction.options.getString('subscription', true).trim().toLowerCase() === 'all') {
     return token === null ? muteAll(interaction, context, until) : muteToken(interaction, context, token, until);
@@ -65,10 +65,13 @@ async function muteToken(
   return note('good', t('subscription.mute.title', { name }), [contract, lasts]);
 }
 
-function untilOf(duration: string, now: number): number | null {
+function untilOf(duration: string, { now, t }: CommandContext): number | null {
+  if (duration === 'off') return null;
   if (duration === 'forever') return FOREVER;
   const length = LENGTHS[duration];
-  return length === undefined ? null : now + length;
+  if (length !== undefined) return now() + length;
+  const choices = MUTE_CHOICES.map(({ value }) => `\`${value}\``).join(', ');
+  throw new UserError(t('subscription.filter.choice', { option: 'duration', choices }));
 }
 
 function lasting(until: number | null, t: CommandContext['t']): string {

@@ -36,8 +36,9 @@ describe('/setup server', () => {
     expect(await world.store.servers.settings(orchid.id)).toMatchObject({ defaultChannel: null, managerRole: null });
   });
 
-  it('refuses an unknown time zone and a channel where it cannot post', async () => {
+  it('refuses an unknown time zone or language, and a channel where it cannot post', async () => {
     expect(textOf(await world.use('setup server', { timezone: 'Mars' }))).toMatch(/`Europe\/Lisbon`/);
+    expect(textOf(await world.use('setup server', { language: 'xx' }))).toMatch(/`language` must be .*`en-US`/);
     expect(textOf(await world.use('setup server', { channel: harbor.council }))).toMatch(/View Channel/);
   });
 

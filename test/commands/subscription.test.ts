@@ -310,6 +310,9 @@ describe('/subscription pause, resume, mute', () => {
     const every = await world.use('subscription mute', { subscription: 'all', duration: '7d' });
     expect(textOf(every)).toContain('2 subscriptions');
     expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([now + 168 * 3_600_000, now + 168 * 3_600_000]);
+    const wrong = await world.use('subscription mute', { subscription: 'all', duration: '2h' });
+    expect(textOf(wrong)).toMatch(/`duration` must be one of `1h`/);
+    expect((await all())[0]).toMatchObject({ mutedUntil: now + 168 * 3_600_000 });
     await world.use('subscription mute', { subscription: 'all', duration: 'off' });
     expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([null, null]);
   });
