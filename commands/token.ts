@@ -5,7 +5,7 @@ import { formatAmount } from '../src/domain/amount.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
-import type { Token } from '../src/upstream/explorer.ts';
+import type { Token } from '../src/upstream/token.ts';
 import { checkTarget } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';

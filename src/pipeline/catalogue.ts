@@ -1,7 +1,7 @@
 import type { AddressText } from '../domain/address.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { CatalogEntry } from '../store/guard.ts';
-import type { TokenAnswer } from '../upstream/explorer.ts';
+import type { TokenAnswer } from '../upstream/token.ts';
 
 const MINUTE = 60_000;
 /** What was learned is asked for again after this. */

@@ -1,7 +1,7 @@
 import type { Seal } from '../secrets.ts';
 import type { StoredProject } from '../store/projects.ts';
 import type { Store } from '../store/tables.ts';
-import { createNotification, type Notification, type WebhooksAnswer } from './notification.ts';
+import type { Notification, WebhooksAnswer } from './notification.ts';
 
 /** What a project is used with. */
 export interface ProjectKeys {
@@ -67,17 +67,18 @@ export function createProjects(options: {
   const timeout = options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs };
   const { store, seal, url, operator, operatorScope, operatorGuildIds, now, newToken, onTokens } = options;
 
-  function own({ scope, guildId, projectId, sealed }: StoredProject): ProjectAccess {
+  /** The client of a project; loaded, with its schemas, when it is first needed. */
+  async function clientOf(root: string, keys: ProjectKeys): Promise<Notification> {
+    const { createNotification } = await import('./notification.ts');
+    return createNotification({ url: root, ...keys, ...timeout });
+  }
+
+  async function own({ scope, guildId, projectId, sealed }: StoredProject): Promise<ProjectAccess> {
     if (!url) return { status: 'off', own: true, scope };
     const opened = seal.open(sealed, guildId);
     if (!opened) return { status: 'sealed', own: true, scope };
     const keys = JSON.parse(opened.text) as Sealed;
-    return {
-      status: 'ready',
-      own: true,
-      scope,
-      notification: createNotification({ url, projectId, ...keys, ...timeout }),
-    };
+    return { status: 'ready', own: true, scope, notification: await clientOf(url, { projectId, ...keys }) };
   }
 
   return {
@@ -90,12 +91,11 @@ export function createProjects(options: {
         return url ? { status: 'none', own: false, scope: null } : { status: 'off', own: false, scope: null };
       }
       if (!url || !operator) return { status: 'off', own: false, scope: operatorScope };
-      const notification = createNotification({ url, ...operator, ...timeout });
-      return { status: 'ready', own: false, scope: operatorScope, notification };
+      return { status: 'ready', own: false, scope: operatorScope, notification: await clientOf(url, operator) };
     },
 
     async check(keys, withinMs) {
-      return url ? createNotification({ url, ...keys, ...timeout }).webhooks(withinMs) : null;
+      return url ? (await clientOf(url, keys)).webhooks(withinMs) : null;
     },
 
     async save(guildId, userId, { projectId, apiKey, apiSecret }) {

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { type AddressText, toAddress } from '../domain/address.ts';
+import { type Answer, type Failure, failureOf } from './http.ts';
+
+/** A token as the explorer describes it; null where it does not know. */
+export interface Token {
+  address: AddressText;
+  name: string | null;
+  symbol: string | null;
+  /** `ERC-20`, `ERC-721`, or whatever comes. */
+  type: string | null;
+  decimals: number | null;
+  /** Decimal text in the smallest unit. */
+  totalSupply: string | null;
+  cataloged: boolean | null;
+}
+
+/** What a look-up gave. `invalid`: the explorer does not take the address for one. */
+export type TokenAnswer = { status: 'found'; token: Token } | { status: 'not-found' } | { status: 'invalid' } | Failure;
+
+const text = z.string().trim().min(1).nullish().catch(null);
+const digits = z
+  .string()
+  .regex(/^\d{1,78}$/)
+  .nullish()
+  .catch(null);
+
+const record = z.looseObject({
+  contractAddress: text,
+  name: text,
+  symbol: text,
+  type: text,
+  decimals: digits,
+  totalSupply: digits,
+  cataloged: z.union([z.boolean(), z.stringbool()]).nullish().catch(null),
+});
+
+const frame = z.looseObject({
+  status: z.string().nullish().catch(null),
+  message: z.string().nullish().catch(null),
+  result: z.unknown(),
+});
+
+/** Reads the explorer's answer. "Not found" and "invalid" come with any status code, in the message of the frame. */
+export function readAnswer(answer: Answer, address: AddressText): TokenAnswer {
+  const failure = failureOf(answer);
+  const parsed = frame.safeParse(answer.status === 'answered' ? answer.json : undefined);
+  if (failure && failure.status !== 'rejected') return failure;
+  if (!parsed.success) return failure ?? { status: 'unreadable' };
+  const token = record.safeParse(parsed.data.result);
+  if (!failure && token.success) return { status: 'found', token: toToken(token.data, address) };
+  const message = parsed.data.message ?? '';
+  if (/not\s*found|no\s+(token|contract)/i.test(message)) return { status: 'not-found' };
+  if (/invalid.*(address|hash)/i.test(message)) return { status: 'invalid' };
+  if (/rate|limit|too many/i.test(message)) return { status: 'limited' };
+  if (failure) return failure;
+  return parsed.data.status === '1' && parsed.data.result === null ? { status: 'not-found' } : { status: 'unreadable' };
+}
+
+function toToken(row: z.output<typeof record>, address: AddressText): Token {
+  const decimals = row.decimals == null ? null : Number(row.decimals);
+  return {
+    address: toAddress(row.contractAddress) ?? address,
+    name: row.name ?? null,
+    symbol: row.symbol ?? null,
+    type: row.type ?? null,
+    decimals: decimals !== null && decimals <= 255 ? decimals : null,
+    totalSupply: row.totalSupply ?? null,
+    cataloged: row.cataloged ?? null,
+  };
+}
