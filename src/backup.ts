@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { readDatabaseFile } from './config.ts';
-import { backUp, backupFolder, stamp } from './store/backup.ts';
+import { backUp } from './store/backup.ts';
+import { backupFolder, stamp } from './store/folder.ts';
 
 /** `npm run backup -- [file]`: a verified copy of the database, also while the bot runs. */
 

@@ -1,8 +1,9 @@
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { UserError } from '../errors.ts';
 import { takeLock } from './database.ts';
+import { backupFolder, stamp } from './folder.ts';
 import { migrations } from './migrations.ts';
 
 /** How long a copy waits for a lock that another process holds for a moment. */
@@ -15,12 +16,6 @@ export interface Backup {
   file: string;
   bytes: number;
 }
-
-/** The folder beside a database where its backups go. */
-export const backupFolder = (file: string): string => join(dirname(file), 'backups');
-
-/** A time as it stands in file names: `2026-01-31T12-00-00-000Z`. */
-export const stamp = (now: number): string => new Date(now).toISOString().replace(/[:.]/g, '-');
 
 /**
  * Copies a database as it stands now, also while a bot writes to it, and verifies the copy. `target` appears only once

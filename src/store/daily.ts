@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from 'pino';
 import type { Clock } from '../domain/clock.ts';
-import { backupFolder, stamp } from './backup.ts';
+import { backupFolder, stamp } from './folder.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

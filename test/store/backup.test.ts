@@ -6,8 +6,9 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { backUp, backupFolder, restore } from '../../src/store/backup.ts';
+import { backUp, restore } from '../../src/store/backup.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { backupFolder } from '../../src/store/folder.ts';
 import { inboxTable } from '../../src/store/inbox.ts';
 import { migrations } from '../../src/store/migrations.ts';
 

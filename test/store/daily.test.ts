@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/discord/index.ts';
-import { backupFolder } from '../../src/store/backup.ts';
 import { startDailyBackups } from '../../src/store/daily.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { backupFolder } from '../../src/store/folder.ts';
 
 const HOUR = 3_600_000;
 let directory: string;
