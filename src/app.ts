@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { commands } from '../commands/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { type Config, databaseFile } from './config.ts';
 import { renderDigest } from './discord/digest.ts';
@@ -82,7 +81,7 @@ export async function startApp(
     onLines: deliverer.nudge,
     onRouted({ ids, quarantined, events }) {
       intake.forget(ids);
-      metrics.routed.inc(events);
+      metrics.counts.routed += events;
       if (quarantined > 0) void watchQuarantine(store, intake, log);
     },
   });
@@ -104,9 +103,9 @@ export async function startApp(
     tokens: paths.tokens,
     now: arrivals,
     log,
-    onReceived: () => metrics.received.inc(),
+    onReceived: () => void metrics.counts.received++,
     onRefused(reason, source, scope) {
-      metrics.refused.inc({ reason });
+      metrics.counts.refused[reason]++;
       if (reason !== 'source') return;
       for (const key of [scope, 'any'] as const) if (key !== null) refusedSources.set(key, { source, at: now() });
       log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
@@ -138,7 +137,7 @@ export async function startApp(
   const gateway = startGateway({
     token: config.DISCORD_TOKEN,
     apiUrl: config.DISCORD_API_URL,
-    commands,
+    commands: async () => (await import('../commands/index.ts')).commands,
     parts,
     log,
     onChannelChange: (guildId) => deliverer.guildChanged(guildId),
@@ -147,7 +146,7 @@ export async function startApp(
     random: Math.random,
   });
   const ops = createOps({
-    registry: metrics.registry,
+    scrape: metrics.scrape,
     readiness: () => readiness(store, gateway.state(), deliverer.state()),
   });
 

@@ -1,7 +1,6 @@
-import { Counter, Gauge, Registry } from 'prom-client';
 import type { Backlog } from './store/figures.ts';
 
-/** What is shown as gauges, read anew at each scrape; times in milliseconds since 1970. */
+/** What is read anew at each scrape; times in milliseconds since 1970. */
 export interface Figures {
   backlog: Backlog;
   sending: { authorised: boolean; invalidRequests: number; breaker: boolean };
@@ -12,62 +11,70 @@ export interface Figures {
 }
 
 /**
- * The counters that the parts raise, and the registry that `/metrics` shows. `read` gives the gauges' figures, `refusals`
- * names every reason for which the receiver refuses.
+ * What the parts count, and what `/metrics` shows of it and of the figures that `read` gives. `refusals` names every
+ * reason for which the receiver refuses.
  */
-export function createMetrics({ read, refusals }: { read(): Promise<Figures>; refusals: readonly string[] }) {
-  const registry = new Registry();
-  const registers = [registry];
-  const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
-    new Counter({ name: `ledgerbell_${name}`, help, labelNames, registers });
-  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
-    new Gauge({ name: `ledgerbell_${name}`, help, labelNames, registers });
-
-  const refused = counter('refused_total', 'Requests that the receiver refused', ['reason']);
-  // What never happened is told as well: an alarm needs the zero before the first one.
-  for (const reason of refusals) refused.inc({ reason }, 0);
-  const inbox = gauge('inbox_waiting', 'Deliveries stored and not yet routed');
-  const inboxOldest = gauge('inbox_oldest_seconds', 'Age of the oldest delivery that is not yet routed');
-  const commits = gauge('inbox_commits', 'Commits of the receiver since the start');
-  const quarantined = gauge('quarantined', 'Deliveries that could not be understood');
-  const quarantinedBytes = gauge('quarantined_bytes', 'Their size');
-  const outbox = gauge('outbox_waiting', 'Alerts that wait for their message', ['state']);
-  const outboxOldest = gauge('outbox_oldest_seconds', 'How long the oldest alert that is due has waited');
-  const frozen = gauge('outbox_frozen', 'Messages begun and not yet confirmed');
-  const deadLetters = gauge('dead_letters', 'Alerts that Discord refused in every form, or that waited too long');
-  const channels = gauge('channels', 'Channels that cannot be written to', ['state']);
-  const invalid = gauge('invalid_requests', 'Requests answered with 401, 403 or 429 in the last 10 minutes');
-  const breaker = gauge('breaker_open', '1 while sending is held back for everything');
-  const authorised = gauge('authorised', '0 while Discord refuses the token');
-  const backup = gauge('last_backup_timestamp_seconds', 'When the newest backup was made; 0 when there is none');
-
-  return {
-    received: counter('received_total', 'Deliveries answered with 200'),
-    refused,
-    routed: counter('routed_total', 'Deliveries routed'),
-    registry: {
-      contentType: registry.contentType,
-      async metrics(): Promise<string> {
-        const { backlog, sending, now, ...figures } = await read();
-        // A clock that was set back makes nothing younger than new.
-        const age = (oldest: number | null) => (oldest === null ? 0 : Math.max(0, now - oldest) / 1_000);
-        inbox.set(backlog.inbox.waiting);
-        inboxOldest.set(age(backlog.inbox.oldest));
-        commits.set(figures.commits);
-        quarantined.set(backlog.quarantine.rows);
-        quarantinedBytes.set(backlog.quarantine.bytes);
-        const { oldest, ...waiting } = backlog.alerts;
-        for (const [state, count] of Object.entries(waiting)) outbox.set({ state }, count);
-        outboxOldest.set(age(oldest));
-        frozen.set(backlog.frozen);
-        deadLetters.set(backlog.deadLetters);
-        for (const [state, count] of Object.entries(backlog.channels)) channels.set({ state }, count);
-        invalid.set(sending.invalidRequests);
-        breaker.set(sending.breaker ? 1 : 0);
-        authorised.set(sending.authorised ? 1 : 0);
-        backup.set((figures.lastBackup ?? 0) / 1_000);
-        return registry.metrics();
-      },
-    },
+export function createMetrics<Reason extends string>({
+  read,
+  refusals,
+}: {
+  read(): Promise<Figures>;
+  refusals: readonly Reason[];
+}) {
+  const counts = {
+    received: 0,
+    routed: 0,
+    // What never happened is told as well: an alarm needs the zero before the first one.
+    refused: Object.fromEntries(refusals.map((reason) => [reason, 0])) as Record<Reason, number>,
   };
+  return { counts, scrape: async () => show(counts, await read()) };
+}
+
+/** The text for Prometheus. Its library is loaded here: many never ask, and those who do need it after the start. */
+async function show(
+  counts: { received: number; routed: number; refused: Record<string, number> },
+  { backlog, sending, commits, lastBackup, now }: Figures,
+): Promise<{ contentType: string; text: string }> {
+  const { Counter, Gauge, Registry } = await import('prom-client');
+  const registry = new Registry();
+  const about = (name: string, help: string, labelNames: string[] = []) => ({
+    name: `ledgerbell_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+  });
+  const counter = (name: string, help: string, value: number) => new Counter(about(name, help)).inc(value);
+  const gauge = (name: string, help: string, value: number) => new Gauge(about(name, help)).set(value);
+  const gauges = (name: string, help: string, values: Record<string, number>) => {
+    const states = new Gauge(about(name, help, ['state']));
+    for (const [state, value] of Object.entries(values)) states.set({ state }, value);
+  };
+  // A clock that was set back makes nothing younger than new.
+  const age = (since: number | null) => (since === null ? 0 : Math.max(0, now - since) / 1_000);
+  const { inbox, quarantine, alerts, frozen, deadLetters, channels } = backlog;
+  const { oldest, ...waiting } = alerts;
+
+  counter('received_total', 'Deliveries answered with 200', counts.received);
+  const refused = new Counter(about('refused_total', 'Requests that the receiver refused', ['reason']));
+  for (const [reason, count] of Object.entries(counts.refused)) refused.inc({ reason }, count);
+  counter('routed_total', 'Deliveries routed', counts.routed);
+  gauge('inbox_waiting', 'Deliveries stored and not yet routed', inbox.waiting);
+  gauge('inbox_oldest_seconds', 'Age of the oldest delivery that is not yet routed', age(inbox.oldest));
+  gauge('inbox_commits', 'Commits of the receiver since the start', commits);
+  gauge('quarantined', 'Deliveries that could not be understood', quarantine.rows);
+  gauge('quarantined_bytes', 'Their size', quarantine.bytes);
+  gauges('outbox_waiting', 'Alerts that wait for their message', waiting);
+  gauge('outbox_oldest_seconds', 'How long the oldest alert that is due has waited', age(oldest));
+  gauge('outbox_frozen', 'Messages begun and not yet confirmed', frozen);
+  gauge('dead_letters', 'Alerts that Discord refused in every form, or that waited too long', deadLetters);
+  gauges('channels', 'Channels that cannot be written to', channels);
+  gauge('invalid_requests', 'Requests answered with 401, 403 or 429 in the last 10 minutes', sending.invalidRequests);
+  gauge('breaker_open', '1 while sending is held back for everything', sending.breaker ? 1 : 0);
+  gauge('authorised', '0 while Discord refuses the token', sending.authorised ? 1 : 0);
+  gauge(
+    'last_backup_timestamp_seconds',
+    'When the newest backup was made; 0 when there is none',
+    (lastBackup ?? 0) / 1_000,
+  );
+  return { contentType: registry.contentType, text: await registry.metrics() };
 }

@@ -1,4 +1,12 @@
-import { Client, DiscordjsErrorCodes, Events, GatewayDispatchEvents, GatewayIntentBits, Options } from 'discord.js';
+import {
+  Client,
+  DiscordjsErrorCodes,
+  Events,
+  GatewayDispatchEvents,
+  GatewayIntentBits,
+  type Interaction,
+  Options,
+} from 'discord.js';
 import type { Logger } from 'pino';
 import type { Command, MessageCommand, Parts } from './command.ts';
 import { createDispatcher } from './interactions.ts';
@@ -13,7 +21,8 @@ export interface GatewayOptions {
   token: string;
   /** REST root without version. */
   apiUrl: string;
-  commands: readonly (Command | MessageCommand)[];
+  /** Loads the commands; called when Discord is connected. */
+  commands(): Promise<readonly (Command | MessageCommand)[]>;
   parts: Parts;
   log: Logger;
   /** Permissions may have changed: in one channel, or (null) anywhere in the guild. */
@@ -34,15 +43,29 @@ const GUILDS_MS = 2_000;
 
 /** Connects to Discord and stays so; whatever goes wrong is logged and tried again, and never ends the process. */
 export function startGateway(options: GatewayOptions) {
-  const { log, random } = options;
+  const { log, parts, random } = options;
   const closing = new AbortController();
   let state: GatewayState = 'connecting';
   let client: Client | null = null;
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
 
+  let loading: ReturnType<typeof load> | undefined;
+  const load = async () => {
+    const commands = await options.commands();
+    return { commands, dispatch: createDispatcher({ commands, parts, log }) };
+  };
+  /** What people use. It is loaded after the start: the library holds interactions back until it is connected. */
+  const served = () => (loading ??= load());
+  const answer = async (interaction: Interaction) => {
+    // That nothing could be loaded is told, again and again, where it should be registered.
+    const loaded = await served().catch(() => null);
+    await loaded?.dispatch(interaction);
+  };
+
   function connect(): void {
     const current = makeClient(options);
+    current.on(Events.InteractionCreate, (interaction) => void answer(interaction));
     client = current;
     let over = false;
     const retry = (error: unknown) => {
@@ -80,8 +103,9 @@ export function startGateway(options: GatewayOptions) {
   async function keepRegistering(ready: Client<true>, attempt = 0): Promise<void> {
     if (client !== ready || closing.signal.aborted) return;
     try {
-      const outcome = await registerCommands(ready.rest, ready.application.id, options.commands);
-      log.info({ outcome, commands: options.commands.length }, 'commands are registered');
+      const { commands } = await served();
+      const outcome = await registerCommands(ready.rest, ready.application.id, commands);
+      log.info({ outcome, commands: commands.length }, 'commands are registered');
     } catch (error) {
       if (client !== ready || closing.signal.aborted) return;
       log.error({ reason: reasonOf(error) }, 'commands could not be registered');
@@ -106,7 +130,7 @@ export function startGateway(options: GatewayOptions) {
 
 /** A client that keeps guilds, channels, roles and itself in memory, and nothing else. */
 function makeClient(options: GatewayOptions): Client {
-  const { log, commands, parts } = options;
+  const { log } = options;
   const client = new Client({
     intents: [GatewayIntentBits.Guilds],
     rest: { api: options.apiUrl, makeRequest },
@@ -141,8 +165,6 @@ function makeClient(options: GatewayOptions): Client {
   client.on(Events.Raw, ({ t, d }: { t: string; d: { channel?: object; channel_id?: string } }) => {
     if (t === GatewayDispatchEvents.InteractionCreate && !d.channel && d.channel_id) d.channel = { id: d.channel_id };
   });
-  const dispatch = createDispatcher({ commands, parts, log });
-  client.on(Events.InteractionCreate, (interaction) => void dispatch(interaction));
   client.on(Events.Error, (error) => log.error({ reason: reasonOf(error) }, 'Discord client error'));
   client.on(Events.ShardError, (error) => log.warn({ reason: reasonOf(error) }, 'Discord connection error'));
   client.on(Events.Warn, (message) => log.warn({ message }, 'Discord client warning'));

@@ -121,7 +121,7 @@ export async function startWorld(options: WorldOptions = {}) {
   const gatewayOptions = {
     token: discord.token,
     apiUrl: discord.apiUrl,
-    commands: options.commands ?? commands,
+    commands: async () => options.commands ?? commands,
     parts,
     log,
     onChannelChange: () => {},

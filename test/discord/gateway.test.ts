@@ -18,7 +18,7 @@ function start(discord: Discord, options: Partial<GatewayOptions> = {}) {
   const gateway = startGateway({
     token: discord.token,
     apiUrl: discord.apiUrl,
-    commands,
+    commands: async () => commands,
     parts: { now: Date.now } as Parts,
     log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     onChannelChange: (...change) => void changes.push(['changed', ...change]),
@@ -101,9 +101,18 @@ describe('registering', () => {
         ? { ...command, data: new SlashCommandBuilder().setName('help').setDescription('Another text') }
         : command,
     );
-    const other = start(discord, { commands: changed });
+    const other = start(discord, { commands: async () => changed });
     await until(() => has(other.logged, 'commands are registered'));
     expect(puts(discord)).toHaveLength(2);
+  });
+
+  it('says, again and again, that commands cannot be loaded, and stays connected', async () => {
+    const discord = await standIn();
+    const broken = () => Promise.reject(new SyntaxError('half a file'));
+    const { gateway, logged } = start(discord, { commands: broken });
+    await until(() => has(logged, 'commands could not be registered', 2));
+    expect(JSON.stringify(logged)).toContain('SyntaxError: half a file');
+    expect(gateway.state()).toBe('ready');
   });
 
   it('tries again when Discord does not take them', async () => {

@@ -98,7 +98,7 @@ beforeAll(async () => {
   gateway = startGateway({
     token: 'any.token.works',
     apiUrl: relay.apiUrl,
-    commands,
+    commands: async () => commands,
     parts: world.parts,
     log: (await import('pino')).default({ level: 'silent' }),
     onChannelChange: () => {},

@@ -113,3 +113,27 @@ it('a start with 100,000 alerts that wait for their message sends the first of t
   );
   await resumes(file, "alerts WHERE state = 'waiting'");
 });
+
+it('answers every command that is used in the moment of the connection, before the bot has loaded any', async () => {
+  const file = temporaryFile();
+  const discord = await standIn();
+  const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+  const first = await startBot(file, environment);
+  await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  first.kill('SIGTERM');
+  await first.ended;
+  await discord.until(({ state }) => state.sessions.every(({ connected }) => !connected));
+  const started = startBot(file, environment);
+  await discord.until(({ state }) => state.sessions.some(({ connected }) => connected));
+  const used = await Promise.all(
+    ['help', 'status', 'subscription list', 'webhook list', 'setup check'].map((name) =>
+      discord.use({ kind: 'command', name, userId: seed.ada, channelId: CHANNEL, unchecked: true }),
+    ),
+  );
+  const answered = await Promise.all(used.map((one) => one.final()));
+  expect(answered.map(({ status, loading }) => ({ status, loading }))).toEqual(
+    answered.map(() => ({ status: 'acknowledged', loading: false })),
+  );
+  const { log } = await started;
+  expect(log.map(({ msg }) => msg)).not.toContain('command failed');
+});
