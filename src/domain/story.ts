@@ -51,6 +51,7 @@ export function isSuspect({ marks }: Told): boolean {
 
 /** Tells the alerts of one transaction as what happened: swaps, sweeps, and every other transfer as a line. */
 export function partsOf<T extends Told>(alerts: readonly T[]): Part<T>[] {
+  if (alerts.length === 1) return [{ kind: 'line', view: viewOf(alerts[0]!), alerts: [alerts[0]!] }];
   const swaps = swapsOf(alerts);
   const swapped = new Set(swaps.flatMap((swap) => swap.alerts));
   const kept = alerts.filter((alert) => !swapped.has(alert));

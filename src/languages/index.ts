@@ -40,27 +40,44 @@ export function textsOf(language: Language): Record<string, object> {
   );
 }
 
-const instances = new Map<Language, i18n>();
+const translators = new Map<Language, Translate>();
 
 /** The texts of a language; read from disk when it is first asked for. */
 export function translator(language: Language): Translate {
-  let instance = instances.get(language);
-  if (!instance) {
-    instance = createInstance();
-    void instance.init({
-      lng: language,
-      fallbackLng: DEFAULT_LANGUAGE,
-      resources: Object.fromEntries([DEFAULT_LANGUAGE, language].map((one) => [one, { translation: textsOf(one) }])),
-      initAsync: false,
-      // Values are chain text made safe for Discord by their authors; nothing in them is looked up.
-      interpolation: { escapeValue: false, skipOnVariables: true },
-      returnNull: false,
-    });
-    // As amounts are written: a number that could be read in two ways must not stand beside them.
-    instance.services.formatter?.add('number', (value: number) => value.toLocaleString('en-US'));
-    instances.set(language, instance);
+  let known = translators.get(language);
+  if (!known) {
+    known = remembering(open(language).t);
+    translators.set(language, known);
   }
-  return instance.t;
+  return known;
+}
+
+function open(language: Language): i18n {
+  const instance = createInstance();
+  void instance.init({
+    lng: language,
+    fallbackLng: DEFAULT_LANGUAGE,
+    resources: Object.fromEntries([DEFAULT_LANGUAGE, language].map((one) => [one, { translation: textsOf(one) }])),
+    initAsync: false,
+    // Values are chain text made safe for Discord by their authors; nothing in them is looked up.
+    interpolation: { escapeValue: false, skipOnVariables: true },
+    returnNull: false,
+  });
+  // As amounts are written: a number that could be read in two ways must not stand beside them.
+  instance.services.formatter?.add('number', (value: number) => value.toLocaleString('en-US'));
+  return instance;
+}
+
+/** Looks each text without values up once: a line has ten of them, and a look-up takes as long as all else that it needs. */
+function remembering(t: Translate): Translate {
+  const texts = new Map<string, string>();
+  const look = t as unknown as (key: string, values?: object) => string;
+  return ((key: string, values?: object) => {
+    if (values !== undefined) return look(key, values);
+    const known = texts.get(key) ?? look(key);
+    texts.set(key, known);
+    return known;
+  }) as unknown as Translate;
 }
 
 /** The first of these locales that the bot speaks, by language where the country differs; else English. */

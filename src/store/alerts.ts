@@ -60,7 +60,7 @@ interface AlertRow extends Omit<ClaimedAlert, 'transfer' | 'reorganised' | 'matc
 interface Group {
   hold: Hold | null;
   waiting: number;
-  oldest: number | null;
+  oldest: number;
 }
 
 const COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
@@ -95,8 +95,8 @@ export function alertReader(db: Database) {
     `SELECT label, mention, address, mention_minimum AS mentionMinimum, mention_cooldown AS mentionCooldown,
        mentioned_at AS mentionedAt FROM subscriptions WHERE id = ?`,
   );
-  const labelOf = db.prepare<[string, string], { name: string }>(
-    'SELECT name FROM labels WHERE guild_id = ? AND address = ?',
+  const labelsOf = db.prepare<[string, string | null, string | null, string | null], { address: string; name: string }>(
+    'SELECT address, name FROM labels WHERE guild_id = ? AND address IN (?, ?, ?)',
   );
   const ofBatch = db.prepare<[number], AlertRow>(
     `SELECT ${COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id WHERE a.batch_id = ?
@@ -105,12 +105,8 @@ export function alertReader(db: Database) {
 
   function claimed({ matches, data, reorganised, marks, ...row }: AlertRow): ClaimedAlert {
     const transfer = JSON.parse(data) as Transfer;
-    const labels = Object.fromEntries(
-      [transfer.from, transfer.to, transfer.token].flatMap((address) => {
-        const label = address && labelOf.get(row.guildId, address);
-        return label ? [[address, label.name]] : [];
-      }),
-    );
+    const { from, to, token } = transfer;
+    const labels = Object.fromEntries(labelsOf.all(row.guildId, from, to, token).map((one) => [one.address, one.name]));
     const named = (JSON.parse(matches) as { subscription: number; perspective: Perspective }[]).map((match) => ({
       ...match,
       // A subscription that was removed meanwhile leaves the address that it stood for.
@@ -132,14 +128,11 @@ export function alertReader(db: Database) {
 /** Which alerts of a channel are to be told now, and how. */
 export function dueAlerts(db: Database) {
   const { claimed } = alertReader(db);
-  const held = db.prepare<[string, number], Group>(
+  // What was held back comes before what came meanwhile, which is due since 0.
+  const group = db.prepare<[string, number], Group>(
     `SELECT hold, count(*) AS waiting, min(created_at) AS oldest FROM alerts
-     WHERE channel_id = ? AND state = 'waiting' AND hold IS NOT NULL AND due_at <= ?
-     GROUP BY hold ORDER BY min(due_at) LIMIT 1`,
-  );
-  const plain = db.prepare<[string], Group>(
-    `SELECT NULL AS hold, count(*) AS waiting, min(created_at) AS oldest FROM alerts
-     WHERE channel_id = ? AND state = 'waiting' AND hold IS NULL`,
+     WHERE channel_id = ? AND state = 'waiting' AND due_at <= ?
+     GROUP BY hold ORDER BY hold IS NULL, min(due_at) LIMIT 1`,
   );
   const nextHeld = db.prepare<[string], { at: number | null }>(
     "SELECT min(due_at) AS at FROM alerts WHERE channel_id = ? AND state = 'waiting' AND hold IS NOT NULL",
@@ -191,26 +184,30 @@ export function dueAlerts(db: Database) {
       { limit, alone }: { limit: number; alone: boolean },
       now: number,
     ): DueLines | { until: number | null } {
-      const take = (group: Group, reason: DigestReason | null): DueLines => ({
-        alerts: alone ? read(channelId, group.hold, now, limit) : together(channelId, group, now, limit),
-        waiting: group.waiting,
-        oldest: group.oldest!,
+      const take = (of: Group, reason: DigestReason | null): DueLines => ({
+        alerts: alone ? read(channelId, of.hold, now, limit) : together(channelId, of, now, limit),
+        waiting: of.waiting,
+        oldest: of.oldest,
         reason,
       });
-      const due = held.get(channelId, now);
-      if (due) return take(due, due.hold);
+      const due = group.get(channelId, now);
+      if (due && due.hold !== null) return take(due, due.hold);
+      const gathered = due ? gatheredUntil(channelId, now) : null;
+      if (due && (gathered === null || gathered <= now)) return take(due, gathered === null ? null : 'burst');
       const later = nextHeld.get(channelId)!.at;
-      const others = plain.get(channelId)!;
-      if (others.waiting === 0) return { until: later };
-      const gathered = gatheredUntil(channelId, now);
-      if (gathered !== null && gathered > now) return { until: Math.min(gathered, later ?? gathered) };
-      return take(others, gathered === null ? null : 'burst');
+      return { until: gathered === null ? later : Math.min(gathered, later ?? gathered) };
     },
   };
 }
 
 /** Tells until when a channel's lines are gathered; null: they are told one by one. */
 export function gathering(db: Database) {
+  const most = db.prepare<[string, number, number], { lines: number }>(
+    `SELECT count(*) AS lines FROM (
+       SELECT b.id FROM batches b CROSS JOIN alerts a ON a.batch_id = b.id
+       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.reason = 'burst')
+       LIMIT ?)`,
+  );
   // Lines of one transaction count once, because they are told as one.
   const told = db.prepare<[string, number, number], { lines: number }>(
     `SELECT count(*) AS lines FROM (
@@ -226,7 +223,10 @@ export function gathering(db: Database) {
   return (channelId: string, now: number): number | null => {
     const last = lastTold.get(channelId);
     if (!last) return null;
-    const { lines } = told.get(channelId, last.lastAt - BURST_WINDOW_MS, BURST_LINES + 1)!;
+    const since = last.lastAt - BURST_WINDOW_MS;
+    // Hardly ever does one have to look at the transactions.
+    if (most.get(channelId, since, BURST_LINES + 1)!.lines <= BURST_LINES) return null;
+    const { lines } = told.get(channelId, since, BURST_LINES + 1)!;
     return burstUntil(lines, last.lastAt, now);
   };
 }
