@@ -70,7 +70,7 @@ export async function startApp(
   });
   const explorer = openExplorer(config, now);
   const arrivals = steadyTime(now, () => performance.now());
-  const intake = createIntake({ store, now: arrivals, onStored: () => router.nudge() });
+  const intake = createIntake({ store, now: arrivals, onStored: (rows) => router.nudge(rows) });
   const router = startRouter({
     store,
     now,

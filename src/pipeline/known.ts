@@ -1,5 +1,5 @@
 import type { AddressText } from '../domain/address.ts';
-import type { Receipt, SeenTransfer } from '../domain/identity.ts';
+import type { SeenTransfer } from '../domain/identity.ts';
 import type { MatchContext } from '../domain/match.ts';
 import type { TransferEvent } from '../domain/transfer.ts';
 import type { CatalogEntry, Learned } from '../store/guard.ts';
@@ -12,7 +12,6 @@ import { type Suspicion, toSuspicion } from './marks.ts';
 /** A delivery that could be read. */
 export interface Item {
   row: InboxRow;
-  receipt: Receipt;
   event: TransferEvent;
   keys: { transfer: string; delivery: string };
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { parseEvent } from '../domain/event.ts';
-import { judge } from '../domain/identity.ts';
+import { judge, type Receipt } from '../domain/identity.ts';
 import type { Mark } from '../domain/mark.ts';
 import { matchTransfer } from '../domain/match.ts';
 import { dueOf } from '../domain/rhythm.ts';
@@ -9,6 +9,7 @@ import { deliveryKey, transferKey } from '../domain/transfer.ts';
 import { isPassing } from '../errors.ts';
 import type { InboxRow } from '../store/inbox.ts';
 import type { NewAlert, Routed, Sighting } from '../store/routing.ts';
+import { createFront } from './front.ts';
 import { type Item, type Known, lookUp, type Sources } from './known.ts';
 import { learnDealing, lookAlikes, marksFor, tokenMarks } from './marks.ts';
 
@@ -30,6 +31,9 @@ export interface RouterOptions extends Sources {
 /** Turns stored deliveries into lines for channels, in the order in which they came, a batch a transaction. */
 export function startRouter(options: RouterOptions) {
   const { store, log, now, outcome, onRouted, onLines } = options;
+  const front = createFront(store);
+  /** The oldest delivery when nothing could be routed because its answer was on the way: not to be looked up again before. */
+  let unanswered: number | null = null;
   let wanted = false;
   let closing = false;
   let timer: NodeJS.Timeout | undefined;
@@ -39,12 +43,11 @@ export function startRouter(options: RouterOptions) {
     while (wanted && !closing) {
       wanted = false;
       try {
-        const rows = await store.inbox.next(BATCH);
-        const ready = rows.slice(0, answeredRun(rows));
-        if (ready.length > 0) {
-          await routeRows(ready);
-          wanted = true;
-        }
+        const rows = await front.next(BATCH);
+        const oldest = rows[0]?.id;
+        if (oldest === undefined || (oldest === unanswered && outcome(oldest) === undefined)) continue;
+        if ((await routeRows(rows)) > 0) wanted = true;
+        else unanswered = oldest;
       } catch (error) {
         if (closing) return;
         log.error({ err: error }, 'routing paused');
@@ -54,42 +57,37 @@ export function startRouter(options: RouterOptions) {
     }
   }
 
-  /** How many rows from the front have an answer that is over, one way or the other. */
-  function answeredRun(rows: InboxRow[]): number {
-    const pending = rows.findIndex((row) => outcome(row.id) === undefined);
-    return pending === -1 ? rows.length : pending;
-  }
-
-  async function routeRows(rows: InboxRow[]): Promise<void> {
+  /** Gives how many were routed: those from the front whose answer is over, one way or the other. */
+  async function routeRows(rows: InboxRow[]): Promise<number> {
     const routed = await routeBatch(rows, options);
+    const ids = [...routed.done, ...routed.quarantined.map(({ id }) => id)];
+    if (ids.length === 0) return 0;
     try {
       const committing = store.routing.commit(routed);
       // Nobody waits for the commit: the store does what it is asked for in order.
       if (routed.alerts.length > 0)
         onLines(
           routed.alerts.map(({ channelId }) => channelId),
-          rows.length,
+          ids.length,
         );
       const edited = await committing;
       if (edited.length > 0) onLines(edited, 0);
     } catch (error) {
       if (isPassing(error)) throw error;
-      if (rows.length > 1) {
-        for (const row of rows) await routeRows([row]);
-        return;
+      if (ids.length > 1) {
+        for (const row of rows.slice(0, ids.length)) await routeRows([row]);
+        return ids.length;
       }
       // One event that cannot be stored is set aside; it must not hold the others.
       const reason = `Routing failed: ${(error as Error).message}`;
-      log.error({ err: error, inbox: rows[0]!.id }, 'event set aside');
-      await store.routing.commit({ ...nothing(now()), quarantined: [{ id: rows[0]!.id, reason }] });
-      onRouted({ ids: [rows[0]!.id], quarantined: 1, events: 1 });
-      return;
+      log.error({ err: error, inbox: ids[0] }, 'event set aside');
+      const quarantined = [{ id: ids[0]!, reason }];
+      await store.routing.commit({ ...nothing(now()), quarantined });
+      routed.quarantined = quarantined;
     }
-    onRouted({
-      ids: rows.map((row) => row.id),
-      quarantined: routed.quarantined.length,
-      events: rows.length,
-    });
+    front.done(ids);
+    onRouted({ ids, quarantined: routed.quarantined.length, events: ids.length });
+    return ids.length;
   }
 
   function nudge(): void {
@@ -102,8 +100,11 @@ export function startRouter(options: RouterOptions) {
   }
 
   return {
-    /** There may be something to route. */
-    nudge,
+    /** There may be something to route: these were stored just now, others may wait in the inbox. */
+    nudge(stored: readonly InboxRow[] = []): void {
+      front.stored(stored);
+      nudge();
+    },
     async close(): Promise<void> {
       closing = true;
       clearTimeout(timer);
@@ -124,37 +125,36 @@ const nothing = (now: number): Routed => ({
   now,
 });
 
-/** Decides about a batch against what the store knows; changes nothing itself. */
+/**
+ * Decides about a batch, as far from its front as answers are over, against what the store knows; changes nothing
+ * itself. How an answer ended matters only after the look-up, which therefore does not wait for it.
+ */
 async function routeBatch(rows: InboxRow[], options: RouterOptions): Promise<Routed> {
   const { log, outcome } = options;
   const routed = nothing(options.now());
-  const items: Item[] = [];
-  for (const row of rows) {
-    const parsed = parseEvent(row.body);
-    if (!parsed.ok) {
-      routed.quarantined.push({ id: row.id, reason: parsed.reason });
-      log.warn({ inbox: row.id, reason: parsed.reason }, 'delivery quarantined');
-      continue;
-    }
-    const { event } = parsed;
-    const key = transferKey(row.scope, event.transfer);
-    items.push({
-      row,
-      event,
-      receipt: { receivedAt: row.receivedAt, answeredAt: outcome(row.id) ?? null },
-      keys: { transfer: key, delivery: deliveryKey(key, event) },
-    });
-  }
-  const { known, learned } = await lookUp(items, options, routed.now);
+  const items = rows.map(readItem);
+  const { known, learned } = await lookUp(
+    items.filter((item) => 'event' in item),
+    options,
+    routed.now,
+  );
   routed.learned = learned;
   const changed = { transfers: new Set<string>(), deliveries: new Set<string>(), lines: new Set<string>() };
   for (const item of items) {
+    const { id, receivedAt } = item.row;
+    const answeredAt = outcome(id);
+    if (answeredAt === undefined) break;
+    if (!('event' in item)) {
+      routed.quarantined.push({ id, reason: item.reason });
+      log.warn({ inbox: id, reason: item.reason }, 'delivery quarantined');
+      continue;
+    }
     try {
-      routeEvent(item, known, routed, changed);
-      routed.done.push(item.row.id);
+      routeEvent(item, { receivedAt, answeredAt }, known, routed, changed);
+      routed.done.push(id);
     } catch (error) {
-      log.error({ err: error, inbox: item.row.id }, 'event set aside');
-      routed.quarantined.push({ id: item.row.id, reason: `Routing failed: ${(error as Error).message}` });
+      log.error({ err: error, inbox: id }, 'event set aside');
+      routed.quarantined.push({ id, reason: `Routing failed: ${(error as Error).message}` });
     }
   }
   routed.transfers = [...changed.transfers].map((key) => {
@@ -166,8 +166,17 @@ async function routeBatch(rows: InboxRow[], options: RouterOptions): Promise<Rou
   return routed;
 }
 
+function readItem(row: InboxRow): Item | { row: InboxRow; reason: string } {
+  const parsed = parseEvent(row.body);
+  if (!parsed.ok) return { row, reason: parsed.reason };
+  const { event } = parsed;
+  const key = transferKey(row.scope, event.transfer);
+  return { row, event, keys: { transfer: key, delivery: deliveryKey(key, event) } };
+}
+
 function routeEvent(
-  { row, event, receipt, keys }: Item,
+  { row, event, keys }: Item,
+  receipt: Receipt,
   known: Known,
   routed: Routed,
   changed: { transfers: Set<string>; deliveries: Set<string>; lines: Set<string> },
@@ -191,7 +200,7 @@ function routeEvent(
       transfer,
     });
     const sighting = known.sightings.get(keys.transfer);
-    if (sighting) tell(sighting, { row, event, receipt, keys }, known, routed);
+    if (sighting) tell(sighting, { row, event, keys }, known, routed);
     return;
   }
   const moved = transfer.blockHash !== null && transfer.blockHash !== seen.transfer.blockHash;

@@ -1,3 +1,4 @@
+import type { InboxRow } from '../store/inbox.ts';
 import type { Store } from '../store/tables.ts';
 
 /** A stored delivery's outcome: `undefined` while its answer is on the way, null when it never got to the end. */
@@ -28,14 +29,21 @@ export interface Ticket {
   answeredAt: number | null;
 }
 
+/** What the intake needs. `onStored` is given what was stored, in order; nothing when another answer is over. */
+export interface IntakeOptions {
+  store: Store;
+  now(): number;
+  onStored(rows: InboxRow[]): void;
+}
+
 /**
  * Brings bodies to disk: all that have come when the loop turns share one commit, one commit runs at a time. Also
  * remembers which answers reached the end, which identity rests on.
  */
-export function createIntake({ store, now, onStored }: { store: Store; now(): number; onStored(): void }) {
+export function createIntake({ store, now, onStored }: IntakeOptions) {
   interface Waiting {
     ticket: Ticket;
-    body: Uint8Array;
+    body: Buffer;
     settle(result: 'stored' | Refusal): void;
   }
   const queue: Waiting[] = [];
@@ -76,7 +84,7 @@ export function createIntake({ store, now, onStored }: { store: Store; now(): nu
       outcomes.set(ticket.id, ticket.over ? ticket.answeredAt : undefined);
       settle('stored');
     }
-    onStored();
+    onStored(rows.map((row, index) => ({ ...row, id: ids[index]!, body: row.body.toString() })));
   }
 
   return {
@@ -92,7 +100,7 @@ export function createIntake({ store, now, onStored }: { store: Store; now(): nu
     },
 
     /** Stores a body; `settle` is called once it is durable or was refused. */
-    store(ticket: Ticket, body: Uint8Array, settle: (result: 'stored' | Refusal) => void): void {
+    store(ticket: Ticket, body: Buffer, settle: (result: 'stored' | Refusal) => void): void {
       queue.push({ ticket, body, settle });
       if (committing) return;
       committing = true;
@@ -107,7 +115,7 @@ export function createIntake({ store, now, onStored }: { store: Store; now(): nu
       open.delete(ticket);
       if (ticket.id !== null) {
         outcomes.set(ticket.id, answeredAt);
-        onStored();
+        onStored([]);
       }
     },
 

@@ -166,7 +166,7 @@ export async function startPipeline({
       const receivedAt = arrivals();
       const [id] = await running.store.inbox.append([{ scope, receivedAt, body }]);
       outcomes.set(id!, answered === null ? null : receivedAt + answered);
-      running.router.nudge();
+      running.router.nudge([{ id: id!, scope, receivedAt, body: body.toString() }]);
     },
     rows<Row>(sql: string) {
       const db = new Database(file);

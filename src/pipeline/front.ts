@@ -1,0 +1,59 @@
+import type { InboxRow } from '../store/inbox.ts';
+import type { Store } from '../store/tables.ts';
+
+/** Bytes of bodies that are kept for the router; what comes beyond them is read from the inbox. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/**
+ * The front of the inbox: the oldest deliveries that wait for the router, in the order in which they came. What this
+ * process has just stored is still at hand, so that the inbox is read only for what is not.
+ */
+export function createFront({ inbox }: Pick<Store, 'inbox'>) {
+  const rows = new Map<number, InboxRow>();
+  let bytes = 0;
+  /** The inbox has rows behind those at hand; none is added until it has been read to its end. */
+  let isMoreBehind = true;
+
+  const add = (row: InboxRow) => {
+    if (rows.has(row.id)) return;
+    rows.set(row.id, row);
+    bytes += row.body.length;
+  };
+
+  return {
+    /** These were stored just now. */
+    stored(stored: readonly InboxRow[]): void {
+      for (const row of stored) {
+        if (bytes + row.body.length > MOST_BYTES) isMoreBehind = true;
+        if (!isMoreBehind) add(row);
+      }
+    },
+
+    /** The oldest ones, at most `limit`. */
+    async next(limit: number): Promise<InboxRow[]> {
+      if (rows.size === 0) {
+        // From here on nothing escapes: what is stored before the inbox is read is found there, what is stored later is added.
+        isMoreBehind = false;
+        const read = await inbox.next(limit).catch((error: unknown) => {
+          isMoreBehind = true;
+          throw error;
+        });
+        const later = [...rows.values()];
+        rows.clear();
+        bytes = 0;
+        for (const row of read) add(row);
+        if (read.length === limit) isMoreBehind = true;
+        else for (const row of later) add(row);
+      }
+      return rows.values().take(limit).toArray();
+    },
+
+    /** These wait no longer. */
+    done(ids: readonly number[]): void {
+      for (const id of ids) {
+        bytes -= rows.get(id)?.body.length ?? 0;
+        rows.delete(id);
+      }
+    },
+  };
+}

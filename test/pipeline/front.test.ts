@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createFront } from '../../src/pipeline/front.ts';
+import type { InboxRow } from '../../src/store/inbox.ts';
+
+const LARGE = 'x'.repeat(1024 * 1024);
+
+/** An inbox of which reads can be held up or fail; `others` is another process that puts deliveries back. */
+function openInbox() {
+  const rows: InboxRow[] = [];
+  let lastId = 0;
+  const read = { count: 0, answer: (found: InboxRow[]) => Promise.resolve(found) };
+  const put = (body: string): InboxRow => {
+    const row = { id: ++lastId, scope: 0, receivedAt: 0, body };
+    rows.push(row);
+    return row;
+  };
+  const front = createFront({
+    inbox: {
+      next: (limit: number) => {
+        read.count++;
+        return read.answer(rows.slice(0, limit));
+      },
+    } as never,
+  });
+  return {
+    front,
+    read,
+    others: (body = '') => void put(body),
+    store: (body = '') => front.stored([put(body)]),
+    routed(ids: number[]) {
+      front.done(ids);
+      rows.splice(0, rows.length, ...rows.filter(({ id }) => !ids.includes(id)));
+    },
+    async ids(limit = 100) {
+      return (await front.next(limit)).map(({ id }) => id);
+    },
+    waiting: () => rows.length,
+  };
+}
+
+describe('the front of the inbox', () => {
+  it('begins with what an earlier process left', async () => {
+    const inbox = openInbox();
+    inbox.others();
+    inbox.others();
+    inbox.store();
+    expect(await inbox.ids(2)).toEqual([1, 2]);
+    inbox.routed([1, 2]);
+    expect(await inbox.ids(2)).toEqual([3]);
+  });
+
+  it('does not read again what was stored just now', async () => {
+    const inbox = openInbox();
+    await inbox.ids();
+    inbox.store();
+    inbox.store();
+    expect(await inbox.ids()).toEqual([1, 2]);
+    inbox.routed([1]);
+    expect(await inbox.ids()).toEqual([2]);
+    expect(inbox.read.count).toBe(1);
+  });
+
+  it('has what is stored while the inbox is read, once', async () => {
+    const inbox = openInbox();
+    const gate = Promise.withResolvers<void>();
+    inbox.read.answer = async (found) => {
+      await gate.promise;
+      return found;
+    };
+    inbox.others();
+    const ids = inbox.ids();
+    inbox.store();
+    gate.resolve();
+    expect(await ids).toEqual([1, 2]);
+  });
+
+  it('does not pass over what could not be read', async () => {
+    const inbox = openInbox();
+    inbox.others();
+    inbox.read.answer = () => Promise.reject(new Error('database is locked'));
+    await expect(inbox.ids()).rejects.toThrow('locked');
+    inbox.store();
+    inbox.read.answer = (found) => Promise.resolve(found);
+    expect(await inbox.ids()).toEqual([1, 2]);
+  });
+
+  it('keeps a few megabytes at hand and leaves the rest on disk', async () => {
+    const inbox = openInbox();
+    await inbox.ids();
+    for (let n = 0; n < 6; n++) inbox.store(LARGE);
+    inbox.store();
+    expect(await inbox.ids()).toEqual([1, 2, 3, 4]);
+    inbox.routed([1, 2, 3, 4]);
+    expect(await inbox.ids()).toEqual([5, 6, 7]);
+  });
+
+  it('gives every delivery once and in order, whatever comes when', async () => {
+    const step = fc.oneof(
+      fc.constantFrom('store', 'large', 'others', 'fail' as const),
+      fc.record({ take: fc.integer({ min: 1, max: 4 }), route: fc.integer({ min: 0, max: 4 }) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const inbox = openInbox();
+        const given: number[] = [];
+        const own = new Set<number>();
+        let stored = 0;
+        const take = async (limit: number, route: number) => {
+          const ids = (await inbox.ids(limit)).slice(0, route);
+          given.push(...ids);
+          inbox.routed(ids);
+        };
+        for (const step of steps) {
+          if (typeof step === 'object') await take(step.take, step.route);
+          else if (step === 'fail') {
+            inbox.read.answer = () => Promise.reject(new Error('database is locked'));
+            await inbox.ids(1).catch(() => []);
+            inbox.read.answer = (found) => Promise.resolve(found);
+          } else {
+            stored++;
+            if (step === 'others') inbox.others();
+            else {
+              own.add(stored);
+              inbox.store(step === 'large' ? LARGE : '');
+            }
+          }
+        }
+        for (let left = inbox.waiting() + 1; left > 0; left--) await take(100, 100);
+        expect(given.toSorted((a, b) => a - b)).toEqual(Array.from({ length: stored }, (_, n) => n + 1));
+        // What another process puts back may come later than what was stored after it.
+        const ours = given.filter((id) => own.has(id));
+        expect(ours).toEqual(ours.toSorted((a, b) => a - b));
+      }),
+    );
+  });
+});
