@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startRouter } from '../../src/pipeline/route.ts';
+import { type OpenStore, openStore } from '../../src/store/client.ts';
+import type { InboxRow } from '../../src/store/inbox.ts';
+import type { Store } from '../../src/store/tables.ts';
+import { payment } from './harness.ts';
+
+let folder: string;
+let opened: OpenStore;
+let router: ReturnType<typeof startRouter>;
+let rows: InboxRow[];
+const outcomes = new Map<number, number | null | undefined>();
+const routed: number[][] = [];
+let lookedUp = 0;
+let heard = () => {};
+
+/** Resolves with the next look-up or commit of the router. */
+const next = () =>
+  new Promise<void>((resolve) => {
+    heard = resolve;
+  });
+
+beforeEach(async () => {
+  outcomes.clear();
+  routed.length = 0;
+  lookedUp = 0;
+  folder = mkdtempSync(join(tmpdir(), 'route-'));
+  opened = await openStore(join(folder, 'test.sqlite'));
+  const { inbox, routing } = opened.store;
+  const store = {
+    inbox,
+    routing: {
+      read: async (...asked: Parameters<typeof routing.read>) => {
+        const answer = await routing.read(...asked);
+        lookedUp++;
+        // After the router has gone on with it.
+        setImmediate(() => heard());
+        return answer;
+      },
+      commit: routing.commit,
+    },
+  } as unknown as Store;
+  router = startRouter({
+    store,
+    now: () => 1_000,
+    log: pino({ level: 'silent' }),
+    outcome: (id) => outcomes.get(id),
+    catalogue: null,
+    nativeSymbol: undefined,
+    onLines: () => undefined,
+    onRouted({ ids }) {
+      routed.push(ids);
+      heard();
+    },
+  });
+  const bodies = [payment({ value: '1' }), payment({ value: '2' })].map((body) => JSON.stringify(body));
+  const ids = await inbox.append(bodies.map((body) => ({ scope: 0, receivedAt: 1_000, body: Buffer.from(body) })));
+  rows = bodies.map((body, index) => ({ id: ids[index]!, scope: 0, receivedAt: 1_000, body }));
+});
+afterEach(async () => {
+  await router.close();
+  await opened.close();
+  rmSync(folder, { recursive: true });
+});
+
+it('judges nothing before its answer is over, and looks it up once meanwhile', async () => {
+  const [first, second] = rows.map(({ id }) => id);
+  outcomes.set(second!, 1_001);
+  const looked = next();
+  router.nudge(rows);
+  await looked;
+  for (let n = 0; n < 5; n++) router.nudge();
+  await opened.store.inbox.stats();
+  expect(lookedUp).toBe(1);
+  expect(routed).toEqual([]);
+
+  outcomes.set(first!, null);
+  router.nudge();
+  while (routed.length === 0) await next();
+  expect(routed).toEqual([[first, second]]);
+  expect(await opened.store.inbox.stats()).toMatchObject({ waiting: 0 });
+});
+
+it('routes as far as answers are over, in order', async () => {
+  const [first, second] = rows.map(({ id }) => id);
+  outcomes.set(first!, 1_001);
+  router.nudge(rows);
+  while (routed.length === 0) await next();
+  expect(routed).toEqual([[first]]);
+  expect((await opened.store.inbox.next(10)).map(({ id }) => id)).toEqual([second]);
+
+  outcomes.set(second!, 1_002);
+  router.nudge();
+  while (routed.length === 1) await next();
+  expect(routed).toEqual([[first], [second]]);
+});
+
+it('takes the time of an answer that ends while the store is asked', async () => {
+  const [first, second] = rows.map(({ id }) => id);
+  router.nudge(rows);
+  outcomes.set(first!, 1_005);
+  outcomes.set(second!, 1_006);
+  while (routed.length === 0) await next();
+  expect(routed).toEqual([[first, second]]);
+  expect(lookedUp).toBe(1);
+});
