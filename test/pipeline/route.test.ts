@@ -73,8 +73,10 @@ it('judges nothing before its answer is over, and looks it up once meanwhile', a
   const looked = next();
   router.nudge(rows);
   await looked;
-  for (let n = 0; n < 5; n++) router.nudge();
-  await opened.store.inbox.stats();
+  for (let n = 0; n < 5; n++) {
+    router.nudge();
+    await opened.store.inbox.stats();
+  }
   expect(lookedUp).toBe(1);
   expect(routed).toEqual([]);
 

@@ -39,7 +39,8 @@ describe('a delivery to the right path', () => {
   });
 
   it('shares commits with others, none lost', async () => {
-    const receiver = await startReceiver();
+    // No time passes, else a machine that is busy makes this an overload.
+    const receiver = await startReceiver({ now: () => 0 });
     const answers = await Promise.all(
       Array.from({ length: 300 }, (_, n) => receiver.post(`/hooks/${TOKEN}`, String(n))),
     );
