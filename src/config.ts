@@ -189,9 +189,6 @@ function halfProject(values: Environment): string[] {
 
 function crossFaults(config: Config): string[] {
   const faults: string[] = [];
-  if (given(config.NOTIFICATION_API_KEY) && !config.NOTIFICATION_URL) {
-    faults.push('NOTIFICATION_URL: missing, although the project’s keys are set');
-  }
   const overlap = config.TRUSTED_PROXIES.entries.filter(
     (entry) =>
       config.RECEIVER_SOURCES.has(entry.split('/')[0]!) ||

@@ -30,6 +30,11 @@ describe('.env.example', () => {
   });
 });
 
+it('starts with a project’s keys and no root of the service: that interface is off', () => {
+  const keys = { NOTIFICATION_PROJECT_ID: 'p', NOTIFICATION_API_KEY: 'k', NOTIFICATION_API_SECRET: 's' };
+  expect(readConfig({ DISCORD_TOKEN: 't', ...keys })).toMatchObject({ ...keys, NOTIFICATION_URL: undefined });
+});
+
 describe('a wrong environment', () => {
   it('is told whole, without values of secrets', () => {
     const message = faults({
