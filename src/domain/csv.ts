@@ -22,8 +22,8 @@ function cell(value: string | number | boolean | null): string {
 }
 
 /**
- * Reads a CSV text by RFC 4180, with commas or, if its first line has them, semicolons between the cells. Takes away
- * what {@link csvLine} put before a formula, a byte order mark and empty lines.
+ * Reads a CSV text by RFC 4180, with commas or, if its first line has them, semicolons between the cells, and lines that
+ * end as on any system. Takes away what {@link csvLine} put before a formula, a byte order mark and empty lines.
  */
 export function parseCsv(text: string): ParsedCsv {
   const source = text.replace(/^\ufeff/, '');
@@ -42,8 +42,8 @@ export function parseCsv(text: string): ParsedCsv {
       if (source[at] !== between) break;
       at++;
     }
-    if (source[at] === '\r') at++;
-    if (at < source.length && source[at] !== '\n') return { ok: false, line, fault: 'quote' };
+    if (source[at] === '\r' && source[at + 1] === '\n') at++;
+    if (at < source.length && !'\r\n'.includes(source[at]!)) return { ok: false, line, fault: 'quote' };
     at++;
     line++;
     if (record.cells.some((one) => one !== '')) records.push(record);

@@ -35,6 +35,14 @@ describe('CSV', () => {
     ]);
   });
 
+  it.each(['\n', '\r\n', '\r'])('takes lines that end with %j', (end) => {
+    expect(cellsOf(['a,b', '1,"2"', '', '3,4', ''].join(end))).toEqual([
+      ['a', 'b'],
+      ['1', '2'],
+      ['3', '4'],
+    ]);
+  });
+
   it('numbers records by the line they begin on', () => {
     const parsed = parseCsv('a,b\n"one\ntwo",2\n\n3,4\n');
     expect(parsed.ok && parsed.records.map(({ line }) => line)).toEqual([1, 2, 5]);
