@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { wait } from '../bot.ts';
@@ -82,6 +82,7 @@ async function prepare(folder: string, apiUrl: string, command: (args: string[])
   await command(['import:workflow', `--input=${file}`]);
   await command(['publish:workflow', `--id=${ID}`]);
   const copy = newFolder();
+  process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
   cpSync(folder, copy, { recursive: true });
   prepared.set(apiUrl, copy);
 }

@@ -130,6 +130,7 @@ export async function installed(name: string, install: (folder: string) => Promi
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await install(folder).catch((error: unknown) => {
+    rmSync(folder, { recursive: true, force: true });
     const { killed, stderr, message } = error as { killed?: boolean; stderr?: string; message: string };
     const said =
       (stderr ?? '')

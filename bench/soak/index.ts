@@ -59,7 +59,7 @@ export async function soak(): Promise<void> {
   });
   const tally = createTally(discord);
   const start = performance.now();
-  const { troubles, ...broken } = startTroubles({ discord, file, watched, cycleMs, cycles });
+  const troubles = startTroubles({ discord, file, watched, cycleMs, cycles });
   const sender = startSender(bot.url, watched, PER_SECOND, tally);
   const people = startPeople(discord, watched, cycleMs);
 
@@ -74,11 +74,11 @@ export async function soak(): Promise<void> {
     // A run that breaks off is not in vain.
     writeFileSync(FILES.soak, JSON.stringify(result));
   };
-  for (let at = 0; at < cycles * cycleMs; at += SAMPLE_MS) {
+  for (let at = 0; at <= cycles * cycleMs; at += SAMPLE_MS) {
     await wait(Math.max(0, at - (performance.now() - start)));
     await take();
   }
-  broken.close();
+  discord.clearFaults();
   people.close();
   sender.calm();
   await settled(bot.ops, sender.unanswered);

@@ -25,13 +25,8 @@ export function startPeople(discord: Discord, watched: readonly Watched[], cycle
       { name: 'label remove', options: { address: watched[(turn - 2 + watched.length) % watched.length]!.address } },
     ];
     const command = commands[turn++ % commands.length]!;
-    const interaction = discord.begin({
-      kind: 'command',
-      userId: seed.ada,
-      channelId: seed.harbor.general,
-      unchecked: true,
-      ...command,
-    });
+    const where = { userId: seed.ada, channelId: seed.harbor.general };
+    const interaction = discord.begin({ kind: 'command', ...where, unchecked: true, ...command });
     const { status } = await interaction.acknowledged();
     if (status === 'acknowledged') asked.answered++;
     else asked.unanswered++;

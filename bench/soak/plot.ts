@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createCanvas } from '@napi-rs/canvas';
+import { type Canvas, createCanvas } from '@napi-rs/canvas';
 import { Chart, type Plugin } from 'chart.js/auto';
 import type { Soak } from './index.ts';
 import type { Sample } from './samples.ts';
@@ -7,6 +7,7 @@ import type { Trouble } from './troubles.ts';
 
 /** Pixels; a phone shows a bit less than half of them, so letters are large. */
 const WIDTH = 900;
+const HEAD = 210;
 const AXIS = 110;
 const LETTERS = 22;
 const FONT = '"DejaVu Sans", Arial, sans-serif';
@@ -24,36 +25,44 @@ const TROUBLES: Record<Trouble['kind'], { color: string; text: string }> = {
   lock: { color: '#b083f0', text: 'the database is locked' },
 };
 
-type Line = [name: string, color: string, value: (sample: Sample) => number | null];
-
 interface Panel {
   title: string;
   height: number;
-  lines: Line[];
-  isLogarithmic?: true;
+  lines: [name: string, color: string, value: (sample: Sample) => number | null][];
+  scale?: 'linear' | 'logarithmic';
 }
 
 function panelsOf(samples: readonly Sample[]): Panel[] {
   const before = new Map(samples.map((sample, n) => [sample, samples[n - 1] ?? sample]));
-  const memory: Line[] = [
-    ['resident', BLUE, ({ rss }) => rss],
-    ['of that without files', GREEN, ({ anonymous }) => anonymous],
-  ];
-  const latency: Line[] = [
-    ['half of the lines within', BLUE, ({ p50 }) => p50],
-    ['99 % within', ORANGE, ({ p99 }) => p99],
-  ];
-  const waiting: Line[] = [
-    ['for the router', GREEN, ({ inbox }) => inbox],
-    ['for a message', BLUE, ({ alerts }) => alerts],
-    ['for the forbidden channel', ORANGE, ({ closed }) => closed],
-  ];
   return [
-    { title: 'Memory, MiB', height: 340, lines: memory },
+    {
+      title: 'Memory, MiB',
+      height: 340,
+      lines: [
+        ['resident', BLUE, ({ rss }) => rss],
+        ['of that without files', GREEN, ({ anonymous }) => anonymous],
+      ],
+    },
     { title: 'Database, MiB', height: 230, lines: [['', BLUE, ({ database }) => database / MIB]] },
     { title: 'Write-ahead log (WAL), MiB', height: 200, lines: [['', BLUE, ({ wal }) => wal / MIB]] },
-    { title: 'From the request to the message, ms', height: 380, lines: latency, isLogarithmic: true },
-    { title: 'Deliveries and lines that wait', height: 360, lines: waiting },
+    {
+      title: 'From the request to the message, ms',
+      height: 380,
+      lines: [
+        ['half of the lines within', BLUE, ({ p50 }) => p50],
+        ['99 % within', ORANGE, ({ p99 }) => p99],
+      ],
+      scale: 'logarithmic',
+    },
+    {
+      title: 'Deliveries and lines that wait',
+      height: 360,
+      lines: [
+        ['for the router', GREEN, ({ inbox }) => inbox],
+        ['for a message', BLUE, ({ alerts }) => alerts],
+        ['for the forbidden channel', ORANGE, ({ closed }) => closed],
+      ],
+    },
     {
       title: 'Requests refused with 503, in 5 s',
       height: 270,
@@ -73,9 +82,9 @@ const troublesOf = ({ troubles }: Soak): Plugin => ({
   },
 });
 
-function drawPanel({ title, height, lines, isLogarithmic }: Panel, soak: Soak, isLast: boolean) {
+function drawPanel({ title, height, lines, scale = 'linear' }: Panel, soak: Soak, isLast: boolean): Canvas {
   const canvas = createCanvas(WIDTH, height);
-  const chart = new Chart(canvas as never, {
+  new Chart(canvas as never, {
     type: 'line',
     data: {
       datasets: lines.map(([label, color, value]) => ({
@@ -94,70 +103,58 @@ function drawPanel({ title, height, lines, isLogarithmic }: Panel, soak: Soak, i
       devicePixelRatio: 1,
       layout: { padding: { left: 14, right: 24, top: 6 } },
       plugins: {
-        title: { display: true, text: title, align: 'start', color: INK, font: { size: LETTERS + 2, weight: 'bold' } },
-        legend: { display: lines.length > 1, align: 'start', labels: { color: INK, boxWidth: 34, boxHeight: 2 } },
+        title: { display: true, text: title, align: 'start', font: { size: LETTERS + 2 } },
+        legend: { display: lines.length > 1, align: 'start', labels: { boxWidth: 34, boxHeight: 2 } },
       },
       scales: {
         x: {
           type: 'linear',
           max: (soak.cycles * soak.cycleMs) / MINUTE,
-          ticks: { color: INK, maxRotation: 0, maxTicksLimit: 7, display: isLast },
-          grid: { color: GRID },
-          title: { display: isLast, text: 'minutes since the start', color: INK },
+          ticks: { maxRotation: 0, maxTicksLimit: 7, display: isLast },
+          title: { display: isLast, text: 'minutes since the start' },
         },
         y: {
-          type: isLogarithmic ? 'logarithmic' : 'linear',
-          beginAtZero: !isLogarithmic,
-          ticks: { color: INK, maxTicksLimit: 5 },
-          grid: { color: GRID },
+          type: scale,
+          beginAtZero: scale === 'linear',
+          ticks: { maxTicksLimit: 5 },
           // One width, so that the panels' times stand below each other.
-          afterFit(scale) {
-            scale.width = AXIS;
+          afterFit(axis) {
+            axis.width = AXIS;
           },
         },
       },
     },
     plugins: [troublesOf(soak)],
   });
-  return { canvas, destroy: () => chart.destroy() };
+  return canvas;
 }
 
-/** What the picture is of, and the legend of the troubles. */
-function drawHead({ cycles, cycleMs, perSecond }: Soak) {
-  const canvas = createCanvas(WIDTH, 210);
-  const context = canvas.getContext('2d');
-  const write = (text: string, x: number, y: number, font: string) => {
-    context.font = `${font} ${FONT}`;
-    context.fillStyle = INK;
-    context.fillText(text, x, y);
-  };
-  const minutes = Math.round((cycles * cycleMs) / MINUTE);
-  write(`${minutes} minutes, ${perSecond} transfers a second, with faults`, 24, 44, `bold ${LETTERS + 6}px`);
-  for (const [n, { color, text }] of Object.values(TROUBLES).entries()) {
-    context.fillStyle = color;
-    context.fillRect(24, 68 + n * 34, 34, 24);
-    write(text, 70, 88 + n * 34, `${LETTERS}px`);
-  }
-  return { canvas, destroy: () => undefined };
-}
-
-/** Draws a soak's samples as a PNG: panels above each other, with what was broken behind the lines. */
+/** Draws a soak's samples as a PNG: what was broken and its legend, and panels above each other. */
 export function drawSoak(soak: Soak): Buffer {
-  Chart.defaults.font = { family: FONT, size: LETTERS };
+  Object.assign(Chart.defaults, { color: INK, borderColor: GRID, font: { family: FONT, size: LETTERS } });
   const panels = panelsOf(soak.samples);
-  const parts = [drawHead(soak), ...panels.map((panel) => drawPanel(panel, soak, panel === panels.at(-1)))];
   const canvas = createCanvas(
     WIDTH,
-    parts.reduce((sum, part) => sum + part.canvas.height, 0),
+    panels.reduce((sum, { height }) => sum + height, HEAD),
   );
   const context = canvas.getContext('2d');
   context.fillStyle = PAPER;
   context.fillRect(0, 0, canvas.width, canvas.height);
-  let top = 0;
-  for (const part of parts) {
-    context.drawImage(part.canvas, 0, top);
-    top += part.canvas.height;
-    part.destroy();
+  context.fillStyle = INK;
+  context.font = `bold ${LETTERS + 6}px ${FONT}`;
+  const minutes = Math.round((soak.cycles * soak.cycleMs) / MINUTE);
+  context.fillText(`${minutes} minutes, ${soak.perSecond} transfers a second, with faults`, 24, 44);
+  context.font = `${LETTERS}px ${FONT}`;
+  for (const [n, { color, text }] of Object.values(TROUBLES).entries()) {
+    context.fillStyle = color;
+    context.fillRect(24, 68 + n * 34, 34, 24);
+    context.fillStyle = INK;
+    context.fillText(text, 70, 88 + n * 34);
+  }
+  let top = HEAD;
+  for (const panel of panels) {
+    context.drawImage(drawPanel(panel, soak, panel === panels.at(-1)), 0, top);
+    top += panel.height;
   }
   return canvas.toBuffer('image/png');
 }

@@ -45,9 +45,9 @@ export async function look({ pid, ops }: { pid: number; ops: string }, file: str
     p50: quantile(took, 0.5) ?? null,
     p99: quantile(took, 0.99) ?? null,
     /** Deliveries that wait for the router; alerts that wait for a message, or for a channel's return; begun messages. */
-    inbox: metrics.get('inbox_waiting') ?? 0,
+    inbox: metrics.get('inbox_waiting')!,
     alerts: metrics.get('outbox_waiting{state="due"}') ?? 0,
     closed: metrics.get('outbox_waiting{state="closed"}') ?? 0,
-    frozen: metrics.get('outbox_frozen') ?? 0,
+    frozen: metrics.get('outbox_frozen')!,
   };
 }
