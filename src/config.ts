@@ -49,10 +49,11 @@ function fail(expected: string): never {
 
 const port: Read<number> = (value) =>
   /^\d+$/.test(value) && Number(value) <= 65535 ? Number(value) : fail('a port is a number from 0 to 65535');
-const url: Read<string> = (value) =>
-  /^https?:\/\//.test(value) && URL.canParse(value)
-    ? value.replace(/\/+$/, '')
-    : fail('a URL like https://service.example/v0');
+const urlLike =
+  (example: string): Read<string> =>
+  (value) =>
+    /^https?:\/\//.test(value) && URL.canParse(value) ? value.replace(/\/+$/, '') : fail(`a URL like ${example}`);
+const url = urlLike('https://service.example/v0');
 const ids: Read<string[]> = (value) =>
   split(value).every((id) => /^\d{1,20}$/.test(id)) ? split(value) : fail('Discord ids: numbers, separated by commas');
 const list: Read<AddressList> = (value) => addressList(split(value));
@@ -93,7 +94,7 @@ const VARIABLES = {
   DISCORD_API_URL: withDefault(url, 'https://discord.com/api'),
   HOST: withDefault(text, '127.0.0.1'),
   PORT: withDefault(port, '8080'),
-  PUBLIC_URL: optional(url),
+  PUBLIC_URL: optional(urlLike('https://bot.example')),
   OPS_HOST: withDefault(text, '127.0.0.1'),
   OPS_PORT: withDefault(port, '9464'),
   DATABASE_URL: withDefault(
@@ -152,8 +153,7 @@ export function readConfig(environment: Environment): Config {
     }
   });
   const config = Object.fromEntries(entries) as Config;
-  if (faults.length === 0) faults.push(...crossFaults(config));
-  faults.push(...halfProject(environment));
+  faults.push(...halfProject(environment), ...overlap(config));
   if (faults.length === 0) return config;
   throw new ConfigError(
     [
@@ -187,17 +187,15 @@ function halfProject(values: Environment): string[] {
   return missing.map((key) => `${key}: missing; the three NOTIFICATION_ project values go together, all or none`);
 }
 
-function crossFaults(config: Config): string[] {
-  const faults: string[] = [];
-  const overlap = config.TRUSTED_PROXIES.entries.filter(
+/** A proxy that is a source; a list that is itself wrong is not there. */
+function overlap({ TRUSTED_PROXIES: proxies, RECEIVER_SOURCES: sources }: Partial<Config>): string[] {
+  if (!proxies || !sources) return [];
+  const both = proxies.entries.filter(
     (entry) =>
-      config.RECEIVER_SOURCES.has(entry.split('/')[0]!) ||
-      config.RECEIVER_SOURCES.entries.some((source) => config.TRUSTED_PROXIES.has(source.split('/')[0]!)),
+      sources.has(entry.split('/')[0]!) || sources.entries.some((source) => proxies.has(source.split('/')[0]!)),
   );
-  if (overlap.length > 0) {
-    faults.push(
-      `TRUSTED_PROXIES: ${overlap.join(', ')} overlaps RECEIVER_SOURCES; a proxy that is itself a source could not be told from the service`,
-    );
-  }
-  return faults;
+  if (both.length === 0) return [];
+  return [
+    `TRUSTED_PROXIES: ${both.join(', ')} overlaps RECEIVER_SOURCES; a proxy that is itself a source could not be told from the service`,
+  ];
 }
