@@ -46,6 +46,7 @@ const style = new Html(`
   article { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; margin: 0 0 .75rem; }
   article h2 { margin: 0; } article p { margin: .25rem 0; }
   form { display: flex; gap: .5rem; margin: 0 0 1rem; } input, button { font: inherit; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: .4rem; } input { flex: 1; min-width: 0; }
+  nav a[aria-current] { color: inherit; font-weight: 600; text-decoration: none; }
   nav { display: flex; flex-wrap: wrap; gap: .25rem .75rem; margin: 0 0 1rem; }
   @media (max-width: 35rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin: 0 0 .5rem; } }
 `);

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts';
+import { Html, html } from '../html.ts';
 import { type Category, findRows, type Row } from './providers.ts';
 
 const known = ['slug', 'provider', 'offer', 'actionButtons', 'starred', 'description', 'planName'];
@@ -10,7 +10,10 @@ export function directoryPage(
   category: Category | undefined,
   search: string,
 ): { title: string; body: Html } {
-  const nav = html`<nav>${categories.map(({ key, name }) => html`<a href="${root}/toolbox/${key}">${name}</a>`)}</nav>`;
+  const here = new Html(' aria-current="page"');
+  const nav = html`<nav>${categories.map(
+    ({ key, name }) => html`<a href="${root}/toolbox/${key}"${key === category?.key ? here : ''}>${name}</a>`,
+  )}</nav>`;
   if (category === undefined) {
     return { title: 'Providers', body: html`<h1>No such category</h1><p>These exist:</p>${nav}` };
   }
@@ -21,9 +24,14 @@ ${nav}
 <input type="search" name="search" value="${search}" aria-label="Search ${category.name}" placeholder="Search">
 <button>Search</button>
 </form>
-<p class="soft">${providers.size === 1 ? '1 provider' : `${providers.size} providers`}</p>
+<p class="soft">${counted(providers.size)}</p>
 ${[...providers].map(([provider, rows]) => providerOf(provider, rows))}`;
   return { title: `${category.name} · Providers`, body };
+}
+
+function counted(providers: number): string {
+  if (providers === 0) return 'No provider here has all these words. Search for fewer, or in another category.';
+  return providers === 1 ? '1 provider' : `${providers} providers`;
 }
 
 function providerOf(provider: string, rows: readonly Row[]): Html {

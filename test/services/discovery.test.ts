@@ -114,6 +114,9 @@ test('the directory page searches, and third-party text stays text', async () =>
   const all = await open('/toolbox/wallets');
   expect(all).toContain('&#60;img src=x onerror=alert(1)&#62;');
   expect(all).not.toMatch(/<img|<script|<a href="(?!https:|\/discovery\/)/);
-  expect(await open('/toolbox/wallets?search="><script>')).not.toContain('<script>');
+  expect(all).toMatch(/toolbox\/wallets" aria-current="page">/);
+  const none = await open('/toolbox/wallets?search="><script>');
+  expect(none).not.toContain('<script>');
+  expect(none).toContain('No provider here has all these words');
   expect((await fetch(`${services.discoveryUrl}/toolbox/unknown`)).status).toBe(404);
 });

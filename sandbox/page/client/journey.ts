@@ -75,8 +75,7 @@ export function stepsOf(journey: Journey, now: number): Step[] {
   const count = deliveries.length > 1 ? `${stored.length}/${deliveries.length} ` : '';
   const storedAt = Math.max(...stored.map((delivery) => delivery.storedAt!));
   const channels = told.map(
-    ({ channelId, lines, at }) =>
-      `#${channelOf(channelId)?.name ?? 'gone'}${lines === 0 ? ', a digest' : ''} ${since(at)}`,
+    ({ channelId, lines, at }) => `${nameOf(channelId)}${lines === 0 ? ', a digest' : ''} ${since(at)}`,
   );
   return [
     mined,
@@ -89,6 +88,11 @@ export function stepsOf(journey: Journey, now: number): Step[] {
       detail: [...new Set(channels)].join(' '),
     },
   ];
+}
+
+function nameOf(channelId: string): string {
+  const channel = channelOf(channelId);
+  return channel ? `#${channel.name}` : 'a deleted channel';
 }
 
 /** The bot's own words for what hid a transfer, as `/why` explains them. */

@@ -58,13 +58,13 @@ function statusView({ world, discord }: Known): TemplateResult {
     state === 'running'
       ? online
         ? `Bot runs (process ${pid})`
-        : `Bot starts (process ${pid})`
+        : `Bot connects (process ${pid})`
       : state === 'stopping'
         ? 'Bot is stopping'
         : 'Bot is down';
   const chain = world.chain.kind === 'anvil' ? 'local chain (anvil)' : 'scripted chain';
   return html`<p class="status" role="status">
-      <span class="lamp ${state === 'running' && online ? 'good' : 'bad'}" aria-hidden="true"></span>${bot}
+      <span class="lamp ${state !== 'running' ? 'bad' : online ? 'good' : 'soon'}" aria-hidden="true"></span>${bot}
       ${state === 'stopped' ? html`<small>${note}</small>` : nothing}
       <small>${chain}${discord.faults.length > 0 ? ` · ${discord.faults.length} fault${discord.faults.length > 1 ? 's' : ''} in Discord` : ''}</small>
     </p>
