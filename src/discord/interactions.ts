@@ -110,8 +110,12 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     await acknowledge(used, () => used.deferReply());
     const reply = early ?? (await work);
     if (!reply.failed) return show(used, reply.shown);
-    await used.deleteReply();
-    await used.followUp(refusal(reply));
+    const isTakenBack = await used.deleteReply().then(
+      () => true,
+      () => false,
+    );
+    // Better told to all than to nobody.
+    await (isTakenBack ? used.followUp(refusal(reply)) : show(used, reply.shown));
   }
 
   /** Answers with a form, or with why there is none. */

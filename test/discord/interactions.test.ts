@@ -66,13 +66,20 @@ describe('answers', () => {
 
     const gate = Promise.withResolvers<{ content: string }>();
     behave = () => gate.promise;
-    const used = await world.discord.use({ kind: 'command', name: 'open', userId: seed.mia, channelId: harbor.alerts });
-    expect(used.state).toMatchObject({ responseType: 5, loading: true });
+    const open = { kind: 'command', name: 'open', userId: seed.mia, channelId: harbor.alerts } as const;
+    const used = await Promise.all([world.discord.use(open), world.discord.use(open)]);
+    expect(used[0].state).toMatchObject({ responseType: 5, loading: true });
+    // One of the two cannot be taken back.
+    const away = { kind: 'error', status: 404, code: 0, message: '404: Not Found' } as const;
+    world.discord.fault({ fault: away, method: 'DELETE', path: '/webhooks/**', times: 1 });
     gate.reject(new UserError('Too late.'));
-    const late = await used.until(({ followups }) => followups.length > 0);
-    expect(late.followups[0]).toMatchObject({ visibleTo: seed.mia, message: { content: 'Too late.' } });
-    const seen = world.discord.messages(harbor.alerts).filter(({ visibleTo }) => visibleTo === null);
-    expect(seen.map(({ id }) => id)).not.toContain(used.state.reply!.id);
+    const late = await Promise.all(
+      used.map((one) => one.until(({ reply, followups }) => followups.length > 0 || reply?.message.content !== '')),
+    );
+    const told = late.map(({ reply, followups }) => followups[0] ?? reply!);
+    expect(told.map(({ message }) => message.content)).toEqual(['Too late.', 'Too late.']);
+    expect(told.map(({ visibleTo }) => visibleTo)).toEqual(expect.arrayContaining([seed.mia, null]));
+    expect(late.map(({ reply }) => reply!.deleted)).toEqual(expect.arrayContaining([true, false]));
   });
 
   it('mention nobody', async () => {
