@@ -123,7 +123,7 @@ export class Deliverer {
     try {
       const response = await request(url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...credentialsOf(url) },
         body,
         dispatcher: this.#agent,
         signal: timeout.signal,
@@ -138,4 +138,12 @@ export class Deliverer {
       cancel();
     }
   }
+}
+
+/** `https://user:password@…` as the header that it stands for. */
+function credentialsOf(url: string): { authorization?: string } {
+  const { username, password } = new URL(url);
+  if (username === '' && password === '') return {};
+  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }

@@ -102,6 +102,13 @@ test('a receiver that hangs or is gone does not hold up another one', async () =
   await answered;
 });
 
+test('a user and a password in the URL are sent as credentials', async () => {
+  await services.watch(receiver.url.replace('//', '//harbor:p%40ss@'), [chain.wallets.Treasury]);
+  await mineOne(1n);
+  const [event] = await receiver.until(1);
+  expect(event!.authorization).toBe(`Basic ${Buffer.from('harbor:p@ss').toString('base64')}`);
+});
+
 test('events are sent newest first', async () => {
   services.notification.setFaults({ paused: true });
   await services.watch(receiver.url, [chain.wallets.Treasury]);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 export interface Received {
   method: string | undefined;
   contentType: string | undefined;
+  authorization: string | undefined;
   body: string;
 }
 
@@ -28,7 +29,8 @@ export async function startReceiver(): Promise<Receiver> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method, headers } = request;
-    received.push({ method, contentType: headers['content-type'], body: Buffer.concat(chunks).toString() });
+    const { authorization, 'content-type': contentType } = headers;
+    received.push({ method, contentType, authorization, body: Buffer.concat(chunks).toString() });
     if (status !== null) response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
     for (const { count, resolve } of waiting) if (received.length >= count) resolve();
     waiting = waiting.filter(({ count }) => received.length < count);
