@@ -9,12 +9,18 @@ class BadRequest extends Error {
 }
 
 const filters = z.array(z.object({ id: z.string(), value: z.array(z.string()) }));
-const wholeNumber = (least: number, most: number, preset: number) =>
-  z.coerce.number({ error: 'must be a number' }).int('must be a whole number').min(least).max(most).default(preset);
+const wholeNumber = (least: number, most: number, preset: number) => {
+  const error = `must be a whole number from ${least} to ${most}`;
+  return z.coerce.number({ error }).int(error).min(least, error).max(most, error).default(preset);
+};
+const text = (most: number) => {
+  const error = `must be one text of at most ${most} characters`;
+  return z.string({ error }).max(most, error);
+};
 const rowsQuery = z.object({
   category: z.string({ error: 'is required: a key of /api/infrastructure-providers/categories' }),
-  search: z.string().max(200).default(''),
-  filters: z.string().max(4000).default('[]').transform(readFilters),
+  search: text(200).default(''),
+  filters: text(4000).default('[]').transform(readFilters),
   page: wholeNumber(1, 1_000_000, 1),
   pageSize: wholeNumber(1, 100, 20),
 });
@@ -39,7 +45,9 @@ export function discoveryRoutes(server: FastifyInstance, root: string, categorie
   }));
 
   server.get('/api/infrastructure-providers/rows', (request) => {
-    const query = rowsQuery.safeParse(request.query);
+    // A parameter that is there and empty, as forms send it, is none.
+    const given = Object.entries(request.query as object).filter(([, value]) => value !== '');
+    const query = rowsQuery.safeParse(Object.fromEntries(given));
     if (!query.success) {
       throw new BadRequest(query.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
     }

@@ -86,8 +86,11 @@ ${isTraced ? '' : html`<p class="soft">Coins that contracts sent on the way cann
       this.#node.call<Hex>('eth_getTransactionCount', [address, 'latest']),
       this.#node.call<Hex>('eth_getCode', [address, 'latest']),
     ]);
-    const contract =
-      code === '0x' ? html`a wallet` : html`a contract – ${this.#link('token', address, 'see it as a token')}`;
+    // Since EIP-7702 a wallet may have code: a pointer to the contract that acts for it.
+    const isWallet = code === '0x' || code.startsWith('0xef0100');
+    const contract = isWallet
+      ? html`a wallet`
+      : html`a contract – ${this.#link('token', address, 'see it as a token')}`;
     const body = html`<h1>Address</h1>
 <dl>
 <dt>Address</dt><dd><code>${address}</code></dd>

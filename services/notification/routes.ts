@@ -19,6 +19,10 @@ class BadRequest extends Error {
   readonly statusCode = 400;
 }
 
+class NotFound extends Error {
+  readonly statusCode = 404;
+}
+
 const receiverUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).max(2048);
 const eventType = z.enum(eventTypes, { error: `must be one of ${eventTypes.join(', ')}` });
 const text = z.string({ error: 'must be a string' });
@@ -32,9 +36,13 @@ const addresses = z
   .min(1, 'must hold at least one address')
   .max(10_000, 'must hold at most 10,000 addresses');
 
-const createBody = z.object({ projectId: text, webhookUrl: receiverUrl, eventType });
-const editBody = z.object({ webhookId: text, webhookUrl: receiverUrl.optional(), eventType: eventType.optional() });
-const addressesBody = z.object({ webhookId: text, addresses });
+const error = 'The body must be a JSON object';
+const createBody = z.object({ projectId: text, webhookUrl: receiverUrl, eventType }, { error });
+const editBody = z.object(
+  { webhookId: text, webhookUrl: receiverUrl.optional(), eventType: eventType.optional() },
+  { error },
+);
+const addressesBody = z.object({ webhookId: text, addresses }, { error });
 
 /**
  * Interface A below the given instance's prefix. Every call needs the header API-SECRET and the query parameter
@@ -53,6 +61,14 @@ export function notificationRoutes(
     const errorMessage = statusCode >= 500 ? 'The request failed. Try again later.' : error.message;
     return reply.code(statusCode).send({ statusCode, errorMessage, error: STATUS_CODES[statusCode] ?? 'Error' });
   });
+  server.setNotFoundHandler(() => {
+    throw new NotFound('There is nothing at this path');
+  });
+  // Many clients name a body's type whether or not they send one; what needs a body says so itself.
+  const parse = server.getDefaultJsonParser('error', 'error');
+  server.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) =>
+    text === '' ? done(null, undefined) : parse(request, text, done),
+  );
 
   const projectOf = (request: FastifyRequest) => request.getDecorator<Project>('project');
   const webhookOf = (request: FastifyRequest, id: string): Webhook => {

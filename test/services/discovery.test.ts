@@ -92,13 +92,18 @@ test.each([
   [{}, /category is required/],
   [{ category: 'unknown' }, /category is not one of mcpservers/],
   [{ category: 'faucets' }, /category is not one of/],
-  [{ category: 'apis', page: '0' }, /page/],
-  [{ category: 'apis', pageSize: '1000' }, /pageSize/],
+  [{ category: 'apis', page: '0' }, /page must be a whole number from 1/],
+  [{ category: 'apis', pageSize: '1000' }, /pageSize must be a whole number from 1 to 100/],
   [{ category: 'apis', filters: '{' }, /filters must be a JSON array/],
 ])('rows of %o are refused', async (query, message) => {
   const { status, body } = await get(`/api/infrastructure-providers/rows?${new URLSearchParams(query).toString()}`);
   expect(status).toBe(400);
   expect(body).toEqual({ error: { message: expect.stringMatching(message) } });
+});
+
+test('empty parameters are none', async () => {
+  const rows = async (query: string) => get(`/api/infrastructure-providers/rows?category=apis${query}`);
+  expect(await rows('&search=&filters=&page=&pageSize=')).toEqual(await rows(''));
 });
 
 test('an unknown path is answered in the frame', async () => {

@@ -115,6 +115,18 @@ test.each([
   expect(answer).toMatchObject({ status: 400, body: { errorMessage: expect.stringMatching(message) } });
 });
 
+test('a type without a body is no fault, and an unknown path is answered in the frame', async () => {
+  const webhook = { projectId: 'harbor', webhookUrl, eventType: 'ALL' };
+  const { webhookId } = (await services.call('POST', '/webhook', webhook)).body as { webhookId: string };
+  const headers = { 'API-SECRET': harbor.secret, 'content-type': 'application/json' };
+  const remove = (path: string) =>
+    fetch(`${services.notificationUrl}${path}?apiKey=${harbor.key}`, { method: 'DELETE', headers });
+  expect((await remove(`/webhook/${webhookId}`)).status).toBe(200);
+  const unknown = await remove('/webhook');
+  expect(unknown.status).toBe(404);
+  expect(await unknown.json()).toMatchObject({ statusCode: 404, error: 'Not Found' });
+});
+
 test('a body that is not JSON is answered in the same frame', async () => {
   const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${harbor.key}`, {
     method: 'POST',
