@@ -6,6 +6,7 @@ import {
   GatewayIntentBits,
   type Interaction,
   Options,
+  SimpleShardingStrategy,
 } from 'discord.js';
 import type { Logger } from 'pino';
 import type { Command, MessageCommand, Parts } from './command.ts';
@@ -134,6 +135,7 @@ function makeClient(options: GatewayOptions): Client {
   const client = new Client({
     intents: [GatewayIntentBits.Guilds],
     rest: { api: options.apiUrl, makeRequest },
+    ws: { buildStrategy: (manager) => new Sharding(manager) },
     waitGuildTimeout: GUILDS_MS,
     allowedMentions: { parse: [] },
     makeCache: Options.cacheWithLimits({
@@ -187,6 +189,41 @@ function tellChanges(client: Client, { onChannelChange, onChannelRemoved, onGuil
   });
   client.on(Events.GuildCreate, (guild) => onChannelChange(guild.id, null));
   client.on(Events.GuildDelete, (guild) => onGuildRemoved(guild.id));
+}
+
+/** The part of a `ws` connection that is needed to end it. */
+interface Connection {
+  on(event: 'error', listener: () => void): void;
+  terminate(): void;
+}
+
+/** What the library keeps to itself of a connection to the gateway and of what lies behind it. */
+interface Shard {
+  connection: Connection | null;
+  destroy(options?: { recover?: number }): Promise<void>;
+}
+
+/**
+ * The library takes its listeners off a connection that it gives up, even while that is still being opened: it would
+ * stay open for nobody, and when the network resets it, an error without a listener would end the process. Giving it up
+ * also makes what waited for an answer give it up once more, to reconnect: the first would then wait for ever.
+ */
+class Sharding extends SimpleShardingStrategy {
+  override async spawn(shardIds: number[]): Promise<void> {
+    await super.spawn(shardIds);
+    const { shards } = this as unknown as { shards: Map<number, Shard> };
+    for (const shard of shards.values()) {
+      const destroy = shard.destroy.bind(shard);
+      let givenUp: Connection | null = null;
+      shard.destroy = async (options) => {
+        const { connection } = shard;
+        if (connection && connection === givenUp && options?.recover !== undefined) return;
+        givenUp = connection;
+        connection?.on('error', () => {});
+        await destroy(options).finally(() => connection?.terminate());
+      };
+    }
+  }
 }
 
 /** The gateway closed with a code after which the library does not come back. */

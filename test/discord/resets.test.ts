@@ -1,0 +1,143 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import pino from 'pino';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Parts } from '../../src/discord/command.ts';
+import { startGateway } from '../../src/discord/gateway.ts';
+
+const uncaught: unknown[] = [];
+beforeEach(() => {
+  const keep = (error: unknown) => uncaught.push(error);
+  uncaught.length = 0;
+  process.on('uncaughtException', keep);
+  return () => void process.off('uncaughtException', keep);
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((done) => setImmediate(done));
+}
+
+interface Relay {
+  /** Sockets of connections, opened or not, and what they turned into. */
+  sockets: Socket[];
+  opened: WebSocket[];
+  /** Sessions that asked to log in. */
+  logins: number;
+  /** Close frames that came; each one is answered by a reset. */
+  closing: number;
+}
+
+/** A gateway that resets every connection as soon as the client begins to close it, and a bot that connects to it. */
+async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boolean } = {}) {
+  const relay: Relay = { sockets: [], opened: [], logins: 0, closing: 0 };
+  const server = createServer((request, response) => {
+    const { port } = server.address() as AddressInfo;
+    const limit = { total: 1000, remaining: 999, reset_after: 0, max_concurrency: 10 };
+    const gateway = { url: `ws://127.0.0.1:${port}`, shards: 1, session_start_limit: limit };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(request.url?.includes('/gateway/bot') ? gateway : []));
+  });
+  const upgrades = new WebSocketServer({ noServer: true });
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    relay.sockets.push(socket);
+    // Once upgraded, a socket is nobody's but its taker's.
+    socket.on('error', () => {});
+    if (options.hold) return;
+    upgrades.handleUpgrade(request, socket, head, (connection) => {
+      relay.opened.push(connection);
+      const close = 0x88;
+      // Before the frame is read, so that it is never answered.
+      socket.prependListener('data', (bytes: Buffer) => {
+        if (bytes[0] !== close) return;
+        relay.closing += 1;
+        socket.resetAndDestroy();
+      });
+      connection.on('error', () => {});
+      connection.on('message', (data) => {
+        const { op } = JSON.parse((data as Buffer).toString()) as { op: number };
+        if (op === 2 || op === 6) {
+          relay.logins += 1;
+          if (options.mute) return;
+          const user = { id: '9', username: 'Bell', discriminator: '0', avatar: null };
+          const d = { v: 10, user, guilds: [], session_id: 's', application: { id: '9', flags: 0 } };
+          const resume_gateway_url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+          send(connection, { op: 0, t: op === 2 ? 'READY' : 'RESUMED', s: 1, d: { ...d, resume_gateway_url } });
+        }
+      });
+      send(connection, { op: 10, d: { heartbeat_interval: options.heartbeatMs ?? 40_000 } });
+    });
+  });
+  await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
+  const gateway = startGateway({
+    token: 'OQ.relay.relay',
+    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
+    commands: async () => [],
+    parts: { now: Date.now } as Parts,
+    log: pino({ level: 'silent' }),
+    onChannelChange: () => {},
+    onChannelRemoved: () => {},
+    onGuildRemoved: () => {},
+    random: () => 0,
+  });
+  onTestFinished(async () => {
+    await gateway.close();
+    for (const socket of relay.sockets) socket.destroy();
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  });
+  return { relay, gateway };
+}
+
+function send(connection: WebSocket, payload: object): void {
+  connection.send(JSON.stringify(payload));
+}
+
+it('survives the reset of a connection that was still being opened when the bot stopped', async () => {
+  const { relay, gateway } = await start({ hold: true });
+  await until(() => relay.sockets.length === 1);
+  const [socket] = relay.sockets as [Socket];
+  const gone = new Promise((done) => socket.once('close', done));
+  await gateway.close();
+  socket.resetAndDestroy();
+  await gone;
+  // The client learns of it in the turns of its event loop that follow.
+  for (let turn = 0; turn < 20; turn++) await new Promise((done) => setImmediate(done));
+  expect(uncaught).toEqual([]);
+});
+
+it('lets no connection stay that it gave up before that was open', async () => {
+  const { relay, gateway } = await start({ hold: true });
+  await until(() => relay.sockets.length === 1);
+  await gateway.close();
+  await until(() => relay.sockets[0]!.readableEnded || relay.sockets[0]!.destroyed);
+  expect(uncaught).toEqual([]);
+});
+
+it('stops while its login is not answered', async () => {
+  const { relay, gateway } = await start({ mute: true });
+  await until(() => relay.logins === 1);
+  await gateway.close();
+  expect(relay.closing).toBe(1);
+  expect(uncaught).toEqual([]);
+});
+
+it.each([
+  { when: 'it is asked to reconnect', payload: { op: 7, d: null } },
+  { when: 'its session is invalid', payload: { op: 9, d: false } },
+  { when: 'its heartbeats stay without answer', payload: null, heartbeatMs: 20 },
+])('comes back after a reset of the connection that it closes because $when', async ({ payload, heartbeatMs }) => {
+  const { relay } = await start(heartbeatMs ? { heartbeatMs } : {});
+  await until(() => relay.logins >= 1);
+  if (payload) send(relay.opened[0]!, payload);
+  await until(() => relay.closing >= 1 && relay.opened.length >= 2);
+  expect(uncaught).toEqual([]);
+});
+
+it('ends in peace when the connection is reset while it logs out', async () => {
+  const { relay, gateway } = await start();
+  await until(() => gateway.state() === 'ready');
+  await gateway.close();
+  expect(relay.closing).toBe(1);
+  expect(uncaught).toEqual([]);
+});
