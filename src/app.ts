@@ -211,8 +211,11 @@ async function listen(
     await server.listen({ host, port });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? `port ${port} on ${host} is in use` : (error as Error).message;
-    throw new Error(`Ledgerbell cannot start: ${why}. Stop what uses it, or set another ${name}.`);
+    const why =
+      code === 'EADDRINUSE'
+        ? `port ${port} on ${host} is in use. Stop what uses it, or set another ${name}.`
+        : `${(error as Error).message}. Set another ${name} or ${name.replace('PORT', 'HOST')}.`;
+    throw new Error(`Ledgerbell cannot start: ${why}`);
   }
   const shown = host.includes(':') ? `[${host}]` : host;
   return `http://${shown}:${(server.server.address() as AddressInfo).port}`;

@@ -52,7 +52,10 @@ const port: Read<number> = (value) =>
 const urlLike =
   (example: string): Read<string> =>
   (value) =>
-    /^https?:\/\//.test(value) && URL.canParse(value) ? value.replace(/\/+$/, '') : fail(`a URL like ${example}`);
+    // What is put behind it would become part of a query.
+    /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value)
+      ? value.replace(/\/+$/, '')
+      : fail(`a URL like ${example}`);
 const url = urlLike('https://service.example/v0');
 const ids: Read<string[]> = (value) =>
   split(value).every((id) => /^\d{1,20}$/.test(id)) ? split(value) : fail('Discord ids: numbers, separated by commas');

@@ -53,6 +53,10 @@ describe('a wrong environment', () => {
     for (const secret of ['se cret', 'hush-hush', 'c2hvcnQ=', 'password']) expect(message).not.toContain(secret);
   });
 
+  it('has a root with a query', () => {
+    expect(faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/?a=1' })).toContain('PUBLIC_URL: a URL like');
+  });
+
   it.each([
     [{ RECEIVER_SOURCES: '10.0.0.0/8', TRUSTED_PROXIES: '10.1.1.1' }],
     [{ RECEIVER_SOURCES: '10.1.1.1', TRUSTED_PROXIES: '10.0.0.0/8' }],

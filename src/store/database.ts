@@ -8,6 +8,9 @@ const BUSY_MS = 250;
 /** The same for a tool beside a running bot. */
 const BESIDE_BUSY_MS = 10_000;
 
+/** How the system and SQLite call a file that is none of ours, or may not be written. */
+const UNUSABLE = /^(E[A-Z]+|SQLITE_(CANTOPEN|NOTADB|PERM|READONLY)\w*)$/;
+
 /** An open database file; a writer's holds the lock that keeps every other process out. */
 export interface OpenDatabase {
   db: Database.Database;
@@ -19,8 +22,20 @@ export interface OpenDatabase {
  * for the operator when another process holds the file or a newer version wrote it.
  */
 export function openDatabase(file: string): OpenDatabase {
-  mkdirSync(dirname(file), { recursive: true });
-  const lock = takeLock(file);
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    return openLocked(file, takeLock(file));
+  } catch (error) {
+    const { code = '', message } = error as Error & { code?: string };
+    if (!UNUSABLE.test(code)) throw error;
+    throw new Error(
+      `${file} cannot be used as the database: ${message}. ` +
+        'Name a file that this user may write, in a folder that this user may write, with DATABASE_URL.',
+    );
+  }
+}
+
+function openLocked(file: string, lock: Database.Database): OpenDatabase {
   try {
     const db = new Database(file, { timeout: BUSY_MS });
     db.pragma('journal_mode = WAL');
@@ -88,8 +103,9 @@ export function takeLock(file: string): Database.Database {
   try {
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
-  } catch {
+  } catch (error) {
     lock.close();
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
     throw new Error(
       `Another process is using ${file}. One Ledgerbell runs per database file: stop the other one, or give this ` +
         'one a file of its own with DATABASE_URL.',

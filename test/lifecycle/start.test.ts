@@ -1,3 +1,4 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
@@ -48,6 +49,21 @@ it('a port that is in use ends the start with a message, and gives the database 
   expect(code).toBe(1);
   expect(stderr).toContain(`port ${port} on 127.0.0.1 is in use`);
   openDatabase(file).close();
+});
+
+it('a host that is not here, and what is no database, end the start with the variable to mend', async () => {
+  const other = temporaryFile();
+  writeFileSync(other, 'A file of somebody else, who would miss it.');
+  mkdirSync(`${other}.folder`);
+  const [host, folder, text] = await Promise.all([
+    startInVain(temporaryFile(), { OPS_HOST: '203.0.113.1' }),
+    startInVain(`${other}.folder`),
+    startInVain(other),
+  ]);
+  expect(host.stderr).toMatch(/203\.0\.113\.1.* OPS_HOST\./);
+  for (const { stderr } of [folder, text]) expect(stderr).toMatch(/cannot be used as the database: .*DATABASE_URL/);
+  expect([host.code, folder.code, text.code]).toEqual([1, 1, 1]);
+  expect(readFileSync(other, 'utf8')).toContain('somebody else');
 });
 
 async function standIn(): Promise<Discord> {
