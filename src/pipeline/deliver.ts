@@ -51,6 +51,10 @@ export function startDeliverer(options: DelivererOptions) {
     renderParked,
     isRemoved: (guildId) => removedGuilds.has(guildId ?? ''),
     nudge: (channelId) => turns.came([channelId], 0, clock.now()),
+    finished: (channel) => {
+      // What came meanwhile said so.
+      if (!channel.again) turns.remove(channel);
+    },
   });
 
   function pump(): void {

@@ -26,7 +26,10 @@ export interface Attempted extends Pick<Batch, 'id' | 'kind' | 'attempts' | 'fro
   blind?: boolean;
 }
 
-/** What settling needs; `nudge` wakes another channel, `isRemoved` knows the servers that the bot was removed from. */
+/**
+ * What settling needs; `nudge` wakes another channel, `finished` hears of one that has nothing more, `isRemoved` knows the
+ * servers that the bot was removed from.
+ */
 export interface SettlerOptions {
   store: Store;
   clock: Clock;
@@ -36,13 +39,23 @@ export interface SettlerOptions {
   renderParked(channelId: string, code: number, language: string | null): { title: string; text: string };
   isRemoved(guildId: string | null): boolean;
   nudge(channelId: string): void;
+  finished(channel: Channel): void;
 }
 
 /** Each blind repeat may be one more copy: a few have to do for three days. */
 const blindPause = (age: number): number => Math.min(Math.max(age, 15 * MINUTE), 6 * HOUR);
 
 /** Draws the conclusions from an attempt's outcome: for the message, for its channel, for everything. */
-export function createSettler({ store, clock, pace, random, renderParked, isRemoved, nudge }: SettlerOptions) {
+export function createSettler({
+  store,
+  clock,
+  pace,
+  random,
+  renderParked,
+  isRemoved,
+  nudge,
+  finished,
+}: SettlerOptions) {
   async function settle(channel: Channel, head: ChannelHead | null, batch: Attempted, outcome: Outcome): Promise<void> {
     const now = clock.now();
     // What only changes a sent message must not hold lines: Discord counts changes on their own.
@@ -53,16 +66,18 @@ export function createSettler({ store, clock, pace, random, renderParked, isRemo
       if (batch.certain) await store.outbox.notTaken(batch.id);
     };
     switch (outcome.status) {
-      case 'sent':
+      case 'sent': {
         pace.answered('fine');
-        await taken(batch, outcome.messageId, now);
+        const more = await taken(batch, outcome.messageId, now);
         if (head && head.state !== 'ready')
           await mark(channel, 'ready', { dueAt: 0, attempts: 0, since: null, reason: null });
         channel.dueAt = 0;
         channel.aside = false;
         channel.plain = false;
         channel.limit = Math.min(BATCH, channel.limit * 2);
+        if (!more) finished(channel);
         return;
+      }
       case 'rate-limited':
         wait(outcome.retryAfterMs);
         if (!outcome.local) pace.answered(outcome.global ? 'global' : 'invalid', outcome.retryAfterMs);
@@ -98,10 +113,12 @@ export function createSettler({ store, clock, pace, random, renderParked, isRemo
     }
   }
 
-  function taken({ id, kind }: Attempted, messageId: string | null, now: number): Promise<void> {
+  /** Notes that Discord has it; tells whether the channel may have more to be sent. */
+  async function taken({ id, kind }: Attempted, messageId: string | null, now: number): Promise<boolean> {
     if (kind !== 'edit') return store.outbox.sent(id, messageId, now);
     // A message that is gone cannot tell of what was to join it.
-    return messageId === null ? store.outbox.editFailed(id, now) : store.outbox.edited(id, now);
+    await (messageId === null ? store.outbox.editFailed(id, now) : store.outbox.edited(id, now));
+    return true;
   }
 
   /** Searches for the one bad line by halves; that one goes out plain; if even that is refused, it is a dead letter. */

@@ -142,6 +142,11 @@ export function outboxTable(db: Database) {
   const markSent = db.prepare<[number, string | null, number]>(
     "UPDATE batches SET state = 'sent', sent_at = ?, message_id = coalesce(?, message_id) WHERE id = ?",
   );
+  const hasMore = db.prepare<[number], { more: 0 | 1 }>(
+    `SELECT EXISTS (SELECT 1 FROM alerts WHERE channel_id = b.channel_id AND state = 'waiting')
+       OR EXISTS (SELECT 1 FROM batches WHERE channel_id = b.channel_id AND state = 'frozen') AS more
+     FROM batches b WHERE id = ?`,
+  );
   const alertsOf = db.prepare<[string, number]>('UPDATE alerts SET state = ? WHERE batch_id = ?');
   const release = db.prepare<[number]>("UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE batch_id = ?");
   const dropBatch = db.prepare<[number]>('DELETE FROM batches WHERE id = ?');
@@ -226,6 +231,7 @@ export function outboxTable(db: Database) {
   const sent = db.transaction((batchId: number, messageId: string | null, now: number) => {
     markSent.run(now, messageId, batchId);
     alertsOf.run('sent', batchId);
+    return hasMore.get(batchId)?.more === 1;
   });
   const thaw = db.transaction((batchId: number) => {
     unmention.run(batchId);
@@ -272,8 +278,11 @@ export function outboxTable(db: Database) {
     attempt: (batchId: number, now: number): void => void attempt.run(now, batchId),
     /** The last attempt is known to have changed nothing at Discord. */
     notTaken: (batchId: number): void => unsynced(db, () => void certain.run(batchId)),
-    /** Discord has it; without a word of that on the disk it would be repeated with the same nonce, or looked for. */
-    sent: (batchId: number, messageId: string | null, now: number): void =>
+    /**
+     * Discord has it; without a word of that on the disk it would be repeated with the same nonce, or looked for. Tells
+     * whether its channel has more to be sent, now or later.
+     */
+    sent: (batchId: number, messageId: string | null, now: number): boolean =>
       unsynced(db, () => sent.immediate(batchId, messageId, now)),
     /** Gives a frozen message up; its alerts wait again, to be rendered anew. */
     thaw: (batchId: number): void => thaw.immediate(batchId),
