@@ -24,6 +24,8 @@ const MIB = 1_024 ** 2;
 /** What rises by more from the middle cycle to the last one is not flat; times depend on what else the machine does. */
 const FLAT = 1.25;
 const FLAT_TIME = 2;
+/** With so many cycles the middle one comes after the first twenty minutes, in which memory rises. */
+const WARM = 8;
 
 /** How much memory rises in an hour, by least squares, MiB. */
 function riseOf(samples: readonly Sample[]): number {
@@ -45,6 +47,7 @@ export function verdictOf(soak: Soak, counted: Counted) {
   const sentences = [
     isKept ? 'Nothing was lost or doubled.' : `LOST ${counts.lost}, DOUBLED ${counts.doubled}.`,
     ...risen.map((rise) => `NOT FLAT: ${rise}.`),
+    ...(risen.length > 0 && soak.cycles < WARM ? ['In a run as short as this the bot is still warming up.'] : []),
     ...(own > 0 ? [`REFUSED: ${own} requests were more than Discord's limits allow.`] : []),
   ];
   return { changes, counted: countedRows(soak, counted), sentences, isKept };
