@@ -40,13 +40,19 @@ const hex = (byte: number) => byte.toString(16).padStart(2, '0');
 const at = (time: number) => new Date(time).toISOString();
 const oneLine = (text: string) => safe(text).replaceAll('\n', ' ').slice(0, 200);
 
+/** Whose receiver URL a delivery came to. */
+function urlOf({ scope, guildId }: { scope: number; guildId: string | null }): string {
+  if (guildId !== null) return `server ${guildId}`;
+  return scope === 0 ? 'operator' : `removed project ${scope}`;
+}
+
 function list({ outbox, quarantine }: Tables): string {
   const letters = outbox
     .deadLetters(Number.MAX_SAFE_INTEGER)
     .map(({ id, at: time, channelId, reason }) => `d${id}  ${at(time)}  channel ${channelId}  ${oneLine(reason)}`);
   const kept = quarantine
     .list()
-    .map(({ id, receivedAt, bytes, reason }) => `q${id}  ${at(receivedAt)}  ${bytes} bytes  ${oneLine(reason)}`);
+    .map((one) => `q${one.id}  ${at(one.receivedAt)}  ${urlOf(one)}  ${one.bytes} bytes  ${oneLine(one.reason)}`);
   return [
     `Dead letters (lines that could not be told): ${letters.length}`,
     ...letters,
@@ -74,7 +80,7 @@ function show({ outbox, quarantine }: Tables, id: string): string {
   return [
     `${id}: a delivery that could not be understood`,
     `received ${at(found.receivedAt)}`,
-    `scope    ${found.scope}`,
+    `url      ${urlOf(found)}`,
     `reason   ${oneLine(found.reason)}`,
     `body     ${found.body.length} bytes:`,
     safe(found.body),

@@ -4,6 +4,8 @@ import type { Database } from 'better-sqlite3';
 export interface Quarantined {
   id: number;
   scope: number;
+  /** The server whose own project's URL it came to; null for the operator's, and for a project that is gone. */
+  guildId: string | null;
   receivedAt: number;
   reason: string;
   body: Uint8Array;
@@ -12,14 +14,15 @@ export interface Quarantined {
 /** Rows of one transaction. */
 const AT_ONCE = 200;
 
-const COLUMNS = 'id, scope, received_at AS receivedAt, reason, body';
+const COLUMNS = 'quarantine.id, scope, guild_id AS guildId, received_at AS receivedAt, reason';
+const FROM = 'FROM quarantine LEFT JOIN projects ON projects.id = scope';
 
 /** What the router set aside. */
 export function quarantineTable(db: Database) {
   const list = db.prepare<[], Omit<Quarantined, 'body'> & { bytes: number }>(
-    'SELECT id, scope, received_at AS receivedAt, reason, length(body) AS bytes FROM quarantine ORDER BY id',
+    `SELECT ${COLUMNS}, length(body) AS bytes ${FROM} ORDER BY quarantine.id`,
   );
-  const one = db.prepare<[number], Quarantined>(`SELECT ${COLUMNS} FROM quarantine WHERE id = ?`);
+  const one = db.prepare<[number], Quarantined>(`SELECT ${COLUMNS}, body ${FROM} WHERE quarantine.id = ?`);
   const requeue = db.prepare<[number]>(
     'INSERT INTO inbox (scope, received_at, body) SELECT scope, received_at, body FROM quarantine WHERE id = ?',
   );

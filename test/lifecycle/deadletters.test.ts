@@ -156,6 +156,15 @@ describe('beside a running bot', () => {
     expect(broken.stdout).toContain('{"a":"\\x1b[2J\\x0d\n\\xe2\\x80\\xae\\xff\\x00');
     expect(text.stdout).toContain('\\u{1b}]0;title\\u{7} {é');
     for (const { stdout } of [listed, broken, text]) expect(stdout).not.toMatch(/[^\n\P{Cc}]/u);
+    expect(listed.stdout).toMatch(/q1 .* operator /);
+    beside((db) =>
+      db.exec(`INSERT INTO projects VALUES (7, '4242', 'p', x'00', 'u', 1);
+               UPDATE quarantine SET scope = 7 WHERE id = 1`),
+    );
+    expect((await deadletters('list')).stdout).toMatch(/q1 .* server 4242 /);
+    expect((await deadletters('show', 'q1')).stdout).toContain('url      server 4242');
+    beside((db) => db.exec('DELETE FROM projects'));
+    expect((await deadletters('list')).stdout).toMatch(/q1 .* removed project 7 /);
 
     // What a later version understands: the same row with the body that it should have had.
     const body = Buffer.from(JSON.stringify(payment({ from: ALICE })));
