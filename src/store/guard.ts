@@ -61,6 +61,9 @@ const HEADS_MS = 3 * DAY;
 /** A first retry or two are no news; the third comes after eleven minutes. */
 const LATE_MS = 10 * MINUTE;
 
+/** An address may be watched in each of a server's channels, with a label in one of them. */
+const MOST_CHANNELS = 500;
+
 /** The tables behind warnings: read with a batch of events, written when it is committed. */
 export function guardTables(db: Database) {
   const entry = db.prepare<[string], CatalogRow>(
@@ -75,7 +78,7 @@ export function guardTables(db: Database) {
     `SELECT address, name AS label FROM labels WHERE guild_id ${within} LIMIT 20`,
   );
   const watched = db.prepare<[string, string, string, string], { address: AddressText; label: string | null }>(
-    `SELECT address, label FROM subscriptions WHERE guild_id ${within} ORDER BY label IS NULL LIMIT 20`,
+    `SELECT address, label FROM subscriptions WHERE guild_id ${within} LIMIT ${MOST_CHANNELS}`,
   );
   const dealt = db.prepare<[string, string, string, number], Knowledge['dealings'][number]>(
     `SELECT guild_id AS guildId, address, counterparty, seen_at AS seenAt FROM counterparties
