@@ -1,8 +1,8 @@
 import type { InboxRow } from '../store/inbox.ts';
 import type { Store } from '../store/tables.ts';
 
-/** Bytes of bodies that are kept for the router; what comes beyond them is read from the inbox. */
-const MOST_BYTES = 4 * 1024 * 1024;
+/** Characters of bodies that are at hand for the router; what comes beyond them is read from the inbox. */
+const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 /**
  * The front of the inbox: the oldest deliveries that wait for the router, in the order in which they came. What this
@@ -24,7 +24,7 @@ export function createFront({ inbox }: Pick<Store, 'inbox'>) {
     /** These were stored just now. */
     stored(stored: readonly InboxRow[]): void {
       for (const row of stored) {
-        if (bytes + row.body.length > MOST_BYTES) isMoreBehind = true;
+        if (bytes + row.body.length > MOST_CHARACTERS) isMoreBehind = true;
         if (!isMoreBehind) add(row);
       }
     },
@@ -34,7 +34,7 @@ export function createFront({ inbox }: Pick<Store, 'inbox'>) {
       if (rows.size === 0) {
         // From here on nothing escapes: what is stored before the inbox is read is found there, what is stored later is added.
         isMoreBehind = false;
-        const read = await inbox.next(limit).catch((error: unknown) => {
+        const read = await inbox.next(limit, MOST_CHARACTERS).catch((error: unknown) => {
           isMoreBehind = true;
           throw error;
         });
@@ -42,7 +42,7 @@ export function createFront({ inbox }: Pick<Store, 'inbox'>) {
         rows.clear();
         bytes = 0;
         for (const row of read) add(row);
-        if (read.length === limit) isMoreBehind = true;
+        if (read.length === limit || bytes >= MOST_CHARACTERS) isMoreBehind = true;
         else for (const row of later) add(row);
       }
       return rows.values().take(limit).toArray();

@@ -13,7 +13,8 @@ import { createFront } from './front.ts';
 import { type Item, type Known, lookUp, type Sources } from './known.ts';
 import { learnDealing, lookAlikes, marksFor, tokenMarks } from './marks.ts';
 
-const BATCH = 200;
+/** Deliveries that are committed as one: more share the pages that they change, and keep the event loop for longer. */
+const BATCH = 400;
 /** Pause after a failure that may pass: a locked file, a full disk. */
 const PAUSE_MS = 500;
 

@@ -37,8 +37,17 @@ export function inboxTable(db: Database) {
   return {
     /** Stores deliveries in one durable commit and gives their ids in the same order. */
     append: (rows: NewDelivery[]): number[] => append.immediate(rows),
-    /** The oldest ones. */
-    next: (limit: number): InboxRow[] => next.all(limit),
+    /** The oldest ones, until there are so many, or so many characters of bodies. */
+    next(limit: number, characters = Number.POSITIVE_INFINITY): InboxRow[] {
+      const rows: InboxRow[] = [];
+      let read = 0;
+      for (const row of next.iterate(limit)) {
+        rows.push(row);
+        read += row.body.length;
+        if (read >= characters) break;
+      }
+      return rows;
+    },
     /** What was set aside, by the scope that it came for. */
     quarantined: () => byScope.all(),
     /** What waits, and what was set aside. */
