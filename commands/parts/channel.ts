@@ -89,3 +89,11 @@ export function isHidden(interaction: { guild: Guild | null; member: unknown }, 
   if (!guild || !channel || !(member instanceof GuildMember) || !hasRoles(guild)) return false;
   return channel.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === false;
 }
+
+/** Whether a channel is not there, for all that is known; closed threads are not told of either. */
+export function isGone(interaction: { guild: Guild | null; channelId: string | null }, channelId: string): boolean {
+  const { guild } = interaction;
+  return (
+    guild !== null && hasRoles(guild) && channelId !== interaction.channelId && !guild.channels.cache.has(channelId)
+  );
+}

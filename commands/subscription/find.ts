@@ -5,7 +5,7 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { isHidden } from '../parts/channel.ts';
+import { isGone, isHidden } from '../parts/channel.ts';
 import { shortAddress } from '../parts/reply.ts';
 
 /** What a subscription is called where there is no room: by its label, else by the ends of its address. */
@@ -51,12 +51,17 @@ export async function offer(interaction: AutocompleteUse, { store, language, t }
   }
 }
 
-/** The server's subscriptions in channels that this person can see; Manage Server sees all. */
+/**
+ * The server's subscriptions in channels that this person can see; Manage Server sees all. Who could see a channel that
+ * is gone is not known any more: those who may mend that see it.
+ */
 export async function visibleTo(
   interaction: CommandUse | AutocompleteUse | ButtonUse,
-  { store }: CommandContext,
+  { store, manages }: CommandContext,
 ): Promise<Subscription[]> {
   const all = await store.subscriptions.list(interaction.guildId);
   if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return all;
-  return all.filter(({ channelId }) => !isHidden(interaction, channelId));
+  return all.filter(
+    ({ channelId }) => !isHidden(interaction, channelId) && (manages || !isGone(interaction, channelId)),
+  );
 }

@@ -50,6 +50,8 @@ export interface CommandContext extends Parts {
   t: Translate;
   /** In the person's language always: refusals are private. */
   own: Translate;
+  /** Whether the person may configure the bot here. */
+  manages: boolean;
   /** The language of `t`. */
   language: Language;
 }

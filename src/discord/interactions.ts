@@ -182,7 +182,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     const choices = async (): Promise<Choice[]> => {
       if (!found?.autocomplete || !interaction.inGuild()) return [];
       const context = await contextOf(interaction, false);
-      if (accessOf(found, interaction) === 'manage' && !mayManage(interaction, context.server)) return [];
+      if (accessOf(found, interaction) === 'manage' && !context.manages) return [];
       return found.autocomplete(interaction, context);
     };
     const offered = await inTime(choices(), autocompleteMs).catch((error: unknown) => {
@@ -201,9 +201,10 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
   async function contextOf(interaction: Replying | AutocompleteUse, isPublic: boolean): Promise<CommandContext> {
     const server = await parts.store.servers.settings(interaction.guildId);
     const { locale, guildLocale } = interaction;
+    const manages = mayManage(interaction, server);
     const own = languageOf(locale, server.language, guildLocale);
     const language = isPublic ? languageOf(server.language, guildLocale, locale) : own;
-    return { ...parts, server, language, t: translator(language), own: translator(own) };
+    return { ...parts, server, language, t: translator(language), own: translator(own), manages };
   }
 
   /** The one error boundary: a {@link UserError} is shown as it is, everything else gets an id that the log has too. */
@@ -217,7 +218,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     try {
       const context = await contextOf(interaction, isPublic);
       t = context.own;
-      if (access === 'manage' && !mayManage(interaction, context.server)) {
+      if (access === 'manage' && !context.manages) {
         throw new UserError(t('dispatcher.noAccess'));
       }
       return { failed: false, shown: await work(context) };

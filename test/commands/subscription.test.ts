@@ -175,6 +175,17 @@ describe('/subscription list', () => {
     expect(textOf(await world.use('subscription list', {}, { as: seed.ada }))).toContain('Secret');
   });
 
+  it('shows what is told in a channel that is gone only to those who may mend it', async () => {
+    await world.subscribe({ channelId: '1100000000000009999', label: 'Secret' });
+    const seen = async (as: string) => textOf(await world.use('subscription list', {}, { as })).includes('Secret');
+    expect([await seen(seed.mia), await seen(seed.ada)]).toEqual([false, true]);
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [harbor.watchers] });
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    expect(await seen(seed.mia)).toBe(true);
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [] });
+    await world.store.servers.change(harbor.id, { managerRole: null });
+  });
+
   it('turns pages with buttons that outlive a restart', async () => {
     for (let n = 1; n <= 14; n++) {
       await world.subscribe({ address: `0x${n.toString(16).padStart(40, '0')}`, label: `Wallet ${n}` });
