@@ -47,9 +47,10 @@ function urlOf({ scope, guildId }: { scope: number; guildId: string | null }): s
 }
 
 function list({ outbox, quarantine }: Tables): string {
-  const letters = outbox
-    .deadLetters(Number.MAX_SAFE_INTEGER)
-    .map(({ id, at: time, channelId, reason }) => `d${id}  ${at(time)}  channel ${channelId}  ${oneLine(reason)}`);
+  const letters = outbox.deadLetters(Number.MAX_SAFE_INTEGER).map(({ id, at: time, channelId, reason, isChange }) => {
+    const what = isChange ? 'change of a sent message: ' : '';
+    return `d${id}  ${at(time)}  channel ${channelId}  ${what}${oneLine(reason)}`;
+  });
   const kept = quarantine
     .list()
     .map((one) => `q${one.id}  ${at(one.receivedAt)}  ${urlOf(one)}  ${one.bytes} bytes  ${oneLine(one.reason)}`);
@@ -67,7 +68,7 @@ function show({ outbox, quarantine }: Tables, id: string): string {
     const found = outbox.deadLetter(number);
     if (!found) throw new UserError(`There is no ${id}. See: npm run deadletters -- list`);
     return [
-      `${id}: a line that could not be told`,
+      `${id}: a ${found.isChange ? 'sent message that could not be changed' : 'line that could not be told'}`,
       `at       ${at(found.at)}`,
       `channel  ${found.channelId}`,
       `reason   ${oneLine(found.reason)}`,
@@ -90,11 +91,13 @@ function show({ outbox, quarantine }: Tables, id: string): string {
 function replay(tables: Tables, which: string): string {
   if (which !== 'all') {
     const { letter, number } = parse(which);
-    const done = letter === 'd' ? tables.outbox.replay(number) : tables.quarantine.replay(number);
+    const done = letter === 'd' ? tables.outbox.replay(number, Date.now()) : tables.quarantine.replay(number);
     if (!done) throw new UserError(`There is no ${which}. See: npm run deadletters -- list`);
     return `${which} waits again; a running bot takes it up within a minute.`;
   }
-  const letters = tables.outbox.deadLetters(Number.MAX_SAFE_INTEGER).filter(({ id }) => tables.outbox.replay(id));
+  const now = Date.now();
+  const dead = tables.outbox.deadLetters(Number.MAX_SAFE_INTEGER);
+  const letters = dead.filter(({ id }) => tables.outbox.replay(id, now));
   const kept = tables.quarantine.replayAll();
   return `${letters.length} dead letters and ${kept} deliveries wait again; a running bot takes them up within a minute.`;
 }

@@ -117,7 +117,7 @@ export function createSettler({
   async function taken({ id, kind }: Attempted, messageId: string | null, now: number): Promise<boolean> {
     if (kind !== 'edit') return store.outbox.sent(id, messageId, now);
     // A message that is gone cannot tell of what was to join it.
-    await (messageId === null ? store.outbox.editFailed(id, now) : store.outbox.edited(id, now));
+    await (messageId === null ? store.outbox.editFailed(id, null, now) : store.outbox.edited(id, now));
     return true;
   }
 
@@ -126,7 +126,6 @@ export function createSettler({
     const now = clock.now();
     switch (batch.kind) {
       case 'edit':
-        return store.outbox.editFailed(batch.id, now);
       case 'notice':
         return store.outbox.dead(batch.id, reason, now);
       case 'create':

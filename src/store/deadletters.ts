@@ -1,21 +1,26 @@
 import type { Database } from 'better-sqlite3';
 
-/** A line that Discord refused in every form, or that waited too long. */
+/** A line, or a change of a sent message, that Discord refused in every form, or that waited too long. */
 export interface DeadLetter {
   id: number;
+  /** Of a change: an alert of the message. */
   alertId: number;
+  /** 1: the alert was told; what its message should say since then was not. */
+  isChange: 0 | 1;
   channelId: string;
   reason: string;
+  /** JSON of the request's body; of a change: as the message was sent first. */
   payload: string;
   at: number;
   /** JSON of the transfer, as the ledger has it. */
   transfer: string | null;
 }
 
-const LETTERS = `SELECT d.id, d.alert_id AS alertId, d.channel_id AS channelId, d.reason, d.payload, d.at, t.data AS transfer
+const LETTERS = `SELECT d.id, d.alert_id AS alertId, d.channel_id AS channelId, d.reason, d.payload, d.at, t.data AS transfer,
+    a.state IS 'sent' AS isChange
   FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
 
-/** Lines that could not be told, until somebody puts them back. */
+/** Lines and changes that could not be told, until somebody puts them back. */
 export function deadLetters(db: Database) {
   const letters = db.prepare<[number], DeadLetter>(`${LETTERS} ORDER BY d.id LIMIT ?`);
   const letter = db.prepare<[number], DeadLetter>(`${LETTERS} WHERE d.id = ?`);
@@ -25,9 +30,16 @@ export function deadLetters(db: Database) {
     "UPDATE alerts SET state = 'waiting', batch_id = NULL, hold = NULL, due_at = 0 WHERE id = ?",
   );
   const tryAtOnce = db.prepare<[string]>('UPDATE channels SET due_at = 0 WHERE channel_id = ?');
-  const replay = db.transaction((id: number) => {
+  const changeAnew = db.prepare<[number, number]>(
+    `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, state, attempts, unsure, frozen_at)
+     SELECT channel_id, 'edit', 'change', '', reference, '', 'frozen', 0, 0, ? FROM batches
+     WHERE id = (SELECT batch_id FROM alerts WHERE id = ?)`,
+  );
+  const replay = db.transaction((id: number, now: number) => {
     const found = letter.get(id);
-    if (!found || revive.run(found.alertId).changes === 0) return false;
+    // A message that was sent must not be told again.
+    const again = found && (found.isChange ? changeAnew.run(now, found.alertId) : revive.run(found.alertId));
+    if (!again || again.changes === 0) return false;
     unbury.run(id);
     tryAtOnce.run(found.channelId);
     return true;
@@ -37,7 +49,7 @@ export function deadLetters(db: Database) {
     deadLetters: (limit: number) => letters.all(limit),
     deadLetter: (id: number) => letter.get(id) ?? null,
     deadLetterCount: () => count.get()!.n,
-    /** Puts a dead letter's alert back among those that wait; false when there is none with this number. */
-    replay: (id: number): boolean => replay.immediate(id),
+    /** Puts a dead letter's alert or change back among those that wait; false when there is none with this number. */
+    replay: (id: number, now: number): boolean => replay.immediate(id, now),
   };
 }

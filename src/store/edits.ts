@@ -82,12 +82,25 @@ export function editTables(db: Database) {
     for (const alert of alerts) assign.run(to.id, alert.id);
     return id;
   });
+  const MESSAGE = `batches e JOIN batches o ON o.reference = e.reference AND o.kind IN ('create', 'digest')
+    JOIN alerts a ON a.batch_id = o.id AND a.state = 'sent'`;
+  const bury = db.prepare<[string, number, number]>(
+    `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
+     SELECT min(a.id), e.channel_id, o.payload, ?, ? FROM ${MESSAGE} WHERE e.id = ? AND e.reason = 'change' GROUP BY e.id`,
+  );
+  const unbury = db.prepare<[number]>(
+    `DELETE FROM dead_letters WHERE alert_id IN (SELECT a.id FROM ${MESSAGE} WHERE e.id = ?)`,
+  );
   const edited = db.transaction((editId: number, now: number) => {
+    // The message says all that is known now, also what it could not be made to say before.
+    unbury.run(editId);
     end.run('sent', now, editId);
     told.run(editId);
   });
-  const editFailed = db.transaction((editId: number, now: number) => {
+  const editFailed = db.transaction((editId: number, reason: string | null, now: number) => {
     release.run(editId);
+    unbury.run(editId);
+    if (reason !== null) bury.run(reason, now, editId);
     end.run('dead', now, editId);
   });
 
@@ -119,8 +132,12 @@ export function editTables(db: Database) {
         join.immediate(channelId, to, alerts, payload, now),
       /** The message was changed. */
       edited: (editId: number, now: number): void => unsynced(db, () => edited.immediate(editId, now)),
-      /** The message will not change; the alerts that were to join it wait again, for a message of their own. */
-      editFailed: (editId: number, now: number): void => editFailed.immediate(editId, now),
+      /**
+       * The message will not change; the alerts that were to join it wait again, for a message of their own. What it
+       * should have said of alerts that it tells is a dead letter, one per message; null: there is no message any more.
+       */
+      editFailed: (editId: number, reason: string | null, now: number): void =>
+        editFailed.immediate(editId, reason, now),
     },
   };
 }

@@ -239,7 +239,7 @@ export function outboxTable(db: Database) {
     dropBatch.run(batchId);
   });
   const dead = db.transaction((batchId: number, reason: string, now: number) => {
-    if (kindOf.get(batchId)?.kind === 'edit') return edits.methods.editFailed(batchId, now);
+    if (kindOf.get(batchId)?.kind === 'edit') return edits.methods.editFailed(batchId, reason, now);
     bury.run(reason, now, batchId);
     alertsOf.run('dead', batchId);
     markDead.run(batchId);
@@ -286,7 +286,7 @@ export function outboxTable(db: Database) {
       unsynced(db, () => sent.immediate(batchId, messageId, now)),
     /** Gives a frozen message up; its alerts wait again, to be rendered anew. */
     thaw: (batchId: number): void => thaw.immediate(batchId),
-    /** The message's alerts become dead letters; those of an edit wait again. */
+    /** The message's alerts become dead letters, and so does a change of a sent one; those that were to join it wait again. */
     dead: (batchId: number, reason: string, now: number): void => dead.immediate(batchId, reason, now),
     /** What waits for a channel since before a time becomes dead letters. */
     expire: (channelId: string, before: number, reason: string, now: number): void =>

@@ -144,6 +144,29 @@ describe('beside a running bot', () => {
     expect((await deadletters('replay', 'd1')).stderr).toBe('There is no d1. See: npm run deadletters -- list\n');
   });
 
+  it('a sent message that could not be changed is listed, shown and replayed; it is not told again', async () => {
+    const body = JSON.stringify(payment({ from: ALICE }));
+    discord.fault({
+      fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' },
+      method: 'PATCH',
+      channelId: CHANNEL,
+    });
+    expect(await post(body)).toBe(200);
+    await discord.until(() => discord.messages(CHANNEL).length === 1);
+    expect(await post(body)).toBe(200);
+    await until(() => count('dead_letters') === 1);
+    discord.clearFaults();
+    expect((await deadletters('list')).stdout).toMatch(/^d1 .* change of a sent message: \S/m);
+    const { stdout } = await deadletters('show', 'd1');
+    expect(stdout).toContain('d1: a sent message that could not be changed');
+    expect(stdout).toContain(TREASURY);
+    expect((await deadletters('replay', 'd1')).stdout).toContain('d1 waits again');
+    minute();
+    const told = () => discord.messages(CHANNEL).map(({ message }) => JSON.stringify(message).includes('×2'));
+    await discord.until(() => told().includes(true));
+    expect([told(), count('dead_letters')]).toEqual([[true], 0]);
+  });
+
   it('a quarantined delivery is shown without harm, and read anew when replayed', async () => {
     const hostile = Buffer.from([...Buffer.from('{"a":"\u001b[2J\r\n\u202e'), 0xff, 0x00]);
     expect(await post(hostile)).toBe(200);

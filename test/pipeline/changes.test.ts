@@ -116,6 +116,41 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     expect((await pipeline.store.outbox.stats()).deadLetters).toBe(0);
   });
 
+  it('is a dead letter when Discord refuses the change; a replay counts it there, and so does the next one', async () => {
+    await digest();
+    const letters = () => pipeline.store.outbox.deadLetters(10);
+    const refuse = async () => {
+      const fault = pipeline.discord.fault({ fault: REFUSED, method: 'PATCH' });
+      await again();
+      await pipeline.turnUntil(settled);
+      fault.clear();
+    };
+    await refuse();
+    await refuse();
+    expect(titles()).toEqual(['🗂️ Digest · 3 transfers']);
+    expect(await letters()).toMatchObject([{ channelId: ALERTS, isChange: 1 }]);
+    expect(await pipeline.store.outbox.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
+    expect(await letters()).toEqual([]);
+    await pipeline.restart();
+    await pipeline.turnUntil(settled);
+    expect(titles()).toEqual(['🗂️ Digest · 5 transfers']);
+    await refuse();
+    expect(await letters()).toHaveLength(1);
+    await again();
+    await pipeline.turnUntil(settled);
+    expect([titles(), await letters()]).toEqual([['🗂️ Digest · 7 transfers'], []]);
+  });
+
+  it('is a dead letter when the channel stays closed to the bot for a week', async () => {
+    await digest();
+    pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
+    await again();
+    await pipeline.turnUntil(async () => (await pipeline.store.outbox.stats()).parked === 1);
+    await pipeline.pass(8 * DAY, 6 * HOUR);
+    await pipeline.turnUntil(async () => (await pipeline.store.outbox.stats()).deadLetters === 1);
+    expect(await pipeline.store.outbox.deadLetters(1)).toMatchObject([{ channelId: ALERTS, isChange: 1 }]);
+  });
+
   it('never makes it count less, when some of what it told is forgotten by then', async () => {
     await digest();
     pipeline.rows(`UPDATE transfers SET seen_at = seen_at - ${40 * DAY} WHERE tx_hash <> '${String(event.txHash)}'`);
@@ -166,7 +201,7 @@ describe('another equal transfer, once the first one', () => {
     await again();
     await pipeline.turnUntil(settled);
     const [letter] = await pipeline.store.outbox.deadLetters(1);
-    await pipeline.store.outbox.replay(letter!.id);
+    await pipeline.store.outbox.replay(letter!.id, pipeline.clock.now());
     await pipeline.restart();
     await pipeline.turnUntil(settled);
     expect(pipeline.lines(ALERTS).map(({ text }) => text.includes('×2'))).toEqual([true]);

@@ -159,7 +159,7 @@ describe('a line that Discord refuses', () => {
     expect(shown(ALERTS)).toEqual(['1', '3', '4', '5']);
     const [letter] = await pipeline.store.outbox.deadLetters(10);
     expect(letter!.reason).toContain('50035');
-    expect(await pipeline.store.outbox.replay(letter!.id)).toBe(true);
+    expect(await pipeline.store.outbox.replay(letter!.id, pipeline.clock.now())).toBe(true);
     await pipeline.restart();
     await pipeline.turnUntil(() => shown(ALERTS).length === 5);
     expect(shown(ALERTS).at(-1)).toBe('2');

@@ -93,7 +93,7 @@ it('a line that cannot even be rendered plain becomes a dead letter that can be 
   const [letter] = await pipeline.store.outbox.deadLetters(10);
   expect(letter!.reason).toBe('It cannot be rendered: no words for it');
   broken = false;
-  expect(await pipeline.store.outbox.replay(letter!.id)).toBe(true);
+  expect(await pipeline.store.outbox.replay(letter!.id, pipeline.clock.now())).toBe(true);
   pipeline.deliverer.nudge([ALERTS]);
   await pipeline.turnUntil(() => shown(ALERTS).length === 4);
   expect(shown(ALERTS)).toEqual(['1', '3', '4', '2']);

@@ -69,7 +69,7 @@ describe('a channel without permissions', () => {
     await pipeline.idle();
     expect(shown(ALERTS)).toEqual(['2']);
     // A dead letter is told as soon as somebody asks for it.
-    expect(await pipeline.store.outbox.replay((await letters())[0]!.id)).toBe(true);
+    expect(await pipeline.store.outbox.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
     pipeline.deliverer.nudge([ALERTS]);
     await pipeline.idle();
     expect(shown(ALERTS)).toEqual(['2', '1']);
