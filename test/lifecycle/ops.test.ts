@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
+import { systemClock } from '../../src/domain/clock.ts';
 import { backUp } from '../../src/store/backup.ts';
 import { openStore } from '../../src/store/client.ts';
 import { openBeside } from '../../src/store/database.ts';
@@ -18,7 +19,7 @@ const CHANNEL = seed.harbor.alerts;
 const MESSAGES = '/channels/:channel/messages';
 
 /** The whole bot, with one subscription, and what its operator's server says. */
-async function start(prepare: (discord: Discord) => void = () => undefined) {
+async function start(prepare: (discord: Discord) => void = () => undefined, clock = systemClock) {
   const file = temporaryFile();
   const discord: Discord = await startDiscord({ limits: 'none' });
   prepare(discord);
@@ -31,7 +32,7 @@ async function start(prepare: (discord: Discord) => void = () => undefined) {
     RECEIVER_TOKEN: 'path-token-of-the-test',
     RECEIVER_SOURCE_CHECK: 'off',
   });
-  const app = await startApp(config, { database: await openStore(file), log: pino({ level: 'silent' }) });
+  const app = await startApp(config, { database: await openStore(file), log: pino({ level: 'silent' }), clock });
   onTestFinished(async () => {
     await app.close();
     await discord.close();
@@ -83,6 +84,24 @@ async function start(prepare: (discord: Discord) => void = () => undefined) {
     },
   };
 }
+
+it('a clock that is set back by a minute makes no equal transfer a repeat, and no delivery come before the last', async () => {
+  let wrong = 0;
+  const { post, reaches, file } = await start(undefined, { ...systemClock, now: () => systemClock.now() + wrong });
+  await post('x');
+  await post(JSON.stringify(payment()));
+  wrong = -60_000;
+  const twice = JSON.stringify(payment({ value: '7000000' }));
+  await post(twice);
+  await post(twice);
+  await post('y');
+  await reaches('quarantined', 2);
+  const db = openBeside(file);
+  onTestFinished(() => void db.close());
+  const [first, second] = db.prepare<[], number>('SELECT received_at FROM quarantine ORDER BY id').pluck().all();
+  expect(second).toBeGreaterThanOrEqual(first!);
+  expect(db.prepare('SELECT count FROM transfers ORDER BY id').pluck().all()).toEqual([1, 2]);
+});
 
 describe('the operator’s page', () => {
   const page = readFileSync('docs/operating.md', 'utf8');
