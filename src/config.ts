@@ -1,5 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
+// The small zod: the whole one loads 99 files with every language's messages, some 20 ms of each start.
+import { z } from 'zod/v3';
 
 /** A start that cannot be made with this environment; the message names every fault and no secret's value. */
 export class ConfigError extends Error {
@@ -14,58 +16,44 @@ export interface AddressList {
 
 const SOURCES = '35.191.17.80,35.191.17.87,35.191.17.84,35.191.24.103';
 
-/** Turns the text of a variable that is set into its value; throws a {@link Fault}. */
-type Read<T> = (text: string) => T;
+const given = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value);
+const optional = <T extends z.ZodTypeAny>(type: T) => z.preprocess(given, type.optional());
+const withDefault = <T extends z.ZodTypeAny>(type: T, fallback: string) =>
+  z.preprocess((value) => given(value) ?? fallback, type);
+const oneOf = <const T extends [string, ...string[]]>(values: T, expected: string) =>
+  z.enum(values, { errorMap: () => ({ message: expected }) });
 
-/** What is wrong with a value: what a right one looks like, never the value. */
-class Fault extends Error {}
-
-const given = (value: string | undefined) => (value === undefined || value.trim() === '' ? undefined : value);
-const required = (expected: string) => (value: string | undefined) => given(value) ?? fail(`required: ${expected}`);
-const optional =
-  <T>(read: Read<T>) =>
-  (value: string | undefined): T | undefined => {
-    const set = given(value);
-    return set === undefined ? undefined : read(set);
-  };
-const withDefault =
-  <T>(read: Read<T>, fallback: string) =>
-  (value: string | undefined): T =>
-    read(given(value) ?? fallback);
-
-const text: Read<string> = (value) => value;
-const matching =
-  (pattern: RegExp, expected: string): Read<string> =>
-  (value) =>
-    pattern.test(value) ? value : fail(expected);
-const oneOf =
-  <T extends string>(values: readonly T[], expected: string): Read<T> =>
-  (value) =>
-    values.find((one) => one === value) ?? fail(expected);
-
-function fail(expected: string): never {
-  throw new Fault(expected);
-}
-
-const port: Read<number> = (value) =>
-  /^\d+$/.test(value) && Number(value) <= 65535 ? Number(value) : fail('a port is a number from 0 to 65535');
-const urlLike =
-  (example: string): Read<string> =>
-  (value) =>
+const port = z
+  .string()
+  .regex(/^\d+$/, 'a port is a number from 0 to 65535')
+  .transform(Number)
+  .refine((value) => value <= 65535, 'a port is a number from 0 to 65535');
+const urlLike = (example: string) =>
+  z
+    .string()
     // What is put behind it would become part of a query.
-    /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value)
-      ? value.replace(/\/+$/, '')
-      : fail(`a URL like ${example}`);
+    .refine((value) => /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value), `a URL like ${example}`)
+    .transform((value) => value.replace(/\/+$/, ''));
 const url = urlLike('https://service.example/v0');
-const ids: Read<string[]> = (value) =>
-  split(value).every((id) => /^\d{1,20}$/.test(id)) ? split(value) : fail('Discord ids: numbers, separated by commas');
-const list: Read<AddressList> = (value) => addressList(split(value));
-const keys: Read<Buffer[]> = (value) => {
-  const read = split(value).map((key) => Buffer.from(key, 'base64'));
-  return read.length > 0 && read.every((key) => key.length === 32)
-    ? read
-    : fail('32 bytes in base64 (openssl rand -base64 32), before the old key and a comma while it changes');
-};
+const ids = z
+  .string()
+  .transform(split)
+  .refine((list) => list.every((id) => /^\d{1,20}$/.test(id)), 'Discord ids: numbers, separated by commas');
+const list = z.string().transform((value, context): AddressList => {
+  try {
+    return addressList(split(value));
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+    return z.NEVER;
+  }
+});
+const keys = z
+  .string()
+  .transform((value) => split(value).map((key) => Buffer.from(key, 'base64')))
+  .refine(
+    (keys) => keys.length > 0 && keys.every((key) => key.length === 32),
+    '32 bytes in base64 (openssl rand -base64 32), before the old key and a comma while it changes',
+  );
 
 function split(value: string): string[] {
   return value
@@ -82,7 +70,7 @@ function addressList(entries: string[]): AddressList {
     const most = family === 6 ? 128 : 32;
     const valid = family !== 0 && rest.length === 0 && (bits === undefined || /^\d{1,3}$/.test(bits));
     if (!valid || Number(bits ?? 0) > most) {
-      fail(`"${entry.slice(0, 60)}" is not an IP or a CIDR range like 203.0.113.0/24`);
+      throw new Error(`"${entry.slice(0, 60)}" is not an IP or a CIDR range like 203.0.113.0/24`);
     }
     const type = family === 6 ? 'ipv6' : 'ipv4';
     if (bits === undefined) blocks.addAddress(ip, type);
@@ -92,38 +80,46 @@ function addressList(entries: string[]): AddressList {
 }
 
 /** One entry a variable; `.env.example` names exactly these. */
-const VARIABLES = {
-  DISCORD_TOKEN: required('the bot token from the Discord developer portal'),
+const schema = z.object({
+  DISCORD_TOKEN: z.preprocess(
+    given,
+    z.string({ required_error: 'required: the bot token from the Discord developer portal' }),
+  ),
   DISCORD_API_URL: withDefault(url, 'https://discord.com/api'),
-  HOST: withDefault(text, '127.0.0.1'),
+  HOST: withDefault(z.string(), '127.0.0.1'),
   PORT: withDefault(port, '8080'),
   PUBLIC_URL: optional(urlLike('https://bot.example')),
-  OPS_HOST: withDefault(text, '127.0.0.1'),
+  OPS_HOST: withDefault(z.string(), '127.0.0.1'),
   OPS_PORT: withDefault(port, '9464'),
   DATABASE_URL: withDefault(
-    matching(/^sqlite:./, 'sqlite: and a path, like sqlite:data/ledgerbell.sqlite'),
+    z.string().regex(/^sqlite:./, 'sqlite: and a path, like sqlite:data/ledgerbell.sqlite'),
     'sqlite:data/ledgerbell.sqlite',
   ),
   SECRETS_KEY: optional(keys),
-  RECEIVER_TOKEN: optional(matching(/^[\w-]{8,100}$/, '8 to 100 letters, digits, _ or - (openssl rand -hex 24)')),
+  RECEIVER_TOKEN: optional(
+    z.string().regex(/^[\w-]{8,100}$/, '8 to 100 letters, digits, _ or - (openssl rand -hex 24)'),
+  ),
   RECEIVER_SOURCES: withDefault(list, SOURCES),
   RECEIVER_SOURCE_CHECK: withDefault(oneOf(['enforce', 'report', 'off'], 'enforce, report or off'), 'enforce'),
   TRUSTED_PROXIES: withDefault(list, ','),
   NOTIFICATION_URL: optional(url),
-  NOTIFICATION_PROJECT_ID: optional(text),
-  NOTIFICATION_API_KEY: optional(text),
-  NOTIFICATION_API_SECRET: optional(text),
+  NOTIFICATION_PROJECT_ID: optional(z.string()),
+  NOTIFICATION_API_KEY: optional(z.string()),
+  NOTIFICATION_API_SECRET: optional(z.string()),
   OPERATOR_GUILD_IDS: withDefault(ids, ','),
   EXPLORER_API_URL: optional(url),
-  EXPLORER_ADDRESS_PARAM: withDefault(matching(/^\w+$/, 'the name of a query parameter'), 'contractaddress'),
-  EXPLORER_API_KEY: optional(text),
+  EXPLORER_ADDRESS_PARAM: withDefault(z.string().regex(/^\w+$/, 'the name of a query parameter'), 'contractaddress'),
+  EXPLORER_API_KEY: optional(z.string()),
   EXPLORER_URL: optional(url),
   DISCOVERY_URL: optional(url),
   MAX_SUBSCRIPTIONS: withDefault(
-    (value) => Number(matching(/^[1-9]\d{0,6}$/, 'a number from 1 to 9999999')(value)),
+    z
+      .string()
+      .regex(/^[1-9]\d{0,6}$/, 'a number from 1 to 9999999')
+      .transform(Number),
     '1000',
   ),
-  NATIVE_SYMBOL: optional(matching(/^.{1,16}$/s, 'at most 16 characters')),
+  NATIVE_SYMBOL: optional(z.string().max(16, 'at most 16 characters')),
   LOG_LEVEL: withDefault(
     oneOf(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -131,33 +127,22 @@ const VARIABLES = {
     ),
     'info',
   ),
-};
-
-type Name = keyof typeof VARIABLES;
+});
 
 /** The bot's configuration, checked. */
-export type Config = { [Key in Name]: ReturnType<(typeof VARIABLES)[Key]> };
+export type Config = z.output<typeof schema>;
 
 /** Every variable that the bot reads. */
-export const CONFIG_KEYS = Object.keys(VARIABLES) as Name[];
+export const CONFIG_KEYS = Object.keys(schema.shape);
 
 type Environment = Record<string, string | undefined>;
 
 /** Reads the environment; throws a {@link ConfigError} that names every missing or wrong value at once. */
 export function readConfig(environment: Environment): Config {
-  const faults: string[] = [];
-  const entries = CONFIG_KEYS.map((name) => {
-    try {
-      return [name, VARIABLES[name](environment[name])];
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      faults.push(`${name}: ${error.message}`);
-      return [name, undefined];
-    }
-  });
-  const config = Object.fromEntries(entries) as Config;
-  faults.push(...halfProject(environment), ...overlap(config));
-  if (faults.length === 0) return config;
+  const parsed = schema.safeParse(environment);
+  const faults = (parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])}: ${issue.message}`);
+  faults.push(...halfProject(environment), ...overlap(environment));
+  if (parsed.success && faults.length === 0) return parsed.data;
   throw new ConfigError(
     [
       `Ledgerbell cannot start: ${faults.length === 1 ? 'one value is' : `${faults.length} values are`} missing or wrong.`,
@@ -174,11 +159,9 @@ export const databaseFile = ({ DATABASE_URL }: Pick<Config, 'DATABASE_URL'>): st
 
 /** The same, for the tools that need nothing else; throws a {@link ConfigError} when it is wrong. */
 export function readDatabaseFile(environment: Environment): string {
-  try {
-    return databaseFile({ DATABASE_URL: VARIABLES.DATABASE_URL(environment.DATABASE_URL) });
-  } catch (error) {
-    throw error instanceof Fault ? new ConfigError(`DATABASE_URL: ${error.message}`) : error;
-  }
+  const parsed = schema.pick({ DATABASE_URL: true }).safeParse(environment);
+  if (parsed.success) return databaseFile(parsed.data);
+  throw new ConfigError(parsed.error.issues.map(({ message }) => `DATABASE_URL: ${message}`).join('\n'));
 }
 
 const PROJECT_KEYS = ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_API_KEY', 'NOTIFICATION_API_SECRET'] as const;
@@ -190,9 +173,11 @@ function halfProject(values: Environment): string[] {
   return missing.map((key) => `${key}: missing; the three NOTIFICATION_ project values go together, all or none`);
 }
 
-/** A proxy that is a source; a list that is itself wrong is not there. */
-function overlap({ TRUSTED_PROXIES: proxies, RECEIVER_SOURCES: sources }: Partial<Config>): string[] {
-  if (!proxies || !sources) return [];
+/** A proxy that is a source; where a list is itself wrong there is nothing to compare. */
+function overlap(environment: Environment): string[] {
+  const lists = schema.pick({ TRUSTED_PROXIES: true, RECEIVER_SOURCES: true }).safeParse(environment);
+  if (!lists.success) return [];
+  const { TRUSTED_PROXIES: proxies, RECEIVER_SOURCES: sources } = lists.data;
   const both = proxies.entries.filter(
     (entry) =>
       sources.has(entry.split('/')[0]!) || sources.entries.some((source) => proxies.has(source.split('/')[0]!)),
