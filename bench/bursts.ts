@@ -1,10 +1,16 @@
 import { rmSync } from 'node:fs';
 import { type Discord, seed, startDiscord } from '../sandbox/discord/index.ts';
-import { fill, many, startBot, wait } from './bot.ts';
+import { fill, startBot, wait } from './bot.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
+import { hold } from './steady.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
+/** How quickly a burst comes. */
+const EVENTS_PER_SECOND = 10_000;
+/** Events that nobody watches, before what is measured; their addresses begin here. */
+const WARM_UP = 2_000;
+const WATCHED = 1_000_000;
 /** Lines that fit into one message. */
 const LINES = 10;
 const PER_CHANNEL = { messages: 5, perMs: 5_000 };
@@ -48,13 +54,27 @@ async function measure(lines: number, channels: number): Promise<Result> {
   fill(folder, channels, ids);
   const bot = await startBot(folder, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
   await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  const post = async (events: number, body: () => string) => {
+    const rate = EVENTS_PER_SECOND;
+    const { failed } = await hold(bot.url, { rate, seconds: events / rate, body, atEnd() {} });
+    if (failed > 0) throw new Error(`${failed} deliveries were not answered with 200.`);
+  };
+  // A bot that has been running for a while has compiled what it does often; nobody watches these.
+  let unwatched = 0;
+  await post(WARM_UP, () => bodyOf(WATCHED + unwatched, addressOf(WATCHED + unwatched++)));
+  while (bot.waiting().inbox > 0) await wait(50);
   const before = discord.requests().at(-1)?.number ?? 0;
-  const began = performance.now();
-  let last = began;
+  // The first request begins it.
+  let began = 0;
+  let last = 0;
   const stop = discord.on((event) => {
     if (event.type === 'message') last = performance.now();
   });
-  await many(lines, 50, (n) => bot.post(bodyOf(n, addressOf(n % channels))));
+  let n = 0;
+  await post(lines, () => {
+    began ||= performance.now();
+    return bodyOf(n, addressOf(n++ % channels));
+  });
   const acknowledged = performance.now() - began;
   let { inbox, alerts } = bot.waiting();
   while (inbox > 0 || (alerts > 0 && performance.now() - last < QUIET_MS)) {

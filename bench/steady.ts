@@ -45,8 +45,10 @@ export async function hold(
   const free = [...sockets];
   const began = performance.now();
   let sent = 0;
-  for (let elapsed = 0; elapsed < seconds * 1_000; elapsed = performance.now() - began) {
-    for (const due = (elapsed / 1_000) * rate; sent < due && free.length > 0; sent++) {
+  const all = rate * seconds;
+  let elapsed = 0;
+  for (; sent < all; elapsed = performance.now() - began) {
+    for (const due = Math.min(all, (elapsed / 1_000) * rate); sent < due && free.length > 0; sent++) {
       const text = body();
       free.shift()!.write(`${head}${text.length}\r\n\r\n${text}`, 'latin1');
     }
@@ -55,5 +57,5 @@ export async function hold(
   atEnd();
   while (free.length < sockets.length) await wait(TICK_MS);
   for (const socket of sockets) socket.destroy();
-  return { perSecond: sent / seconds, failed };
+  return { perSecond: (sent / elapsed) * 1_000, failed };
 }
