@@ -7,7 +7,7 @@ import { hold } from './steady.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 /** How quickly a burst comes. */
-const EVENTS_PER_SECOND = 10_000;
+const EVENTS_PER_SECOND = 5_000;
 /** Events that nobody watches, before what is measured; their addresses begin here. */
 const WARM_UP = 2_000;
 const WATCHED = 1_000_000;
