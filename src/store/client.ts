@@ -106,13 +106,7 @@ async function openThread(
   workerData: { file: string; reads: boolean },
   onLost: (error: Error) => void,
 ): Promise<Thread> {
-  const bell = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData: { ...workerData, bell } });
-  const post = (message: unknown) => {
-    worker.postMessage(message);
-    Atomics.add(bell, 0, 1);
-    Atomics.notify(bell, 0);
-  };
+  const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let lastId = 0;
   let ended: Error | null = null;
@@ -145,13 +139,13 @@ async function openThread(
         if (ended) return reject(ended);
         const id = ++lastId;
         waiting.set(id, { resolve, reject });
-        post({ id, group, method, args });
+        worker.postMessage({ id, group, method, args });
       }),
     async close() {
       if (ended) return;
       isOpen = false;
       const exited = new Promise((resolve) => worker.once('exit', resolve));
-      post('close');
+      worker.postMessage('close');
       await exited;
     },
   };

@@ -1,7 +1,6 @@
 import diagnostics from 'node:diagnostics_channel';
 import { Server, ServerResponse } from 'node:http';
-import { syncBuiltinESMExports } from 'node:module';
-import threads, { parentPort, Worker } from 'node:worker_threads';
+import { parentPort, Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
 /**
@@ -44,17 +43,16 @@ function watchStore(): void {
 
 function watchThread(port: NonNullable<typeof parentPort>): void {
   let current = 'migration';
+  const on = port.on.bind(port);
   const post = port.postMessage.bind(port);
-  const { receiveMessageOnPort } = threads;
-  threads.receiveMessageOnPort = (from) => {
-    const received = receiveMessageOnPort(from) as { message: unknown } | undefined;
-    if (isCall(received?.message)) {
-      current = `${received.message.group}.${received.message.method}`;
-      pass(`${current} begun`);
-    }
-    return received;
-  };
-  syncBuiltinESMExports();
+  port.on = ((event: 'message', listener: (message: unknown) => void) =>
+    on(event, (message: unknown) => {
+      if (isCall(message)) {
+        current = `${message.group}.${message.method}`;
+        pass(`${current} begun`);
+      }
+      listener(message);
+    })) as typeof port.on;
   port.postMessage = (message: unknown) => {
     if (typeof message === 'object' && message !== null && 'result' in message) pass(`${current} done`);
     post(message);

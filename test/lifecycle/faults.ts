@@ -14,20 +14,7 @@ const { PAGE_LIMIT, NEXT_SCHEMA, THREAD_END } = process.env;
 
 if (NEXT_SCHEMA) migrations.push(NEXT_SCHEMA);
 
-/** In a database's thread: what is looked at again and again while it waits for calls, which its event loop never sees. */
-const looks: (() => void)[] = [];
-const { wait } = Atomics;
-if (!isMainThread) {
-  Atomics.wait = ((...[array, index, value]: Parameters<typeof wait>) => {
-    for (;;) {
-      for (const look of looks) look();
-      const woken = wait(array, index, value, 10);
-      if (woken !== 'timed-out') return woken;
-    }
-  }) as typeof wait;
-}
-
-if (THREAD_END) looks.push(() => void (existsSync(THREAD_END) && process.exit()));
+if (THREAD_END && !isMainThread) setInterval(() => void (existsSync(THREAD_END) && process.exit()), 10).unref();
 
 if (isMainThread) {
   const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -40,9 +27,9 @@ if (isMainThread) {
   const { pragma } = Database.prototype;
   Database.prototype.pragma = function (this: Database.Database, source: string, options?: Database.PragmaOptions) {
     if (source === 'foreign_keys = ON') {
-      looks.push(() => {
+      setInterval(() => {
         if (existsSync(PAGE_LIMIT)) pragma.call(this, `max_page_count = ${Number(readFileSync(PAGE_LIMIT, 'utf8'))}`);
-      });
+      }, 10).unref();
     }
     return pragma.call(this, source, options);
   } as typeof pragma;
