@@ -69,6 +69,10 @@ export async function startBot(
       ...environment,
     },
   });
+  // A measurement that fails must not leave it behind, to slow the next ones.
+  const orphaned = () => void child.kill('SIGKILL');
+  process.once('exit', orphaned);
+  child.once('exit', () => process.off('exit', orphaned));
   const lines = createInterface({ input: child.stdout });
   const started = Promise.withResolvers<{ receiver: string; ops: string }>();
   lines.on('line', (line) => {
