@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { formatEther, formatUnits, getAddress, type Hex, isAddress, isHash } from 'viem';
-import { readBlock, readTransfers, TracesFailed } from '../chain/block.ts';
+import { readBlock, readTransfers } from '../chain/block.ts';
 import type { Node, NodeReceipt, NodeTransaction } from '../chain/node.ts';
 import { readFacts, readToken, type TokenFacts } from '../chain/token.ts';
-import { findTraceMethod, type TraceMethod } from '../chain/traces.ts';
+import { findTraceMethod, type TraceMethod, TracesFailed } from '../chain/traces.ts';
 import type { Address, Transfer } from '../chain/transfers.ts';
 import { type Html, html, page, pageHeaders } from '../html.ts';
 
@@ -38,7 +38,7 @@ class Pages {
   readonly #root: string;
   readonly #node: Node;
   readonly #nativeSymbol: string;
-  #traceMethod: TraceMethod | undefined;
+  #traceMethod: TraceMethod = 'none';
 
   constructor(root: string, node: Node, nativeSymbol: string) {
     this.#root = root;
@@ -53,15 +53,15 @@ class Pages {
       this.#node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]),
     ]);
     if (transaction === null) return missing('No such transaction', 'It is not on this chain, or not yet.');
+    // What a failed transaction meant to move stayed where it was.
     const { transfers, isTraced } =
-      receipt === null ? { transfers: [], isTraced: true } : await this.#transfersOf(transaction);
+      receipt === null || receipt.status === '0x0'
+        ? { transfers: [], isTraced: true }
+        : await this.#transfersOf(transaction);
     const facts = await this.#factsOf(transfers);
     const shown = transfers.map((transfer) => this.#transfer(transfer, facts));
     const state = receipt === null ? 'waiting to be mined' : receipt.status === '0x0' ? 'failed' : 'succeeded';
-    const fee =
-      receipt === null
-        ? null
-        : BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice ?? transaction.gasPrice ?? 0);
+    const fee = receipt === null ? null : feeOf(transaction, receipt);
     const body = html`<h1>Transaction</h1>
 <dl>
 <dt>Hash</dt><dd><code>${hash}</code></dd>
@@ -122,11 +122,12 @@ ${isTraced ? '' : html`<p class="soft">Coins that contracts sent on the way cann
 
   async #transfersOf({ hash, blockNumber }: NodeTransaction): Promise<{ transfers: Transfer[]; isTraced: boolean }> {
     const node = this.#node;
-    this.#traceMethod ??= await findTraceMethod(node);
     const block = await readBlock(node, Number(blockNumber));
     const own = (transfers: Transfer[]) => transfers.filter(({ txHash }) => txHash === hash);
     try {
-      return { transfers: own(await readTransfers(node, block, this.#traceMethod)), isTraced: true };
+      if (this.#traceMethod === 'none') this.#traceMethod = await findTraceMethod(node);
+      const method = this.#traceMethod;
+      return { transfers: own(await readTransfers(node, block, method)), isTraced: method !== 'none' };
     } catch (error) {
       if (!(error instanceof TracesFailed)) throw error;
       return { transfers: own(await readTransfers(node, block, 'none')), isTraced: false };
@@ -174,6 +175,14 @@ ${isTraced ? '' : html`<p class="soft">Coins that contracts sent on the way cann
   #link(kind: 'address' | 'token', address: Address, text?: string): Html {
     return html`<a href="${this.#root}/${kind}/${address}">${text === undefined ? html`<code>${address}</code>` : text}</a>`;
   }
+}
+
+/** In wei, with what a transaction pays for its blobs. */
+function feeOf({ gasPrice }: NodeTransaction, receipt: NodeReceipt): bigint {
+  const { gasUsed, effectiveGasPrice, blobGasUsed, blobGasPrice } = receipt;
+  return (
+    BigInt(gasUsed) * BigInt(effectiveGasPrice ?? gasPrice ?? 0) + BigInt(blobGasUsed ?? 0) * BigInt(blobGasPrice ?? 0)
+  );
 }
 
 const notAnAddress = missing('This is not an address', 'An address is 0x and 40 hex digits.', 400);

@@ -16,6 +16,7 @@ export function explorerRoutes(server: FastifyInstance, node: Node, cataloged: r
     request.log.error({ err: error }, 'request failed');
     return refuse(reply, 500, 'The chain cannot be read at the moment');
   });
+  server.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'There is nothing at this path'));
   server.get<{ Querystring: Record<string, unknown> }>('/', async (request, reply) => {
     const { module, action, contractaddress: given } = request.query;
     if (module !== 'token' || action !== 'getToken') {

@@ -90,6 +90,12 @@ describe.each([{ scripted: false }, { scripted: true }])(
       });
     });
 
+    test('what is elsewhere is refused in the same frame', async () => {
+      const response = await fetch(`${services.explorerApiUrl}/tokens`);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({ status: '0', message: expect.any(String), result: null });
+    });
+
     test('a transaction has a page with its transfers', async () => {
       const { hash } = await chain.swap('Treasury');
       const { status, headers, text } = await open(`/tx/${hash}`);
@@ -145,6 +151,39 @@ test('a transaction whose block the node does not trace is shown, with a word ab
   expect(await open()).not.toContain('does not trace');
   node.refuse('trace_block', { code: -32000, message: 'missing trie node' });
   expect(await open()).toMatch(/<strong>150<\/strong>.*does not trace this block/s);
+  await services.close();
+  await node.close();
+  await chain.close();
+});
+
+test('a node that offers no traces is told of on the page of a transaction', async () => {
+  const chain = await startChain({ scripted: true });
+  const node = await startLimitedNode(chain.rpcUrl, ['trace_block']);
+  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
+  const { hash } = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 10n ** 18n });
+  const open = async () => (await fetch(`${services.explorerUrl}/tx/${hash}`)).text();
+  expect(await open()).toMatch(/<strong>1 NATIVE<\/strong>.*does not trace this block/s);
+  node.refuse('trace_block', 502);
+  expect(await open()).toMatch(/<strong>1 NATIVE<\/strong>.*does not trace this block/s);
+  node.refuse('trace_block', null);
+  expect(await open()).not.toContain('does not trace');
+  await services.close();
+  await node.close();
+  await chain.close();
+});
+
+test('a failed transaction moved nothing; the fee holds what blobs cost', async () => {
+  const chain = await startChain({ scripted: true });
+  const node = await startLimitedNode(chain.rpcUrl, []);
+  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
+  const { hash } = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 10n ** 18n });
+  const fees = { gasUsed: '0x2', effectiveGasPrice: '0xde0b6b3a7640000' };
+  const blobs = { blobGasUsed: '0x3', blobGasPrice: '0xde0b6b3a7640000' };
+  node.change('eth_getTransactionReceipt', (receipt: object) => ({ ...receipt, ...fees, ...blobs, status: '0x0' }));
+  const text = await (await fetch(`${services.explorerUrl}/tx/${hash}`)).text();
+  expect(text).toContain('<dd>failed</dd>');
+  expect(text).toMatch(/<h2>Transfers<\/h2>\s*<p>None\.<\/p>/);
+  expect(text).toContain('<dt>Fee</dt><dd>5 NATIVE</dd>');
   await services.close();
   await node.close();
   await chain.close();
