@@ -118,8 +118,8 @@ describe('rows', () => {
 
   it('stops when a service ignores the page', async () => {
     upstream.set(() => ({ body: rows(0, 50) }));
-    const answer = await client().rows(query);
-    if (answer.status === 'ok') expect(answer.rows).toHaveLength(50);
+    const { rows: told } = (await client().rows(query)) as { rows?: unknown[] };
+    expect(told).toHaveLength(50);
     expect(upstream.requests.length).toBeLessThanOrEqual(3);
   });
 
