@@ -1,15 +1,13 @@
-import { numberToHex } from 'viem';
+import { type Hex, isHex, keccak256, numberToHex } from 'viem';
 import { type Node, type NodeBlock, NodeBusy, type NodeLog, type NodeReceipt, NodeUnreachable } from './node.ts';
-import { coinMoves, type TraceMethod } from './traces.ts';
+import { coinMoves, type TraceMethod, TracesFailed } from './traces.ts';
 import { internalTransfers, nativeTransfers, type Transfer, tokenTransfers, transferTopics } from './transfers.ts';
-
-/** Everything of a block can be read but what happened within its transactions: pruned, too large, not at hand. */
-export class TracesFailed extends Error {}
 
 /** Reads one block. @throws when the node does not have it, which a cluster's laggard may not, though another counts it. */
 export async function readBlock(node: Node, number: number): Promise<NodeBlock> {
   const block = await node.call<NodeBlock | null>('eth_getBlockByNumber', [numberToHex(number), true]);
   if (block === null) throw new NodeUnreachable(`The node does not have block ${number}`);
+  if (Number(block.number) !== number) throw new NodeUnreachable(`The node answers another block than ${number}`);
   return block;
 }
 
@@ -21,7 +19,7 @@ export async function readBlock(node: Node, number: number): Promise<NodeBlock> 
 export async function readTransfers(node: Node, block: NodeBlock, traceMethod: TraceMethod): Promise<Transfer[]> {
   if (block.transactions.length === 0) return [];
   const logs = await readLogs(node, block);
-  const moves = await coinMoves(node, traceMethod, Number(block.number)).catch((error: Error) => {
+  const moves = await coinMoves(node, traceMethod, block).catch((error: Error) => {
     throw error instanceof NodeBusy ? error : new TracesFailed(error.message);
   });
   const payments = block.transactions.flatMap(nativeTransfers);
@@ -29,18 +27,50 @@ export async function readTransfers(node: Node, block: NodeBlock, traceMethod: T
 }
 
 /** The logs of transfers, each once and in the chain's order. */
-async function readLogs(node: Node, { hash }: NodeBlock): Promise<NodeLog[]> {
-  const logs = await node
-    .call<NodeLog[]>('eth_getLogs', [{ blockHash: hash, topics: [transferTopics] }])
-    .catch(() => logsOfReceipts(node, hash)); // Many providers limit how many logs one answer may hold.
-  const byIndex = new Map(logs.filter(({ removed }) => removed !== true).map((log) => [Number(log.logIndex), log]));
-  return [...byIndex].sort(([one], [other]) => one - other).map(([, log]) => log);
+async function readLogs(node: Node, block: NodeBlock): Promise<NodeLog[]> {
+  const answer = await node
+    .call<NodeLog[] | null>('eth_getLogs', [{ blockHash: block.hash, topics: [transferTopics] }])
+    .catch(() => null); // Many providers limit how many logs one answer may hold.
+  const logs = answer === null || isContradicted(block, answer) ? await logsOfReceipts(node, block) : answer;
+  // Some chains count the logs of each transaction anew.
+  const known = new Map(
+    logs
+      .filter(({ removed }) => removed !== true)
+      .map((log) => [`${log.transactionHash} ${Number(log.logIndex)}`, log] as const),
+  );
+  return [...known.values()].sort((one, other) => Number(one.logIndex) - Number(other.logIndex));
 }
 
-async function logsOfReceipts(node: Node, blockHash: string): Promise<NodeLog[]> {
-  const receipts = await node.call<NodeReceipt[] | null>('eth_getBlockReceipts', [blockHash]);
-  if (receipts === null) throw new NodeUnreachable(`The node does not have the receipts of block ${blockHash}`);
-  return receipts
+/** A cluster's laggard may know no logs of a block yet; whether there are any, the block itself tells. */
+function isContradicted({ logsBloom }: NodeBlock, logs: readonly NodeLog[]): boolean {
+  if (logs.length > 0 || !isHex(logsBloom) || logsBloom.length !== 514) return false;
+  const bits = BigInt(logsBloom);
+  // Each topic sets three bits, counted from the right; others may have set them too.
+  return transferTopics.some((topic) => {
+    const hash = keccak256(topic, 'bytes');
+    return [0, 2, 4].every((at) => ((bits >> BigInt(((hash[at]! << 8) | hash[at + 1]!) & 2047)) & 1n) === 1n);
+  });
+}
+
+async function logsOfReceipts(node: Node, block: NodeBlock): Promise<NodeLog[]> {
+  const receipts = await node.call<NodeReceipt[] | null>('eth_getBlockReceipts', [block.hash]).catch((error: Error) => {
+    if (error instanceof NodeBusy) throw error;
+    return null; // Not every node has this method.
+  });
+  return (receipts ?? (await receiptsOneByOne(node, block)))
     .flatMap(({ logs }) => logs)
     .filter(({ topics }) => transferTopics.some((topic) => topic === topics[0]));
+}
+
+async function receiptsOneByOne(node: Node, block: NodeBlock): Promise<NodeReceipt[]> {
+  const receipts: NodeReceipt[] = [];
+  for (const { hash } of block.transactions) receipts.push(await readReceipt(node, hash));
+  return receipts;
+}
+
+/** Reads a transaction's receipt. @throws when the node does not have it (yet). */
+export async function readReceipt(node: Node, hash: Hex): Promise<NodeReceipt> {
+  const receipt = await node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]);
+  if (receipt === null) throw new NodeUnreachable(`The node does not have the receipt of ${hash}`);
+  return receipt;
 }

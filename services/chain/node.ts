@@ -18,15 +18,20 @@ export class NodeUnreachable extends Error {}
 /** The node answers nobody, or not us, for a while: a rate or a quota is used up. It says nothing of what was asked. */
 export class NodeBusy extends NodeUnreachable {}
 
-/** Connects to a node over HTTP; `timeout` in ms. */
-export function connect(rpcUrl: string, timeout = 20_000): Node {
-  const client = createClient({ transport: http(rpcUrl, { retryCount: 0, timeout }) });
+/** The longest answer that is read, in bytes: the traces of a full block are tens of megabytes. */
+const maxResponseBodySize = 256 * 1024 * 1024;
+
+/** Connects to a node over HTTP; `timeout` in ms, for a whole answer to its last byte. */
+export function connect(rpcUrl: string, timeout = 30_000): Node {
+  const client = createClient({ transport: http(rpcUrl, { retryCount: 0, maxResponseBodySize }) });
   return {
     async call(method, params = []) {
+      const signal = AbortSignal.timeout(timeout);
       try {
-        const result = await client.request({ method, params } as never);
+        const result = await client.request({ method, params } as never, { signal });
         if (result !== undefined) return result;
       } catch (error) {
+        if (signal.aborted) throw new NodeUnreachable(`The node does not answer ${method} within ${timeout} ms`);
         throw explained(error, method);
       }
       throw new NodeUnreachable(`The node's answer to ${method} cannot be read`);
@@ -51,11 +56,14 @@ function explained(error: unknown, method: string): Error {
   return status === 429 ? new NodeBusy(said) : new NodeUnreachable(said);
 }
 
-/** Providers write a used-up rate in many ways. The text of a revert is the contract's own and tells nothing of it. */
+/**
+ * Providers write a used-up rate in many ways. The text of a revert is the contract's own and tells nothing of it, and an
+ * answer that is too large for the provider is so tomorrow as well.
+ */
 function isBusy({ code, details }: RpcRequestError): boolean {
-  if (/revert|vm exec|vm exception/i.test(details)) return false;
+  if (/revert|vm exec|vm exception|\bsize\b|too large|more than \d+ results/i.test(details)) return false;
   return (
-    [429, -32005, -32029].includes(code) ||
+    [429, -32005, -32007, -32029].includes(code) ||
     /too many requests|rate.?limit|requests? per|(?<!gas )limit (exceeded|reached)|throttl|quota|capacity|compute units/i.test(
       details,
     )
@@ -82,6 +90,8 @@ export interface NodeBlock {
   hash: Hex;
   parentHash: Hex;
   timestamp: Hex;
+  /** A filter that says which topics the block's logs may have; some chains leave it out. */
+  logsBloom?: Hex;
   transactions: NodeTransaction[];
 }
 
@@ -102,6 +112,9 @@ export interface NodeReceipt {
   status?: Hex;
   gasUsed: Hex;
   effectiveGasPrice?: Hex;
+  /** Of a transaction with blobs. */
+  blobGasUsed?: Hex;
+  blobGasPrice?: Hex;
   contractAddress: Hex | null;
   logs: NodeLog[];
 }

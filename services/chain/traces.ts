@@ -1,5 +1,5 @@
-import { type Hex, numberToHex } from 'viem';
-import { type Node, NodeRefused, NodeUnreachable } from './node.ts';
+import type { Hex } from 'viem';
+import { type Node, type NodeBlock, NodeBusy, NodeRefused, NodeUnreachable } from './node.ts';
 
 /** Coins that a contract sent within a transaction. */
 export interface CoinMove {
@@ -39,48 +39,74 @@ interface GethCall {
   calls?: GethCall[];
 }
 
-/** One transaction's trace, or why it could not be made. */
+/** One transaction's trace, or why it could not be made; older nodes leave out the hash. */
 interface GethTrace {
-  txHash: Hex;
+  txHash?: Hex;
   result?: GethCall;
   error?: string;
 }
 
-/** Finds out which way of tracing a node offers, by trying them on its newest block. */
+/** Everything of a block can be read but what happened within its transactions: pruned, too large, not at hand. */
+export class TracesFailed extends Error {}
+
+/**
+ * Finds out which way of tracing a node offers, by trying them on its newest block.
+ *
+ * @throws {TracesFailed} when one of them is not answered at all, and {@link NodeBusy}.
+ */
 export async function findTraceMethod(node: Node): Promise<TraceMethod> {
+  let unanswered: Error | undefined;
   for (const method of ['trace_block', 'debug_traceBlockByNumber'] as const) {
     try {
       await node.call(method, paramsOf(method, 'latest'));
       return method;
     } catch (error) {
-      if (!(error instanceof NodeRefused)) throw error;
+      if (error instanceof NodeBusy) throw error;
+      if (!(error instanceof NodeRefused)) unanswered = error as Error;
     }
   }
+  if (unanswered !== undefined) throw new TracesFailed(unanswered.message);
   return 'none';
 }
 
 /** The coins moved inside the transactions of a block that has some; what was reverted is left out. */
-export async function coinMoves(node: Node, method: TraceMethod, blockNumber: number): Promise<CoinMove[]> {
+export async function coinMoves(node: Node, method: TraceMethod, block: NodeBlock): Promise<CoinMove[]> {
   switch (method) {
     case 'none':
       return [];
-    case 'trace_block':
-      return parityMoves(await traced<ParityTrace>(node, method, blockNumber));
-    case 'debug_traceBlockByNumber':
-      return (await traced<GethTrace>(node, method, blockNumber)).flatMap(({ txHash, result, error }) => {
+    case 'trace_block': {
+      const traces = await traced<ParityTrace>(node, method, block);
+      const hashes = traces.map(({ transactionHash }) => transactionHash);
+      mustBeOf(block, hashes);
+      return parityMoves(traces);
+    }
+    case 'debug_traceBlockByNumber': {
+      const traces = await traced<GethTrace>(node, method, block);
+      const hashes = traces.map(({ txHash }, index) => txHash ?? block.transactions[index]?.hash);
+      mustBeOf(block, hashes);
+      return traces.flatMap(({ result, error }, index) => {
         if (result === undefined) throw new NodeRefused(`${method}: ${error}`);
-        return gethMoves(txHash, result);
+        const txHash = hashes[index];
+        return txHash ? gethMoves(txHash, result) : [];
       });
+    }
   }
 }
 
 /** No traces of a block with transactions: the node that was asked does not have the block yet. */
-async function traced<Trace>(node: Node, method: TraceMethod, blockNumber: number): Promise<Trace[]> {
-  const traces = await node.call<Trace[] | null>(method, paramsOf(method, numberToHex(blockNumber)));
+async function traced<Trace>(node: Node, method: TraceMethod, block: NodeBlock): Promise<Trace[]> {
+  const traces = await node.call<Trace[] | null>(method, paramsOf(method, block.number));
   if (traces === null || traces.length === 0) {
-    throw new NodeUnreachable(`The node does not have the traces of block ${blockNumber}`);
+    throw new NodeUnreachable(`The node does not have the traces of block ${Number(block.number)}`);
   }
   return traces;
+}
+
+/** Traces are asked by number: a cluster's other node may have another block there. */
+function mustBeOf({ number, transactions }: NodeBlock, txHashes: readonly (Hex | null | undefined)[]): void {
+  const own = new Set(transactions.map(({ hash }) => hash));
+  if (txHashes.every((hash) => !hash || own.has(hash))) return;
+  throw new NodeUnreachable(`The node answers the traces of another block ${Number(number)}`);
 }
 
 function paramsOf(method: TraceMethod, block: Hex | 'latest'): unknown[] {
@@ -105,7 +131,7 @@ function parityMoves(traces: readonly ParityTrace[]): CoinMove[] {
 
 function gethMoves(txHash: Hex, call: GethCall, inside = false): CoinMove[] {
   if (call.error) return [];
-  const carries = inside && ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'].includes(call.type);
+  const carries = inside && ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'].includes(call.type.toUpperCase());
   return [
     ...(carries ? moved(txHash, call.from, call.to, call.value) : []),
     ...(call.calls ?? []).flatMap((inner) => gethMoves(txHash, inner, true)),

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { Hex } from 'viem';
-import { readBlock, readTransfers, TracesFailed } from '../chain/block.ts';
-import { type Node, type NodeBlock, type NodeReceipt, NodeUnreachable } from '../chain/node.ts';
+import { readBlock, readReceipt, readTransfers } from '../chain/block.ts';
+import { type Node, type NodeBlock, NodeBusy, type NodeReceipt, NodeRefused, NodeUnreachable } from '../chain/node.ts';
 import { readFacts, type TokenFacts } from '../chain/token.ts';
-import { findTraceMethod, type TraceMethod } from '../chain/traces.ts';
+import { findTraceMethod, type TraceMethod, TracesFailed } from '../chain/traces.ts';
 import type { Address, Transfer } from '../chain/transfers.ts';
 import type { Clock } from '../clock.ts';
 import { addressIn, eventBody, type Role, wants } from './event.ts';
@@ -29,8 +29,14 @@ interface Match {
   webhook: Webhook;
 }
 
-/** How long blocks wait for traces that the node does not give, in milliseconds; then they are told without. */
-const tracePatienceMs = 120_000;
+/** How long blocks wait for traces or a token's name that the node does not give, in milliseconds; then they are told without. */
+const patienceMs = 120_000;
+
+/** How long a node that offers no traces is not asked for them again, in milliseconds. */
+const untracedMs = 600_000;
+
+/** In the place of the first block's hash: the node does not have that block. */
+const unknownGenesis = 'unknown';
 
 const roles: readonly Role[] = ['token', 'to', 'from'];
 
@@ -38,7 +44,11 @@ const roles: readonly Role[] = ['token', 'to', 'from'];
 export class Scanner {
   readonly #parts: ScannerParts;
   readonly #facts = new Map<Address, TokenFacts>();
+  /** Since when tokens could not be asked, in milliseconds since 1970. */
+  readonly #unnamedSince = new Map<Address, number>();
   #traceMethod: TraceMethod | undefined;
+  /** Until when nobody asks anew which way of tracing there is, in milliseconds since 1970. */
+  #tracingUntil = 0;
   /** Since when no block could be traced, in milliseconds since 1970. */
   #untracedSince: number | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -84,7 +94,9 @@ export class Scanner {
 
   async #run(): Promise<void> {
     const { node, store } = this.#parts;
-    const head = Number(await node.call<Hex>('eth_blockNumber'));
+    const newest = await node.call<unknown>('eth_blockNumber');
+    const head = typeof newest === 'string' && newest !== '' ? Number(newest) : Number.NaN;
+    if (Number.isNaN(head)) throw new NodeUnreachable("The node's answer to eth_blockNumber cannot be read");
     if (store.cursor()?.next === head + 1) return;
     let cursor = await this.#cursor(head);
     while (cursor.next <= head && !this.#closing) {
@@ -121,10 +133,15 @@ export class Scanner {
   /** Where to go on; on a chain not seen before that is after its newest block. */
   async #cursor(head: number): Promise<Cursor> {
     const { node, store, log } = this.#parts;
-    // Asked each time: a local chain may be started anew under the same URL.
-    const { hash: genesis } = await readBlock(node, 0);
+    // Asked each time: a local chain may be started anew under the same URL. Some nodes keep only the newest blocks.
+    const first = await node.call<NodeBlock | null>('eth_getBlockByNumber', ['0x0', false]).catch((error: Error) => {
+      if (error instanceof NodeRefused) return null;
+      throw error;
+    });
+    const genesis = first?.hash ?? unknownGenesis;
     const known = store.cursor();
-    if (known?.genesis === genesis) return known;
+    if (known?.genesis === genesis || (known !== undefined && genesis === unknownGenesis)) return known;
+    if (known?.genesis === unknownGenesis) return { ...known, genesis };
     if (known !== undefined) log.warn('This is another chain than last time; going on from its newest block');
     const cursor = { genesis, next: head + 1 };
     store.commit(cursor);
@@ -138,11 +155,7 @@ export class Scanner {
     const matches = transfers.flatMap((transfer) => this.#matches(transfer));
     const hashes = [...new Set(matches.map(({ transfer }) => transfer.txHash))];
     const receipts = new Map<Hex, NodeReceipt>();
-    for (const hash of hashes) {
-      const receipt = await node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]);
-      if (receipt === null) throw new NodeUnreachable(`The node does not have the receipt of ${hash}`);
-      receipts.set(hash, receipt);
-    }
+    for (const hash of hashes) receipts.set(hash, await readReceipt(node, hash));
     const deliveries: NewDelivery[] = [];
     for (const { transfer, role, webhook } of matches) {
       const { txHash } = transfer;
@@ -159,18 +172,23 @@ export class Scanner {
 
   async #transfersOf(block: NodeBlock): Promise<Transfer[]> {
     const { node, clock, log } = this.#parts;
+    // An empty block tells nothing of whether others can be traced.
+    if (block.transactions.length === 0) return [];
     try {
-      const transfers = await readTransfers(node, block, await this.#tracing());
-      this.#untracedSince = undefined;
+      const method = await this.#tracing();
+      const transfers = await readTransfers(node, block, method);
+      if (method !== 'none') this.#untracedSince = undefined;
       return transfers;
     } catch (error) {
       if (!(error instanceof TracesFailed)) throw error;
       this.#untracedSince ??= clock.now();
-      if (clock.now() - this.#untracedSince < tracePatienceMs) throw error;
+      if (clock.now() - this.#untracedSince < patienceMs) throw error;
       log.warn(
         { err: error, blockNumber: Number(block.number) },
         'Coins that contracts sent in this block are not seen',
       );
+      // Which way there is was not answered: the next block need not wait for that again.
+      if (this.#traceMethod === undefined || this.#traceMethod === 'none') this.#traceBy('none');
       return readTransfers(node, block, 'none');
     }
   }
@@ -185,28 +203,43 @@ export class Scanner {
   }
 
   async #tracing(): Promise<TraceMethod> {
-    if (this.#traceMethod === undefined) {
-      this.#traceMethod = await findTraceMethod(this.#parts.node);
-      const { log } = this.#parts;
-      if (this.#traceMethod !== 'none')
-        log.info({ method: this.#traceMethod }, 'Internal transfers are read from traces');
-      else {
-        log.warn(
-          'The node offers neither trace_block nor debug_traceBlockByNumber: coins sent by contracts will not be seen. ' +
-            'Use a node with one of them to see them.',
-        );
-      }
+    if (this.#traceMethod !== undefined && this.#parts.clock.now() < this.#tracingUntil) return this.#traceMethod;
+    return this.#traceBy(await findTraceMethod(this.#parts.node));
+  }
+
+  #traceBy(method: TraceMethod): TraceMethod {
+    const { clock, log } = this.#parts;
+    this.#tracingUntil = method === 'none' ? clock.now() + untracedMs : Number.POSITIVE_INFINITY;
+    if (method === this.#traceMethod) return method;
+    this.#traceMethod = method;
+    if (method !== 'none') log.info({ method }, 'Internal transfers are read from traces');
+    else {
+      log.warn(
+        'The node offers neither trace_block nor debug_traceBlockByNumber: coins sent by contracts will not be seen. ' +
+          'Use a node with one of them to see them.',
+      );
     }
-    return this.#traceMethod;
+    return method;
   }
 
   async #factsOf(token: Address): Promise<TokenFacts> {
     const known = this.#facts.get(token);
     if (known !== undefined) return known;
-    const facts = await readFacts(this.#parts.node, token);
+    const facts = await readFacts(this.#parts.node, token).catch((error: Error) => this.#withoutFacts(token, error));
     if (this.#facts.size >= 10_000) this.#facts.clear();
     // Nothing at all may also be a node that does not have a new contract yet.
     if (facts.name !== null || facts.symbol !== null || facts.decimals !== null) this.#facts.set(token, facts);
     return facts;
+  }
+
+  /** One token that cannot be asked, whatever its contract does to the node, must not hold up everything for good. */
+  #withoutFacts(token: Address, error: Error): TokenFacts {
+    const { clock, log } = this.#parts;
+    if (error instanceof NodeBusy) throw error;
+    const since = this.#unnamedSince.get(token) ?? clock.now();
+    this.#unnamedSince.set(token, since);
+    if (clock.now() - since < patienceMs) throw error;
+    log.warn({ err: error, token }, 'This token does not tell its name and decimals; its events are told without');
+    return { name: null, symbol: null, decimals: null };
   }
 }

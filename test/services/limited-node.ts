@@ -5,26 +5,35 @@ export interface LimitedNode {
   url: string;
   /** true: answers 503 to everything. */
   setAway(away: boolean): void;
-  /** Answers a method with this error from now on; null: no longer. */
-  refuse(method: string, error: { code: number; message: string } | null): void;
+  /** Answers a method with this error, or this HTTP status and a page, from now on; null: no longer. */
+  refuse(method: string, error: Refusal | null): void;
+  /** Answers a method with what this makes of the other node's result from now on; null: no longer. */
+  change(method: string, make: Change | null): void;
   close(): Promise<void>;
 }
+
+type Refusal = { code: number; message: string } | number;
+type Change = (result: never, params: readonly unknown[]) => unknown;
 
 /** Starts it on a free port. */
 export async function startLimitedNode(rpcUrl: string, missing: readonly string[]): Promise<LimitedNode> {
   let isAway = false;
-  const refused = new Map<string, { code: number; message: string }>(
+  const changes = new Map<string, Change>();
+  const refused = new Map<string, Refusal>(
     missing.map((method) => [method, { code: -32601, message: `the method ${method} is not available` }]),
   );
   const server = fastify();
   server.post('/', async (request, reply) => {
-    const { id, method } = request.body as { id: number; method: string };
+    const { id, method, params } = request.body as { id: number; method: string; params: unknown[] };
     if (isAway) return reply.code(503).send('gone');
     const error = refused.get(method);
+    if (typeof error === 'number') return reply.code(error).type('text/html').send('<h1>Something is wrong</h1>');
     if (error !== undefined) return { jsonrpc: '2.0', id, error };
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch(rpcUrl, { method: 'POST', headers, body: JSON.stringify(request.body) });
-    return reply.type('application/json').send(await answer.text());
+    const change = changes.get(method);
+    if (change === undefined) return reply.type('application/json').send(await answer.text());
+    return { jsonrpc: '2.0', id, result: change(((await answer.json()) as { result: never }).result, params) };
   });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
   return {
@@ -35,6 +44,10 @@ export async function startLimitedNode(rpcUrl: string, missing: readonly string[
     refuse(method, error) {
       if (error === null) refused.delete(method);
       else refused.set(method, error);
+    },
+    change(method, make) {
+      if (make === null) changes.delete(method);
+      else changes.set(method, make);
     },
     close: () => server.close(),
   };

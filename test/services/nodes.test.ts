@@ -1,0 +1,221 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { rpcOf } from '../../sandbox/chain/driver.ts';
+import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { type Harness, startHarness, temporaryFolder } from './harness.ts';
+import { type LimitedNode, startLimitedNode } from './limited-node.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+
+const patience = 120_000;
+const methods = ['trace_block', 'debug_traceBlockByNumber'] as const;
+
+describe.each([{ scripted: false }, { scripted: true }])(
+  'what nodes answer, over a chain with scripted: $scripted',
+  ({ scripted }) => {
+    let chain: Chain;
+    let node: LimitedNode;
+    let receiver: Receiver;
+    let services: Harness;
+    let folder: ReturnType<typeof temporaryFolder>;
+
+    beforeAll(async () => {
+      chain = await startChain({ scripted });
+    });
+    afterAll(() => chain.close());
+    beforeEach(async () => {
+      folder = temporaryFolder();
+      receiver = await startReceiver();
+      node = await startLimitedNode(chain.rpcUrl, []);
+      services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+      await services.watch(receiver.url, [chain.wallets.Treasury]);
+    });
+    afterEach(async () => {
+      await services.close();
+      await node.close();
+      await receiver.close();
+      folder.remove();
+    });
+
+    const pay = (amount: bigint, kind: 'native' | 'internal' | 'erc20' = 'native') =>
+      chain.transfer({ kind, from: 'Alice', to: 'Treasury', amount });
+    const scan = () => services.notification.scan();
+    const values = async (count: number) =>
+      (await receiver.until(count)).map(({ body }) => JSON.parse(body).value as string).sort();
+
+    test('an answer of many megabytes is read', async () => {
+      node.change('trace_block', ([first, ...more]: object[]) => [{ ...first, output: 'f'.repeat(12e6) }, ...more]);
+      await pay(9n, 'internal');
+      await scan();
+      expect(await values(1)).toEqual(['9']);
+    });
+
+    test.each([{ code: -32601, message: 'the method does not exist' }, 500])(
+      'logs that are not answered at once are read receipt by receipt where all at once is answered with %o',
+      async (refusal) => {
+        node.refuse('eth_getLogs', { code: -32005, message: 'query returned more than 10000 results' });
+        node.refuse('eth_getBlockReceipts', refusal);
+        await pay(8n, 'erc20');
+        await scan();
+        expect(await values(1)).toEqual(['8']);
+      },
+    );
+
+    test('no list of logs is not an empty one', async () => {
+      node.change('eth_getLogs', () => null);
+      await pay(8n, 'erc20');
+      await scan();
+      expect(await values(1)).toEqual(['8']);
+    });
+
+    test('logs that each transaction counts anew are all told', async () => {
+      node.change('eth_getLogs', (logs: object[]) => logs.map((log) => ({ ...log, logIndex: '0x0' })));
+      await chain.burst(10, { from: 'Alice', to: 'Treasury' });
+      await scan();
+      const tokens = (await receiver.until(10)).map(({ body }) => JSON.parse(body).tokenType);
+      expect(tokens).toContain('ERC-20');
+    });
+
+    test('traces of another block are not taken for those of this one', async () => {
+      const transactionHash = `0x${'7'.repeat(64)}`;
+      node.change('trace_block', (traces: object[]) => traces.map((one) => ({ ...one, transactionHash })));
+      await pay(9n, 'internal');
+      await expect(scan()).rejects.toThrow(/traces of another block/);
+      node.change('trace_block', null);
+      await scan();
+      expect(await values(1)).toEqual(['9']);
+    });
+
+    test('another block than the one asked for is not taken for it', async () => {
+      await pay(1n);
+      const before = await rpcOf(chain.rpcUrl)('eth_getBlockByNumber', ['0x1', true]);
+      node.change('eth_getBlockByNumber', (block: object, [number]) => (number === '0x0' ? block : before));
+      await expect(scan()).rejects.toThrow(/another block/);
+      node.change('eth_getBlockByNumber', null);
+      await scan();
+      expect(await values(1)).toEqual(['1']);
+    });
+
+    test('tracing that breaks from the start holds nothing up for good, and is found once it works', async () => {
+      for (const method of methods) node.refuse(method, 502);
+      await pay(1n);
+      await expect(scan()).rejects.toThrow(/502/);
+      services.clock.advance(patience);
+      await scan();
+      await pay(2n);
+      await scan();
+      expect(await values(2)).toEqual(['1', '2']);
+      for (const method of methods) node.refuse(method, null);
+      services.clock.advance(600_000);
+      await pay(3n, 'internal');
+      await scan();
+      expect(await values(3)).toEqual(['1', '2', '3']);
+    });
+
+    test('a node that keeps no first block is read all the same, and from where it was left', async () => {
+      node.change('eth_getBlockByNumber', (block: object, [number]) => (number === '0x0' ? null : block));
+      await services.close();
+      await pay(1n);
+      services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+      expect(await values(1)).toEqual(['1']);
+      await services.close();
+      folder.remove();
+      folder = temporaryFolder();
+      services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+      await services.watch(receiver.url, [chain.wallets.Treasury]);
+      await services.close();
+      await pay(2n);
+      node.change('eth_getBlockByNumber', null);
+      services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+      expect(await values(2)).toEqual(['1', '2']);
+    });
+
+    test('a newest block that cannot be read is not the first one', async () => {
+      await services.close();
+      folder.remove();
+      folder = temporaryFolder();
+      node.change('eth_blockNumber', () => null);
+      services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+      await services.watch(receiver.url, [chain.wallets.Treasury]);
+      await pay(1n);
+      await expect(scan()).rejects.toThrow(/eth_blockNumber cannot be read/);
+      node.change('eth_blockNumber', null);
+      await scan();
+      await pay(2n);
+      await scan();
+      expect(await values(1)).toEqual(['2']);
+    });
+
+    test('a token that cannot be asked for a moment is told with its decimals, one that never can without', async () => {
+      await pay(1n, 'erc20');
+      node.refuse('eth_call', { code: -32000, message: 'header not found' });
+      await expect(scan()).rejects.toThrow(/header not found/);
+      node.refuse('eth_call', null);
+      await scan();
+      await chain.transfer({ kind: 'erc20', token: 'bell', from: 'Alice', to: 'Treasury', amount: 2n });
+      node.refuse('eth_call', 504);
+      await expect(scan()).rejects.toThrow(/504/);
+      services.clock.advance(patience);
+      await scan();
+      const events = (await receiver.until(2)).map(({ body }) => JSON.parse(body));
+      expect(events.map(({ value, tokenDecimals }) => [value, tokenDecimals])).toEqual([
+        ['1', '6'],
+        ['2', undefined],
+      ]);
+    });
+  },
+);
+
+describe('over a chain with anvil', () => {
+  let chain: Chain;
+  let receiver: Receiver;
+  let folder: ReturnType<typeof temporaryFolder>;
+
+  beforeAll(async () => {
+    chain = await startChain();
+  });
+  afterAll(() => chain.close());
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    receiver = await startReceiver();
+  });
+  afterEach(async () => {
+    await receiver.close();
+    folder.remove();
+  });
+
+  test('no logs of a block that says that it has some are not believed', async () => {
+    const node = await startLimitedNode(chain.rpcUrl, []);
+    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+    await services.watch(receiver.url, [chain.wallets.Payroll]);
+    node.change('eth_getLogs', () => []);
+    await chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Payroll', amount: 7n });
+    await services.notification.scan();
+    await receiver.until(1);
+    expect(JSON.parse(receiver.received.at(-1)!.body)).toMatchObject({ tokenType: 'ERC-20', value: '7' });
+    await services.close();
+    await node.close();
+  });
+
+  test('debug traces that do not name their transaction belong to the one in their place; empty blocks tell nothing', async () => {
+    const node = await startLimitedNode(chain.rpcUrl, ['trace_block']);
+    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+    await services.watch(receiver.url, [chain.wallets.Treasury]);
+    const values = async (count: number) =>
+      (await receiver.until(count)).map(({ body }) => JSON.parse(body).value as string).sort();
+    node.change('debug_traceBlockByNumber', (traces: { result: object }[]) => traces.map(({ result }) => ({ result })));
+    await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 1n });
+    await services.notification.scan();
+    expect(await values(1)).toEqual(['1']);
+
+    // Pruned from here on. An empty block between must not start the patience anew.
+    node.refuse('debug_traceBlockByNumber', { code: -32000, message: 'historical state unavailable' });
+    await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
+    await rpcOf(chain.rpcUrl)('evm_mine');
+    await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 3n });
+    await expect(services.notification.scan()).rejects.toThrow(/unavailable/);
+    services.clock.advance(patience);
+    await services.notification.scan();
+    expect(await values(3)).toEqual(['1', '2', '3']);
+    await services.close();
+    await node.close();
+  });
+});
