@@ -1,15 +1,15 @@
-import { DiscordAPIError, HTTPError, RateLimitError, REST, Routes } from 'discord.js';
+import { DiscordAPIError, RateLimitError, REST, type RESTOptions, Routes } from 'discord.js';
 import { makeRequest } from './request.ts';
 
-/** What became of a request to send, as far as its answer tells. */
+/** What became of a request to send, as far as its answer tells. `retryAfterMs` is what the answer asked for. */
 export type Outcome =
   | { status: 'sent'; messageId: string | null }
   /** `local`: the library knew the limit and asked nobody. */
   | { status: 'rate-limited'; global: boolean; local: boolean; retryAfterMs: number }
   /** Time-out, broken connection, cut answer, 5xx: it may have been done. */
-  | { status: 'unsure'; reason: string }
+  | { status: 'unsure'; reason: string; retryAfterMs?: number }
   /** Not Discord itself, or Discord without a word on how long: hold everything. */
-  | { status: 'breaker'; reason: string }
+  | { status: 'breaker'; reason: string; retryAfterMs?: number }
   | { status: 'unauthorised' }
   | { status: 'forbidden'; code: number }
   | { status: 'gone'; code: number }
@@ -20,6 +20,53 @@ export type Found = { status: 'found'; messageId: string } | { status: 'absent' 
 
 /** JSON codes of a 403 that concern one channel. */
 const FORBIDDEN = new Set<unknown>([50001, 50013, 50083, 160005, 50024]);
+/** Those of a 400 that say that the channel takes no new message now, whatever it tells: closed threads above all. */
+const CLOSED = new Set<unknown>([50008, 50024, 50083, 160005, 160006]);
+/** Those that concern what a message says: they are no reason to hold anything else. */
+const UNWANTED = new Set<unknown>([20009, 200000, 240000]);
+/** Those of a Discord that takes nothing for a while. */
+const OVERLOADED = new Set<unknown>([40004, 130000]);
+
+/** An answer that the library would misread, as what it means. */
+class Misread extends Error {
+  readonly outcome: Outcome;
+  constructor(outcome: Outcome) {
+    super(outcome.status);
+    this.outcome = outcome;
+  }
+}
+
+/**
+ * Reads an answer to its end within the request's time. The library takes every page below 400 for a success, waits for
+ * an answer's end for minutes, and drops a `Retry-After` that comes with anything but a 429 of Discord's own.
+ */
+const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
+  const answer = await makeRequest(url, init);
+  const { status, statusText, headers, ok } = answer;
+  const text = await answer.text();
+  const json = parse(text);
+  const isJson = json !== undefined;
+  const seconds = Number(headers.get('retry-after'));
+  const wait = seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {};
+  const reason = `HTTP ${status}${isJson ? '' : ' without JSON'}`;
+  // It may have been done all the same.
+  if (status >= 500 || (ok && !isJson)) throw new Misread({ status: 'unsure', reason, ...wait });
+  if (status === 413) throw new Misread({ status: 'refused', reason });
+  if (status < 400 ? !ok : status !== 401 && !isJson) throw new Misread({ status: 'breaker', reason, ...wait });
+  const arrayBuffer = async () => new TextEncoder().encode(text).buffer;
+  const read = { text: async () => text, json: async () => json, arrayBuffer };
+  return { status, statusText, headers, ok, body: null, bodyUsed: true, ...read };
+};
+
+function parse(text: string): object | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'object' && json !== null ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Sends over Discord's REST alone, once: it never retries and never waits; the outbox does. */
 export function createSender({
   token,
@@ -38,15 +85,15 @@ export function createSender({
     timeout: timeoutMs,
     offset: 20,
     globalRequestsPerSecond: 1_000,
-    makeRequest,
+    makeRequest: readWhole,
   }).setToken(token);
 
-  async function attempt(request: () => Promise<unknown>): Promise<Outcome> {
+  async function attempt(request: () => Promise<unknown>, isChange = false): Promise<Outcome> {
     try {
       const message = (await request()) as { id?: unknown } | undefined;
       return { status: 'sent', messageId: typeof message?.id === 'string' ? message.id : null };
     } catch (error) {
-      const outcome = classify(error);
+      const outcome = classify(error, isChange);
       // The library forgets a token that was refused once.
       if (outcome.status === 'unauthorised') rest.setToken(token);
       return outcome;
@@ -83,7 +130,7 @@ export function createSender({
         if (csv === null) return rest.patch(route, { body: payload });
         // Discord keeps of a message's files, old and new, those that are listed.
         return rest.patch(route, { body: { ...payload, attachments: [{ id: '0' }] }, files: [fileOf(csv)] });
-      }),
+      }, true),
 
     /**
      * Looks for the message whose text holds `reference` among the newest 100, however wrong this machine's clock was,
@@ -123,15 +170,16 @@ export type Sender = ReturnType<typeof createSender>;
 
 const fileOf = (csv: string) => ({ name: 'transfers.csv', contentType: 'text/csv', data: Buffer.from(csv) });
 
-function classify(error: unknown): Outcome {
+function classify(error: unknown, isChange: boolean): Outcome {
+  if (error instanceof Misread) return error.outcome;
   if (error instanceof RateLimitError) {
-    if (error.retryAfter <= 0) return { status: 'breaker', reason: '429 without Retry-After' };
+    // A date, or anything else that is no number of seconds, is none either.
+    if (!(error.retryAfter > 0)) return { status: 'breaker', reason: '429 without Retry-After' };
     // Only what the library computed itself is equal to the millisecond.
     const local = error.retryAfter === error.timeToReset;
     return { status: 'rate-limited', global: error.global, local, retryAfterMs: error.retryAfter };
   }
-  if (error instanceof DiscordAPIError) return classifyRefusal(error);
-  if (error instanceof HTTPError) return { status: 'unsure', reason: `HTTP ${error.status}` };
+  if (error instanceof DiscordAPIError) return classifyRefusal(error, isChange);
   const { name, message } = error as Error;
   return {
     status: 'unsure',
@@ -139,16 +187,24 @@ function classify(error: unknown): Outcome {
   };
 }
 
-function classifyRefusal({ status, code, message }: DiscordAPIError): Outcome {
+function classifyRefusal({ status, code, message }: DiscordAPIError, isChange: boolean): Outcome {
   if (status === 401) return { status: 'unauthorised' };
+  const refused = { status: 'refused', reason: `${code}: ${message}`.slice(0, 500) } as const;
+  if (UNWANTED.has(code)) return refused;
+  // A message of another bot's, which had this one's place before: there is nothing that could be changed.
+  if (isChange && code === 50005) return { status: 'sent', messageId: null };
   if (status === 403) {
     return FORBIDDEN.has(code)
       ? { status: 'forbidden', code: Number(code) }
       : { status: 'breaker', reason: `403 (${code ?? 'no code'})` };
   }
-  if (typeof code !== 'number') return { status: 'breaker', reason: `${status} without a code` };
+  // Code 0 is a page that is not there, or may not be asked for so: no line is to blame for that.
+  if (typeof code !== 'number' || OVERLOADED.has(code) || (code === 0 && status !== 400))
+    return { status: 'breaker', reason: `${status} (${code ?? 'no code'})` };
   // "Unknown message": for a create with a known nonce, delivered and deleted since; for an edit, nothing left to do.
   if (code === 10008) return { status: 'sent', messageId: null };
   if (code === 10003 || code === 10004) return { status: 'gone', code };
-  return { status: 'refused', reason: `${code}: ${message}`.slice(0, 500) };
+  // Sent messages of an archived thread cannot be changed, while new ones open it again.
+  if (CLOSED.has(code) && !isChange) return { status: 'forbidden', code };
+  return refused;
 }

@@ -142,6 +142,7 @@ export function createPace(clock: Clock) {
           breakerWait = Math.min(BREAKER_MOST, breakerWait === 0 ? BREAKER_FIRST : breakerWait * 2);
           hold(now + breakerWait);
         }
+        hold(now + retryAfterMs);
         breakerOpen = true;
       } else if (outcome !== 'unsure' && now >= holdUntil) {
         authorised = true;

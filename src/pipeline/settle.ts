@@ -82,13 +82,15 @@ export function createSettler({
         wait(outcome.retryAfterMs);
         if (!outcome.local) pace.answered(outcome.global ? 'global' : 'invalid', outcome.retryAfterMs);
         return notTaken();
-      case 'unsure':
+      case 'unsure': {
         pace.answered('unsure');
-        wait(batch.blind ? blindPause(now - batch.frozenAt) : backoff(batch.attempts, random));
+        const own = batch.blind ? blindPause(now - batch.frozenAt) : backoff(batch.attempts, random);
+        wait(Math.max(own, outcome.retryAfterMs ?? 0));
         if (now - batch.frozenAt > GIVE_UP_MS) await store.outbox.dead(batch.id, `72 hours: ${outcome.reason}`, now);
         return;
+      }
       case 'breaker':
-        pace.answered('breaker');
+        pace.answered('breaker', outcome.retryAfterMs);
         return notTaken();
       case 'unauthorised':
         pace.answered('unauthorised');

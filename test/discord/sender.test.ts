@@ -1,4 +1,6 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { createSender } from '../../src/discord/sender.ts';
 
@@ -13,4 +15,81 @@ it('a look for a message tells of each of its requests, so that all of them are 
   expect(found).toEqual({ status: 'absent' });
   expect(told).toBeGreaterThan(1);
   expect(discord.requests(before)).toHaveLength(told);
+});
+
+/** A server that gives this answer to everything; `hangs` once the head and some of the body are sent. */
+async function answering(status: number, headers: Record<string, string>, body: string, hangs = false) {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(status, headers);
+    if (hangs) response.write(body);
+    else response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return createSender({ token: 'token', apiUrl: `http://127.0.0.1:${port}/api`, timeoutMs: 300 });
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const PAGE = { 'content-type': 'text/html' };
+const page = '<html>Hello</html>';
+const word = (code: number) => JSON.stringify({ code, message: 'words' });
+
+describe('an answer that', () => {
+  it.each<[string, number, Record<string, string>, string, object]>([
+    ['is a page instead of a message', 200, PAGE, page, { status: 'unsure' }],
+    ['is a page that calls itself JSON', 200, JSON_TYPE, page, { status: 'unsure' }],
+    ['is empty', 204, {}, '', { status: 'unsure' }],
+    ['leads elsewhere', 301, { ...PAGE, location: 'http://127.0.0.1:1/api' }, page, { status: 'breaker' }],
+    [
+      'asks to wait, in trouble',
+      503,
+      { ...PAGE, 'retry-after': '90' },
+      page,
+      { status: 'unsure', retryAfterMs: 90_000 },
+    ],
+    [
+      'asks to wait, as a page',
+      429,
+      { ...PAGE, 'retry-after': '90' },
+      page,
+      { status: 'breaker', retryAfterMs: 90_000 },
+    ],
+    [
+      'asks to wait till a date',
+      429,
+      { ...JSON_TYPE, 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' },
+      word(0),
+      { status: 'breaker' },
+    ],
+    ['knows no such page', 404, JSON_TYPE, word(0), { status: 'breaker' }],
+    ['takes nothing for a while', 400, JSON_TYPE, word(40_004), { status: 'breaker' }],
+    ['cannot take so much', 413, PAGE, page, { status: 'refused' }],
+    ['does not want these words', 403, JSON_TYPE, word(240_000), { status: 'refused' }],
+    ['is of an archived thread', 400, JSON_TYPE, word(50_083), { status: 'forbidden', code: 50_083 }],
+    ['is of a forum', 400, JSON_TYPE, word(50_008), { status: 'forbidden', code: 50_008 }],
+  ])('%s (%i)', async (_name, status, headers, body, outcome) => {
+    const sender = await answering(status, headers, body);
+    expect(await sender.create('1', { content: 'line' }, 'nonce')).toMatchObject(outcome);
+    expect(await sender.create('1', { content: 'line' }, 'nonce', 'a,csv')).toMatchObject(outcome);
+  });
+
+  it('refuses a change for good holds nothing else up', async () => {
+    const archived = await answering(400, JSON_TYPE, word(50_083));
+    expect(await archived.edit('1', '2', { content: 'line' })).toMatchObject({ status: 'refused' });
+    const another = await answering(403, JSON_TYPE, word(50_005));
+    expect(await another.edit('1', '2', { content: 'line' })).toEqual({ status: 'sent', messageId: null });
+  });
+
+  it('never comes to its end is given up with the request', async () => {
+    const sender = await answering(200, JSON_TYPE, '{"id":', true);
+    expect(await sender.create('1', { content: 'line' }, 'nonce')).toEqual({
+      status: 'unsure',
+      reason: 'no answer in time',
+    });
+  });
 });

@@ -159,8 +159,22 @@ describe('waiting before the next try', () => {
     expect(shown(ALERTS)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
   });
 
-  it('is as long as Retry-After says for everything', async () => {
-    const { asked, sender } = scripted(limited(true));
+  it('is as long as Retry-After says where a server in trouble says so', async () => {
+    const { asked, sender } = scripted({ status: 'unsure', reason: 'HTTP 503', retryAfterMs: 90 * SECOND });
+    await start(sender);
+    await pipeline.watch(TREASURY, ALERTS);
+    await send(1);
+    await pipeline.pass(89 * SECOND);
+    expect(asked).toHaveLength(1);
+    await pipeline.pass(2 * SECOND);
+    expect(shown(ALERTS)).toEqual(['1']);
+  });
+
+  it.each([
+    ['Discord', limited(true)],
+    ['what stands before it', { status: 'breaker', reason: 'HTTP 429', retryAfterMs: 90 * SECOND } as const],
+  ])('is as long as Retry-After says for everything: %s', async (_name, outcome) => {
+    const { asked, sender } = scripted(outcome);
     await start(sender);
     await pipeline.watch(TREASURY, ALERTS);
     await send(1);
