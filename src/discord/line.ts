@@ -111,6 +111,9 @@ export function whatTheyMoved(alerts: readonly ClaimedAlert[], voice: Voice): st
   const { transfer, count } = alerts[0]!;
   if (isItem(transfer)) {
     if (alerts.length === 1 && count === 1) return whatMoved(transfer, voice);
+    // Pieces of different collections, or of one and an amount, have no sum.
+    const isOfIt = (other: Transfer) => isItem(other) && other.token !== null && other.token === transfer.token;
+    if (alerts.length > 1 && !alerts.every((alert) => isOfIt(alert.transfer))) return null;
     return `${formatAmount(pieces(alerts).toString(), null)} × ${assetName(transfer, voice)}`;
   }
   const sum = sumOf(alerts);

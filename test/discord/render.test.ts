@@ -46,6 +46,19 @@ describe('several transfers of one transaction', () => {
     expect(embed!.title).toBe('🧾 2 transfers in one transaction');
   });
 
+  it('of different tokens are not summed, whichever comes first', () => {
+    const apes = alertOf({ txHash: HASH, ...key('1'), token: USDC, tokenName: 'Apes' });
+    for (const other of [alertOf({ txHash: HASH, token: BOB }), alertOf({ txHash: HASH, ...key('2') })])
+      for (const alerts of [
+        [apes, other],
+        [other, apes],
+      ])
+        expect(embedsOf(...alerts)[0]!.title).toBe('📥 Incoming · 2 transfers in one transaction');
+    expect(embedsOf(alertOf({ txHash: HASH, ...key('1') }), alertOf({ txHash: HASH, ...key('2') }))[0]!.title).toBe(
+      '📥 Incoming · 2 × `Harbor Keys` in 2 transfers',
+    );
+  });
+
   it('share a message with other transactions, wherever they stand, each with a reference of its own', () => {
     const { payload, used } = render(alertOf({ txHash: HASH }), alertOf(), alertOf({ txHash: HASH, from: BOB }));
     expect(used).toBe(3);
