@@ -183,7 +183,7 @@ function routeEvent(
   changed: { transfers: Set<string>; deliveries: Set<string>; lines: Set<string> },
 ): void {
   const seen = known.transfers.get(keys.transfer);
-  const { delivery } = judge(known.deliveries.get(keys.delivery), seen !== undefined, keys, receipt);
+  const { verdict, delivery } = judge(known.deliveries.get(keys.delivery), seen !== undefined, keys, receipt);
   const { projectId, addressType, direction } = event;
   known.deliveries.set(keys.delivery, { ...delivery, projectId, addressType, direction, lastAt: row.receivedAt });
   changed.deliveries.add(keys.delivery);
@@ -204,7 +204,10 @@ function routeEvent(
     if (sighting) tell(sighting, { row, event, keys }, known, routed);
     return;
   }
-  const moved = transfer.blockHash !== null && transfer.blockHash !== seen.transfer.blockHash;
+  const { blockHash, blockNumber } = seen.transfer;
+  // What comes again tells of the block of its time, which may be left behind by now.
+  const placed = verdict === 'twin' && transfer.blockHash !== null && transfer.blockHash !== blockHash;
+  const moved = placed && blockHash !== null;
   const count = Math.max(seen.count, delivery.count);
   if (moved || count > seen.count) changed.lines.add(keys.transfer);
   known.transfers.set(keys.transfer, {
@@ -212,8 +215,12 @@ function routeEvent(
     bodies: seen.bodies + 1,
     count,
     reorganised: seen.reorganised || moved,
-    transfer: moved
-      ? { ...seen.transfer, blockHash: transfer.blockHash, blockNumber: transfer.blockNumber }
+    transfer: placed
+      ? {
+          ...seen.transfer,
+          blockHash: transfer.blockHash,
+          blockNumber: moved ? transfer.blockNumber : (blockNumber ?? transfer.blockNumber),
+        }
       : seen.transfer,
   });
 }

@@ -96,6 +96,31 @@ describe('one transfer, one line per channel', () => {
   });
 });
 
+describe('the block of a transfer', () => {
+  const other = { blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 };
+
+  it('is not the one that was left, when a delivery of that one comes again', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    await pipeline.receive(event, null);
+    await count(ALERTS, 1);
+    await pipeline.receive({ ...event, ...other });
+    await pipeline.receive(event);
+    await pipeline.turnUntil(() => pipeline.lines(ALERTS).some(({ text }) => text.includes('now in block 777,777')));
+    await pipeline.pass(60_000);
+    expect(pipeline.lines(ALERTS)[0]!.text).toContain('now in block 777,777');
+    await only(1);
+  });
+
+  it('is learned from another body where the first one did not tell, without a word of a reorganisation', async () => {
+    await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly' });
+    await pipeline.receive({ ...event, blockHash: null, blockNumber: null });
+    await pipeline.receive({ ...event, direction: 'outgoing' });
+    await pipeline.turnUntil(() => pipeline.lines(ALERTS).length > 0, 3_700);
+    expect(pipeline.lines(ALERTS)[0]!.text).toContain(`Block ${String(event.blockNumber)}`);
+    expect(pipeline.lines(ALERTS)[0]!.text).not.toContain('reorganised');
+  });
+});
+
 describe('two equal transfers in one transaction', () => {
   it('are one line that says ×2, edited when it was already sent', async () => {
     await pipeline.watch(TREASURY, ALERTS);
