@@ -204,13 +204,13 @@ export function startDeliverer(options: DelivererOptions) {
     };
   }
 
-  /** Changes a sent message; one that never came to be, is gone, or would no longer hold its lines stays as it is. */
+  /** Changes a sent message; one that never came to be, or some of which is forgotten, stays as it is. */
   async function change(batch: Batch, original: Original | null): Promise<Outcome> {
     const messageId = original?.messageId;
     if (!messageId || original.alerts.length === 0) return { status: 'sent', messageId: null };
     if (batch.payload !== '') return sender.edit(batch.channelId, messageId, JSON.parse(batch.payload) as object);
     const anew = await renderedAnew(original, batch.reference);
-    if (!anew) return { status: 'sent', messageId: null };
+    if (!anew) return { status: 'refused', reason: 'The message has no room for what is known now.' };
     return sender.edit(batch.channelId, messageId, anew.payload, anew.csv);
   }
 

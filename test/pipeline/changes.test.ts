@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { renderAlerts } from '../../src/discord/render.ts';
 import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
 
 const SECOND = 1_000;
@@ -242,5 +243,25 @@ describe('a change of a sent message', () => {
     await pipeline.turnUntil(settled);
     expect([changes(), titles()[0]]).toEqual([2, expect.stringContaining('×2')]);
     expect(pipeline.clock.now() - now).toBeGreaterThanOrEqual(SECOND);
+  });
+
+  it('that the message has no room for is a dead letter', async () => {
+    await pipeline.close();
+    const settings = { explorerUrl: undefined, nativeSymbol: undefined };
+    pipeline = await startPipeline({
+      render: (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
+    });
+    await pipeline.watch(TREASURY, ALERTS);
+    const { txHash } = payment();
+    const payouts = Array.from({ length: 40 }, (_, n) =>
+      payment({ txHash, from: TREASURY, to: `0x${(n + 1).toString(16).padStart(40, 'a')}`, direction: 'outgoing' }),
+    );
+    for (const payout of payouts) await pipeline.receive(payout);
+    await pipeline.turnUntil(settled, 5);
+    for (const payout of payouts) await pipeline.receive(payout);
+    await pipeline.turnUntil(settled, 60);
+    const letters = await pipeline.store.outbox.deadLetters(10);
+    expect(letters[0]).toMatchObject({ channelId: ALERTS, isChange: 1 });
+    expect(letters[0]!.reason).toContain('no room');
   });
 });
