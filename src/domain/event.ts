@@ -62,7 +62,8 @@ function readEvent(fields: Fields): ParsedEvent {
   const from = toAddress(fields.from);
   const to = toAddress(fields.to);
   const tokenAddress = toAddress(fields.tokenAddress);
-  if (!from && !to && !tokenAddress) {
+  // Nobody can watch the native coin's sentinel: of an event that names nothing else nobody would ever hear.
+  if (!from && !to && (!tokenAddress || tokenAddress === NATIVE_SENTINEL)) {
     return { ok: false, reason: 'The event names no address (from, to, tokenAddress).' };
   }
   const tokenId = readTokenId(fields.tokenId);

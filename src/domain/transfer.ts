@@ -54,7 +54,7 @@ const digest = (parts: (string | number | boolean | null)[]) => hash('sha256', J
  */
 export function transferKey(scope: number, t: Transfer): string {
   const kind = t.kind === 'erc721' || t.kind === 'erc1155' ? 'nft' : t.kind;
-  const amount = t.tokenId === null ? t.value : `${t.tokenId}/${kind === 'nft' ? (t.value ?? '') : ''}`;
+  const amount = t.tokenId === null ? t.value : `${t.tokenId}/${t.value ?? ''}`;
   return digest([scope, kind, t.txHash, t.token, t.from, t.to, amount]);
 }
 

@@ -127,14 +127,21 @@ describe('how live services deviate', () => {
 });
 
 describe('what cannot be understood', () => {
-  it.each(['', 'hello', '[]', 'null', '42', '{"txHash":', `{"txHash":"${HASH}"}`, `{"from":"${A}","to":"${B}"}`])(
-    'names a reason for %j',
-    (body) => {
-      const parsed = parse(body);
-      expect(parsed.ok).toBe(false);
-      expect(!parsed.ok && parsed.reason).toMatch(/\w+ .*\.$/);
-    },
-  );
+  it.each([
+    '',
+    'hello',
+    '[]',
+    'null',
+    '42',
+    '{"txHash":',
+    `{"txHash":"${HASH}"}`,
+    `{"from":"${A}","to":"${B}"}`,
+    `{"from":"somebody","to":null,"txHash":"${HASH}","value":"1","tokenAddress":"0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"}`,
+  ])('names a reason for %j', (body) => {
+    const parsed = parse(body);
+    expect(parsed.ok).toBe(false);
+    expect(!parsed.ok && parsed.reason).toMatch(/\w+ .*\.$/);
+  });
 
   it('never throws, whatever the bytes', () => {
     fc.assert(

@@ -205,6 +205,10 @@ describe('keys', () => {
   ])('differ with %j', (change) => {
     expect(transferKey(0, other(change).transfer)).not.toBe(transferKey(0, event.transfer));
   });
+  it('differ with the amount, also where a token id comes with it', () => {
+    const of = (value: string) => transferKey(0, other({ tokenId: '0', value }).transfer);
+    expect(of('5')).not.toBe(of('6'));
+  });
   it('keep scopes apart', () => {
     expect(transferKey(1, event.transfer)).not.toBe(transferKey(0, event.transfer));
   });
