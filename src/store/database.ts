@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { migrations } from './migrations.ts';
@@ -97,9 +97,12 @@ export function openBeside(file: string): Database.Database {
   return db;
 }
 
-/** An exclusive transaction on a file beside the database: the system releases it however the process ends. */
+/**
+ * An exclusive transaction on a file beside the database, by whichever name that is called: the system releases it
+ * however the process ends.
+ */
 export function takeLock(file: string): Database.Database {
-  const lock = new Database(`${file}.lock`, { timeout: 0 });
+  const lock = new Database(`${existsSync(file) ? realpathSync(file) : file}.lock`, { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     return lock;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
@@ -76,6 +76,16 @@ describe('the database file', () => {
     );
     close();
     openDatabase(file).close();
+  });
+
+  it('is held under every name that it has', () => {
+    openDatabase(file).close();
+    const other = join(directory, 'other.sqlite');
+    symlinkSync(file, other);
+    const { close } = openDatabase(file);
+    expect(() => openDatabase(other)).toThrow(/Another process is using .*other\.sqlite/);
+    close();
+    openDatabase(other).close();
   });
 
   it('is free again as soon as a process that held it was killed', async () => {
