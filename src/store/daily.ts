@@ -24,9 +24,9 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
   const stopped = new AbortController();
   let running: Promise<void> | null = null;
 
-  const names = (prefix: string) => {
+  const names = (prefix: string, end = '.sqlite') => {
     try {
-      return readdirSync(folder).filter((name) => name.startsWith(prefix) && name.endsWith('.sqlite'));
+      return readdirSync(folder).filter((name) => name.startsWith(prefix) && name.endsWith(end));
     } catch {
       return [];
     }
@@ -39,6 +39,8 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
   async function backUp(): Promise<void> {
     const target = join(folder, `daily-${stamp(clock.now())}.sqlite`);
     try {
+      // A bot that was stopped meanwhile left what it had copied, as large as the database, and no later one is called so.
+      for (const half of names('daily-', '.sqlite.partial')) rmSync(join(folder, half), { force: true });
       const env = { DATABASE_URL: `sqlite:${file}` };
       await promisify(execFile)(process.execPath, [PROGRAM, target], { env, signal: stopped.signal });
       for (const old of names('daily-').sort().slice(0, -KEPT)) rmSync(join(folder, old), { force: true });

@@ -34,6 +34,8 @@ it('a running bot is backed up once a day; seven daily backups are kept, and eve
   await backups.idle();
   expect(daily()).toHaveLength(1);
 
+  // Of a process that was stopped while it copied.
+  writeFileSync(join(backupFolder(file), 'daily-2026-01-31T12-00-00-000Z.sqlite.partial'), 'half');
   // The files bear the real time, which stands still beside this clock: from here on every look finds the last one old.
   clock.advance(24 * HOUR);
   const [first] = daily();
