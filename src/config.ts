@@ -35,6 +35,12 @@ const urlLike = (example: string) =>
     .refine((value) => /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value), `a URL like ${example}`)
     .transform((value) => value.replace(/\/+$/, ''));
 const url = urlLike('https://service.example/v0');
+/** What goes into a request's head, where anything else would make every request fail. */
+const credential = (expected: string) =>
+  z
+    .string({ required_error: `required: ${expected}` })
+    .trim()
+    .regex(/^[!-~]+$/, `${expected}, without blanks in it`);
 const ids = z
   .string()
   .transform(split)
@@ -81,10 +87,7 @@ function addressList(entries: string[]): AddressList {
 
 /** One entry a variable; `.env.example` names exactly these. */
 const schema = z.object({
-  DISCORD_TOKEN: z.preprocess(
-    given,
-    z.string({ required_error: 'required: the bot token from the Discord developer portal' }),
-  ),
+  DISCORD_TOKEN: z.preprocess(given, credential('the bot token from the Discord developer portal')),
   DISCORD_API_URL: withDefault(url, 'https://discord.com/api'),
   HOST: withDefault(z.string(), '127.0.0.1'),
   PORT: withDefault(port, '8080'),
@@ -105,7 +108,7 @@ const schema = z.object({
   NOTIFICATION_URL: optional(url),
   NOTIFICATION_PROJECT_ID: optional(z.string()),
   NOTIFICATION_API_KEY: optional(z.string()),
-  NOTIFICATION_API_SECRET: optional(z.string()),
+  NOTIFICATION_API_SECRET: optional(credential('the project’s API secret')),
   OPERATOR_GUILD_IDS: withDefault(ids, ','),
   EXPLORER_API_URL: optional(url),
   EXPLORER_ADDRESS_PARAM: withDefault(z.string().regex(/^\w+$/, 'the name of a query parameter'), 'contractaddress'),

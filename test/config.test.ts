@@ -30,10 +30,11 @@ describe('.env.example', () => {
   });
 });
 
+const project = { NOTIFICATION_PROJECT_ID: 'p', NOTIFICATION_API_KEY: 'k', NOTIFICATION_API_SECRET: 's' };
+
 it('starts with a project’s keys and no root of the service: that interface is off', () => {
-  const keys = { NOTIFICATION_PROJECT_ID: 'p', NOTIFICATION_API_KEY: 'k', NOTIFICATION_API_SECRET: 's' };
-  const config = readConfig({ DISCORD_TOKEN: 't', ...keys });
-  expect(config).toMatchObject(keys);
+  const config = readConfig({ DISCORD_TOKEN: 't', ...project });
+  expect(config).toMatchObject(project);
   expect(config.NOTIFICATION_URL).toBeUndefined();
 });
 
@@ -53,6 +54,15 @@ describe('a wrong environment', () => {
     expect(message).toContain('NOTIFICATION_PROJECT_ID: missing');
     expect(message).toContain('npm run sandbox');
     for (const secret of ['se cret', 'hush-hush', 'c2hvcnQ=', 'password']) expect(message).not.toContain(secret);
+  });
+
+  it('has a token that no request could carry; blanks around it are not its own', () => {
+    for (const token of ['to ken', 'to\nken', 'tokén']) {
+      const message = faults({ DISCORD_TOKEN: token, ...project, NOTIFICATION_API_SECRET: token });
+      expect(message).toMatch(/DISCORD_TOKEN: the bot token.*NOTIFICATION_API_SECRET: the project/s);
+      expect(message).not.toContain(token);
+    }
+    expect(readConfig({ DISCORD_TOKEN: ' token\n' }).DISCORD_TOKEN).toBe('token');
   });
 
   it('has a root with a query', () => {
