@@ -1,4 +1,11 @@
-import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { type Logger, pino } from 'pino';
 import { connect } from './chain/node.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -6,7 +13,7 @@ import { readCategories } from './discovery/providers.ts';
 import { discoveryRoutes } from './discovery/routes.ts';
 import { explorerPages } from './explorer/pages.ts';
 import { explorerRoutes } from './explorer/routes.ts';
-import { notificationRoutes } from './notification/routes.ts';
+import { failure, notificationRoutes } from './notification/routes.ts';
 import { openNotification, type RunningNotification } from './notification/service.ts';
 import type { Notification, Project } from './notification/types.ts';
 
@@ -75,9 +82,21 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
+    routerOptions: { maxParamLength: 1000 },
+    // Its own words would repeat the path with the key of its query, in the frame of none of the services.
+    frameworkErrors: (_error, { url }: FastifyRequest, reply: FastifyReply) => {
+      const statusCode = 400;
+      const message = 'This is no path: a part of it is too long, or is no URL encoding';
+      if (url.startsWith('/notification/')) reply.code(statusCode).send(failure(statusCode, message));
+      else if (url.startsWith('/explorer/v0')) reply.code(statusCode).send({ status: '0', message, result: null });
+      else reply.code(statusCode).send({ error: { message } });
+    },
   });
   server.setNotFoundHandler((_request, reply) =>
     reply.code(404).send({ error: { message: 'There is nothing at this path' } }),
+  );
+  server.setErrorHandler<FastifyError>(({ statusCode = 500, message }, _request, reply) =>
+    reply.code(statusCode).send({ error: { message: statusCode < 500 ? message : 'The request failed' } }),
   );
   server.get('/healthz', () => ({ ok: true }));
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import { getAddress, isAddress } from 'viem';
 import type { Node } from '../chain/node.ts';
 import { readToken, type TokenRecord } from '../chain/token.ts';
@@ -12,7 +12,9 @@ import type { Address } from '../chain/transfers.ts';
  */
 export function explorerRoutes(server: FastifyInstance, node: Node, cataloged: readonly string[]): void {
   const catalog = new Set(cataloged.map((address) => address.toLowerCase()));
-  server.setErrorHandler((error, request, reply) => {
+  server.setErrorHandler<FastifyError>((error, request, reply) => {
+    const { statusCode = 500 } = error;
+    if (statusCode < 500) return refuse(reply, statusCode, error.message);
     request.log.error({ err: error }, 'request failed');
     return refuse(reply, 500, 'The chain cannot be read at the moment');
   });

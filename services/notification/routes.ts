@@ -23,7 +23,10 @@ class NotFound extends Error {
   readonly statusCode = 404;
 }
 
-const receiverUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).max(2048);
+const receiverUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .max(2048)
+  .refine(hasReadableCredentials, 'must have its user and password in URL encoding: % is written %25');
 const eventType = z.enum(eventTypes, { error: `must be one of ${eventTypes.join(', ')}` });
 const text = z.string({ error: 'must be a string' });
 const addresses = z
@@ -36,6 +39,9 @@ const addresses = z
   .min(1, 'must hold at least one address')
   .max(10_000, 'must hold at most 10,000 addresses');
 
+/** How many faults of a body are told at once. */
+const namedFaults = 10;
+
 const error = 'The body must be a JSON object';
 const createBody = z.object({ projectId: text, webhookUrl: receiverUrl, eventType }, { error });
 const editBody = z.object(
@@ -43,6 +49,11 @@ const editBody = z.object(
   { error },
 );
 const addressesBody = z.object({ webhookId: text, addresses }, { error });
+
+/** The body of an error. */
+export function failure(statusCode: number, errorMessage: string) {
+  return { statusCode, errorMessage, error: STATUS_CODES[statusCode] ?? 'Error' };
+}
 
 /**
  * Interface A below the given instance's prefix. Every call needs the header API-SECRET and the query parameter
@@ -59,7 +70,7 @@ export function notificationRoutes(
     const statusCode = error.statusCode ?? 500;
     if (statusCode >= 500) request.log.error({ err: error }, 'request failed');
     const errorMessage = statusCode >= 500 ? 'The request failed. Try again later.' : error.message;
-    return reply.code(statusCode).send({ statusCode, errorMessage, error: STATUS_CODES[statusCode] ?? 'Error' });
+    return reply.code(statusCode).send(failure(statusCode, errorMessage));
   });
   server.setNotFoundHandler(() => {
     throw new NotFound('There is nothing at this path');
@@ -157,6 +168,20 @@ function equal(expected: string, given: string): boolean {
 function read<Output>(schema: z.ZodType<Output>, body: unknown): Output {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(' '));
+  const { issues } = parsed.error;
+  const faults = issues
+    .slice(0, namedFaults)
+    .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(' '));
+  if (issues.length > namedFaults) faults.push(`and ${issues.length - namedFaults} more`);
   throw new BadRequest(faults.join('; '));
+}
+
+function hasReadableCredentials(text: string): boolean {
+  try {
+    const { username, password } = new URL(text);
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
 }

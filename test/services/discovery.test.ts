@@ -108,6 +108,10 @@ test('empty parameters are none', async () => {
 
 test('an unknown path is answered in the frame', async () => {
   expect(await get('/nothing')).toEqual({ status: 404, body: { error: { message: expect.any(String) } } });
+  expect(await get('/toolbox/%zz')).toEqual({ status: 400, body: { error: { message: expect.any(String) } } });
+  const headers = { 'content-type': 'application/json' };
+  const posted = await fetch(`${services.discoveryUrl}/nothing`, { method: 'POST', headers, body: '{' });
+  expect([posted.status, await posted.json()]).toEqual([400, { error: { message: expect.any(String) } }]);
 });
 
 test('the directory page searches, and third-party text stays text', async () => {

@@ -91,9 +91,16 @@ describe.each([{ scripted: false }, { scripted: true }])(
     });
 
     test('what is elsewhere is refused in the same frame', async () => {
-      const response = await fetch(`${services.explorerApiUrl}/tokens`);
-      expect(response.status).toBe(404);
-      expect(await response.json()).toMatchObject({ status: '0', message: expect.any(String), result: null });
+      const headers = { 'content-type': 'application/json' };
+      for (const [path, init, status] of [
+        ['/tokens', {}, 404],
+        ['/%zz', {}, 400],
+        ['', { method: 'POST', headers, body: '{' }, 400],
+      ] as const) {
+        const response = await fetch(services.explorerApiUrl + path, init);
+        expect(response.status).toBe(status);
+        expect(await response.json()).toMatchObject({ status: '0', message: expect.any(String), result: null });
+      }
     });
 
     test('a transaction has a page with its transfers', async () => {

@@ -109,6 +109,7 @@ test.each([
 
 test.each([
   ['javascript:alert(1)', 'ALL', /http or https/],
+  ['http://harbor:%zz@127.0.0.1:9/', 'ALL', /user and password in URL encoding/],
   ['http://127.0.0.1:9/', 'EVERYTHING', /one of ALL, NATIVE, ERC20, ERC721/],
 ])('a webhook with %s and %s is refused', async (url, eventType, message) => {
   const answer = await services.call('POST', '/webhook', { projectId: 'harbor', webhookUrl: url, eventType });
@@ -125,6 +126,18 @@ test('a type without a body is no fault, and an unknown path is answered in the 
   const unknown = await remove('/webhook');
   expect(unknown.status).toBe(404);
   expect(await unknown.json()).toMatchObject({ statusCode: 404, error: 'Not Found' });
+});
+
+test('a long list of faults is cut, and a path that is none is answered in the frame without the key', async () => {
+  const webhookId = await create();
+  const addresses = Array.from({ length: 10_000 }, () => 'nobody');
+  const { body } = await services.call('POST', '/webhook/add-addresses', { webhookId, addresses });
+  expect((body as { errorMessage: string }).errorMessage).toMatch(/^addresses\.0 is .{100,1000}; and 9990 more$/);
+  for (const path of ['%zz', 'x'.repeat(2000)]) {
+    const answer = await services.call('GET', `/webhooks/${path}`);
+    expect(answer).toMatchObject({ status: 400, body: { statusCode: 400, error: 'Bad Request' } });
+    expect(JSON.stringify(answer.body)).not.toContain(harbor.key);
+  }
 });
 
 test('a body that is not JSON is answered in the same frame', async () => {
