@@ -27,6 +27,8 @@ import type { Store } from './store/tables.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const MEMORY_MS = 30 * 24 * HOUR;
+/** A path token of fewer characters may be guessed. */
+const TOKEN_LENGTH = 16;
 /** From here on new deliveries are refused, so that nobody fills the disk with what cannot be understood. */
 const QUARANTINE = { rows: 10_000, bytes: 50 * 1024 * 1024 };
 /** The same for each server with a project of its own. */
@@ -51,6 +53,9 @@ export async function startApp(
   const now = clock.now;
   const settings: RenderSettings = { explorerUrl: config.EXPLORER_URL, nativeSymbol: config.NATIVE_SYMBOL };
   let publicUrl = config.PUBLIC_URL ?? '';
+  if (config.RECEIVER_TOKEN !== undefined && config.RECEIVER_TOKEN.length < TOKEN_LENGTH) {
+    log.warn('RECEIVER_TOKEN is so short that it may be guessed; set a longer one (openssl rand -hex 24)');
+  }
   const paths = await openPaths({ store, fixed: config.RECEIVER_TOKEN, now, publicUrl: () => publicUrl });
   const projects = await openProjects(config, { store, file, receiver: paths, now, log }).catch(async (error) => {
     await closeStore();

@@ -95,12 +95,13 @@ const schema = z.object({
   OPS_HOST: withDefault(z.string(), '127.0.0.1'),
   OPS_PORT: withDefault(port, '9464'),
   DATABASE_URL: withDefault(
-    z.string().regex(/^sqlite:./, 'sqlite: and a path, like sqlite:data/ledgerbell.sqlite'),
+    // Without `sqlite:` it is a path as well.
+    z.string().regex(/^(sqlite:|(?!\w+:))./, 'sqlite: and a path, like sqlite:data/ledgerbell.sqlite'),
     'sqlite:data/ledgerbell.sqlite',
   ),
   SECRETS_KEY: optional(keys),
   RECEIVER_TOKEN: optional(
-    z.string().regex(/^[\w-]{8,100}$/, '8 to 100 letters, digits, _ or - (openssl rand -hex 24)'),
+    z.string().regex(/^[\w-][\w.~-]{0,99}$/, 'up to 100 letters, digits, _, -, . or ~ (openssl rand -hex 24)'),
   ),
   RECEIVER_SOURCES: withDefault(list, SOURCES),
   RECEIVER_SOURCE_CHECK: withDefault(oneOf(['enforce', 'report', 'off'], 'enforce, report or off'), 'enforce'),
@@ -158,7 +159,7 @@ export function readConfig(environment: Environment): Config {
 
 /** The path of the database. */
 export const databaseFile = ({ DATABASE_URL }: Pick<Config, 'DATABASE_URL'>): string =>
-  resolve(DATABASE_URL.slice('sqlite:'.length));
+  resolve(DATABASE_URL.replace(/^sqlite:/, ''));
 
 /** The same, for the tools that need nothing else; throws a {@link ConfigError} when it is wrong. */
 export function readDatabaseFile(environment: Environment): string {

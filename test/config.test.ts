@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CONFIG_KEYS, ConfigError, readConfig } from '../src/config.ts';
+import { CONFIG_KEYS, ConfigError, databaseFile, readConfig } from '../src/config.ts';
 
 const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
 const lines = example.split('\n').filter((line) => /^[A-Z_]+=/.test(line));
@@ -38,6 +38,13 @@ it('starts with a project’s keys and no root of the service: that interface is
   expect(config.NOTIFICATION_URL).toBeUndefined();
 });
 
+it('takes a path without its scheme, and a short path token', () => {
+  const config = readConfig({ DISCORD_TOKEN: 't', DATABASE_URL: 'data/bell.sqlite', RECEIVER_TOKEN: 'bell' });
+  expect(databaseFile(config)).toBe(databaseFile({ DATABASE_URL: 'sqlite:data/bell.sqlite' }));
+  expect(databaseFile({ DATABASE_URL: '/srv/bell.sqlite' })).toBe('/srv/bell.sqlite');
+  expect(config.RECEIVER_TOKEN).toBe('bell');
+});
+
 describe('a wrong environment', () => {
   it('is told whole, without values of secrets', () => {
     const message = faults({
@@ -63,6 +70,10 @@ describe('a wrong environment', () => {
       expect(message).not.toContain(token);
     }
     expect(readConfig({ DISCORD_TOKEN: ' token\n' }).DISCORD_TOKEN).toBe('token');
+  });
+
+  it.each(['.', '..', 'a/b', 'a b', 'x'.repeat(101)])('has a path token that no path takes: %s', (token) => {
+    expect(faults({ DISCORD_TOKEN: 't', RECEIVER_TOKEN: token })).toMatch(/RECEIVER_TOKEN: .*openssl rand -hex 24/);
   });
 
   it('has a root with a query', () => {

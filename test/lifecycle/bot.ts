@@ -111,7 +111,7 @@ export async function startBot(
     said,
     kill: (signal) => void bot.kill(signal),
     async post(body, options = {}) {
-      const answer = await request(`${receiver}/hooks/${TOKEN}`, {
+      const answer = await request(`${receiver}/hooks/${environment.RECEIVER_TOKEN ?? TOKEN}`, {
         method: 'POST',
         body,
         // The sender's own patience.

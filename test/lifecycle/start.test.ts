@@ -51,6 +51,12 @@ it('a port that is in use ends the start with a message, and gives the database 
   openDatabase(file).close();
 });
 
+it('a path token that may be guessed works, and is warned of', async () => {
+  const bot = await startBot(temporaryFile(), { RECEIVER_TOKEN: 'bell' });
+  expect(await bot.post('any')).toBe(200);
+  expect(bot.log.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^RECEIVER_TOKEN is so short/));
+});
+
 it('a host that is not here, and what is no database, end the start with the variable to mend', async () => {
   const other = temporaryFile();
   writeFileSync(other, 'A file of somebody else, who would miss it.');
