@@ -32,7 +32,7 @@ export interface RouterOptions extends Sources {
 /** Turns stored deliveries into lines for channels, in the order in which they came, a batch a transaction. */
 export function startRouter(options: RouterOptions) {
   const { store, log, now, outcome, onRouted, onLines } = options;
-  const front = createFront(store);
+  const front = createFront(store, readItem);
   /** The oldest delivery when nothing could be routed because its answer was on the way: not to be looked up again before. */
   let unanswered: number | null = null;
   let wanted = false;
@@ -44,10 +44,10 @@ export function startRouter(options: RouterOptions) {
     while (wanted && !closing) {
       wanted = false;
       try {
-        const rows = await front.next(BATCH);
-        const oldest = rows[0]?.id;
+        const items = await front.next(BATCH);
+        const oldest = items[0]?.row.id;
         if (oldest === undefined || (oldest === unanswered && outcome(oldest) === undefined)) continue;
-        if ((await routeRows(rows)) > 0) wanted = true;
+        if ((await routeItems(items)) > 0) wanted = true;
         else unanswered = oldest;
       } catch (error) {
         if (closing) return;
@@ -59,8 +59,8 @@ export function startRouter(options: RouterOptions) {
   }
 
   /** Gives how many were routed: those from the front whose answer is over, one way or the other. */
-  async function routeRows(rows: InboxRow[]): Promise<number> {
-    const routed = await routeBatch(rows, options);
+  async function routeItems(items: Delivered[]): Promise<number> {
+    const routed = await routeBatch(items, options);
     const ids = [...routed.done, ...routed.quarantined.map(({ id }) => id)];
     if (ids.length === 0) return 0;
     try {
@@ -71,12 +71,13 @@ export function startRouter(options: RouterOptions) {
           routed.alerts.map(({ channelId }) => channelId),
           ids.length,
         );
+      front.prepare(ids.length, BATCH);
       const edited = await committing;
       if (edited.length > 0) onLines(edited, 0);
     } catch (error) {
       if (isPassing(error)) throw error;
       if (ids.length > 1) {
-        for (const row of rows.slice(0, ids.length)) await routeRows([row]);
+        for (const item of items.slice(0, ids.length)) await routeItems([item]);
         return ids.length;
       }
       // One event that cannot be stored is set aside; it must not hold the others.
@@ -130,10 +131,9 @@ const nothing = (now: number): Routed => ({
  * Decides about a batch, as far from its front as answers are over, against what the store knows; changes nothing
  * itself. How an answer ended matters only after the look-up, which therefore does not wait for it.
  */
-async function routeBatch(rows: InboxRow[], options: RouterOptions): Promise<Routed> {
+async function routeBatch(items: Delivered[], options: RouterOptions): Promise<Routed> {
   const { log, outcome } = options;
   const routed = nothing(options.now());
-  const items = rows.map(readItem);
   const { known, learned } = await lookUp(
     items.filter((item) => 'event' in item),
     options,
@@ -167,7 +167,10 @@ async function routeBatch(rows: InboxRow[], options: RouterOptions): Promise<Rou
   return routed;
 }
 
-function readItem(row: InboxRow): Item | { row: InboxRow; reason: string } {
+/** A delivery as the router takes it up: understood, or why it cannot be. */
+type Delivered = Item | { row: InboxRow; reason: string };
+
+function readItem(row: InboxRow): Delivered {
   const parsed = parseEvent(row.body);
   if (!parsed.ok) return { row, reason: parsed.reason };
   const { event } = parsed;

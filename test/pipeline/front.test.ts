@@ -15,7 +15,12 @@ function openInbox() {
     rows.push(row);
     return row;
   };
-  const front = createFront({
+  const understood: number[] = [];
+  const understand = (row: InboxRow) => {
+    understood.push(row.id);
+    return row;
+  };
+  const inbox = {
     inbox: {
       next: (limit: number, characters: number) => {
         read.count++;
@@ -28,9 +33,11 @@ function openInbox() {
         return read.answer(found);
       },
     } as never,
-  });
+  };
+  const front = createFront(inbox, understand);
   return {
     front,
+    understood,
     read,
     others: (body = '') => void put(body),
     store: (body = '') => front.stored([put(body)]),
@@ -65,6 +72,19 @@ describe('the front of the inbox', () => {
     inbox.routed([1]);
     expect(await inbox.ids()).toEqual([2]);
     expect(inbox.read.count).toBe(1);
+  });
+
+  it('understands every delivery once, those that come next before they are asked for', async () => {
+    const inbox = openInbox();
+    await inbox.ids();
+    for (let n = 0; n < 4; n++) inbox.store();
+    expect(await inbox.ids(1)).toEqual([1]);
+    expect(inbox.understood).toEqual([1]);
+    inbox.front.prepare(1, 2);
+    expect(inbox.understood).toEqual([1, 2, 3]);
+    inbox.routed([1]);
+    expect(await inbox.ids()).toEqual([2, 3, 4]);
+    expect(inbox.understood).toEqual([1, 2, 3, 4]);
   });
 
   it('has what is stored while the inbox is read, once', async () => {
