@@ -13,6 +13,7 @@ import { createMetrics } from './metrics.ts';
 import { createParts, openExplorer, openProjects } from './parts.ts';
 import { createCatalogue } from './pipeline/catalogue.ts';
 import { startDeliverer } from './pipeline/deliver.ts';
+import { relabel } from './pipeline/relabel.ts';
 import { startRouter } from './pipeline/route.ts';
 import { watchSilence } from './pipeline/silence.ts';
 import { createIntake, type Intake } from './receiver/intake.ts';
@@ -137,7 +138,7 @@ export async function startApp(
     render: settings,
     now,
     lastRefused: (scope) => refusedSources.get(scope) ?? null,
-    relabelled: async (guildId, addresses) => deliverer.nudge(await store.outbox.relabel(guildId, addresses, now())),
+    relabelled: async (guildId, addresses) => deliverer.nudge(await relabel(store, guildId, addresses, now())),
   });
   const gateway = startGateway({
     token: config.DISCORD_TOKEN,

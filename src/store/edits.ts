@@ -3,11 +3,14 @@ import { alertReader, type ClaimedAlert, type Rendered, renderedCheck } from './
 import { unsynced } from './database.ts';
 
 const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 /** Alerts of a transaction join its message for this long; later nobody would see them there. */
 const JOIN_MS = 10 * MINUTE;
-/** Messages that a new label changes at the most. */
-const MOST_RELABELLED = 200;
+
+/** Where a message is, and what its footer bears. */
+export interface Message {
+  channelId: string;
+  reference: string;
+}
 
 /** A sent message that others of its transaction may join. */
 export interface Joinable {
@@ -30,22 +33,13 @@ export function editTables(db: Database) {
     `SELECT id FROM batches WHERE reference = ? AND kind = 'edit' AND state = 'frozen' AND attempts = 0
        AND reason IN ('change', ?)`,
   );
-  const telling = db.prepare<[number], { channelId: string; reference: string }>(
+  const telling = db.prepare<[number], Message>(
     `SELECT DISTINCT b.channel_id AS channelId, b.reference
      FROM alerts a JOIN batches b ON b.id = a.batch_id
      WHERE a.transfer_id = ? AND b.kind IN ('create', 'digest') AND b.state IN ('frozen', 'sent')`,
   );
-  const showing = db.prepare<
-    { guildId: string; addresses: string; since: number; limit: number },
-    { channelId: string; reference: string }
-  >(
-    `WITH renamed (address) AS (SELECT value FROM json_each(@addresses))
-     SELECT DISTINCT b.channel_id AS channelId, b.reference
-     FROM channels c CROSS JOIN batches b ON b.channel_id = c.channel_id
-       CROSS JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
-     WHERE c.guild_id = @guildId AND b.state = 'sent' AND b.sent_at > @since AND b.kind = 'create'
-       AND (t.data ->> '$.from' IN renamed OR t.data ->> '$.to' IN renamed OR t.data ->> '$.token' IN renamed)
-     ORDER BY b.id DESC LIMIT @limit`,
+  const isSent = db.prepare<[string], 1>(
+    "SELECT 1 FROM batches WHERE reference = ? AND kind = 'create' AND state = 'sent'",
   );
   const joinable = db.prepare<[string, string, string, number], Omit<Joinable, 'alerts'>>(
     `SELECT b.id, b.reference, b.message_id AS messageId
@@ -65,15 +59,15 @@ export function editTables(db: Database) {
   const told = db.prepare<[number]>(`UPDATE alerts SET state = 'sent' WHERE ${JOINED}`);
   const release = db.prepare<[number]>(`UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE ${JOINED}`);
 
-  function request(message: { channelId: string; reference: string }, reason: 'change' | 'label', now: number): string {
+  function request(message: Message, reason: 'change' | 'label', now: number): string {
     if (!requested.get(message.reference, reason)) insert.run({ ...message, reason, payload: '', attempts: 0, now });
     return message.channelId;
   }
 
-  const relabel = db.transaction((guildId: string, addresses: readonly string[], now: number) => {
-    const asked = { guildId, addresses: JSON.stringify(addresses), since: now - DAY, limit: MOST_RELABELLED };
-    const messages = showing.all(asked);
-    return [...new Set(messages.map((message) => request(message, 'label', now)))];
+  const relabel = db.transaction((messages: readonly Message[], now: number) => {
+    // What was asked without this connection may be forgotten by now.
+    const sent = messages.filter(({ reference }) => isSent.get(reference) !== undefined);
+    return [...new Set(sent.map((message) => request(message, 'label', now)))];
   });
   const join = db.transaction((channelId: string, to: Joinable, alerts: Rendered[], payload: string, now: number) => {
     if (!holds(alerts, true) || !holds(to.alerts, false)) return null;
@@ -118,12 +112,8 @@ export function editTables(db: Database) {
       return found ? { ...found, alerts: ofBatch(found.id) } : null;
     },
     methods: {
-      /**
-       * Asks for the last day's messages of a server that show one of these addresses, the latest 200 at most, to be
-       * rendered anew; gives their channels, for the deliverer to be nudged.
-       */
-      relabel: (guildId: string, addresses: readonly string[], now: number): string[] =>
-        relabel.immediate(guildId, addresses, now),
+      /** Asks for sent messages to be rendered anew; gives their channels, for the deliverer to be nudged. */
+      relabel: (messages: readonly Message[], now: number): string[] => relabel.immediate(messages, now),
       /**
        * Adds alerts to a sent message, to be told by changing it to `payload`; gives the edit's id, or null when what was
        * rendered no longer holds.

@@ -3,6 +3,7 @@ import type { AddressText } from '../domain/address.ts';
 import { type HiddenReason, matchTransfer } from '../domain/match.ts';
 import type { Asset, Choices, Perspective, Subscription } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
+import type { Message } from './edits.ts';
 
 /** A token that a server may mean by its symbol. Names come from the chain: hostile text. */
 export interface KnownToken {
@@ -76,6 +77,15 @@ export function ledgerTable(db: Database) {
   const latest = db.prepare<[number, number, number], { seenAt: number; data: string }>(
     'SELECT seen_at AS seenAt, data FROM transfers WHERE scope = ? AND seen_at >= ? ORDER BY seen_at DESC LIMIT ?',
   );
+  const showing = db.prepare<{ guildId: string; addresses: string; since: number; limit: number }, Message>(
+    `WITH named (address) AS (SELECT value FROM json_each(@addresses))
+     SELECT DISTINCT b.channel_id AS channelId, b.reference
+     FROM channels c CROSS JOIN batches b ON b.channel_id = c.channel_id
+       CROSS JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
+     WHERE c.guild_id = @guildId AND b.state = 'sent' AND b.sent_at > @since AND b.kind = 'create'
+       AND (t.data ->> '$.from' IN named OR t.data ->> '$.to' IN named OR t.data ->> '$.token' IN named)
+     ORDER BY b.id DESC LIMIT @limit`,
+  );
   const inCatalog = db.prepare<[string], 0 | 1 | null>('SELECT cataloged FROM catalog WHERE token = ?').pluck();
 
   return {
@@ -114,6 +124,10 @@ export function ledgerTable(db: Database) {
       }
       return rehearsal;
     },
+
+    /** The latest messages with lines, at most so many, that a server was sent since a time and that show one of these addresses. */
+    showing: (guildId: string, addresses: readonly AddressText[], since: number, limit: number): Message[] =>
+      showing.all({ guildId, addresses: JSON.stringify(addresses), since, limit }),
 
     /** What moved at the server's addresses, most often first, then what the explorer's catalogue has. */
     tokens(guildId: string): KnownToken[] {

@@ -22,6 +22,7 @@ import type { Command, MessageCommand, Parts } from '../../src/discord/command.t
 import { startGateway } from '../../src/discord/gateway.ts';
 import { wordsOf } from '../../src/discord/line.ts';
 import { sampleMessage } from '../../src/discord/sample.ts';
+import { relabel } from '../../src/pipeline/relabel.ts';
 import { makePathToken, openPaths } from '../../src/receiver/paths.ts';
 import { createSeal } from '../../src/secrets.ts';
 import { openStore } from '../../src/store/client.ts';
@@ -109,8 +110,7 @@ export async function startWorld(options: WorldOptions = {}) {
     now,
     ...wordsOf({ explorerUrl: undefined, nativeSymbol: undefined }),
     chart: drawChart,
-    relabelled: async (guildId, addresses) =>
-      beside?.deliverer.nudge(await store.outbox.relabel(guildId, addresses, now())),
+    relabelled: async (guildId, addresses) => beside?.deliverer.nudge(await relabel(store, guildId, addresses, now())),
     sample: (one, language) =>
       sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now, language),
     readAttachment: createAttachmentReader(discord.apiUrl),

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { relabel } from '../../src/pipeline/relabel.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const SECOND = 1_000;
@@ -149,10 +150,12 @@ describe('a new label', () => {
     await label();
     // Asked for twice at once, a message is changed once.
     const others = [`0x${'8'.repeat(40)}`, ALICE] as const;
-    const relabel = () => pipeline.store.outbox.relabel(HARBOR, others, pipeline.clock.now());
-    expect((await relabel()).sort()).toEqual([ALERTS, WHALES].sort());
-    const channels = await relabel();
-    expect(await pipeline.store.outbox.relabel('another server', [ALICE], pipeline.clock.now())).toEqual([]);
+    const ask = () => relabel(pipeline.store, HARBOR, others, pipeline.clock.now());
+    expect((await ask()).sort()).toEqual([ALERTS, WHALES].sort());
+    const channels = await ask();
+    expect(await relabel(pipeline.store, 'another server', [ALICE], pipeline.clock.now())).toEqual([]);
+    const forgotten = [{ channelId: ALERTS, reference: 'FORGOTTEN' }];
+    expect(await pipeline.store.outbox.relabel(forgotten, pipeline.clock.now())).toEqual([]);
     pipeline.deliverer.nudge(channels);
     await pipeline.idle();
     expect([ALERTS, WHALES].map(names)).toEqual([
@@ -165,7 +168,7 @@ describe('a new label', () => {
   it('waits for new lines, and survives a restart', async () => {
     for (let n = 1; n <= 5; n++) await send(hash(), n);
     await label();
-    await pipeline.store.outbox.relabel(HARBOR, [ALICE], pipeline.clock.now());
+    await relabel(pipeline.store, HARBOR, [ALICE], pipeline.clock.now());
     const before = pipeline.discord.requests().at(-1)!.number;
     await receive(hash(), 6);
     await pipeline.routed();

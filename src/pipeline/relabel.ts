@@ -1,0 +1,21 @@
+import type { AddressText } from '../domain/address.ts';
+import type { Store } from '../store/tables.ts';
+
+const DAY = 24 * 3_600_000;
+/** Messages that a new label changes at the most: Discord takes one a second in a channel. */
+const MOST = 200;
+
+/**
+ * Asks for the last day's messages of a server that show one of these addresses, the latest 200 at most, to be rendered
+ * anew; gives their channels, for the deliverer to be nudged. Looking through a busy server's day takes seconds, so
+ * that is not done by the thread that stores deliveries.
+ */
+export async function relabel(
+  { ledger, outbox }: Pick<Store, 'ledger' | 'outbox'>,
+  guildId: string,
+  addresses: readonly AddressText[],
+  now: number,
+): Promise<string[]> {
+  const messages = await ledger.showing(guildId, addresses, now - DAY, MOST);
+  return messages.length === 0 ? [] : outbox.relabel(messages, now);
+}
