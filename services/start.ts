@@ -116,8 +116,9 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     }
     const url = await server.listen({ host, port });
     await notification?.start();
-    return servicesAt(url, notification, server);
+    return servicesAt(url, notification, server, node);
   } catch (error) {
+    node.close();
     await server.close();
     await notification?.close();
     throw error;
@@ -132,7 +133,12 @@ function addNotification(
   server.register(async (api) => notificationRoutes(api, notification.store, projects), { prefix: '/notification/v0' });
 }
 
-function servicesAt(url: string, notification: RunningNotification | null, server: FastifyInstance): Services {
+function servicesAt(
+  url: string,
+  notification: RunningNotification | null,
+  server: FastifyInstance,
+  node: { close(): void },
+): Services {
   return {
     url,
     notificationUrl: `${url}/notification/v0`,
@@ -141,6 +147,7 @@ function servicesAt(url: string, notification: RunningNotification | null, serve
     discoveryUrl: `${url}/discovery`,
     notification,
     async close() {
+      node.close();
       await server.close();
       await notification?.close();
     },

@@ -21,20 +21,33 @@ export class NodeBusy extends NodeUnreachable {}
 /** The longest answer that is read, in bytes: the traces of a full block are tens of megabytes. */
 const maxResponseBodySize = 256 * 1024 * 1024;
 
-/** Connects to a node over HTTP; `timeout` in ms, for a whole answer to its last byte. */
-export function connect(rpcUrl: string, timeout = 30_000): Node {
+/** Connects to a node over HTTP; `timeout` in ms, for a whole answer to its last byte. `close` gives up what is asked. */
+export function connect(rpcUrl: string, timeout = 30_000): Node & { close(): void } {
   const client = createClient({ transport: http(rpcUrl, { retryCount: 0, maxResponseBodySize }) });
+  const asking = new Set<AbortController>();
+  let isClosed = false;
   return {
     async call(method, params = []) {
-      const signal = AbortSignal.timeout(timeout);
+      if (isClosed) throw new NodeUnreachable('The connection to the node is closed');
+      const controller = new AbortController();
+      const { signal } = controller;
+      const timer = setTimeout(() => controller.abort(), timeout);
+      asking.add(controller);
       try {
         const result = await client.request({ method, params } as never, { signal });
         if (result !== undefined) return result;
       } catch (error) {
         if (signal.aborted) throw new NodeUnreachable(`The node does not answer ${method} within ${timeout} ms`);
         throw explained(error, method);
+      } finally {
+        clearTimeout(timer);
+        asking.delete(controller);
       }
       throw new NodeUnreachable(`The node's answer to ${method} cannot be read`);
+    },
+    close() {
+      isClosed = true;
+      for (const controller of asking) controller.abort();
     },
   };
 }

@@ -68,7 +68,7 @@ export class Scanner {
       if (this.#failing) log.info('The node answers again');
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing)
+      if (!this.#failing && !this.#closing)
         log.warn(
           { err: error },
           'The chain cannot be read, or what it tells cannot be kept; trying again until it can',
@@ -85,7 +85,7 @@ export class Scanner {
     return run;
   }
 
-  /** Stops after the block at hand. */
+  /** Stops with the block at hand: told whole, or not at all where its node is closed. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#cancel();

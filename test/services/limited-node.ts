@@ -7,7 +7,7 @@ export interface LimitedNode {
   setAway(away: boolean): void;
   /** Answers a method with this error, or this HTTP status and a page, from now on; null: no longer. */
   refuse(method: string, error: Refusal | null): void;
-  /** Answers a method with what this makes of the other node's result from now on; null: no longer. */
+  /** Answers a method with what this makes of the other node's result (a promise: once it is) from now on; null: no longer. */
   change(method: string, make: Change | null): void;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function startLimitedNode(rpcUrl: string, missing: readonly string[
     const answer = await fetch(rpcUrl, { method: 'POST', headers, body: JSON.stringify(request.body) });
     const change = changes.get(method);
     if (change === undefined) return reply.type('application/json').send(await answer.text());
-    return { jsonrpc: '2.0', id, result: change(((await answer.json()) as { result: never }).result, params) };
+    return { jsonrpc: '2.0', id, result: await change(((await answer.json()) as { result: never }).result, params) };
   });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
   return {

@@ -94,6 +94,23 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(await values(1)).toEqual(['1']);
     });
 
+    test('a node that does not answer does not keep the services from ending', { timeout: 10_000 }, async () => {
+      const asked = Promise.withResolvers<void>();
+      node.change('eth_blockNumber', () => {
+        asked.resolve();
+        return new Promise(() => undefined);
+      });
+      const scanned = expect(scan()).rejects.toThrow(/does not answer/);
+      await asked.promise;
+      await services.close();
+      await scanned;
+      node.change('eth_blockNumber', null);
+      services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+      await pay(1n);
+      await scan();
+      expect(await values(1)).toEqual(['1']);
+    });
+
     test('tracing that breaks from the start holds nothing up for good, and is found once it works', async () => {
       for (const method of methods) node.refuse(method, 502);
       await pay(1n);
