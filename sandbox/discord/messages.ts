@@ -44,6 +44,8 @@ export class Messages {
   private readonly states = new Map<string, MessageState>();
   private readonly byChannel = new Map<string, string[]>();
   private readonly files = new Map<string, StoredFile>();
+  /** By message: attachments that its embeds or components show. */
+  private readonly pictures = new Map<string, Json[]>();
   private readonly nonces = new Map<string, { at: number; id: string }>();
 
   constructor(parts: {
@@ -79,7 +81,7 @@ export class Messages {
   }
 
   forget(): void {
-    for (const map of [this.states, this.byChannel, this.files, this.nonces]) map.clear();
+    for (const map of [this.states, this.byChannel, this.files, this.nonces, this.pictures]) map.clear();
     this.created = 0;
   }
 
@@ -201,7 +203,9 @@ export class Messages {
       if (this.states.size <= KEPT) break;
       this.states.delete(id);
       this.byChannel.get(state.channelId)?.shift();
-      for (const { id: file } of state.message.attachments) this.files.delete(file);
+      for (const { id: file } of [...state.message.attachments, ...(this.pictures.get(id) ?? [])])
+        this.files.delete(file);
+      this.pictures.delete(id);
     }
   }
 
@@ -276,7 +280,7 @@ export class Messages {
 
   private attach(message: Json, body: Json, uploads: readonly Upload[], existing: Json[] | null): void {
     const named = new Map<string, Json>((body.attachments ?? []).map((item: Json) => [String(item.id), item]));
-    const before = existing ?? [];
+    const before = existing ? [...existing, ...(this.pictures.get(message.id) ?? [])] : [];
     const kept = body.attachments ? before.filter(({ id }) => named.has(id)) : before;
     // Which files a message has after a change is what `attachments` lists, if it is there: old and new ones.
     const taken = existing && body.attachments ? uploads.filter(({ id }) => named.has(id)) : uploads;
@@ -295,8 +299,8 @@ export class Messages {
       if (typeof value !== 'object' || value === null) return value;
       const out = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));
       for (const key of ['url', 'icon_url']) {
-        if (typeof out[key] !== 'string' || !out[key].startsWith('attachment://')) continue;
-        const file = all.find(({ filename }) => filename === out[key].slice('attachment://'.length));
+        if (typeof out[key] !== 'string') continue;
+        const file = all.find(({ filename, url }) => [`attachment://${filename}`, url].includes(out[key]));
         if (!file) continue;
         out[key] = file.url;
         used.add(file.id);
@@ -307,8 +311,11 @@ export class Messages {
       message.embeds = resolve(message.embeds);
       message.components = resolve(message.components);
     }
-    // A file that an embed or component shows is not listed a second time.
+    // A file that an embed or component shows is not listed a second time, for as long as it does.
     message.attachments = all.filter(({ id }) => !used.has(id));
+    const pictures = all.filter(({ id }) => used.has(id));
+    if (pictures.length > 0) this.pictures.set(message.id, pictures);
+    else this.pictures.delete(message.id);
   }
 }
 

@@ -58,6 +58,9 @@ test('files are served, shown by embeds, and kept or dropped by edits', async ()
   const read = async (url: string) => (await fetch(url)).text();
   expect(await read(sent.attachments.first()!.url)).toBe('a;b');
   expect(await read(sent.embeds[0]!.image!.url)).toBe('png');
+  // What no embed shows any more stands below the message.
+  const bare = await sent.edit({ embeds: [{ description: 'Bare' }] });
+  expect(bare.attachments.map(({ name }) => name)).toEqual(['a b.csv', 'chart.png']);
   const list = [new AttachmentBuilder(Buffer.from('c;d'), { name: 'a b.csv' })];
   const renewed = await sent.edit({ attachments: [], files: list });
   expect(await Promise.all(renewed.attachments.map(({ url }) => read(url)))).toEqual(['c;d']);
