@@ -18,6 +18,9 @@ import { visibleTo } from './subscription/find.ts';
 
 const PERIODS: Record<PeriodName, string> = { '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days' };
 
+/** Of more decisions only the latest are looked at: somebody waits for the answer. */
+const MOST = 100_000;
+
 /** `activity:show:<period>:<address>` */
 const showButton: Button = {
   access: 'all',
@@ -32,10 +35,15 @@ const csvButton: Button = {
   async press(interaction, [period, address], context) {
     const { store, t } = context;
     const asked = await ask(interaction, context, address ?? '', periodOf(period));
-    const { csv, left } = await store.reports.activityFile(asked.question);
+    const { csv, left, cut } = await store.reports.activityFile(asked.question);
     const words = { name: asked.name, period: t(`activity.period.${asked.period}`) };
+    const lines = [
+      t('activity.file', words),
+      ...(left > 0 ? [t('activity.fileLeft', { count: left })] : []),
+      ...(cut === null ? [] : [t('subscription.rehearsal.cut', { count: cut })]),
+    ];
     return {
-      content: [t('activity.file', words), ...(left > 0 ? [t('activity.fileLeft', { count: left })] : [])].join('\n'),
+      content: lines.join('\n'),
       files: [{ name: `activity-${asked.period}.csv`, data: csv }],
     };
   },
@@ -95,7 +103,8 @@ async function ask(
   const { t, settings, server, now } = context;
   const known = await watched(interaction, context);
   const wanted = typed.trim().toLowerCase();
-  const called = [...known].find(([, { name }]) => name?.toLowerCase() === wanted);
+  const [called, ...others] = [...known].filter(([, { names }]) => names.some((name) => name.toLowerCase() === wanted));
+  if (others.length > 0) throw new UserError(t('label.several'));
   if (!called && !toAddress(typed) && !wanted.startsWith('0x')) throw new UserError(t('activity.unknownName'));
   const parsed = called ? { ok: true as const, address: called[0] } : parseAddress(typed);
   if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
@@ -117,15 +126,16 @@ async function ask(
       since,
       now: at,
       timezone,
+      most: MOST,
     },
   };
 }
 
-/** The addresses that are watched in channels which the person can see, with their names here. */
+/** The addresses that are watched in channels which the person can see, with their names here, the best first. */
 async function watched(
   interaction: CommandUse | ButtonUse | AutocompleteUse,
   context: CommandContext,
-): Promise<Map<AddressText, { name: string | null; channelIds: string[] }>> {
+): Promise<Map<AddressText, { name: string | null; names: string[]; channelIds: string[] }>> {
   const [subscriptions, labels] = await Promise.all([
     visibleTo(interaction, context),
     context.store.labels.list(interaction.guildId),
@@ -134,8 +144,8 @@ async function watched(
   const byAddress = Map.groupBy(subscriptions, ({ address }) => address);
   return new Map(
     [...byAddress].map(([address, own]) => {
-      const label = own.find((one) => one.label !== null)?.label ?? null;
-      return [address, { name: names.get(address) ?? label, channelIds: own.map(({ channelId }) => channelId) }];
+      const called = [names.get(address), ...own.map(({ label }) => label)].filter((name) => name != null);
+      return [address, { name: called[0] ?? null, names: called, channelIds: own.map(({ channelId }) => channelId) }];
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { ComponentType, PermissionFlagsBits } from 'discord.js';
 import type { ButtonUse, Command, CommandContext, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
+import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Story } from '../src/store/reports.ts';
 import { isHidden } from './parts/channel.ts';
@@ -82,16 +83,20 @@ async function explainMessage(
   chosen: string | null,
 ): Promise<Reply> {
   const { store, moved, language, t } = context;
-  const transactions = await store.reports.transactionsOf(interaction.guildId, reference);
+  const { total, first: transactions } = await store.reports.transactionsOf(
+    interaction.guildId,
+    reference,
+    MOST_CHOICES,
+  );
   const [first, ...others] = transactions;
   if (!first) throw new UserError(t('why.goneMessage'));
   if (others.length === 0) return explain(interaction, context, first.txHash);
   const known = transactions.find(({ txHash }) => txHash === chosen);
   const reply = known
     ? await explain(interaction, context, known.txHash)
-    : note('info', t('why.title'), [t('why.several', { count: transactions.length })]);
-  const options = transactions.slice(0, MOST_CHOICES).map(({ txHash, transfers, transfer }) => ({
-    label: `${moved(transfer, language).replaceAll('`', '')}${transfers > 1 ? ` +${transfers - 1}` : ''}`.slice(0, 100),
+    : note('info', t('why.title'), [t('why.several', { count: total })]);
+  const options = transactions.map(({ txHash, transfers, transfer }) => ({
+    label: cutTo(`${moved(transfer, language).replaceAll('`', '')}${transfers > 1 ? ` +${transfers - 1}` : ''}`, 100),
     description: txHash,
     value: txHash,
     default: txHash === known?.txHash,

@@ -51,6 +51,7 @@ export async function report(
     [
       fullAddress(shown.address, settings),
       ...(moving ? counts : [silent]),
+      found.cut === null ? null : t('subscription.rehearsal.cut', { count: found.cut }),
       moving && png === null ? t('activity.noPicture') : null,
       ...section(t('activity.totals'), totalsOf(found, context)),
       ...section(t('activity.largest'), largestOf(found, guildId, context)),
@@ -109,6 +110,8 @@ const iconOf = (way: Way, { imitation }: { imitation: boolean }): string => `${i
 
 function sumOf({ transfer, ...sums }: AssetTotal, way: Way, { t, language, moved, assetName }: CommandContext): string {
   const { value } = sums[way];
+  // No amount came, which is not the same as none.
+  if (transfer.value === null && value === '0') return assetName(transfer, language);
   if (!isItem(transfer)) return moved({ ...transfer, value }, language);
   return t('activity.pieces', { amount: formatAmount(value, null), what: assetName(transfer, language) });
 }

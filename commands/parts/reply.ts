@@ -9,11 +9,14 @@ import {
 } from 'discord.js';
 import type { CommandSettings, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
-import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { cutTo, inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 
 /** What an answer is about, as the colour of its edge. */
 const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 0xe5534b };
+
+/** Discord's limit of an embed's title. */
+export const TITLE_MAX = 256;
 
 /** An answer of one embed; a description that would be too long for Discord is cut at a line's end. */
 export function note(
@@ -27,7 +30,8 @@ export function note(
     lines.filter((line) => line !== null),
     3_900,
   );
-  return { embeds: [{ color: COLORS[tone], title, ...(description && { description }), ...embed }], components };
+  const shown = { color: COLORS[tone], title: cutTo(title, TITLE_MAX), ...(description && { description }) };
+  return { embeds: [{ ...shown, ...embed }], components };
 }
 
 /** As many lines as fit, and how many are left out. */
@@ -95,6 +99,12 @@ export function ago(milliseconds: number): string {
 /** A third party's name in inline code, the only form in which it is shown; `fallback` stands for a missing one. */
 export function nameOf(t: Translate, text: string | null | undefined, fallback: string): string {
   return inCode(text, fallback, undefined, t('alert.hiddenName'));
+}
+
+/** What somebody typed, shown to nobody else, in inline code: also what could be taken for a link, like `name.eth`. */
+export function quoted(typed: string, fallback = '` `'): string {
+  const plain = plainText(typed)?.replaceAll('`', 'ˋ');
+  return plain ? `\`${plain}\`` : fallback;
 }
 
 /** Third-party prose in inline code: word by word made plain, links taken out, at most `most` characters. */

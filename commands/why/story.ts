@@ -3,9 +3,10 @@ import type { CommandContext } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import type { Mark } from '../../src/domain/mark.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
-import { inCode } from '../../src/domain/text.ts';
+import { cutTo, inCode } from '../../src/domain/text.ts';
 import type { Story, StoryAlert, StoryDecision } from '../../src/store/reports.ts';
-import { ago, asManyAsFit, fullAddress, prose, shortAddress } from '../parts/reply.ts';
+import { ago, asManyAsFit, fullAddress, nameOf, prose, shortAddress, TITLE_MAX } from '../parts/reply.ts';
+import { ID_LONGEST } from '../webhook/name.ts';
 
 /** What telling a story takes. `most`: how many characters it may have. */
 interface Telling extends Pick<CommandContext, 't' | 'language' | 'moved' | 'settings' | 'now'> {
@@ -39,7 +40,7 @@ export function tellStory(story: Story & { hidden: number }, telling: Telling): 
     ...(story.hidden > 0 ? ['', t('why.hiddenChannels', { count: story.hidden })] : []),
   ];
   return {
-    title: title.slice(0, 256),
+    title: cutTo(title, TITLE_MAX),
     ...(url && { url }),
     color: colorOf(story),
     description: asManyAsFit(lines, Math.min(most - title.length - 100, 3_900)),
@@ -73,7 +74,7 @@ function received({ deliveries, seenAt, own, count, reorganised }: Story, { t }:
     last - seenAt >= MINUTE ? t('why.received', words) : t('why.receivedAtOnce', words),
     ...(own && watchers.length > 0 ? watchers : []),
     ...(projects.length > 0
-      ? [`-# ${t('why.project', { projects: projects.map((one) => inCode(one, '')).join(', ') })}`]
+      ? [`-# ${t('why.project', { projects: projects.map((one) => inCode(one, '', ID_LONGEST)).join(', ') })}`]
       : []),
     ...(count > 1 ? [t('why.equal', { count })] : []),
     ...(reorganised ? [t('why.reorganised')] : []),
@@ -155,7 +156,7 @@ function marked(mark: Mark, { t }: Telling): string {
       return t('why.mark.look-alike', { address: full(mark.address), like: full(mark.like) });
     }
     case 'imitation':
-      return t('why.mark.imitation', { symbol: inCode(mark.symbol, '?') });
+      return t('why.mark.imitation', { symbol: nameOf(t, mark.symbol, '?') });
     case 'uncataloged':
     case 'late':
       return t(`why.mark.${mark.kind}`);

@@ -72,37 +72,75 @@ export function wayOf(address: AddressText, { from, to }: Transfer): Way {
   return from === address ? 'outgoing' : 'other';
 }
 
-/** Sums up what an address did; amounts are exact. */
-export function summarise(address: AddressText, movements: readonly Movement[], period: Period): Activity {
-  const counted = movements
-    .filter(({ hidden }) => !isNoise(hidden))
-    .map((movement) => ({ ...movement, way: wayOf(address, movement.transfer) }));
-  const assets = [...Map.groupBy(counted, ({ transfer }) => transfer.token ?? transfer.kind).values()];
-  const totals = assets.map(totalOf).sort((a, b) => b.transfers - a.transfers);
+/** What is known of one asset so far. `largest` are the first of its movements by amount. */
+interface Tally extends Record<Way, { transfers: number; value: bigint }> {
+  transfer: Transfer;
+  movements: number;
+  imitation: boolean;
+  largest: Activity['largest'];
+}
+
+/** Sums up what an address did; amounts are exact. However many movements there are, only a few are kept. */
+export function summarise(address: AddressText, movements: Iterable<Movement>, period: Period): Activity {
+  const { buckets, bucketAt } = bucketsOf(period);
+  const tallies = new Map<string, Tally>();
+  const hidden = new Map<string, number>();
+  for (const movement of movements) {
+    const { at, count, transfer } = movement;
+    if (movement.hidden !== null) hidden.set(movement.hidden, (hidden.get(movement.hidden) ?? 0) + count);
+    if (isNoise(movement.hidden)) continue;
+    const way = wayOf(address, transfer);
+    const asset = transfer.token ?? transfer.kind;
+    const tally = tallies.get(asset) ?? newTally(transfer);
+    tallies.set(asset, tally);
+    add(tally, { ...movement, way });
+    bucketAt(at)[way] += count;
+  }
+  const totals = [...tallies.values()].map(totalOf).sort((a, b) => b.transfers - a.transfers);
   const number = (way: Way) => totals.reduce((sum, total) => sum + total[way].transfers, 0);
   return {
     incoming: number('incoming'),
     outgoing: number('outgoing'),
     other: number('other'),
-    buckets: bucketsOf(counted, period),
+    buckets: [...buckets.values()],
     totals,
-    largest: largestOf(assets),
-    hidden: hiddenOf(movements),
+    largest: largestOf([...tallies.values()]),
+    hidden: [...hidden].map(([reason, transfers]) => ({ reason, transfers })).sort((a, b) => b.transfers - a.transfers),
   };
 }
 
-type Seen = Movement & { way: Way };
+type Seen = Activity['largest'][number];
 
-function totalOf(movements: Seen[]): AssetTotal {
-  const sum = (way: Way): Sum => {
-    const own = movements.filter((movement) => movement.way === way);
-    const value = own.reduce((total, movement) => total + amountOf(movement), 0n);
-    return { transfers: own.reduce((total, { count }) => total + count, 0), value: value.toString() };
-  };
-  const [incoming, outgoing, other] = [sum('incoming'), sum('outgoing'), sum('other')];
-  const { transfer } = movements.find((movement) => movement.transfer.decimals !== null) ?? movements[0]!;
-  const transfers = incoming.transfers + outgoing.transfers + other.transfers;
-  return { transfer, incoming, outgoing, other, transfers, imitation: movements.some(({ imitation }) => imitation) };
+function newTally(transfer: Transfer): Tally {
+  const nothing = () => ({ transfers: 0, value: 0n });
+  const ways = { incoming: nothing(), outgoing: nothing(), other: nothing() };
+  return { ...ways, transfer, movements: 0, imitation: false, largest: [] };
+}
+
+function add(tally: Tally, seen: Seen): void {
+  const { transfer, way, count } = seen;
+  if (tally.transfer.decimals === null && transfer.decimals !== null) tally.transfer = transfer;
+  tally.movements++;
+  tally[way].transfers += count;
+  tally[way].value += amountOf(seen);
+  tally.imitation ||= seen.imitation;
+  if (isItem(transfer)) return;
+  const smallest = tally.largest.at(-1);
+  if (smallest && tally.largest.length === LARGEST && byAmount(seen, smallest) >= 0) return;
+  tally.largest = [...tally.largest, seen].sort(byAmount).slice(0, LARGEST);
+}
+
+/** The largest first, and of equals the latest. */
+function byAmount(a: Seen, b: Seen): number {
+  const [one, other] = [BigInt(a.transfer.value ?? 0), BigInt(b.transfer.value ?? 0)];
+  return one < other ? 1 : one > other ? -1 : b.at - a.at;
+}
+
+function totalOf({ transfer, imitation, ...tally }: Tally): AssetTotal {
+  const sum = (way: Way): Sum => ({ transfers: tally[way].transfers, value: tally[way].value.toString() });
+  const ways = { incoming: sum('incoming'), outgoing: sum('outgoing'), other: sum('other') };
+  const transfers = ways.incoming.transfers + ways.outgoing.transfers + ways.other.transfers;
+  return { ...ways, transfer, transfers, imitation };
 }
 
 /** In the smallest unit, all equal transfers together. */
@@ -112,30 +150,14 @@ function amountOf({ transfer, count }: Movement): bigint {
 }
 
 /** Amounts of several assets cannot be compared: each asset's largest, then each one's second, until there are enough. */
-function largestOf(assets: Seen[][]): Seen[] {
-  const ranked = assets
-    .filter(([first]) => !isItem(first!.transfer))
-    .sort((a, b) => b.length - a.length)
-    .map((movements) => {
-      const value = ({ transfer }: Seen) => BigInt(transfer.value ?? 0);
-      return movements.toSorted((a, b) => (value(a) < value(b) ? 1 : value(a) > value(b) ? -1 : b.at - a.at));
-    });
+function largestOf(tallies: Tally[]): Seen[] {
+  const ranked = tallies.sort((a, b) => b.movements - a.movements).map(({ largest }) => largest);
   const rounds = Array.from({ length: LARGEST }, (_, rank) => ranked.flatMap((movements) => movements[rank] ?? []));
   return rounds.flat().slice(0, LARGEST);
 }
 
-function hiddenOf(movements: readonly Movement[]): Activity['hidden'] {
-  const reasons = Map.groupBy(
-    movements.filter(({ hidden }) => hidden !== null),
-    ({ hidden }) => hidden!,
-  );
-  return [...reasons]
-    .map(([reason, list]) => ({ reason, transfers: list.reduce((sum, { count }) => sum + count, 0) }))
-    .sort((a, b) => b.transfers - a.transfers);
-}
-
 /** By the clock of the time zone: the first and the last hour or day are mostly not whole. */
-function bucketsOf(movements: Seen[], { since, now, timezone }: Period): Activity['buckets'] {
+function bucketsOf({ since, now, timezone }: Period) {
   const hours = now - since <= 24 * HOUR;
   const clock = new Intl.DateTimeFormat('en-US', {
     timeZone: timezone,
@@ -160,6 +182,5 @@ function bucketsOf(movements: Seen[], { since, now, timezone }: Period): Activit
   };
   for (let at = since; at <= now; at += QUARTER) bucketAt(at);
   bucketAt(now);
-  for (const { at, way, count } of movements) bucketAt(at)[way] += count;
-  return [...buckets.values()];
+  return { buckets, bucketAt };
 }

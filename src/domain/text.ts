@@ -35,6 +35,13 @@ export function looksLikeLink(text: string): boolean {
   return LINK_LIKE.test(text.normalize('NFKC').replace(INVISIBLE, ''));
 }
 
+/** At most so many characters: no surrogate pair is cut in two, which is no JSON, and inline code is closed. */
+export function cutTo(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const short = text.slice(0, most - 2).replace(/[\ud800-\udbff]$/, '');
+  return `${short}…${short.split('`').length % 2 === 0 ? '`' : ''}`;
+}
+
 /**
  * Text from the chain or from third parties as inline code, the only form in which it is shown; names that look like
  * links become `hidden`, and `fallback` stands for a missing name.

@@ -76,20 +76,40 @@ export interface ActivityQuestion extends Period {
   guildId: string;
   address: AddressText;
   channelIds: string[];
+  /** Of more decisions than this only the latest are looked at. */
+  most: number;
 }
 
-/** An {@link Activity}, with the message that tells of each of the largest, where one does. */
+/**
+ * An {@link Activity}, with the message that tells of each of the largest, where one does. `cut`: how many transfers were
+ * looked at, where there were more; else null.
+ */
 export interface ActivityReport extends Activity {
   largest: (Activity['largest'][number] & { message: { channelId: string; messageId: string } | null })[];
+  cut: number | null;
+}
+
+/** A transfer that was decided about; `told`: by how many subscriptions. */
+interface DecidedRow {
+  id: number;
+  at: number;
+  told: number;
+  outcome: string;
+  decisions: number;
+}
+
+interface TransactionRow {
+  txHash: string;
+  transfers: number;
+  /** The first one's. */
+  data: string;
+  /** How many transactions there are. */
+  total: number;
 }
 
 interface MovementRow {
-  id: number;
-  at: number;
   data: string;
   count: number;
-  told: number;
-  outcome: string;
   imitation: 0 | 1;
 }
 
@@ -158,21 +178,25 @@ export function reportsTable(db: Database) {
      FROM alerts a LEFT JOIN batches b ON b.id = a.batch_id LEFT JOIN channels c ON c.channel_id = a.channel_id
      WHERE a.transfer_id = ? AND a.guild_id = ? ORDER BY a.id`,
   );
-  const ofMessage = db.prepare<[string, string], { txHash: string; transfers: number; data: string }>(
-    `SELECT t.tx_hash AS txHash, count(*) AS transfers, min(a.id), t.data
+  const ofMessage = db.prepare<[string, string, number], TransactionRow>(
+    `SELECT t.tx_hash AS txHash, count(*) AS transfers, min(a.id), t.data, count(*) OVER () AS total
      FROM batches b JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
-     WHERE b.reference = ? AND a.guild_id = ? GROUP BY t.tx_hash ORDER BY min(a.id)`,
+     WHERE b.reference = ? AND a.guild_id = ? GROUP BY t.tx_hash ORDER BY min(a.id) LIMIT ?`,
   );
 
   // Several subscriptions may have decided about one transfer: it was told if one of them matched.
-  const movements = db.prepare<Omit<ActivityQuestion, 'channelIds' | 'timezone'> & { channels: string }, MovementRow>(
-    `SELECT t.id, min(d.at) AS at, t.data, t.count, sum(d.outcome = 'matched') AS told, d.outcome,
-       EXISTS (SELECT 1 FROM alerts a, json_each(a.marks) m WHERE a.transfer_id = t.id AND a.guild_id = @guildId
-         AND m.value ->> 'kind' = 'imitation') AS imitation
-     FROM decisions d JOIN transfers t ON t.id = d.transfer_id
-     WHERE d.guild_id = @guildId AND d.at BETWEEN @since AND @now AND d.address = @address
-       AND d.channel_id IN (SELECT value FROM json_each(@channels))
-     GROUP BY t.id ORDER BY 2, 1`,
+  const decided = db.prepare<Omit<ActivityQuestion, 'channelIds' | 'timezone'> & { channels: string }, DecidedRow>(
+    `SELECT transfer_id AS id, min(at) AS at, sum(outcome = 'matched') AS told, outcome, count(*) AS decisions
+     FROM (SELECT transfer_id, at, outcome FROM decisions
+       WHERE guild_id = @guildId AND at BETWEEN @since AND @now AND address = @address
+         AND channel_id IN (SELECT value FROM json_each(@channels))
+       ORDER BY at DESC LIMIT @most + 1)
+     GROUP BY transfer_id ORDER BY 2 DESC, 1 DESC`,
+  );
+  const transferOf = db.prepare<[string, number], MovementRow>(
+    `SELECT data, count, EXISTS (SELECT 1 FROM alerts a, json_each(a.marks) m WHERE a.transfer_id = t.id
+       AND a.guild_id = ? AND m.value ->> 'kind' = 'imitation') AS imitation
+     FROM transfers t WHERE id = ?`,
   );
   const messageOf = db.prepare<[number, string, string], { channelId: string; messageId: string }>(
     `SELECT b.channel_id AS channelId, b.message_id AS messageId FROM alerts a JOIN batches b ON b.id = a.batch_id
@@ -215,13 +239,22 @@ export function reportsTable(db: Database) {
     return silent.map((row) => ({ ...row, feedAt: feeds.get(row.guildId)! }));
   }
 
-  function movementsOf(question: ActivityQuestion): (Movement & { id: number })[] {
-    const { guildId, address, since, now, channelIds } = question;
-    const rows = movements.all({ guildId, address, since, now, channels: JSON.stringify(channelIds) });
-    return rows.map(({ id, at, data, count, told, outcome, imitation }) => {
-      const transfer = JSON.parse(data) as Transfer;
-      return { id, at, count, transfer, hidden: told > 0 ? null : outcome, imitation: imitation === 1 };
-    });
+  /** The transfers that are asked about, the latest first, without what they moved: there may be very many. */
+  function decidedOf({ guildId, address, since, now, channelIds, most }: ActivityQuestion) {
+    const rows = decided.all({ guildId, address, since, now, most, channels: JSON.stringify(channelIds) });
+    const isCut = rows.reduce((sum, { decisions }) => sum + decisions, 0) > most;
+    const latest = rows.slice(0, most);
+    return { rows: latest, cut: isCut ? latest.length : null };
+  }
+
+  function* movementsOf(rows: readonly DecidedRow[], guildId: string): Generator<Movement & { id: number }> {
+    for (const { id, at, told, outcome } of rows) {
+      const row = transferOf.get(guildId, id);
+      if (!row) continue;
+      const transfer = JSON.parse(row.data) as Transfer;
+      const hidden = told > 0 ? null : outcome;
+      yield { id, at, count: row.count, transfer, hidden, imitation: row.imitation === 1 };
+    }
   }
 
   function story(guildId: string, txHash: string, row: TransferRow, own: boolean, now: number): Story {
@@ -248,11 +281,14 @@ export function reportsTable(db: Database) {
         .map((row) => story(guildId, txHash, row, row.scope === ownScope, now))
         .filter((one) => one.own || one.decisions.length > 0 || one.alerts.length > 0),
 
-    /** The transactions that the guild's message with this reference tells of, with the first transfer of each. */
-    transactionsOf: (guildId: string, reference: string) =>
-      ofMessage.all(reference, guildId).map(({ txHash, transfers, data }) => {
+    /** How many transactions the guild's message with this reference tells of, and the first ones with a transfer each. */
+    transactionsOf(guildId: string, reference: string, most: number) {
+      const rows = ofMessage.all(reference, guildId, most);
+      const first = rows.map(({ txHash, transfers, data }) => {
         return { txHash, transfers, transfer: JSON.parse(data) as Transfer };
-      }),
+      });
+      return { total: rows[0]?.total ?? 0, first };
+    },
 
     /** Whom the guild's addresses dealt with in the latest so many decisions, the latest first. */
     met(guildId: string, decisions: number): AddressText[] {
@@ -268,21 +304,23 @@ export function reportsTable(db: Database) {
 
     /** What an address did in a period. */
     activity(question: ActivityQuestion): ActivityReport {
-      const report = summarise(question.address, movementsOf(question), question);
+      const { rows, cut } = decidedOf(question);
+      const report = summarise(question.address, movementsOf(rows.toReversed(), question.guildId), question);
       const channels = JSON.stringify(question.channelIds);
       const largest = (report.largest as (ActivityReport['largest'][number] & { id: number })[]).map((movement) => ({
         ...movement,
         message: messageOf.get(movement.id, question.guildId, channels) ?? null,
       }));
-      return { ...report, largest };
+      return { ...report, largest, cut };
     },
 
-    /** The same as a CSV file's text, one row a transfer; `left` older ones have no room. */
-    activityFile(question: ActivityQuestion): { csv: string; left: number } {
-      const all = movementsOf(question);
+    /** The same as a CSV file's text, one row a transfer, the latest last; `left` older ones have no room. */
+    activityFile(question: ActivityQuestion): { csv: string; left: number; cut: number | null } {
+      const { rows, cut } = decidedOf(question);
       const names = new Map(namesOf.all(question.guildId).map(({ address, name }) => [address, name]));
-      const rows = all.slice(-MOST_ROWS).map((movement) => fileRow(movement, question.address, names));
-      return { csv: [FILE_HEAD, ...rows].join('\r\n'), left: all.length - rows.length };
+      const latest = rows.slice(0, MOST_ROWS).reverse();
+      const lines = [...movementsOf(latest, question.guildId)].map((one) => fileRow(one, question.address, names));
+      return { csv: [FILE_HEAD, ...lines].join('\r\n'), left: rows.length - latest.length, cut };
     },
   };
 }

@@ -96,6 +96,56 @@ it('a token that only bears a known symbol does not pass for it', async () => {
   expect(text).toContain('These tokens only call themselves like a known one.');
 });
 
+it('where nothing moved in the other period, no picture of the first one stays', async () => {
+  const quiet = `0x${'9'.repeat(40)}` as const;
+  await pipeline.watch(quiet, ALERTS, { label: 'Quiet' });
+  await receive({ to: quiet });
+  await pipeline.pass(2 * DAY, DAY);
+  const week = await world.use('activity', { address: 'quiet' });
+  expect(filesOf(week)).toHaveLength(0);
+  expect(pictureOf(week)).toMatch(/activity-7d/);
+  const day = await world.press(week, 'activity:show:24h');
+  expect(textOf(day)).toContain('Nothing came for this address in this time.');
+  expect([filesOf(day), day.reply!.message.embeds[0]!.image]).toEqual([[], undefined]);
+});
+
+it('looks at the latest of very many, and says so', async () => {
+  const channelIds = [ALERTS];
+  const now = pipeline.clock.now();
+  const question = {
+    guildId: HARBOR,
+    address: TREASURY,
+    channelIds,
+    since: now - 7 * DAY,
+    now,
+    timezone: 'UTC',
+  } as const;
+  const { activity, activityFile } = pipeline.store.reports;
+  const all = await activity({ ...question, most: 100 });
+  const some = await activity({ ...question, most: 2 });
+  expect([all.cut, some.cut]).toEqual([null, 2]);
+  expect(some.incoming + some.outgoing).toBeLessThan(all.incoming + all.outgoing);
+  const [whole, part] = await Promise.all([100, 2].map((most) => activityFile({ ...question, most })));
+  expect(whole!.csv.endsWith(part!.csv.split('\r\n').slice(1).join('\r\n'))).toBe(true);
+});
+
+it('does not say that nothing moved where it does not know how much', async () => {
+  const vague = `0x${'6'.repeat(40)}` as const;
+  await pipeline.watch(vague, ALERTS);
+  await receive({ to: vague, value: null });
+  expect(textOf(await world.use('activity', { address: vague }))).toContain('📥 `USDC` in 1 transfer');
+});
+
+it('finds an address by each of its names, and never takes one of two that are called the same', async () => {
+  const [one, two] = [`0x${'7'.repeat(40)}`, `0x${'8'.repeat(40)}`] as const;
+  await pipeline.watch(one, ALERTS, { label: 'Cold wallet' });
+  await pipeline.watch(two, ALERTS, { label: 'Shared' });
+  const named = { address: one, name: 'Shared', createdBy: seed.ada, at: 0 };
+  await world.store.labels.set(HARBOR, named, 1_000);
+  expect(textOf(await world.use('activity', { address: 'cold wallet' }))).toMatch(/`Shared` · last 7 days/);
+  expect(textOf(await world.use('activity', { address: 'shared' }))).toMatch(/Several addresses are called that/);
+});
+
 it('what cannot be drawn is told all the same', async () => {
   const chart = () => Promise.reject(new Error('no canvas'));
   world.parts.chart = chart;

@@ -156,6 +156,15 @@ describe('/status', () => {
     world.sql(alert, harbor.id, harbor.alerts, 'waiting', null);
     world.sql(alert, harbor.id, harbor.alerts, 'waiting', 'daily');
     world.sql(alert, harbor.id, harbor.alerts, 'dead', null);
+    world.sql('INSERT INTO channels (channel_id, guild_id) VALUES (?, ?)', harbor.alerts, harbor.id);
+    const batch = `INSERT INTO batches (id, channel_id, kind, nonce, reference, payload, state, frozen_at)
+      VALUES (?, ?, ?, '', 'R', '', ?, 1)`;
+    // One that joins a sent message, which another change waits for too.
+    world.sql(batch, 1, harbor.alerts, 'create', 'sent');
+    world.sql(batch, 2, harbor.alerts, 'edit', 'frozen');
+    world.sql(batch, 3, harbor.alerts, 'edit', 'frozen');
+    world.sql(alert, harbor.id, harbor.alerts, 'frozen', null);
+    world.sql('UPDATE alerts SET batch_id = 1 WHERE id = 4');
     world.sql(
       "INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at) VALUES (3, ?, '', 'Invalid Form Body (50035)', 1)",
       harbor.alerts,
@@ -170,7 +179,7 @@ describe('/status', () => {
     const text = textOf(answer);
     expect(isPrivate(answer)).toBe(true);
     expect(text).toMatch(/Last event\n<t:\d+:R>/);
-    expect(text).toContain('Waiting to be told\n2 alerts\n1 of them for a digest');
+    expect(text).toContain('Waiting to be told\n3 alerts\n1 of them for a digest');
     expect(text).toContain('Could not be told\n1 alert\n');
     expect(text).toContain('3 subscriptions of 1,000\n1 of them paused');
     expect(text).toMatch(/Unusually silent\n`Payroll`: last event <t:\d+:R>/);
