@@ -8,6 +8,7 @@ import {
 import type { CommandContext, Menu, MessageCommand, MessageUse, Reply } from '../src/discord/command.ts';
 import { type AddressFault, type AddressText, checksumAddress, parseWatchable } from '../src/domain/address.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
+import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import { checkTarget } from './parts/channel.ts';
 import { receiverUrlOf } from './parts/project.ts';
@@ -137,7 +138,8 @@ async function menu(addresses: AddressText[], guildId: string, { store, t }: Com
   const labels = new Map((await store.labels.list(guildId)).map(({ address, name }) => [address, name]));
   const options = addresses.map((address) => {
     const label = labels.get(address);
-    return { label: checksumAddress(address), value: checksumAddress(address), ...(label && { description: label }) };
+    const name = label && { description: cutTo(label, 100) };
+    return { label: checksumAddress(address), value: checksumAddress(address), ...name };
   });
   return {
     type: ComponentType.ActionRow as const,

@@ -2,6 +2,7 @@ import type { APIEmbedField } from 'discord.js';
 import type { CommandContext } from '../../src/discord/command.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
+import { cutTo } from '../../src/domain/text.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Rehearsal, Wish } from '../../src/store/ledger.ts';
 import { ago, asManyAsFit } from '../parts/reply.ts';
@@ -24,8 +25,7 @@ export async function rehearse(wish: Wish, context: CommandContext): Promise<API
     const time = ago(seenAt);
     const linked = settings.explorerUrl !== undefined && /^0x[0-9a-f]{64}$/.test(transfer.txHash);
     const link = linked ? ` · [tx](${settings.explorerUrl}/tx/${transfer.txHash})` : '';
-    const what = moved(transfer, language);
-    return `${ARROWS[perspective]} ${what.length > LONGEST ? `${what.slice(0, LONGEST)}…` : what} · ${time}${link}`;
+    return `${ARROWS[perspective]} ${cutTo(moved(transfer, language), LONGEST)} · ${time}${link}`;
   });
   const cut = rehearsal.cut === null ? [] : [t('subscription.rehearsal.cut', { count: rehearsal.cut })];
   const lines = [sum(rehearsal, now(), t), ...cut, ...examples, ...leftOut(rehearsal, context)];

@@ -14,6 +14,7 @@ import {
   type StringSelectMenuInteraction,
 } from 'discord.js';
 import type { Logger } from 'pino';
+import { cutTo } from '../domain/text.ts';
 import { UserError } from '../errors.ts';
 import { languageOf, translator } from '../languages/index.ts';
 import type { ServerSettings } from '../store/servers.ts';
@@ -43,6 +44,9 @@ export interface DispatcherOptions {
 
 /** How long a public command may work before its answer is begun; Discord waits 3 s for that. */
 const PUBLIC_MS = 1_000;
+
+/** Discord's limit of a message's text. */
+const CONTENT_MAX = 2_000;
 
 /** What is to be shown; `failed`: a refusal or an error, told in private. */
 interface Outcome {
@@ -193,7 +197,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
       (offered ?? [])
         .filter(({ value }) => value.length > 0 && value.length <= 100)
         .slice(0, 25)
-        .map(({ name, value }) => ({ name: cut(name || value), value })),
+        .map(({ name, value }) => ({ name: cutTo(name || value, 100), value })),
     );
   }
 
@@ -223,7 +227,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
       }
       return { failed: false, shown: await work(context) };
     } catch (error) {
-      if (error instanceof UserError) return { failed: true, shown: { content: error.message } };
+      if (error instanceof UserError) return { failed: true, shown: { content: cutTo(error.message, CONTENT_MAX) } };
       return { failed: true, shown: { content: t('dispatcher.failed', { id: noted(interaction, error) }) } };
     }
   }
@@ -238,17 +242,18 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     return id;
   }
 
-  /** Shows an answer. That Discord does not take its form is an error like others, told by `tellError`. */
+  /** Shows an answer. That Discord does not take it as it is is an error like others, told by `tellError`. */
   async function show(
     used: Replying,
     shown: Reply,
     tellError: (reply: Reply) => Promise<unknown> = (reply) => used.editReply(whole(reply)),
   ): Promise<void> {
     try {
-      await used.editReply(whole(shown));
+      // What was attached to the answer before does not belong to this one.
+      await used.editReply({ ...whole(shown), attachments: [] });
     } catch (error) {
-      const code = error instanceof DiscordAPIError ? error.code : null;
-      if (code !== RESTJSONErrorCodes.InvalidFormBodyOrContentType) throw error;
+      const status = error instanceof DiscordAPIError ? error.status : null;
+      if (status !== 400 && status !== 413) throw error;
       const t = translator(languageOf(used.locale));
       await tellError({ content: t('dispatcher.failed', { id: noted(used, error) }) });
     }
@@ -337,11 +342,4 @@ function nameOf(interaction: Interaction): string {
   if (!interaction.isChatInputCommand() && !interaction.isAutocomplete()) return 'other';
   const sub = interaction.options.getSubcommand(false);
   return `${interaction.commandName}${sub ? ` ${sub}` : ''}${interaction.isAutocomplete() ? ' (choices)' : ''}`;
-}
-
-/** At most 100 characters without cutting a surrogate pair in two. */
-function cut(name: string): string {
-  if (name.length <= 100) return name;
-  const short = name.slice(0, 99);
-  return `${/[\ud800-\udbff]$/.test(short) ? short.slice(0, -1) : short}…`;
 }

@@ -24,9 +24,12 @@ export type AddressFault = 'form' | 'checksum' | 'zero' | 'sentinel';
 /** What a person typed as an address: its stored form, or why it is none. */
 export type ParsedAddress = { ok: true; address: AddressText } | { ok: false; fault: AddressFault };
 
+/** What cannot be seen and comes along when somebody copies from a page. */
+const UNSEEN = /\p{Cf}/gu;
+
 /** Reads an address that a person typed; mixed case must carry a right EIP-55 checksum. */
 export function parseAddress(text: string): ParsedAddress {
-  const trimmed = text.trim();
+  const trimmed = text.replace(UNSEEN, '').trim();
   const address = toAddress(trimmed);
   if (!address) return { ok: false, fault: 'form' };
   const digits = trimmed.slice(2);

@@ -146,6 +146,7 @@ describe('what cannot be', () => {
     ['a minimum without a token', { minimums: '100' }, /cannot read `100` in `minimums`.*`USDC=100, ETH=0.5`/],
     ['a minimum with separators', { minimums: 'G$=1,000' }, /cannot read `000`/],
     ['a counterparty that is none', { counterparties: `${B} bob` }, /`bob` is no address.*40 hexadecimal/],
+    ['a name in the place of an address', { counterparties: 'treasury.eth' }, /`treasury.eth` is no address/],
     ['hours that are none', { quiet: '22-7' }, /`22:00-07:00`, or `off`/],
     ['hours past midnight', { quiet: '22:00-25:00' }, /two times of day/],
     ['a token both asked for and left out', { tokens: 'G$ native', 'exclude-tokens': 'native' }, /`ETH` is both/],
@@ -219,6 +220,18 @@ describe('the dry run', () => {
     expect(german).toContain(`\`${wordingsOf('de')['subscription add minimum']!.name}\` (22)`);
     const same = await world.use('subscription edit', { subscription: String(id), minimum: '1001' });
     expect(textOf(same)).toMatch(/^Nothing was changed\n/);
+  });
+
+  it('names a token with a long name whole, or up to a character', async () => {
+    const pixels = { kind: 'erc20', tokenSymbol: '🚀'.repeat(32), value: '1'.repeat(60), decimals: 0 } as const;
+    const to = `0x${'5'.repeat(40)}` as const;
+    remember(world.file, world.clock.now, [
+      { to, ...pixels },
+      { to, ...pixels, value: '1'.repeat(61) },
+    ]);
+    const text = textOf(await add({ address: to }));
+    expect(text.match(/🚀…`/gu)).toHaveLength(2);
+    expect(text.isWellFormed()).toBe(true);
   });
 
   it('looks at the events of the server’s own project, and at most at the latest of many', async () => {

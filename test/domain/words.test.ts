@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checksumAddress, parseAddress, parseWatchable, toAddress } from '../../src/domain/address.ts';
 import { formatAmount, isBelow } from '../../src/domain/amount.ts';
-import { inCode } from '../../src/domain/text.ts';
+import { cutTo, inCode } from '../../src/domain/text.ts';
 
 describe('amounts', () => {
   it.each([
@@ -38,7 +38,8 @@ describe('addresses', () => {
   const right = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
   it('are read in any spelling whose checksum fits', () => {
-    for (const text of [right, right.toLowerCase(), ` ${right} `, `0x${right.slice(2).toUpperCase()}`]) {
+    const copied = `\u200b${right.slice(0, 9)}\u200d${right.slice(9)}\u2069 `;
+    for (const text of [right, right.toLowerCase(), ` ${right} `, `0x${right.slice(2).toUpperCase()}`, copied]) {
       expect(parseAddress(text)).toEqual({ ok: true, address: right.toLowerCase() });
     }
     expect(checksumAddress(toAddress(right)!)).toBe(right);
@@ -52,6 +53,13 @@ describe('addresses', () => {
     expect(parseWatchable(`0x${'0'.repeat(40)}`)).toEqual({ ok: false, fault: 'zero' });
     expect(parseWatchable('0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE')).toEqual({ ok: false, fault: 'sentinel' });
   });
+});
+
+it('a text that is cut keeps its characters whole and its code closed', () => {
+  expect(cutTo('12345', 5)).toBe('12345');
+  expect(cutTo('123456', 5)).toBe('123…');
+  expect(cutTo('5 `ABCDEF`', 8)).toBe('5 `ABC…`');
+  expect(cutTo('12😀456', 5)).toBe('12…');
 });
 
 describe('text from the chain', () => {
