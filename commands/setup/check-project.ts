@@ -6,6 +6,7 @@ import type { Notification, Webhook } from '../../src/upstream/notification.ts';
 import { explain } from '../parts/failure.ts';
 import { pointsAt, urlBlock } from '../parts/project.ts';
 import { ago, fullAddress } from '../parts/reply.ts';
+import { ID_LONGEST } from '../webhook/name.ts';
 import { type Finding, fault, fine, hint, someOf } from './finding.ts';
 
 const LOOK_MS = 8_000;
@@ -36,7 +37,7 @@ export async function checkProject(
   }
   const names = await store.projects.webhookNames(guildId);
   const shown = someOf(t, here, 5, ({ id }) =>
-    id === null ? t('setup.check.unnamedWebhook') : inCode(names.get(id) ?? id, id),
+    id === null ? t('setup.check.unnamedWebhook') : inCode(names.get(id) ?? id, id, ID_LONGEST),
   );
   const scope = await checkScope(context, access.notification, here, subscriptions);
   return [

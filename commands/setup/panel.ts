@@ -6,6 +6,7 @@ import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { urlBlock } from '../parts/project.ts';
 import { note, press, row } from '../parts/reply.ts';
+import { ID_LONGEST } from '../webhook/name.ts';
 
 /** The project that a server manages: its receiver URLs, and the buttons to change them. Only ever shown in private. */
 export async function panel(context: CommandContext, guildId: string, title?: string): Promise<Reply> {
@@ -16,7 +17,7 @@ export async function panel(context: CommandContext, guildId: string, title?: st
   const urls = receiver.urls(access.scope);
   const stored = access.own ? await store.projects.ofGuild(guildId) : null;
   const lines = [
-    stored && t('setup.project.storedAs', { id: inCode(stored.projectId, '?') }),
+    stored && t('setup.project.storedAs', { id: inCode(stored.projectId, '?', ID_LONGEST) }),
     access.status === 'sealed' ? t('setup.project.sealed') : null,
     stored && t('setup.project.only'),
   ];
@@ -87,8 +88,27 @@ const rotateButton: Button = {
   },
 };
 
-/** `setup:revoke` */
+/** `setup:revoke`: asks first; it stands where the button for a new URL stood a moment before. */
 const revokeButton: Button = {
+  access: 'manage',
+  answer: 'update',
+  async press({ guildId }, _, context) {
+    const { t, receiver } = context;
+    const { scope } = await managed(context, guildId);
+    const { retiring } = receiver.urls(scope);
+    if (retiring === null) throw new UserError(t('setup.project.nothingToRevoke'));
+    const buttons = row(
+      press(t('setup.project.revoke'), 'setup:revoked', ButtonStyle.Danger),
+      press(t('setup.project.keep'), 'setup:kept'),
+    );
+    return note('danger', t('setup.project.revoke'), [urlBlock(retiring), t('setup.project.nextRotate')], {
+      components: [buttons],
+    });
+  },
+};
+
+/** `setup:revoked` */
+const revokedButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, _, context) {
@@ -138,6 +158,7 @@ export const panelButtons: Record<string, Button> = {
   receiver: showButton,
   rotate: rotateButton,
   revoke: revokeButton,
+  revoked: revokedButton,
   remove: removeButton,
   removed: removedButton,
   kept: keptButton,

@@ -7,7 +7,7 @@ import type { Webhook } from '../../src/upstream/notification.ts';
 import { explain } from '../parts/failure.ts';
 import { pointsAt, projectOf, urlBlock } from '../parts/project.ts';
 import { note, press, row } from '../parts/reply.ts';
-import { isWebhookId } from './name.ts';
+import { ID_LONGEST, isWebhookId } from './name.ts';
 
 /** How long choices may wait for the service. */
 const CHOICES_MS = 1_500;
@@ -29,7 +29,7 @@ export async function list(guildId: string, context: CommandContext): Promise<Re
     return [
       ...(name === undefined ? [] : [`**${inCode(name, '')}**`]),
       line(one, urls, context),
-      one.id === null ? t('webhook.list.noId') : t('webhook.list.id', { id: inCode(one.id, '?') }),
+      one.id === null ? t('webhook.list.noId') : t('webhook.list.id', { id: inCode(one.id, '?', ID_LONGEST) }),
     ];
   });
   return note(

@@ -6,15 +6,17 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Notification, RemovalAnswer } from '../../src/upstream/notification.ts';
 import { explain } from '../parts/failure.ts';
-import { projectOf } from '../parts/project.ts';
-import { note, press, row } from '../parts/reply.ts';
+import { pointsAt, projectOf } from '../parts/project.ts';
+import { note, press, quoted, row } from '../parts/reply.ts';
 import { type Pasted, readAddresses } from './addresses.ts';
-import { isWebhookId } from './name.ts';
+import { ID_LONGEST, isWebhookId } from './name.ts';
 
 /** What is asked for in the preview and taken up by its button; kept in the audit log. */
 interface Wish {
   webhook: string;
   addresses: AddressText[];
+  /** Whose events the webhook brings; an earlier version did not note it. */
+  scope?: number;
 }
 
 /** The names under which the steps stand in the audit log. */
@@ -27,12 +29,14 @@ const FORGOTTEN = 'webhook.remove.forgotten';
 /** As long as Discord lets a private answer be changed. */
 const OPEN_MS = 15 * 60_000;
 const LOOK_MS = 3_000;
+/** Whose events reach the servers that have no project of their own. */
+const OPERATOR_SCOPE = 0;
 
 /** `/webhook remove`: says what would happen, and asks. */
 export async function preview(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { guildId, options } = interaction;
   const { t } = context;
-  const { notification, scope } = await projectOf(context, guildId);
+  const project = await projectOf(context, guildId);
   const webhook = options.getString('webhook', true).trim();
   if (!isWebhookId(webhook)) throw new UserError(t('webhook.remove.badId'));
   const pasted = readAddresses(options.getString('addresses', true));
@@ -40,17 +44,18 @@ export async function preview(interaction: CommandUse, context: CommandContext):
     const reason = t(`address.${pasted.wrong[0]?.fault ?? 'form'}`);
     throw new UserError(t('webhook.remove.noAddress', { reason }));
   }
+  const { scope, isUnknown } = await lookUp(webhook, project, context);
   const { free, needed, silent } = await standing(pasted.addresses, guildId, scope, context);
   const lines = [
     ...listed(t, free, 'leaves'),
     ...listed(t, needed, 'needed'),
     ...wrongLines(t, pasted),
     ...silentLines(t, silent),
-    (await isUnknown(notification, webhook)) ? t('webhook.remove.unknown') : null,
+    isUnknown ? t('webhook.remove.unknown') : null,
   ];
   if (free.length === 0) return note('warn', t('webhook.remove.nothing'), lines);
   const title = t('webhook.remove.title', { count: free.length, webhook: await shownAs(webhook, guildId, context) });
-  const wish: Wish = { webhook, addresses: free };
+  const wish: Wish = { webhook, addresses: free, scope };
   const id = await record(interaction, context, ASKED, wish);
   const buttons = row(
     press(t('webhook.remove.confirm'), `webhook:confirm:${id}`, ButtonStyle.Danger),
@@ -68,7 +73,8 @@ export const confirmButton: Button = {
     const { notification, scope } = await projectOf(context, interaction.guildId);
     const wish = await takeUp(interaction, context, entry, ASKED, CONFIRMED);
     // Another server may have started to watch one of them since the preview.
-    const { free, needed, silent } = await standing(wish.addresses, interaction.guildId, scope, context);
+    const of = wish.scope ?? scope;
+    const { free, needed, silent } = await standing(wish.addresses, interaction.guildId, of, context);
     if (free.length === 0) return note('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
     const answer = await notification.removeAddresses(wish.webhook, free.map(checksumAddress));
     if (answer.status !== 'ok') {
@@ -115,9 +121,9 @@ export const forgetButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
-    const { addresses } = await takeUp(interaction, context, entry, REMOVED, FORGOTTEN);
+    const wish = await takeUp(interaction, context, entry, REMOVED, FORGOTTEN);
     const { scope } = await projectOf(context, interaction.guildId);
-    const { silent } = await standing(addresses, interaction.guildId, scope, context);
+    const { silent } = await standing(wish.addresses, interaction.guildId, wish.scope ?? scope, context);
     for (const { id } of silent) await context.store.subscriptions.remove(interaction.guildId, id);
     const { t } = context;
     return note('good', t('webhook.remove.forgotten', { count: silent.length }), silentNames(t, silent));
@@ -129,8 +135,8 @@ type Standing = Awaited<ReturnType<typeof standing>>;
 /** Which addresses nobody else needs, which somebody does, and what falls silent here. */
 async function standing(addresses: AddressText[], guildId: string, scope: number, { store }: CommandContext) {
   const [all, scopes] = await Promise.all([store.subscriptions.watching(addresses), store.projects.scopes()]);
-  // What other projects' servers watch does not come over this webhook.
-  const watching = all.filter((one) => (scopes.get(one.guildId) ?? 0) === scope);
+  // What the servers of other receiver URLs watch does not come over this webhook.
+  const watching = all.filter((one) => (scopes.get(one.guildId) ?? OPERATOR_SCOPE) === scope);
   const elsewhere = new Set(watching.filter((one) => one.guildId !== guildId).map(({ address }) => address));
   return {
     free: addresses.filter((address) => !elsewhere.has(address)),
@@ -155,7 +161,7 @@ function wrongLines(t: Translate, { wrong }: Pasted): string[] {
   if (wrong.length === 0) return [];
   const shown = firstOf(t, wrong, 5, ({ text, fault }) =>
     t('webhook.remove.wrongOne', {
-      text: inCode(text, t('webhook.remove.unreadable')),
+      text: quoted(text, t('webhook.remove.unreadable')),
       reason: t(`address.${fault}`),
     }),
   );
@@ -178,15 +184,26 @@ function silentNames(t: Translate, silent: Standing['silent']): string[] {
 /** The name that this server gave it, and its id. */
 async function shownAs(webhook: string, guildId: string, { store }: CommandContext): Promise<string> {
   const name = (await store.projects.webhookNames(guildId)).get(webhook);
-  return name === undefined ? inCode(webhook, '') : `${inCode(name, '')} (${inCode(webhook, '')})`;
+  const id = inCode(webhook, '', ID_LONGEST);
+  return name === undefined ? id : `${inCode(name, '')} (${id})`;
 }
 
-/** A hint, not a refusal: the service's list need not give ids. */
-async function isUnknown(notification: Notification, webhook: string): Promise<boolean> {
+/**
+ * Whose events a webhook brings (two servers may store the same project, each with a webhook of its own), and whether
+ * there is none of this id: a hint only, because the service's list need not give ids.
+ */
+async function lookUp(
+  webhook: string,
+  { notification, scope }: { notification: Notification; scope: number },
+  { store, receiver }: CommandContext,
+): Promise<{ scope: number; isUnknown: boolean }> {
   const answer = await notification.webhooks(LOOK_MS);
-  if (answer.status !== 'ok' || answer.webhooks.length === 0) return false;
-  const ids = answer.webhooks.map(({ id }) => id);
-  return !ids.includes(null) && !ids.includes(webhook);
+  if (answer.status !== 'ok') return { scope, isUnknown: false };
+  const found = answer.webhooks.find(({ id }) => id === webhook);
+  const isUnknown = !found && answer.webhooks.length > 0 && answer.webhooks.every(({ id }) => id !== null);
+  const scopes = [scope, OPERATOR_SCOPE, ...(await store.projects.scopes()).values()];
+  const target = scopes.find((one) => pointsAt(receiver.urls(one), found?.url ?? null) !== null);
+  return { scope: target ?? scope, isUnknown };
 }
 
 type Done = Extract<RemovalAnswer, { status: 'ok' }>;

@@ -172,6 +172,7 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     ['setup:removed', async () => world.press(await panel(), 'setup:remove', noa)],
     ['setup:kept', async () => world.press(await panel(), 'setup:remove', noa)],
     ['setup:revoke', async () => world.press(await panel(), 'setup:rotate', noa)],
+    ['setup:revoked', async () => world.press(await panel(), 'setup:revoke', noa)],
     ['label:drop', () => world.post(`label:drop:${A}`)],
     ['label:keep', () => world.post(`label:keep:${A}`)],
     ['label:list', () => world.post('label:list:0')],
@@ -295,7 +296,7 @@ describe('the operator’s project', () => {
   });
 
   it('does not answer to buttons that another server shows', async () => {
-    for (const action of ['receiver', 'rotate', 'revoke', 'remove', 'removed', 'kept']) {
+    for (const action of ['receiver', 'rotate', 'revoke', 'revoked', 'remove', 'removed', 'kept']) {
       const tokens = await world.store.projects.tokens();
       const posted = await world.post(`setup:${action}`, orchid.lobby);
       const pressed = await world.press(posted, `setup:${action}`, orchids);

@@ -138,7 +138,13 @@ describe('the receiver URL', () => {
     list = { body: [{ webhookUrl: old, eventType: 'ALL' }] };
     expect(textOf(await world.use('webhook list', {}, here))).toContain('→ this bot');
     expect(buttonsOf(rotated)).not.toContain('setup:rotate');
-    const revoked = await world.press(rotated, 'setup:revoke', here);
+    // Where the one button stood is the other one now: whoever presses twice must not end the old URL.
+    const asked = await world.press(rotated, 'setup:revoke', here);
+    expect(textOf(asked)).toContain(old);
+    expect(await tokens()).toHaveLength(2);
+    expect(textOf(await world.press(asked, 'setup:kept', here))).toContain(old);
+    const again = await world.press(await panel(), 'setup:revoke', here);
+    const revoked = await world.press(again, 'setup:revoked', here);
     expect(textOf(revoked)).not.toContain(old);
     expect(await tokens()).toEqual([fresh.split('/').at(-1)]);
   });
@@ -191,6 +197,13 @@ it('servers of another project do not keep addresses in this one’s webhook, no
   const asked = textOf(await world.use('webhook remove', options));
   expect(asked).toContain('Leaves the webhook');
   expect(asked).not.toContain('another server');
+  // The other server's webhook, seen by one who knows the same project.
+  const { scope } = (await world.store.projects.ofGuild(orchid.id))!;
+  const webhookUrl = world.parts.receiver.urls(scope).current;
+  list = { body: [{ _id: options.webhook, webhookUrl, eventType: 'ALL' }] };
+  const theirs = textOf(await world.use('webhook remove', options));
+  expect(theirs).toContain('Stays, because another server');
+  expect(theirs).not.toContain('Falls silent');
   for (const guild of [harbor.id, orchid.id]) {
     for (const { id } of await world.store.subscriptions.list(guild)) await world.store.subscriptions.remove(guild, id);
   }

@@ -69,6 +69,13 @@ describe('/webhook list', () => {
     expect(text).toMatch(new RegExp(`None of them posts here[^]*\`\`\`\n${RECEIVER_URL}\n`));
   });
 
+  it('shows ids whole, however the service makes them', async () => {
+    const id = '550e8400-e29b-41d4-a716-446655440000';
+    list = { body: [{ webhookId: id, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
+    expect(textOf(await world.use('webhook list'))).toContain(`id \`${id}\``);
+    expect(textOf(await remove(A, id))).toContain(`from webhook \`${id}\`?`);
+  });
+
   const wrong: [string, Given, RegExp][] = [
     [
       '403',

@@ -77,7 +77,7 @@ it('a server’s own receiver URL reaches that server only, through restarts and
   const rotated = await press(saved, 'setup:rotate');
   const second = tokenIn(rotated);
   for (const token of [first, second]) expect(await post(bot.receiver, token, event())).toBe(200);
-  await press(rotated, 'setup:revoke');
+  await press(await press(rotated, 'setup:revoke'), 'setup:revoked');
   expect(await post(bot.receiver, first, event())).toBe(404);
 
   const key = join(dirname(file), 'secrets.key');
