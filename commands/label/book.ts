@@ -6,6 +6,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Label } from '../../src/store/labels.ts';
 import { fullAddress, note, pager, press, row, shortAddress } from '../parts/reply.ts';
+import { visibleTo } from '../subscription/find.ts';
 
 /** How many names a server's address book holds. */
 export const MOST_LABELS = 1_000;
@@ -98,14 +99,15 @@ export const listButton: Button = {
 };
 
 /** For `remove` what has a name; for `set` also what is watched, and whom it dealt with lately. */
-export async function offer(interaction: AutocompleteUse, { store }: CommandContext): Promise<Choice[]> {
+export async function offer(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]> {
+  const { store } = context;
   const { guildId, options } = interaction;
   const typed = options.getFocused().trim().toLowerCase();
   const labels = await store.labels.list(guildId);
   const choices = new Map<AddressText, string>(labels.map(({ address, name }) => [address, name]));
   if (options.getSubcommand(false) === 'set') {
     const [watched, met] = await Promise.all([
-      store.subscriptions.list(guildId),
+      visibleTo(interaction, context),
       store.reports.met(guildId, LATEST_DECISIONS),
     ]);
     for (const { address, label } of watched) if (!choices.has(address)) choices.set(address, label ?? '');

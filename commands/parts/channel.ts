@@ -82,18 +82,27 @@ function ownPermissions(guild: Guild | null, channel: GuildBasedChannel | undefi
 
 const hasRoles = (guild: Guild) => guild.roles.cache.has(guild.id);
 
-/** Whether the person is known not to see a channel. */
-export function isHidden(interaction: { guild: Guild | null; member: unknown }, channelId: string): boolean {
-  const { guild, member } = interaction;
+/** Who asks, and from where. */
+interface Asker {
+  guild: Guild | null;
+  member: unknown;
+  channelId: string | null;
+}
+
+/** Whether the person is known not to see a channel, or not known to be in a private thread. */
+export function isHidden({ guild, member, channelId: here }: Asker, channelId: string): boolean {
+  // Announced, but not told of yet, as for moments after a start: nothing is known of it.
+  if (guild && !guild.available && (guild.name as string | undefined) === undefined) return true;
   const channel = guild?.channels.cache.get(channelId);
   if (!guild || !channel || !(member instanceof GuildMember) || !hasRoles(guild)) return false;
-  return channel.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === false;
+  const permissions = channel.permissionsFor(member);
+  if (permissions?.has(PermissionFlagsBits.ViewChannel) === false) return true;
+  // Who is in one is not told to the bot; who asks there is.
+  const isPrivate = channel.type === ChannelType.PrivateThread && channelId !== here;
+  return isPrivate && permissions?.has(PermissionFlagsBits.ManageThreads) === false;
 }
 
 /** Whether a channel is not there, for all that is known; closed threads are not told of either. */
-export function isGone(interaction: { guild: Guild | null; channelId: string | null }, channelId: string): boolean {
-  const { guild } = interaction;
-  return (
-    guild !== null && hasRoles(guild) && channelId !== interaction.channelId && !guild.channels.cache.has(channelId)
-  );
+export function isGone({ guild, channelId: here }: Omit<Asker, 'member'>, channelId: string): boolean {
+  return guild !== null && hasRoles(guild) && channelId !== here && !guild.channels.cache.has(channelId);
 }

@@ -1,9 +1,9 @@
-import { type APIEmbedField, ButtonStyle } from 'discord.js';
+import { type APIEmbedField, ButtonStyle, DiscordAPIError, RESTJSONErrorCodes } from 'discord.js';
 import type { ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress, parseWatchable } from '../../src/domain/address.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
-import { checkTarget } from '../parts/channel.ts';
+import { checkTarget, isGone } from '../parts/channel.ts';
 import { receiverUrlOf } from '../parts/project.ts';
 import { fullAddress, note, press, row } from '../parts/reply.ts';
 import { addressLine, told } from './describe.ts';
@@ -19,9 +19,26 @@ export async function add(interaction: CommandUse, context: CommandContext): Pro
   const tokens = await tokenBook(interaction.guildId, context);
   const choices = chosenBy(interaction, context, tokens, DEFAULT_CHOICES);
   const picked = interaction.options.getChannel('channel');
-  const channelId = picked?.id ?? context.server.defaultChannel ?? interaction.channelId;
+  const channelId = picked?.id ?? (await usualChannel(interaction, context));
   checkTarget(interaction, channelId, picked, context.t);
   return watch(interaction, context, { ...choices, address: parsed.address, channelId });
+}
+
+/** Where alerts go when no channel is named; throws a {@link UserError} when that one is gone. */
+async function usualChannel(interaction: CommandUse, { server, t }: CommandContext): Promise<string> {
+  const { defaultChannel } = server;
+  if (defaultChannel === null) return interaction.channelId;
+  if (isGone(interaction, defaultChannel)) {
+    // The gateway does not tell of closed threads; Discord itself does.
+    const fault = await interaction.guild!.channels.fetch(defaultChannel).then(
+      () => null,
+      (error: unknown) => (error instanceof DiscordAPIError ? error.code : null),
+    );
+    if (fault === RESTJSONErrorCodes.UnknownChannel || fault === RESTJSONErrorCodes.MissingAccess) {
+      throw new UserError(t('setup.check.defaultChannel'));
+    }
+  }
+  return defaultChannel;
 }
 
 /** Starts watching, for whichever command or button asks; what is wrong with the wish was checked before. */

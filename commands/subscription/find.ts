@@ -13,17 +13,16 @@ export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address
   return inCode(label, `\`${shortAddress(address)}\``);
 }
 
-/** The subscription that the person named by number, address or label; always one of this server. */
-export async function named(interaction: CommandUse, { store, t }: CommandContext): Promise<Subscription> {
+/** The subscription that the person named by number, address or label; always one of this server that they see. */
+export async function named(interaction: CommandUse, context: CommandContext): Promise<Subscription> {
+  const { t } = context;
   const text = interaction.options.getString('subscription', true).trim();
-  const all = await store.subscriptions.list(interaction.guildId);
+  const all = await visibleTo(interaction, context);
   const id = /^#?(\d{1,15})$/.exec(text)?.[1];
+  const numbered = all.filter((one) => one.id === Number(id));
   const address = toAddress(text);
-  const found = all.filter((one) =>
-    id !== undefined
-      ? one.id === Number(id)
-      : one.address === address || one.label?.toLowerCase() === text.toLowerCase(),
-  );
+  const called = (one: Subscription) => one.address === address || one.label?.toLowerCase() === text.toLowerCase();
+  const found = numbered.length > 0 ? numbered : all.filter(called);
   if (found.length === 1) return found[0]!;
   if (found.length === 0) throw new UserError(t('subscription.missing'));
   const choices = found
@@ -32,10 +31,11 @@ export async function named(interaction: CommandUse, { store, t }: CommandContex
   throw new UserError(t('subscription.several', { choices: choices.join(', ') }));
 }
 
-/** This server's subscriptions that fit what was typed. */
-export async function offer(interaction: AutocompleteUse, { store, language, t }: CommandContext): Promise<Choice[]> {
+/** This server's subscriptions that the person sees and that fit what was typed. */
+export async function offer(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]> {
+  const { language, t } = context;
   const typed = interaction.options.getFocused().trim().toLowerCase().replace(/^#/, '');
-  const all = await store.subscriptions.list(interaction.guildId);
+  const all = await visibleTo(interaction, context);
   const everything = { name: t('subscription.all'), value: 'all' };
   const withAll = interaction.options.getSubcommand(false) === 'mute' && 'all'.startsWith(typed);
   const fitting = all.filter(({ id, label, address }) =>

@@ -8,7 +8,9 @@ import { moment, mutedTokens } from './mute.ts';
 import { type TokenBook, tokenBook } from './tokens.ts';
 
 const PER_PAGE = 6;
-/** Characters of one subscription's phrases; a page of them must fit into one message. */
+/** Characters of a page; it must fit into one message. */
+const PAGE_MOST = 3_800;
+/** Characters of one subscription's phrases, where there is room for them. */
 const PHRASES_MOST = 380;
 
 /** `/subscription list`. */
@@ -42,10 +44,13 @@ async function page(
   const rows = shown.slice(current * PER_PAGE, (current + 1) * PER_PAGE);
   const tokens = await tokenBook(interaction.guildId, context);
   const troubled = new Map((await store.outbox.troubled(interaction.guildId)).map((one) => [one.channelId, one.state]));
-  const lines = rows.flatMap((one, index) => {
-    const heading = one.channelId === rows[index - 1]?.channelId ? [''] : headingOf(one.channelId, troubled, t);
-    return [...heading, ...linesOf(one, context, tokens)];
-  });
+  const linesWith = (phrases: number) =>
+    rows.flatMap((one, index) => {
+      const heading = one.channelId === rows[index - 1]?.channelId ? [''] : headingOf(one.channelId, troubled, t);
+      return [...heading, ...linesOf(one, context, tokens, phrases)];
+    });
+  const room = (PAGE_MOST - linesWith(0).join('\n').length) / rows.length;
+  const lines = linesWith(Math.min(PHRASES_MOST, room));
   const muted = asManyAsFit(await mutedTokens(interaction.guildId, context, tokens), 950);
   const turn = pager(t, current, pages, (to) => `subscription:list:${channel}:${to}`);
   return note('info', t('subscription.list.title', { count: shown.length }), lines, {
@@ -61,7 +66,7 @@ function headingOf(channelId: string, troubled: Map<string, string>, t: CommandC
   return [`### <#${channelId}>`, ...(state === undefined ? [] : [trouble])];
 }
 
-function linesOf(subscription: Subscription, context: CommandContext, tokens: TokenBook): string[] {
+function linesOf(subscription: Subscription, context: CommandContext, tokens: TokenBook, phrases: number): string[] {
   const { t } = context;
   const { id, label, address, lastEventAt } = subscription;
   const last =
@@ -69,15 +74,15 @@ function linesOf(subscription: Subscription, context: CommandContext, tokens: To
   return [
     `**${label === null ? '' : `${inCode(label, '')} · `}${t('subscription.list.number', { id })}**`,
     addressLine(address, context),
-    inOneLine(describe(subscription, context, tokens), t),
+    inOneLine(describe(subscription, context, tokens), phrases, t),
     `-# ${[stateOf(subscription, context), last].filter(Boolean).join(' · ')}`,
   ];
 }
 
 /** As many phrases as there is room for, and how many more there are. */
-function inOneLine(phrases: string[], t: CommandContext['t']): string {
+function inOneLine(phrases: string[], most: number, t: CommandContext['t']): string {
   let shown = 1;
-  while (shown < phrases.length && phrases.slice(0, shown + 1).join(' · ').length <= PHRASES_MOST) shown++;
+  while (shown < phrases.length && phrases.slice(0, shown + 1).join(' · ').length <= most) shown++;
   const rest = phrases.length - shown;
   return [...phrases.slice(0, shown), ...(rest > 0 ? [t('subscription.list.more', { count: rest })] : [])].join(' · ');
 }

@@ -15,7 +15,7 @@ export async function test(interaction: CommandUse, context: CommandContext): Pr
     await interaction.client.rest.post(Routes.channelMessages(found.channelId), { body });
   } catch (error) {
     const reason = error instanceof DiscordAPIError ? refusal(error) : null;
-    throw reason ? new UserError(t(`subscription.test.${reason}`, { channel })) : error;
+    throw reason ? new UserError(t(reason, { channel })) : error;
   }
   const state = stateOf(found, context);
   return note('good', t('subscription.test.title', { name: nameOf(found) }), [
@@ -24,13 +24,16 @@ export async function test(interaction: CommandUse, context: CommandContext): Pr
   ]);
 }
 
-function refusal({ code }: DiscordAPIError): 'noAccess' | 'noChannel' | null {
+function refusal({ code }: DiscordAPIError) {
   switch (code) {
     case RESTJSONErrorCodes.MissingAccess:
     case RESTJSONErrorCodes.MissingPermissions:
-      return 'noAccess';
+      return 'subscription.test.noAccess';
     case RESTJSONErrorCodes.UnknownChannel:
-      return 'noChannel';
+      return 'subscription.test.noChannel';
+    case RESTJSONErrorCodes.InvalidActionOnArchivedThread:
+    case RESTJSONErrorCodes.ThreadLocked:
+      return 'setup.check.channelClosed';
     default:
       return null;
   }

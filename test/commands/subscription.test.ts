@@ -1,6 +1,8 @@
+import { ChannelType } from 'discord.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { FOREVER } from '../../src/domain/subscription.ts';
+import { DEFAULT_FILTERS, FOREVER } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
+import { trouble } from './ledger.ts';
 import {
   A,
   B,
@@ -28,6 +30,7 @@ afterEach(async () => {
 });
 const add = (options: Record<string, string>, who = {}) => world.use('subscription add', options, who);
 const all = () => world.store.subscriptions.list(harbor.id);
+const lower = (text: string) => text.toLowerCase() as `0x${string}`;
 
 describe('/subscription add', () => {
   it('watches every transfer here, and says what is still to be done', async () => {
@@ -91,6 +94,13 @@ describe('/subscription add', () => {
     await world.store.servers.change(harbor.id, { defaultChannel: harbor.treasury });
     expect(textOf(await add({ address: A }))).toContain(`<#${harbor.treasury}>`);
     expect(await all()).toMatchObject([{ channelId: harbor.treasury }]);
+  });
+
+  it('does not send alerts to an alert channel that is gone', async () => {
+    await world.store.servers.change(harbor.id, { defaultChannel: '1100000000000099999' });
+    expect(textOf(await add({ address: A }))).toMatch(/default channel of `\/setup server`.*Choose another one/);
+    expect(await all()).toEqual([]);
+    expect(textOf(await add({ address: A, channel: harbor.whales }))).toContain('Watching');
   });
 
   it('takes threads and announcement channels', async () => {
@@ -175,6 +185,39 @@ describe('/subscription list', () => {
     expect(textOf(await world.use('subscription list', {}, { as: seed.ada }))).toContain('Secret');
   });
 
+  it('hides what is told in a private thread from those who may not be in it', async () => {
+    const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
+    const { id } = world.discord.act({ do: 'channel.create', guildId: harbor.id, ...thread });
+    await world.subscribe({ channelId: id!, label: 'Secret' });
+    const list = async (who: object) => textOf(await world.use('subscription list', {}, who));
+    expect(await list({ as: seed.mia })).not.toContain('Secret');
+    expect(await list({ as: seed.mia, in: id! })).toContain('Secret');
+    expect(await list({ as: seed.ada })).toContain('Secret');
+    world.discord.act({ do: 'channel.delete', channelId: id! });
+  });
+
+  it('shows every subscription of a page, however much there is to say of each', async () => {
+    const filters = { ...DEFAULT_FILTERS, cataloged: true, internal: false, zero: true, self: true };
+    const wish = {
+      filters,
+      minimum: `${'1'.repeat(60)}.${'1'.repeat(60)}`,
+      token: lower(TOKEN),
+      label: 'x'.repeat(32),
+    };
+    const { general, alerts, whales, announcements, treasury, audit } = harbor;
+    const channels = [general, alerts, whales, announcements, treasury, audit];
+    for (const channelId of channels) {
+      const { id } = await world.subscribe({ ...wish, channelId });
+      const { now } = world.clock;
+      await world.store.subscriptions.change(harbor.id, id, { mutedUntil: now + 3_600_000, lastEventAt: now });
+    }
+    trouble(world.file, harbor.id, Object.fromEntries(channels.map((id) => [id, 'parked'])));
+    const text = textOf(await world.use('subscription list'));
+    world.sql('DELETE FROM channels');
+    for (const { id } of await all()) expect(text).toContain(`number ${id}`);
+    expect(text).not.toMatch(/^… \+/m);
+  });
+
   it('shows what is told in a channel that is gone only to those who may mend it', async () => {
     await world.subscribe({ channelId: '1100000000000009999', label: 'Secret' });
     const seen = async (as: string) => textOf(await world.use('subscription list', {}, { as })).includes('Secret');
@@ -232,6 +275,8 @@ describe('/subscription remove', () => {
     expect(textOf(await world.use('subscription remove', { subscription: 'treasury' }))).toContain(
       'Remove `Treasury`?',
     );
+    await world.subscribe({ channelId: harbor.announcements, address: lower(B), label: '2024' });
+    expect(textOf(await world.use('subscription remove', { subscription: '2024' }))).toContain('Remove `2024`?');
     await world.subscribe({ channelId: harbor.whales });
     expect(textOf(await world.use('subscription remove', { subscription: A }))).toMatch(
       /Several.*#\d+ `Treasury` in <#.*#\d+ `0xcc95…6430` in <#/,
@@ -248,6 +293,23 @@ describe('/subscription remove', () => {
     expect(buttonsOf(asked)[0]).toBe(`subscription:drop:${mine!.id}`);
     await world.press(asked, 'subscription:drop', { in: orchid.lobby });
     expect(await all()).toHaveLength(1);
+  });
+});
+
+describe('the manager role', () => {
+  it('finds and is offered what it sees, and nothing of other channels', async () => {
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    await world.subscribe({ label: 'Open' });
+    const hidden = await world.subscribe({ channelId: harbor.treasury, address: lower(B), label: 'Secret' });
+    const noa = { as: seed.noa };
+    const offered = async (name: string, option: string) => JSON.stringify(await world.choices(name, option, {}, noa));
+    expect(await offered('subscription edit', 'subscription')).toMatch(/^(?!.*Secret).*Open/);
+    expect(await offered('label set', 'address')).toMatch(/^(?!.*Secret).*Open/);
+    const options = { subscription: String(hidden.id) };
+    expect(textOf(await world.use('subscription remove', options, noa))).toMatch(/no such subscription/);
+    expect(textOf(await world.use('subscription remove', options))).toContain('Secret');
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
   });
 });
 
@@ -384,6 +446,12 @@ describe('/subscription test', () => {
   it('explains what Discord refuses', async () => {
     const { id } = await world.subscribe({ channelId: harbor.council });
     expect(textOf(await world.use('subscription test', { subscription: String(id) }))).toMatch(/does not let me post/);
+    world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: true, locked: true });
+    const closed = await world.subscribe({ channelId: harbor.audit });
+    expect(textOf(await world.use('subscription test', { subscription: String(closed.id) }))).toMatch(
+      /closed and locked/,
+    );
+    world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: false, locked: false });
     const gone = await world.subscribe({ channelId: '1100000000000099999' });
     expect(textOf(await world.use('subscription test', { subscription: String(gone.id) }))).toMatch(/channel.*is gone/);
   });

@@ -12,7 +12,7 @@ const OTHER = '2100000000000000003';
 const ROLE = '2100000000000000004';
 
 /** A relay that sends as little as discord.js can log in with: no roles, no members, ids in place of objects. */
-async function startRelay() {
+async function startRelay(toldOfGuild = true) {
   const app = fastify({ forceCloseConnections: true });
   const answers: { url: string; body: Record<string, unknown> }[] = [];
   const sockets: WebSocket[] = [];
@@ -50,6 +50,7 @@ async function startRelay() {
         },
         'READY',
       );
+      if (!toldOfGuild) return;
       send(0, { id: GUILD, name: 'Small', channels: [{ id: CHANNEL, type: 0, name: 'here' }] }, 'GUILD_CREATE');
     });
   });
@@ -95,9 +96,12 @@ let gateway: ReturnType<typeof startGateway>;
 beforeAll(async () => {
   relay = await startRelay();
   world = await startWorld();
-  gateway = startGateway({
+  gateway = await connect(relay.apiUrl);
+});
+async function connect(apiUrl: string) {
+  const started = startGateway({
     token: 'any.token.works',
-    apiUrl: relay.apiUrl,
+    apiUrl,
     commands: async () => commands,
     parts: world.parts,
     log: (await import('pino')).default({ level: 'silent' }),
@@ -106,8 +110,9 @@ beforeAll(async () => {
     onGuildRemoved: () => {},
     random: Math.random,
   });
-  while (gateway.state() !== 'ready') await new Promise((done) => setImmediate(done));
-});
+  while (started.state() !== 'ready') await new Promise((done) => setImmediate(done));
+  return started;
+}
 afterAll(async () => {
   await gateway.close();
   await relay.close();
@@ -137,5 +142,15 @@ describe('a relay that sends little', () => {
     expect(await relay.use('setup server', [role], manager, resolved)).toContain(`<@&${ROLE}>`);
     expect(await relay.use('subscription list', [], {})).toContain('2 subscriptions');
     expect(await relay.use('setup check', [], { permissions: '0', roles: [ROLE] })).toContain('No event yet');
+  });
+
+  // The library waits two seconds for a server that was announced.
+  it('shows members nothing of a server that it announced and has not told of yet', async () => {
+    const late = await startRelay(false);
+    const connected = await connect(late.apiUrl);
+    expect(await late.use('subscription list', [], {})).toContain('No subscriptions');
+    expect(await late.use('subscription list', [], manager)).toContain('2 subscriptions');
+    await connected.close();
+    await late.close();
   });
 });
