@@ -4,7 +4,7 @@ import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
 import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';
-import { linkButton, nameOf, note, pager, row } from './parts/reply.ts';
+import { linkButton, nameOf, note, pager, quoted, row } from './parts/reply.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
 
 const PER_PAGE = 5;
@@ -85,7 +85,7 @@ async function search({ options }: CommandUse, context: CommandContext): Promise
   const category = keys.find((key) => key.toLowerCase() === typed.toLowerCase()) ?? typed;
   if (!CATEGORY.test(category) || (live && !keys.includes(category))) {
     const known = keys.map((key) => `\`${key}\``).join(', ');
-    throw new UserError(own('provider.noCategory', { typed: nameOf(own, typed, '` `'), categories: known }));
+    throw new UserError(own('provider.noCategory', { typed: quoted(typed), categories: known }));
   }
   const query = {
     category,

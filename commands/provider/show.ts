@@ -84,13 +84,18 @@ function words(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Links that are looked at, and characters of each. */
+const ACTIONS_MOST = 50;
+const ACTION_MAX = 2_000;
+
 /** At most `most` of the provider's own links; only to https, and each names the host that it leads to. */
 export function linksOf(t: Translate, { rows }: Provider, number: number, most: number): APIButtonComponent[] {
   const found = new Map<string, string>();
-  for (const action of rows.flatMap(({ actions }) => actions)) {
-    for (const [, label = '', target = ''] of action.matchAll(
-      /\[([^\]]{0,200})\]\(\s*<?([^\s)>]{1,512})>?[^)]{0,100}\)/g,
-    )) {
+  for (const action of rows.flatMap(({ actions }) => actions).slice(0, ACTIONS_MOST)) {
+    for (const [, label = '', inner = ''] of action
+      .slice(0, ACTION_MAX)
+      .matchAll(/\[([^\]]{0,200})\]\(([^)]{1,700})\)/g)) {
+      const [target = ''] = inner.trim().replace(/^</, '').split(/[\s>]/);
       const url = URL.canParse(target) ? new URL(target) : null;
       if (url?.protocol !== 'https:' || url.username || url.password || url.href.length > 512) continue;
       // 80 characters fit; the host is what must be seen whole.

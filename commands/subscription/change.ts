@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
-import type { Subscription } from '../../src/domain/subscription.ts';
+import type { Choices, Filters, Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { SubscriptionChange } from '../../src/store/subscriptions.ts';
 import { checkTarget } from '../parts/channel.ts';
@@ -41,8 +41,18 @@ export async function pause(interaction: CommandUse, context: CommandContext, pa
   return note('good', t('subscription.pause.resumed', { name }), [address, ...told(after, context, tokens)]);
 }
 
-/** What a wish would change; what somebody else changes at the same time stays. */
-export function onlyChanged<Wish extends object>(before: Wish, wish: Wish): Partial<Wish> {
+/** What a wish would change, each filter by itself; what somebody else changes at the same time stays. */
+export function onlyChanged<Wish extends Pick<Choices, 'filters'>>(
+  before: Wish,
+  wish: Wish,
+): Partial<Omit<Wish, 'filters'>> & { filters?: Partial<Filters> } {
+  const { filters, ...rest } = wish;
+  const changed = differences(before, rest);
+  const narrower = differences(before.filters, filters);
+  return { ...changed, ...(Object.keys(narrower).length > 0 && { filters: narrower }) };
+}
+
+function differences<Wish extends object>(before: Wish, wish: Wish): Partial<Wish> {
   const changed = Object.entries(wish).filter(([key, value]) => !isDeepStrictEqual(before[key as keyof Wish], value));
   return Object.fromEntries(changed) as Partial<Wish>;
 }

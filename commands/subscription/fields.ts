@@ -8,9 +8,10 @@ import {
   type Filters,
   type Subscription,
 } from '../../src/domain/subscription.ts';
-import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { quoted } from '../parts/reply.ts';
 import { type TokenBook, writeAsset } from './tokens.ts';
 
 /** What reading needs to know besides the text. */
@@ -193,10 +194,12 @@ function readRole(text: string, { guildId, t }: Reading): string {
 function readMinimums(text: string, reading: Reading): Filters['minimums'] {
   const { tokens, t } = reading;
   if (NONE.includes(text.toLowerCase())) return {};
-  const entries = words(text.replace(/\s*=\s*/g, '=')).map((word): [Asset, string] => {
+  // In two steps: blanks without end must not be gone through anew from each of them.
+  const together = text.replace(/\s+/g, ' ').replace(/ ?= ?/g, '=');
+  const entries = words(together).map((word): [Asset, string] => {
     const [token = '', amount = '', ...more] = word.split('=');
     if (token === '' || more.length > 0 || !isAmount(amount)) {
-      throw new UserError(t('subscription.filter.minimums', { text: inCode(word, '``') }));
+      throw new UserError(t('subscription.filter.minimums', { text: quoted(word) }));
     }
     return [tokens.find(token), amount];
   });
@@ -214,7 +217,7 @@ function readCounterparty(text: string, { t }: Reading): AddressText {
   const parsed = parseAddress(text);
   if (parsed.ok) return parsed.address;
   const reason = t(`address.${parsed.fault}`);
-  throw new UserError(t('subscription.filter.counterparty', { text: inCode(text, '``'), reason }));
+  throw new UserError(t('subscription.filter.counterparty', { text: quoted(text), reason }));
 }
 
 function readDigest(text: string, reading: Reading): Subscription['digest'] {

@@ -44,7 +44,7 @@ export async function importFile(interaction: CommandUse, context: CommandContex
   const { t } = context;
   const text = await attached(interaction, context);
   const there = await present(interaction, context);
-  const plan = planImport(text, there, interaction, context);
+  const plan = await planImport(text, there, interaction, context);
   const { added, changed, labels, unchanged, errors } = plan;
   if (errors.length > 0) {
     const shown = errors
@@ -146,7 +146,8 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
     }),
     ...part(changed, t('subscription.import.changed', { count: changed.length }), ({ address, channelId, change }) => {
       const before = subscriptions.find((one) => one.address === address && one.channelId === channelId)!;
-      return `${nameOf(before)} → <#${channelId}>: ${differing(before, { ...before, ...change }).join(', ')}`;
+      const after = { ...before, ...change, filters: { ...before.filters, ...change.filters } };
+      return `${nameOf(before)} → <#${channelId}>: ${differing(before, after).join(', ')}`;
     }),
     ...part(labels, t('subscription.import.labels', { count: labels.length }), ({ address, name }) => {
       return `${nameOf({ address, label: name })} · \`${shortAddress(address)}\``;

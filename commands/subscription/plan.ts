@@ -1,13 +1,14 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
 import { type AddressText, parseAddress, parseWatchable } from '../../src/domain/address.ts';
 import { type CsvRecord, parseCsv } from '../../src/domain/csv.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Label } from '../../src/store/labels.ts';
 import type { ImportedSubscription } from '../../src/store/subscriptions.ts';
 import { MOST_LABELS, readName } from '../label/book.ts';
 import { checkTarget, TARGET_TYPES } from '../parts/channel.ts';
+import { quoted } from '../parts/reply.ts';
 import { onlyChanged } from './change.ts';
 import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
 import type { TokenBook } from './tokens.ts';
@@ -29,8 +30,16 @@ export interface Present {
   tokens: TokenBook;
 }
 
+/** Rows that are read before the event loop has a turn. */
+const ROWS_A_TURN = 500;
+
 /** Holds a file against what there is; changes nothing. */
-export function planImport(text: string, present: Present, interaction: CommandUse, context: CommandContext): Plan {
+export async function planImport(
+  text: string,
+  present: Present,
+  interaction: CommandUse,
+  context: CommandContext,
+): Promise<Plan> {
   const { t } = context;
   const plan: Plan = { added: [], changed: [], labels: [], unchanged: 0, errors: [] };
   const parsed = parseCsv(text);
@@ -46,7 +55,8 @@ export function planImport(text: string, present: Present, interaction: CommandU
     return plan;
   }
   const seen = new Map<string, number>();
-  for (const record of records) {
+  for (const [index, record] of records.entries()) {
+    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turnOfTheLoop();
     try {
       planRow(record, columns, { plan, seen, present, interaction, context });
     } catch (error) {
@@ -65,12 +75,12 @@ export function planImport(text: string, present: Present, interaction: CommandU
 
 function faultOf(columns: string[], t: CommandContext['t']): string | null {
   const unknown = columns.find((name) => !COLUMNS.includes(name));
-  const repeated = columns.find((name, index) => columns.indexOf(name) !== index);
   if (!columns.includes('address')) return t('subscription.import.noAddress');
   if (unknown !== undefined) {
     const known = COLUMNS.map((name) => `\`${name}\``).join(', ');
-    return t('subscription.import.unknownColumn', { column: inCode(unknown, '``'), columns: known });
+    return t('subscription.import.unknownColumn', { column: quoted(unknown), columns: known });
   }
+  const repeated = COLUMNS.find((name) => columns.indexOf(name) !== columns.lastIndexOf(name));
   return repeated === undefined ? null : t('subscription.import.repeatedColumn', { column: `\`${repeated}\`` });
 }
 
@@ -117,7 +127,10 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   const { address } = parsed;
   const { channelId, picked } = channelOf(said('channel') ?? '', work);
   once(seen, `${address} ${channelId}`, line, t);
-  const before = present.subscriptions.find((one) => one.address === address && one.channelId === channelId);
+  const found = present.subscriptions.find((one) => one.address === address && one.channelId === channelId);
+  // A file does not tell of a mute that is over, so that is no change.
+  const isOver = found !== undefined && found.mutedUntil !== null && found.mutedUntil <= context.now();
+  const before = isOver ? { ...found, mutedUntil: null } : found;
   // Where alerts go already they may go on; everything else is checked as if it were typed.
   if (!before && !picked) throw new UserError(t('subscription.import.channel'));
   if (!before) checkTarget(interaction, channelId, picked, t);
@@ -151,7 +164,7 @@ function channelOf(text: string, { interaction, context }: Work) {
   );
   const [first] = fitting?.values() ?? [];
   if (!first) throw new UserError(context.t('subscription.import.channel'));
-  if (fitting!.size > 1) throw new UserError(context.t('subscription.import.channels', { name: inCode(text, '``') }));
+  if (fitting!.size > 1) throw new UserError(context.t('subscription.import.channels', { name: quoted(text) }));
   return { channelId: first.id, picked: first };
 }
 

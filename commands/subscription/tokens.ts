@@ -1,10 +1,10 @@
 import type { AutocompleteUse, Choice, CommandContext } from '../../src/discord/command.ts';
 import { checksumAddress, NATIVE_SENTINEL, parseAddress } from '../../src/domain/address.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
-import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { KnownToken } from '../../src/store/ledger.ts';
-import { fullAddress, shortAddress } from '../parts/reply.ts';
+import { fullAddress, nameOf, quoted, shortAddress } from '../parts/reply.ts';
 
 /** The tokens that people of one server can mean by a symbol, and how tokens are shown to them. */
 export interface TokenBook {
@@ -47,21 +47,21 @@ export async function tokenBook(guildId: string, context: CommandContext): Promi
       const fitting = wanted === undefined ? [] : (bySymbol.get(wanted) ?? []);
       // Anybody can name a token USDC; the explorer's catalogue tells which one is.
       const trusted = fitting.some(({ cataloged }) => cataloged) ? fitting.filter((one) => one.cataloged) : fitting;
-      const [only] = trusted;
-      const symbol = inCode(typed, '``');
+      const [only, ...others] = trusted;
+      if (only && others.length === 0) return only.token;
+      const symbol = quoted(typed);
       if (!only) throw new UserError(t('subscription.token.unknown', { symbol }));
-      if (trusted.length === 1) return only.token;
       const choices = trusted.slice(0, 5).map(({ token }) => `\`${writeAsset(token)}\``);
       throw new UserError(t('subscription.token.several', { symbol, choices: choices.join(', ') }));
     },
     nameOf(asset) {
-      const symbol = inCode(symbols.get(asset), '');
+      const symbol = nameOf(t, symbols.get(asset), '');
       if (asset === 'native') return symbol || t('subscription.token.native');
       return `${symbol} ${fullAddress(asset, settings, 'token')}`.trim();
     },
     shortNameOf(asset) {
       const fallback = asset === 'native' ? t('subscription.token.native') : `\`${shortAddress(asset)}\``;
-      return inCode(symbols.get(asset), fallback);
+      return nameOf(t, symbols.get(asset), fallback);
     },
   };
 }

@@ -16,14 +16,18 @@ import { rhythmsTable } from './rhythms.ts';
 export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'address' | 'createdBy' | 'createdAt'> &
   Partial<Choices>;
 
-/** What may change later. */
-export type SubscriptionChange = Partial<Omit<Subscription, 'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt'>>;
+/** What may change later; of the filters only those that are named. */
+export type SubscriptionChange = Partial<
+  Omit<Subscription, 'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt' | 'filters'>
+> & { filters?: Partial<Filters> };
 
 /** What a file tells of one subscription: what differs from what is there, or from the defaults where there is none. */
 export interface ImportedSubscription {
   address: AddressText;
   channelId: string;
-  change: Partial<Choices & Pick<Subscription, 'paused' | 'mutedUntil'>>;
+  change: Partial<Omit<Choices, 'filters'> & Pick<Subscription, 'paused' | 'mutedUntil'>> & {
+    filters?: Partial<Filters>;
+  };
 }
 
 /** Everything that a file changes in one guild. */
@@ -143,8 +147,9 @@ export function subscriptionsTable(db: Database) {
   const importAll = db.transaction(
     ({ guildId, userId, added, changed, labels, at }: Import, most: ImportLimits): void => {
       for (const { address, channelId, change: chosen } of added) {
-        const { paused = false, mutedUntil = null, ...choices } = chosen;
-        const wish = { guildId, channelId, address, createdBy: userId, createdAt: at, ...choices };
+        const { paused = false, mutedUntil = null, filters, ...choices } = chosen;
+        const narrower = { filters: { ...DEFAULT_FILTERS, ...filters } };
+        const wish = { guildId, channelId, address, createdBy: userId, createdAt: at, ...choices, ...narrower };
         const outcome = add(wish, most.subscriptions);
         if (outcome.status !== 'added') throw new NotImported(outcome.status === 'full' ? 'full' : 'stale');
         if (paused || mutedUntil !== null) change(guildId, outcome.subscription.id, { paused, mutedUntil });
@@ -185,7 +190,7 @@ export function subscriptionsTable(db: Database) {
     table: 'subscriptions' | 'rhythms',
     idColumn: string,
     id: number,
-    changed: SubscriptionChange,
+    changed: Partial<Subscription>,
     keys: (keyof SubscriptionChange)[],
   ): void {
     if (keys.length === 0) return;
@@ -202,8 +207,10 @@ export function subscriptionsTable(db: Database) {
     if (existing && existing.id !== id) return { status: 'exists' as const, subscription: fromRow(existing) };
     const keys = Object.keys(changed) as (keyof SubscriptionChange)[];
     const [often, rarely] = [keys.filter((key) => RHYTHM.includes(key)), keys.filter((key) => !RHYTHM.includes(key))];
-    update('rhythms', 'subscription_id', id, changed, often);
-    update('subscriptions', 'id', id, changed, rarely);
+    const { filters, ...rest } = changed;
+    const next = { ...rest, filters: { ...toFilters(before.filters), ...filters } };
+    update('rhythms', 'subscription_id', id, next, often);
+    update('subscriptions', 'id', id, next, rarely);
     return { status: 'changed' as const, subscription: fromRow(one.get(guildId, id)!) };
   });
 

@@ -49,7 +49,7 @@ export function readAnswer(answer: Answer, address: AddressText): TokenAnswer {
   if (!parsed.success) return failure ?? { status: 'unreadable' };
   const token = record.safeParse(parsed.data.result);
   if (!failure && token.success) return { status: 'found', token: toToken(token.data, address) };
-  const message = parsed.data.message ?? '';
+  const message = parsed.data.message?.slice(0, 300) ?? '';
   if (/not\s*found|no\s+(token|contract)/i.test(message)) return { status: 'not-found' };
   if (/invalid.*(address|hash)/i.test(message)) return { status: 'invalid' };
   if (/rate|limit|too many/i.test(message)) return { status: 'limited' };

@@ -108,6 +108,25 @@ describe('/subscription export and import', () => {
     ]);
   });
 
+  it('take a mute that is over for none', async () => {
+    const { id } = await world.subscribe();
+    await world.store.subscriptions.change(harbor.id, id, { mutedUntil: world.clock.now - 1 });
+    expect(textOf(await bring(await exported()))).toMatch(/Nothing to change\n1 row is as it is here already/);
+  });
+
+  it('keep what somebody else changes meanwhile, each filter by itself', async () => {
+    const { id } = await world.subscribe();
+    const asked = await bring(`address,channel,zero\n${A},#alerts,yes\n`);
+    await world.use('subscription edit', { subscription: String(id), cataloged: true });
+    await world.press(asked, 'subscription:import');
+    expect((await all())[0]!.filters).toEqual({ ...DEFAULT_FILTERS, zero: true, cataloged: true });
+  });
+
+  it('are not held up by blanks without end', async () => {
+    const text = `address,channel,minimums\n${A},#alerts,ETH${' '.repeat(200_000)}1`;
+    expect(textOf(await bring(text))).toMatch(/cannot read `ETH`/);
+  });
+
   it('asks once for the messages that show a new name, however many there are', async () => {
     const { relabelled } = world.parts;
     const asked: (readonly string[])[] = [];

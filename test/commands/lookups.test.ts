@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../commands/index.ts';
+import { linksOf as linksToShow } from '../../commands/provider/show.ts';
+import { translator } from '../../src/languages/index.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type Given, HTML, startUpstream } from '../upstream/server.ts';
@@ -69,6 +71,13 @@ describe('/token', () => {
     expect(text).toContain('Total supply\nraw `1234567890123`');
     expect(text).toContain('does not know this token’s decimals');
     expect(text).not.toContain('evil');
+  });
+
+  it('shows a token whose name is longer than a title may be', async () => {
+    upstream.set(() => frame({ ...RECORD, name: 'a\u0316\u0317\u0318\u0319\u031c\u031d\u031e\u031f'.repeat(40) }));
+    const answer = await world.use('token', { address: TOKEN });
+    expect(textOf(answer)).toContain(TOKEN);
+    expect(answer.reply!.message.embeds[0]!.title).toMatch(/^`a.*…`$/u);
   });
 
   it('counts NFTs, which have no decimals', async () => {
@@ -249,6 +258,12 @@ describe('/provider search', () => {
     expect(outside).not.toMatch(/everyone|evil|<@|\]\(/);
     expect(text).not.toContain('\u202e');
     expect(answer.reply!.message.mention_everyone).toBe(false);
+  });
+
+  it('is not held up by links without end', () => {
+    const actions = ['[]('.repeat(1_000_000), '[Docs]( <https://acme.example> )'];
+    const links = linksToShow(translator('en-US'), { name: 'Acme', rows: [{ columns: {}, actions }] }, 1, 5);
+    expect(links).toMatchObject([{ label: '1 · Docs · acme.example', url: 'https://acme.example/' }]);
   });
 
   const wrong: [string, Given, RegExp][] = [
