@@ -106,7 +106,10 @@ function totalsOf(alerts: ClaimedAlert[]): Map<string, Total> {
     const { transfer, count } = alert;
     const side = sideOf(alert);
     const suspect = isSuspect(alert);
-    const key = `${side} ${transfer.kind} ${transfer.token} ${transfer.decimals} ${suspect}`;
+    // Tokens whose contract did not come are told apart by what they are called; what has no amount is in no sum.
+    const token = transfer.token ?? JSON.stringify([transfer.tokenName, transfer.tokenSymbol]);
+    const isSummed = isItem(transfer) || transfer.value !== null;
+    const key = `${side} ${transfer.kind} ${token} ${transfer.decimals} ${suspect} ${isSummed}`;
     const total = totals.get(key) ?? { transfers: 0, amount: 0n, side, largest: alert, suspect };
     total.transfers += count;
     total.amount += amountOf(transfer) * BigInt(count);

@@ -317,6 +317,17 @@ describe('a digest', () => {
     ]);
   });
 
+  it('sums neither different tokens whose contract is not known, nor amounts that are not', async () => {
+    const of = (tokenSymbol: string, value: string | null) => alertOf({ token: null, tokenSymbol, value });
+    const alerts = [of('AAA', '5000000'), of('BBB', '7000000'), of('AAA', null), of('AAA', '1000000')];
+    const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', settings)).payload.embeds!;
+    expect(read(embed!).split('\n').slice(3, 6)).toEqual([
+      '📥 6 `AAA` in 2 transfers',
+      '📥 7 `BBB` in 1 transfer',
+      '📥 `AAA` in 1 transfer',
+    ]);
+  });
+
   it('warns of look-alikes with both addresses, and keeps suspects out of the sums', async () => {
     const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as typeof ALICE;
     const mark: Mark = { kind: 'look-alike', address: ALICE, like, label: 'Grants' };
