@@ -151,7 +151,7 @@ export function createSender({
         if (outcome.status !== 'sent') return outcome;
         if (!Array.isArray(messages)) return { status: 'unknown' };
         const list = messages as { id: string }[];
-        const hit = list.find((message) => JSON.stringify(message).includes(reference));
+        const hit = list.find((message) => JSON.stringify(message, withoutQuotes).includes(reference));
         if (hit) return { status: 'found', messageId: hit.id };
         // Who may not read a channel's history is shown an empty one.
         if (from === null && list.length === 0) return silent(channelId, after, onRequest);
@@ -167,6 +167,10 @@ export function createSender({
 
 /** Sends over Discord's REST alone. */
 export type Sender = ReturnType<typeof createSender>;
+
+/** What a reply or a forwarded message shows of another one is not its own. */
+const withoutQuotes = (key: string, value: unknown): unknown =>
+  key === 'referenced_message' || key === 'message_snapshots' ? undefined : value;
 
 const fileOf = (csv: string) => ({ name: 'transfers.csv', contentType: 'text/csv', data: Buffer.from(csv) });
 

@@ -17,6 +17,16 @@ it('a look for a message tells of each of its requests, so that all of them are 
   expect(discord.requests(before)).toHaveLength(told);
 });
 
+it('a look for a message does not take an answer to it for the message', async () => {
+  const message = { id: '10', embeds: [{ footer: { text: 'ref ABCDEFGHIJ-1' } }] };
+  const reply = { id: '20', content: 'What is this?', referenced_message: message };
+  const forwarded = { id: '30', message_snapshots: [{ message }] };
+  const find = async (...list: object[]) =>
+    (await answering(200, JSON_TYPE, JSON.stringify(list))).find('1', 'ABCDEFGHIJ', 0, () => undefined);
+  expect(await find(forwarded, reply, message)).toEqual({ status: 'found', messageId: '10' });
+  expect(await find(forwarded, reply)).toEqual({ status: 'absent' });
+});
+
 /** A server that gives this answer to everything; `hangs` once the head and some of the body are sent. */
 async function answering(status: number, headers: Record<string, string>, body: string, hangs = false) {
   const server = createServer((request, response) => {
