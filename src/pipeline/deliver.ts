@@ -241,6 +241,13 @@ export function startDeliverer(options: DelivererOptions) {
   }
   const loaded = load();
 
+  /** For a later process; this one knows, and Discord's answers tell too. */
+  function note(writing: Promise<void>, guildId: string): void {
+    writing.catch((error: unknown) => {
+      if (!closing) log.warn({ err: error, guild: guildId }, 'it could not be noted whether the bot is in a server');
+    });
+  }
+
   return {
     /** Settles once what an earlier process left is known. */
     loaded,
@@ -254,11 +261,15 @@ export function startDeliverer(options: DelivererOptions) {
     /** Permissions or channels of a guild changed: what was set aside there, and nothing else, is tried at once. */
     guildChanged(guildId: string): void {
       removedGuilds.delete(guildId);
+      note(store.outbox.resumeGuild(guildId), guildId);
       turns.guildChanged(guildId);
       pump();
     },
     /** The bot was removed from a guild. */
-    guildRemoved: (guildId: string): void => void removedGuilds.add(guildId),
+    guildRemoved(guildId: string): void {
+      removedGuilds.add(guildId);
+      note(store.outbox.pauseGuild(guildId, clock.now()), guildId);
+    },
     state: pace.state,
     /** Settles once nothing is under way. */
     async idle(): Promise<void> {

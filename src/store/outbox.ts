@@ -89,6 +89,8 @@ interface OriginalRow extends Pick<Original, 'messageId' | 'reason'> {
 
 const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
   frozen_at AS frozenAt, first_sent_at AS firstSentAt, message_id AS messageId`;
+/** Why the channels of a server are paused that removed the bot; with a code it is Discord's own answer. */
+const REMOVED = 'channel or server is gone';
 /** Since when an alert counts as waiting: what was held back on purpose does not age meanwhile. */
 const SINCE = 'max(created_at, due_at)';
 
@@ -170,6 +172,14 @@ export function outboxTable(db: Database) {
   const setChannel = db.prepare<Omit<ChannelHead, 'guildId'> & { reason: string | null }>(
     `UPDATE channels SET state = @state, due_at = @dueAt, attempts = @attempts, since = @since, reason = @reason
      WHERE channel_id = @channelId`,
+  );
+  const pauseGuild = db.prepare<[number, string, string]>(
+    `UPDATE channels SET state = 'paused', due_at = 0, attempts = 0, since = ?, reason = ?
+     WHERE guild_id = ? AND state <> 'paused'`,
+  );
+  const resumeGuild = db.prepare<[string, string]>(
+    `UPDATE channels SET state = 'ready', due_at = 0, attempts = 0, since = NULL, reason = NULL
+     WHERE guild_id = ? AND state = 'paused' AND reason = ?`,
   );
   const stats = db.prepare<[], { waiting: number; oldest: number | null }>(
     `SELECT count(*) AS waiting, min(${SINCE}) AS oldest FROM alerts WHERE state = 'waiting'`,
@@ -294,6 +304,10 @@ export function outboxTable(db: Database) {
     /** Notes how a channel stands, and freezes what is to be told of it elsewhere. */
     setChannel: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, told: Notice | null = null): void =>
       setState.immediate(head, told),
+    /** The bot was removed from a guild: what waits there is kept as where a channel is gone, also by a later process. */
+    pauseGuild: (guildId: string, now: number): void => void pauseGuild.run(now, REMOVED, guildId),
+    /** The bot is in a guild, also if it was removed before. */
+    resumeGuild: (guildId: string): void => void resumeGuild.run(guildId, REMOVED),
     /** Where a server's people are told of trouble in a channel; null where there is no other channel. */
     channelForNotices: (guildId: string, troubledId: string) => notices.channelFor(guildId, troubledId),
     /** Freezes a message that tells of no transfer; nudge the deliverer for its channel afterwards. */

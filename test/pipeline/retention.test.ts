@@ -107,6 +107,27 @@ describe('a channel or server that is gone', () => {
   });
 });
 
+it('a server that removed the bot is known to a later process too, whatever came before it', async () => {
+  await send(1);
+  await pipeline.turnUntil(() => shown(ALERTS).length === 1);
+  pipeline.deliverer.guildRemoved(HARBOR);
+  await pipeline.restart();
+  expect(await state()).toEqual(['paused']);
+  pipeline.deliverer.guildChanged(HARBOR);
+  expect(await state()).toEqual([]);
+
+  pipeline.deliverer.guildRemoved(HARBOR);
+  pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
+  await pipeline.restart();
+  await send(2);
+  await pipeline.pass(20 * DAY, 6 * HOUR);
+  expect([await state(), await letters()]).toEqual([['paused'], []]);
+  pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
+  pipeline.deliverer.guildChanged(HARBOR);
+  await pipeline.idle();
+  expect([shown(ALERTS).at(-1), await state()]).toEqual(['2', []]);
+});
+
 describe('Discord that does not answer', () => {
   it('is tried with growing waits, a minute at most, for 72 hours; then the line is a dead letter', async () => {
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
