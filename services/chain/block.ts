@@ -53,24 +53,36 @@ function isContradicted({ logsBloom }: NodeBlock, logs: readonly NodeLog[]): boo
 }
 
 async function logsOfReceipts(node: Node, block: NodeBlock): Promise<NodeLog[]> {
-  const receipts = await node.call<NodeReceipt[] | null>('eth_getBlockReceipts', [block.hash]).catch((error: Error) => {
-    if (error instanceof NodeBusy) throw error;
-    return null; // Not every node has this method.
-  });
-  return (receipts ?? (await receiptsOneByOne(node, block)))
+  const hashes = block.transactions.map(({ hash }) => hash);
+  return [...(await readReceipts(node, block, hashes)).values()]
     .flatMap(({ logs }) => logs)
     .filter(({ topics }) => transferTopics.some((topic) => topic === topics[0]));
 }
 
-async function receiptsOneByOne(node: Node, block: NodeBlock): Promise<NodeReceipt[]> {
-  const receipts: NodeReceipt[] = [];
-  for (const { hash } of block.transactions) receipts.push(await readReceipt(node, hash));
+/** More receipts than these are asked for at once, with all others of their block. */
+const fewReceipts = 4;
+
+/** Reads receipts of a block's transactions. @throws when the node does not have one (yet). */
+export async function readReceipts(
+  node: Node,
+  { hash: blockHash }: NodeBlock,
+  hashes: readonly Hex[],
+): Promise<Map<Hex, NodeReceipt>> {
+  const all = hashes.length > fewReceipts ? await receiptsAtOnce(node, blockHash) : null;
+  const receipts = new Map(all?.map((receipt) => [receipt.transactionHash, receipt]));
+  for (const hash of hashes) {
+    if (receipts.has(hash)) continue;
+    const receipt = await node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]);
+    if (receipt === null) throw new NodeUnreachable(`The node does not have the receipt of ${hash}`);
+    receipts.set(hash, receipt);
+  }
   return receipts;
 }
 
-/** Reads a transaction's receipt. @throws when the node does not have it (yet). */
-export async function readReceipt(node: Node, hash: Hex): Promise<NodeReceipt> {
-  const receipt = await node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]);
-  if (receipt === null) throw new NodeUnreachable(`The node does not have the receipt of ${hash}`);
-  return receipt;
+/** All receipts of a block; null where the node does not have them, or not this method. */
+function receiptsAtOnce(node: Node, blockHash: Hex): Promise<NodeReceipt[] | null> {
+  return node.call<NodeReceipt[] | null>('eth_getBlockReceipts', [blockHash]).catch((error: Error) => {
+    if (error instanceof NodeBusy) throw error;
+    return null;
+  });
 }

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
-import type { Hex } from 'viem';
-import { readBlock, readReceipt, readTransfers } from '../chain/block.ts';
-import { type Node, type NodeBlock, NodeBusy, type NodeReceipt, NodeRefused, NodeUnreachable } from '../chain/node.ts';
+import { readBlock, readReceipts, readTransfers } from '../chain/block.ts';
+import { type Node, type NodeBlock, NodeBusy, NodeRefused, NodeUnreachable } from '../chain/node.ts';
 import { readFacts, type TokenFacts } from '../chain/token.ts';
 import { findTraceMethod, type TraceMethod, TracesFailed } from '../chain/traces.ts';
 import type { Address, Transfer } from '../chain/transfers.ts';
@@ -154,8 +153,7 @@ export class Scanner {
     const transfers = await this.#transfersOf(block);
     const matches = transfers.flatMap((transfer) => this.#matches(transfer));
     const hashes = [...new Set(matches.map(({ transfer }) => transfer.txHash))];
-    const receipts = new Map<Hex, NodeReceipt>();
-    for (const hash of hashes) receipts.set(hash, await readReceipt(node, hash));
+    const receipts = await readReceipts(node, block, hashes);
     const deliveries: NewDelivery[] = [];
     for (const { transfer, role, webhook } of matches) {
       const { txHash } = transfer;

@@ -59,6 +59,23 @@ describe.each([{ scripted: false }, { scripted: true }])(
       },
     );
 
+    test('a block with many watched transactions does not cost a call for each of them', async () => {
+      let calls = 0;
+      node.change('eth_getTransactionReceipt', (receipt) => {
+        calls += 1;
+        return receipt;
+      });
+      await chain.burst(50, { from: 'Alice', to: 'Treasury' });
+      await scan();
+      await receiver.until(50);
+      expect(calls).toBe(0);
+      node.refuse('eth_getBlockReceipts', 500);
+      await chain.burst(50, { from: 'Alice', to: 'Treasury' });
+      await scan();
+      await receiver.until(100);
+      expect(calls).toBe(50);
+    });
+
     test('no list of logs is not an empty one', async () => {
       node.change('eth_getLogs', () => null);
       await pay(8n, 'erc20');
