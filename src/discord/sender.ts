@@ -47,12 +47,16 @@ const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   const json = parse(text);
   const isJson = json !== undefined;
   const seconds = Number(headers.get('retry-after'));
-  const wait = seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {};
+  const wait: { retryAfterMs?: number } = seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {};
   const reason = `HTTP ${status}${isJson ? '' : ' without JSON'}`;
   // It may have been done all the same.
   if (status >= 500 || (ok && !isJson)) throw new Misread({ status: 'unsure', reason, ...wait });
   if (status === 413) throw new Misread({ status: 'refused', reason });
   if (status < 400 ? !ok : status !== 401 && !isJson) throw new Misread({ status: 'breaker', reason, ...wait });
+  // The library looks for that in the headers alone.
+  const isGlobal = status === 429 && json !== undefined && 'global' in json && json.global === true;
+  if (isGlobal && wait.retryAfterMs && !headers.has('x-ratelimit-global'))
+    throw new Misread({ status: 'rate-limited', global: true, local: false, retryAfterMs: wait.retryAfterMs });
   const arrayBuffer = async () => new TextEncoder().encode(text).buffer;
   const read = { text: async () => text, json: async () => json, arrayBuffer };
   return { status, statusText, headers, ok, body: null, bodyUsed: true, ...read };

@@ -76,6 +76,13 @@ describe('an answer that', () => {
       word(0),
       { status: 'breaker' },
     ],
+    [
+      'limits everything, in its words alone',
+      429,
+      { ...JSON_TYPE, 'retry-after': '1.5' },
+      JSON.stringify({ message: 'words', retry_after: 1.5, global: true }),
+      { status: 'rate-limited', global: true, local: false, retryAfterMs: 1_500 },
+    ],
     ['knows no such page', 404, JSON_TYPE, word(0), { status: 'breaker' }],
     ['takes nothing for a while', 400, JSON_TYPE, word(40_004), { status: 'breaker' }],
     ['cannot take so much', 413, PAGE, page, { status: 'refused' }],
