@@ -41,6 +41,8 @@ const frame = z.looseObject({
   result: z.unknown(),
 });
 
+const NOT_FOUND = /not\s*found|no\s+(token|contract)/i;
+
 /** Reads the explorer's answer. "Not found" and "invalid" come with any status code, in the message of the frame. */
 export function readAnswer(answer: Answer, address: AddressText): TokenAnswer {
   const failure = failureOf(answer);
@@ -48,13 +50,17 @@ export function readAnswer(answer: Answer, address: AddressText): TokenAnswer {
   if (failure && failure.status !== 'rejected') return failure;
   if (!parsed.success) return failure ?? { status: 'unreadable' };
   const token = record.safeParse(parsed.data.result);
-  if (!failure && token.success) return { status: 'found', token: toToken(token.data, address) };
-  const message = parsed.data.message?.slice(0, 300) ?? '';
-  if (/not\s*found|no\s+(token|contract)/i.test(message)) return { status: 'not-found' };
+  const { message: said, result } = parsed.data;
+  // Some say "NOTOK", and why in the place of the record.
+  const message = [said, typeof result === 'string' ? result : ''].join(' ').slice(0, 300);
+  // A record may stand beside a "no", as empty as that.
+  const isRefused = failure !== null || (parsed.data.status === '0' && NOT_FOUND.test(message));
+  if (!isRefused && token.success) return { status: 'found', token: toToken(token.data, address) };
+  if (NOT_FOUND.test(message)) return { status: 'not-found' };
   if (/invalid.*(address|hash)/i.test(message)) return { status: 'invalid' };
   if (/rate|limit|too many/i.test(message)) return { status: 'limited' };
   if (failure) return failure;
-  return parsed.data.status === '1' && parsed.data.result === null ? { status: 'not-found' } : { status: 'unreadable' };
+  return parsed.data.status === '1' && result === null ? { status: 'not-found' } : { status: 'unreadable' };
 }
 
 function toToken(row: z.output<typeof record>, address: AddressText): Token {
