@@ -245,7 +245,14 @@ function readCooldown(text: string, { t }: Reading): number {
 
 /** Refuses what contradicts itself, so that nobody waits for alerts that can never come. */
 function checkTogether({ kind, token, minimum, filters }: Choices, { t, tokens }: Reading): void {
-  if (kind === 'native' && token !== null) throw new UserError(t('subscription.filter.nativeOnly'));
+  const isNative = (asset: Asset) => asset === 'native';
+  const never = kind === 'native' ? (asset: Asset) => !isNative(asset) : kind === 'any' ? () => false : isNative;
+  if ((token !== null && never(token)) || (filters.tokens.length > 0 && filters.tokens.every(never))) {
+    throw new UserError(t('subscription.filter.nativeOnly'));
+  }
+  if (kind === 'native' && filters.deniedTokens.includes('native')) {
+    throw new UserError(t('subscription.filter.both', { what: tokens.nameOf('native') }));
+  }
   if (kind === 'nft' && minimum !== null) throw new UserError(t('subscription.filter.nftMinimum'));
   const both =
     filters.tokens.find((one) => filters.deniedTokens.includes(one)) ??

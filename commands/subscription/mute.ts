@@ -68,7 +68,7 @@ async function muteToken(
 function untilOf(duration: string, { now, t }: CommandContext): number | null {
   if (duration === 'off') return null;
   if (duration === 'forever') return FOREVER;
-  const length = LENGTHS[duration];
+  const length = Object.hasOwn(LENGTHS, duration) ? LENGTHS[duration] : undefined;
   if (length !== undefined) return now() + length;
   const choices = MUTE_CHOICES.map(({ value }) => `\`${value}\``).join(', ');
   throw new UserError(t('subscription.filter.choice', { option: 'duration', choices }));

@@ -152,6 +152,9 @@ describe('what cannot be', () => {
     ['a token both asked for and left out', { tokens: 'G$ native', 'exclude-tokens': 'native' }, /`ETH` is both/],
     ['a party both asked for and left out', { counterparties: B, 'exclude-counterparties': B }, /is both asked/],
     ['a token not among the tokens', { token: TOKEN, tokens: 'native' }, /not among `tokens`/],
+    ['the native coin and tokens only', { kind: 'native', tokens: TOKEN }, /nothing would ever match/],
+    ['tokens and the native coin only', { kind: 'erc20', tokens: 'native' }, /nothing would ever match/],
+    ['the native coin without itself', { kind: 'native', 'exclude-tokens': 'native' }, /`ETH` is both asked/],
     ['the native coin as a token', { token: 'native' }, /Choose `kind: native`/],
     [
       'too many',

@@ -385,6 +385,7 @@ describe('/subscription pause, resume, mute', () => {
     expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([now + 168 * 3_600_000, now + 168 * 3_600_000]);
     const wrong = await world.use('subscription mute', { subscription: 'all', duration: '2h' });
     expect(textOf(wrong)).toMatch(/`duration` must be one of `1h`/);
+    await world.use('subscription mute', { subscription: 'all', duration: 'constructor' });
     expect((await all())[0]).toMatchObject({ mutedUntil: now + 168 * 3_600_000 });
     await world.use('subscription mute', { subscription: 'all', duration: 'off' });
     expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([null, null]);
