@@ -1,6 +1,6 @@
 import { type APIActionRowComponent, type APIStringSelectComponent, ComponentType } from 'discord.js';
 import type { Choice, CommandContext, Reply } from '../../src/discord/command.ts';
-import { inCode, plainText } from '../../src/domain/text.ts';
+import { cutTo, inCode, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
@@ -85,7 +85,10 @@ function nameRow(
   const options = webhooks
     .filter(({ id }) => id !== null && isWebhookId(id))
     .slice(0, MENU_MOST)
-    .map((one) => ({ label: names.get(one.id!) ?? one.id!, value: one.id!, description: wordsOf(one, urls, context) }));
+    .map((one) => {
+      const description = cutTo(wordsOf(one, urls, context), 100);
+      return { label: names.get(one.id!) ?? one.id!, value: one.id!, description };
+    });
   const unique = [...new Map(options.map((option) => [option.value, option])).values()];
   if (unique.length === 0) return [];
   const placeholder = context.t('webhook.list.nameMenu');

@@ -69,6 +69,13 @@ describe('/webhook list', () => {
     expect(text).toMatch(new RegExp(`None of them posts here[^]*\`\`\`\n${RECEIVER_URL}\n`));
   });
 
+  it('shows a webhook whose event type is as long as can be', async () => {
+    list = {
+      body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'a\u0316\u0317\u0318\u0319\u031c\u031d'.repeat(40) }],
+    };
+    expect(textOf(await world.use('webhook list'))).toContain(`id \`${ID}\``);
+  });
+
   it('shows ids whole, however the service makes them', async () => {
     const id = '550e8400-e29b-41d4-a716-446655440000';
     list = { body: [{ webhookId: id, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
