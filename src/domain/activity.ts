@@ -90,9 +90,9 @@ export function summarise(address: AddressText, movements: Iterable<Movement>, p
     if (movement.hidden !== null) hidden.set(movement.hidden, (hidden.get(movement.hidden) ?? 0) + count);
     if (isNoise(movement.hidden)) continue;
     const way = wayOf(address, transfer);
-    const asset = transfer.token ?? transfer.kind;
-    const tally = tallies.get(asset) ?? newTally(transfer);
-    tallies.set(asset, tally);
+    const key = keyOf(transfer);
+    const tally = tallies.get(key) ?? newTally(transfer);
+    tallies.set(key, tally);
     add(tally, { ...movement, way });
     bucketAt(at)[way] += count;
   }
@@ -110,6 +110,16 @@ export function summarise(address: AddressText, movements: Iterable<Movement>, p
 }
 
 type Seen = Activity['largest'][number];
+
+/**
+ * Equal for what is summed up. Tokens whose contract did not come are told apart by what they are called; what has no
+ * amount is in no sum.
+ */
+function keyOf(transfer: Transfer): string {
+  const { kind, token, tokenName, tokenSymbol, decimals, value } = transfer;
+  const asset = token ?? (kind === 'native' ? kind : JSON.stringify([kind, tokenName, tokenSymbol, decimals]));
+  return `${asset} ${isItem(transfer) || value !== null}`;
+}
 
 function newTally(transfer: Transfer): Tally {
   const nothing = () => ({ transfers: 0, value: 0n });

@@ -60,6 +60,22 @@ it('sums are exact, equal transfers count each, and what is noise is in no sum',
   ]);
 });
 
+it('only what is known to be one token is summed, and what has no amount is in no sum', () => {
+  const nameless = (tokenSymbol: string) => ({ token: null, tokenSymbol });
+  const found = summarise(
+    ME,
+    [
+      movement({ value: '5', move: nameless('ONE') }),
+      movement({ value: '7', move: nameless('TWO') }),
+      movement({ value: '3' }),
+      movement({ move: { value: null } }),
+    ],
+    week,
+  );
+  expect(found.incoming).toBe(4);
+  expect(found.totals.map(({ incoming }) => incoming.value)).toEqual(['5', '7', '3', '0']);
+});
+
 it('the largest are those of each asset in turn, never by comparing two', () => {
   const other = { token: YOU, tokenSymbol: 'MINI', decimals: 0 };
   const found = summarise(
