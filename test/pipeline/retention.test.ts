@@ -74,6 +74,17 @@ describe('a channel without permissions', () => {
     await pipeline.idle();
     expect(shown(ALERTS)).toEqual(['2', '1']);
   });
+
+  it('is tried at once when a dead letter is put back, also beside a stopped bot', async () => {
+    await pipeline.pass(7 * DAY, HOUR);
+    while ((await letters()).length === 0) await pipeline.pass(HOUR, HOUR);
+    const [letter] = await letters();
+    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
+    expect(await pipeline.store.outbox.replay(letter!.id, pipeline.clock.now())).toBe(true);
+    await pipeline.restart();
+    await pipeline.idle();
+    expect(shown(ALERTS)).toEqual(['1']);
+  });
 });
 
 describe('a channel or server that is gone', () => {
