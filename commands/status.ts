@@ -3,7 +3,7 @@ import type { Command, CommandContext } from '../src/discord/command.ts';
 import type { Silence } from '../src/domain/silence.ts';
 import type { Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
-import type { ServerOverview } from '../src/store/servers.ts';
+import type { ServerOverview } from '../src/store/figures.ts';
 import { define } from './parts/define.ts';
 import { ago, fullAddress, note, prose } from './parts/reply.ts';
 
@@ -15,7 +15,7 @@ export const status = {
     const { t, store, settings, now } = context;
     await store.rhythms.count();
     const [overview, subscriptions, silences, error] = await Promise.all([
-      store.servers.overview(guildId),
+      store.figures.overview(guildId),
       store.subscriptions.list(guildId),
       store.reports.silent(guildId, now()),
       lastRefused(guildId, context),

@@ -22,6 +22,7 @@ import { OPERATOR_SCOPE, openPaths } from './receiver/paths.ts';
 import { createReceiver, REFUSAL_REASONS } from './receiver/server.ts';
 import type { OpenStore } from './store/client.ts';
 import { startDailyBackups } from './store/daily.ts';
+import { eraseBegun } from './store/erase.ts';
 import type { Position } from './store/pruning.ts';
 import type { Store } from './store/tables.ts';
 
@@ -159,6 +160,7 @@ export async function startApp(
   let stopPruning = () => {};
   const prune = async () => {
     try {
+      await eraseBegun(store);
       let at: Position | null = null;
       do at = await store.pruning.step(now() - MEMORY_MS, at);
       while (at);

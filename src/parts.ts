@@ -8,6 +8,7 @@ import { sampleMessage } from './discord/sample.ts';
 import { makePathToken, OPERATOR_SCOPE, type ReceiverPaths } from './receiver/paths.ts';
 import { probeReceiver } from './receiver/probe.ts';
 import { createSeal, keyFromFile } from './secrets.ts';
+import { eraseServer } from './store/erase.ts';
 import { migrations } from './store/migrations.ts';
 import type { Store } from './store/tables.ts';
 import { createAttachmentReader } from './upstream/attachment.ts';
@@ -74,6 +75,7 @@ export function createParts(
     },
     ...wordsOf(render),
     chart: drawChart,
+    eraseServer: (guildId) => eraseServer(options.store, guildId),
     sample: (subscription, language) => sampleMessage(subscription, render, now(), language),
     readAttachment: createAttachmentReader(config.DISCORD_API_URL),
     probeReceiver: () => probeReceiver(publicUrl),

@@ -2,7 +2,7 @@ import { DiscordAPIError, type Guild, type GuildBasedChannel, RESTJSONErrorCodes
 import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
-import type { ServerOverview } from '../../src/store/servers.ts';
+import type { ServerOverview } from '../../src/store/figures.ts';
 import { ALERT_EXTRAS, missingIn } from '../parts/channel.ts';
 import { type Finding, fault, fine } from './finding.ts';
 

@@ -12,7 +12,7 @@ export async function check(interaction: CommandUse, context: CommandContext): P
   const { t, store, projects } = context;
   const [subscriptions, { stopped }] = await Promise.all([
     store.subscriptions.list(guildId),
-    store.servers.overview(guildId),
+    store.figures.overview(guildId),
   ]);
   const parts = await Promise.all([
     checkChannels(interaction, context, subscriptions, stopped),

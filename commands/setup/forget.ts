@@ -2,7 +2,7 @@ import { ButtonStyle } from 'discord.js';
 import type { Button, CommandContext, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { Stored } from '../../src/store/erasure.ts';
+import type { Stored } from '../../src/store/figures.ts';
 import { note, press, row } from '../parts/reply.ts';
 
 /** As long as Discord lets a private answer be changed. */
@@ -10,7 +10,7 @@ const OPEN_MS = 15 * 60_000;
 
 /** `/setup forget`: says what is stored, and asks. Writes nothing down: that would be one more thing to erase. */
 export async function forget(guildId: string, { t, store, now }: CommandContext): Promise<Reply> {
-  const what = listed(t, await store.erasure.stored(guildId));
+  const what = listed(t, await store.figures.stored(guildId));
   if (what.length === 0) return note('info', t('setup.forget.nothingTitle'), [t('setup.forget.nothing')]);
   const buttons = row(
     press(t('setup.forget.yes'), `setup:erase:${now()}`, ButtonStyle.Danger),
@@ -35,9 +35,10 @@ function listed(t: Translate, stored: Stored): string[] {
 const eraseButton: Button = {
   access: 'manage',
   answer: 'update',
-  async press({ guildId }, [asked], { t, store, receiver, now }) {
+  async press({ guildId }, [asked], { t, store, receiver, eraseServer, now }) {
     if (!(now() - Number(asked) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
-    const erased = await store.erasure.erase(guildId);
+    const erased = await store.figures.stored(guildId);
+    await eraseServer(guildId);
     await receiver.refresh();
     return note('good', t('setup.forget.done'), [...listed(t, erased), t('setup.forget.doneText')]);
   },

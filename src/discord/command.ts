@@ -75,6 +75,8 @@ export interface Parts {
   chart(bars: Bars): Promise<Buffer>;
   /** These addresses are called otherwise in a server now: what was told lately is to say so. */
   relabelled(guildId: string, addresses: readonly AddressText[]): Promise<void>;
+  /** Erases everything that is stored about a server. */
+  eraseServer(guildId: string): Promise<void>;
   /** A line as the subscription would be told in the server's language, marked as a sample. */
   sample(subscription: Subscription, language: string | null): RESTPostAPIChannelMessageJSONBody;
   /** Reads a file that came with a command. */

@@ -16,7 +16,36 @@ export interface Backlog {
   channels: { parked: number; paused: number };
 }
 
-/** The operator's figures. */
+/** How the alerts of one server stand. */
+export interface ServerOverview {
+  lastEventAt: number | null;
+  waiting: number;
+  /** Those of them that a digest or quiet hours hold back. */
+  held: number;
+  deadLetters: number;
+  lastDeadLetter: { channelId: string; reason: string; at: number } | null;
+  /** Channels that take no messages now, and since when. */
+  stopped: { channelId: string; state: 'parked' | 'paused'; since: number | null }[];
+}
+
+/** What is stored about a server. */
+export interface Stored {
+  subscriptions: number;
+  labels: number;
+  tokenMutes: number;
+  /** A notification project of its own, with its receiver URLs. */
+  project: boolean;
+  webhookNames: number;
+  settings: boolean;
+  /** Alerts that wait to be told. */
+  waiting: number;
+  /** Alerts told in the past, and reasons recorded for what was not. */
+  history: number;
+  /** Entries of who changed what. */
+  audit: number;
+}
+
+/** Figures that take looking through much of what is stored: the operator's, and each server's own. */
 export function figuresTable(db: Database) {
   const inbox = db.prepare<[], Backlog['inbox']>('SELECT count(*) AS waiting, min(received_at) AS oldest FROM inbox');
   const quarantine = db.prepare<[], Backlog['quarantine']>(
@@ -47,5 +76,53 @@ export function figuresTable(db: Database) {
       channels,
     };
   });
-  return { backlog: (now: number): Backlog => read(now) };
+
+  const lastEvent = db.prepare<[string], { at: number | null }>(
+    'SELECT max(last_event_at) AS at FROM subscriptions JOIN rhythms ON subscription_id = id WHERE guild_id = ?',
+  );
+  const waiting = db.prepare<[string], { waiting: number; held: number }>(
+    `SELECT count(*) AS waiting, count(CASE state WHEN 'waiting' THEN hold END) AS held
+     FROM alerts WHERE guild_id = ? AND state IN ('waiting', 'frozen')`,
+  );
+  const dead = db.prepare<[string], { n: number }>(
+    'SELECT count(*) AS n FROM dead_letters JOIN alerts ON alerts.id = alert_id WHERE guild_id = ?',
+  );
+  const lastDead = db.prepare<[string], NonNullable<ServerOverview['lastDeadLetter']>>(
+    `SELECT d.channel_id AS channelId, reason, at FROM dead_letters d JOIN alerts a ON a.id = alert_id
+     WHERE guild_id = ? ORDER BY d.id DESC LIMIT 1`,
+  );
+  const stopped = db.prepare<[string], ServerOverview['stopped'][number]>(
+    "SELECT channel_id AS channelId, state, since FROM channels WHERE guild_id = ? AND state <> 'ready'",
+  );
+  const overview = db.transaction(
+    (guildId: string): ServerOverview => ({
+      lastEventAt: lastEvent.get(guildId)?.at ?? null,
+      ...waiting.get(guildId)!,
+      deadLetters: dead.get(guildId)!.n,
+      lastDeadLetter: lastDead.get(guildId) ?? null,
+      stopped: stopped.all(guildId),
+    }),
+  );
+
+  const counted = (table: string) => `(SELECT count(*) FROM ${table} WHERE guild_id = @guildId)`;
+  const stored = db.prepare<{ guildId: string }, Record<keyof Stored, number>>(
+    `SELECT ${counted('subscriptions')} AS subscriptions, ${counted('labels')} AS labels,
+       ${counted('token_mutes')} AS tokenMutes, ${counted('projects')} AS project,
+       ${counted('webhook_names')} AS webhookNames, ${counted('guilds')} AS settings, waiting,
+       told + ${counted('decisions')} AS history, ${counted('audit')} AS audit
+     FROM (SELECT count(*) FILTER (WHERE state IN ('waiting', 'frozen')) AS waiting,
+         count(*) FILTER (WHERE state NOT IN ('waiting', 'frozen')) AS told
+       FROM alerts WHERE guild_id = @guildId)`,
+  );
+
+  return {
+    backlog: (now: number): Backlog => read(now),
+    /** How a server's alerts stand; let the rhythms be counted before, for the latest event. */
+    overview: (guildId: string): ServerOverview => overview(guildId),
+    /** What there is about a server. */
+    stored(guildId: string): Stored {
+      const counts = stored.get({ guildId })!;
+      return { ...counts, project: counts.project > 0, settings: counts.settings > 0 };
+    },
+  };
 }

@@ -135,7 +135,9 @@ export function outboxTable(db: Database) {
   const mentioned = db.prepare<[number, number]>('UPDATE subscriptions SET mentioned_at = ? WHERE id = ?');
   const unmention = db.prepare<[number]>(
     `UPDATE subscriptions SET mentioned_at = NULL
-     WHERE (channel_id, mentioned_at) = (SELECT channel_id, frozen_at FROM batches WHERE id = ?)`,
+     FROM (SELECT guild_id, channel_id, frozen_at FROM batches JOIN channels USING (channel_id) WHERE id = ?) told
+     WHERE subscriptions.guild_id = told.guild_id AND subscriptions.channel_id = told.channel_id
+       AND mentioned_at = told.frozen_at`,
   );
   const attempt = db.prepare<[number, number]>(
     'UPDATE batches SET attempts = attempts + 1, unsure = 1, first_sent_at = coalesce(first_sent_at, ?) WHERE id = ?',

@@ -1,5 +1,4 @@
 import type { Database } from 'better-sqlite3';
-import { rhythmsTable } from './rhythms.ts';
 
 /** What a server's admins chose; null where they chose nothing. */
 export interface ServerSettings {
@@ -20,23 +19,10 @@ export interface AuditEntry {
   at: number;
 }
 
-/** How the alerts of one server stand. */
-export interface ServerOverview {
-  lastEventAt: number | null;
-  waiting: number;
-  /** Those of them that a digest or quiet hours hold back. */
-  held: number;
-  deadLetters: number;
-  lastDeadLetter: { channelId: string; reason: string; at: number } | null;
-  /** Channels that take no messages now, and since when. */
-  stopped: { channelId: string; state: 'parked' | 'paused'; since: number | null }[];
-}
-
 const NOTHING: ServerSettings = { defaultChannel: null, managerRole: null, timezone: null, language: null };
 
 /** Each server's settings and the record of what was done in it; every method stays within one guild. */
 export function serversTable(db: Database) {
-  const rhythms = rhythmsTable(db);
   const one = db.prepare<[string], ServerSettings>(
     `SELECT default_channel AS defaultChannel, manager_role AS managerRole, timezone, language
      FROM guilds WHERE guild_id = ?`,
@@ -60,30 +46,6 @@ export function serversTable(db: Database) {
   const turn = db.prepare<[string, number, string, string, string, number], { detail: string }>(
     `UPDATE audit SET action = ? WHERE id = ? AND guild_id = ? AND user_id = ? AND action = ? AND at >= ?
      RETURNING detail`,
-  );
-  const lastEvent = db.prepare<[string], { at: number | null }>(
-    'SELECT max(last_event_at) AS at FROM subscriptions JOIN rhythms ON subscription_id = id WHERE guild_id = ?',
-  );
-  // By channel and message: the alerts of a month must not be gone through while nobody else can write.
-  const waiting = db.prepare<{ guildId: string }, { waiting: number; held: number }>(
-    `SELECT count(*) AS waiting, count(hold) AS held FROM (
-       SELECT a.hold FROM channels c CROSS JOIN alerts a ON a.channel_id = c.channel_id
-       WHERE c.guild_id = @guildId AND a.state = 'waiting'
-       UNION ALL
-       SELECT NULL FROM (
-         SELECT DISTINCT a.id FROM channels c CROSS JOIN batches b ON b.channel_id = c.channel_id
-           CROSS JOIN batches o ON o.reference = b.reference CROSS JOIN alerts a ON a.batch_id = o.id
-         WHERE c.guild_id = @guildId AND b.state = 'frozen' AND a.state = 'frozen'))`,
-  );
-  const dead = db.prepare<[string], { n: number }>(
-    'SELECT count(*) AS n FROM dead_letters JOIN alerts ON alerts.id = alert_id WHERE guild_id = ?',
-  );
-  const lastDead = db.prepare<[string], NonNullable<ServerOverview['lastDeadLetter']>>(
-    `SELECT d.channel_id AS channelId, reason, at FROM dead_letters d JOIN alerts a ON a.id = alert_id
-     WHERE guild_id = ? ORDER BY d.id DESC LIMIT 1`,
-  );
-  const stopped = db.prepare<[string], ServerOverview['stopped'][number]>(
-    "SELECT channel_id AS channelId, state, since FROM channels WHERE guild_id = ? AND state <> 'ready'",
   );
   const settings = (guildId: string): ServerSettings => one.get(guildId) ?? NOTHING;
   const change = db.transaction((guildId: string, changed: Partial<ServerSettings>): ServerSettings => {
@@ -117,17 +79,6 @@ export function serversTable(db: Database) {
     takeUp(ask: { guildId: string; userId: string; id: number; from: string; to: string; since: number }): unknown {
       const row = turn.get(ask.to, ask.id, ask.guildId, ask.userId, ask.from, ask.since);
       return row ? JSON.parse(row.detail) : null;
-    },
-
-    overview(guildId: string): ServerOverview {
-      rhythms.count();
-      return {
-        lastEventAt: lastEvent.get(guildId)?.at ?? null,
-        ...waiting.get({ guildId })!,
-        deadLetters: dead.get(guildId)!.n,
-        lastDeadLetter: lastDead.get(guildId) ?? null,
-        stopped: stopped.all(guildId),
-      };
     },
   };
 }

@@ -23,7 +23,7 @@ export function openTables(db: Database) {
     servers: serversTable(db),
     labels: labelsTable(db),
     projects: projectsTable(db),
-    erasure: erasureTable(db),
+    erasure: erasureTable(db, () => performance.now()),
     silence: silenceTable(db),
     rhythms: rhythmsTable(db),
   };

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  await world.store.erasure.erase(orchid.id);
+  await world.parts.eraseServer(orchid.id);
   await world.use('subscription add', { address: A, channel: orchid.alerts }, here);
   await world.parts.projects.save(orchid.id, seed.ada, { projectId: 'p', apiKey: 'k', apiSecret: 's' });
 });

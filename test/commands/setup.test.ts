@@ -91,7 +91,7 @@ describe('/setup check', () => {
     expect(text).toMatch(new RegExp(`❌ <#${harbor.audit}> is a closed and locked thread`));
     expect(text).toMatch(new RegExp(`❌ <#${harbor.whales}>: Discord refused my messages.*7 days`));
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: false, locked: false });
-    await world.store.erasure.erase(harbor.id);
+    await world.parts.eraseServer(harbor.id);
   });
 
   it('compares what is watched with the webhooks’ scope, where the service tells it', async () => {
@@ -141,7 +141,7 @@ describe('/setup check', () => {
 
 describe('/status', () => {
   it('shows this server’s figures only', async () => {
-    await world.store.erasure.erase(harbor.id);
+    await world.parts.eraseServer(harbor.id);
     const { id } = await world.subscribe({ channelId: harbor.general });
     await world.subscribe();
     await world.store.subscriptions.change(harbor.id, id, { paused: true, lastEventAt: world.clock.now });

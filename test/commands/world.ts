@@ -27,6 +27,7 @@ import { makePathToken, openPaths } from '../../src/receiver/paths.ts';
 import { createSeal } from '../../src/secrets.ts';
 import { openStore } from '../../src/store/client.ts';
 import { openBeside } from '../../src/store/database.ts';
+import { eraseServer } from '../../src/store/erase.ts';
 import type { NewSubscription } from '../../src/store/subscriptions.ts';
 import { createAttachmentReader } from '../../src/upstream/attachment.ts';
 import { createProjects, type ProjectKeys } from '../../src/upstream/projects.ts';
@@ -111,6 +112,7 @@ export async function startWorld(options: WorldOptions = {}) {
     ...wordsOf({ explorerUrl: undefined, nativeSymbol: undefined }),
     chart: drawChart,
     relabelled: async (guildId, addresses) => beside?.deliverer.nudge(await relabel(store, guildId, addresses, now())),
+    eraseServer: (guildId) => eraseServer(store, guildId),
     sample: (one, language) =>
       sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now, language),
     readAttachment: createAttachmentReader(discord.apiUrl),

@@ -3,20 +3,34 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type OpenDatabase, openDatabase } from '../../src/store/database.ts';
-import { openTables, type Tables } from '../../src/store/tables.ts';
+import { erasureTable } from '../../src/store/erasure.ts';
+import { figuresTable } from '../../src/store/figures.ts';
+import { projectsTable } from '../../src/store/projects.ts';
+import type { Tables } from '../../src/store/tables.ts';
 
 let dir: string;
 let open: OpenDatabase;
-let tables: Pick<Tables, 'projects' | 'erasure'>;
+let tables: { projects: Tables['projects']; erasure: ReturnType<typeof erasureTable> };
+/** Every look at the clock finds a step's time over. */
+let looks = 0;
+function reopen(): void {
+  open = openDatabase(join(dir, 'test.sqlite'));
+  tables = { projects: projectsTable(open.db), erasure: erasureTable(open.db, () => 1_000 * looks++) };
+}
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'ledgerbell-erasure-'));
-  open = openDatabase(join(dir, 'test.sqlite'));
-  tables = openTables(open.db);
+  reopen();
 });
 afterEach(() => {
   open.close();
   rmSync(dir, { recursive: true });
 });
+
+const stored = (guild: string) => figuresTable(open.db).stored(guild);
+function finish(guild: string): void {
+  let at = tables.erasure.step(guild);
+  while (at) at = tables.erasure.step(guild, at);
+}
 
 /** A row wherever something about a server can be stored. */
 function fill(guild: string, number: number): void {
@@ -90,7 +104,7 @@ it('erases every row about one server, and no other', () => {
     (open.db.pragma(`table_info(${name})`) as { name: string }[]).some((column) => column.name === 'guild_id'),
   );
   expect(marked.map(([name]) => name)).toEqual(withGuild);
-  expect(tables.erasure.erase('g1')).toEqual({
+  expect(stored('g1')).toEqual({
     subscriptions: 2,
     labels: 1,
     tokenMutes: 1,
@@ -101,8 +115,39 @@ it('erases every row about one server, and no other', () => {
     history: 2,
     audit: 1,
   });
+  tables.erasure.begin('g1');
+  finish('g1');
   const left = dump();
   // What came over the operator's URL is public, and another server may be told of it still.
   left.transfers = left.transfers!.filter((row) => (row as { key: string }).key !== 'shared1');
   expect({ ...left, sqlite_sequence: [] }).toEqual({ ...others, sqlite_sequence: [] });
+});
+
+it('is done in steps: others write in between, the next process goes on, and what came since the beginning stays', () => {
+  fill('g1', 1);
+  fill('g2', 2);
+  const more = (guild: string, channel: string, rows: number) => {
+    for (let n = 0; n < rows; n++) {
+      open.db.exec(`INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at)
+        VALUES ((SELECT min(id) FROM transfers WHERE scope = 0), '${guild}', '${channel}', '[]', 1)`);
+    }
+  };
+  more('g1', 'c1', 300);
+  more('g2', 'c2', 300);
+  tables.erasure.begin('g1');
+  expect(stored('g1')).toMatchObject({ subscriptions: 0, project: false, settings: false, waiting: 302 });
+  expect(tables.erasure.step('g1')).not.toBeNull();
+  const { waiting } = stored('g1');
+  expect(waiting).toBeLessThan(302);
+  expect(waiting).toBeGreaterThan(0);
+  // The server is set up again, and has an alert, before all of what was is gone.
+  more('g1', 'c1', 1);
+  open.close();
+  reopen();
+  expect(tables.erasure.begun()).toEqual(['g1']);
+  finish('g1');
+  expect(tables.erasure.begun()).toEqual([]);
+  expect(stored('g1')).toMatchObject({ waiting: 1, history: 0, audit: 0 });
+  expect(stored('g2')).toMatchObject({ subscriptions: 2, waiting: 302, history: 2, audit: 1 });
+  expect(open.db.prepare('SELECT channel_id FROM channels').pluck().all()).toEqual(['c1', 'c2']);
 });

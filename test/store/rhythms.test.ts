@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type OpenDatabase, openDatabase } from '../../src/store/database.ts';
+import { openReadings } from '../../src/store/readings.ts';
 import { openTables } from '../../src/store/tables.ts';
 
 const ADDRESS = `0x${'1'.repeat(40)}` as AddressText;
@@ -57,7 +58,8 @@ it('an event writes no rhythm; whoever reads one has every event in it, once, af
   reopen();
   expect(rhythm()).toMatchObject({ events: 3, lastEventAt: 3 * MINUTE, gapMs: MINUTE });
   decide(4 * MINUTE);
-  expect(tables.servers.overview('g').lastEventAt).toBe(4 * MINUTE);
+  tables.rhythms.count();
+  expect(openReadings(open.db).figures.overview('g').lastEventAt).toBe(4 * MINUTE);
   expect(tables.subscriptions.list('g')).toMatchObject([{ events: 4 }]);
 });
 
