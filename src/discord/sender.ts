@@ -206,8 +206,8 @@ function classifyRefusal({ status, code, message }: DiscordAPIError, isChange: b
       ? { status: 'forbidden', code: Number(code) }
       : { status: 'breaker', reason: `403 (${code ?? 'no code'})` };
   }
-  // Code 0 is a page that is not there, or may not be asked for so: no line is to blame for that.
-  if (typeof code !== 'number' || OVERLOADED.has(code) || (code === 0 && status !== 400))
+  // Code 0 is a page that is not there, or may not be asked for so: no line is to blame, and no change is worth a halt.
+  if (typeof code !== 'number' || OVERLOADED.has(code) || (code === 0 && status !== 400 && !isChange))
     return { status: 'breaker', reason: `${status} (${code ?? 'no code'})` };
   // "Unknown message": for a create with a known nonce, delivered and deleted since; for an edit, nothing left to do.
   if (code === 10008) return { status: 'sent', messageId: null };

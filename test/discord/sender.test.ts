@@ -98,6 +98,8 @@ describe('an answer that', () => {
   it('refuses a change for good holds nothing else up', async () => {
     const archived = await answering(400, JSON_TYPE, word(50_083));
     expect(await archived.edit('1', '2', { content: 'line' })).toMatchObject({ status: 'refused' });
+    const without = await answering(404, JSON_TYPE, word(0));
+    expect(await without.edit('1', '2', { content: 'line' })).toMatchObject({ status: 'refused' });
     const another = await answering(403, JSON_TYPE, word(50_005));
     expect(await another.edit('1', '2', { content: 'line' })).toEqual({ status: 'sent', messageId: null });
   });
