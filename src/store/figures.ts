@@ -80,12 +80,19 @@ export function figuresTable(db: Database) {
   const lastEvent = db.prepare<[string], { at: number | null }>(
     'SELECT max(last_event_at) AS at FROM subscriptions JOIN rhythms ON subscription_id = id WHERE guild_id = ?',
   );
-  const waiting = db.prepare<[string], { waiting: number; held: number }>(
-    `SELECT count(*) AS waiting, count(CASE state WHEN 'waiting' THEN hold END) AS held
-     FROM alerts WHERE guild_id = ? AND state IN ('waiting', 'frozen')`,
+  // By channel and message: a month's alerts are many more than what waits.
+  const waiting = db.prepare<{ guildId: string }, { waiting: number; held: number }>(
+    `SELECT count(*) AS waiting, count(hold) AS held FROM (
+       SELECT a.hold FROM channels c CROSS JOIN alerts a ON a.channel_id = c.channel_id
+       WHERE c.guild_id = @guildId AND a.state = 'waiting'
+       UNION ALL
+       SELECT NULL FROM (
+         SELECT DISTINCT a.id FROM channels c CROSS JOIN batches b ON b.channel_id = c.channel_id
+           CROSS JOIN batches o ON o.reference = b.reference CROSS JOIN alerts a ON a.batch_id = o.id
+         WHERE c.guild_id = @guildId AND b.state = 'frozen' AND a.state = 'frozen'))`,
   );
   const dead = db.prepare<[string], { n: number }>(
-    'SELECT count(*) AS n FROM dead_letters JOIN alerts ON alerts.id = alert_id WHERE guild_id = ?',
+    'SELECT count(*) AS n FROM dead_letters d CROSS JOIN alerts a ON a.id = d.alert_id WHERE a.guild_id = ?',
   );
   const lastDead = db.prepare<[string], NonNullable<ServerOverview['lastDeadLetter']>>(
     `SELECT d.channel_id AS channelId, reason, at FROM dead_letters d JOIN alerts a ON a.id = alert_id
@@ -97,7 +104,7 @@ export function figuresTable(db: Database) {
   const overview = db.transaction(
     (guildId: string): ServerOverview => ({
       lastEventAt: lastEvent.get(guildId)?.at ?? null,
-      ...waiting.get(guildId)!,
+      ...waiting.get({ guildId })!,
       deadLetters: dead.get(guildId)!.n,
       lastDeadLetter: lastDead.get(guildId) ?? null,
       stopped: stopped.all(guildId),
