@@ -7,6 +7,8 @@ import { migrations } from './migrations.ts';
 const BUSY_MS = 250;
 /** The same for a tool beside a running bot. */
 const BESIDE_BUSY_MS = 10_000;
+/** After so many changed pages the log is written back while what is old is forgotten. */
+const FORGETTING_PAGES = 200;
 
 /** How the system and SQLite call a file that is none of ours, or may not be written. */
 const UNUSABLE = /^(E[A-Z]+|SQLITE_(CANTOPEN|NOTADB|PERM|READONLY)\w*)$/;
@@ -69,6 +71,20 @@ export function unsynced<T>(db: Database.Database, run: () => T): T {
     return run();
   } finally {
     db.exec('PRAGMA synchronous = FULL');
+  }
+}
+
+/**
+ * Runs a step of forgetting, which would be done again if the power failed before it is on disk. It changes pages all
+ * over the file: a log that is written back often keeps the writer for a short time.
+ */
+export function forgetting<T>(db: Database.Database, step: () => T): T {
+  const usual = Number(db.pragma('wal_autocheckpoint', { simple: true }));
+  db.exec(`PRAGMA wal_autocheckpoint = ${FORGETTING_PAGES}`);
+  try {
+    return unsynced(db, step);
+  } finally {
+    db.exec(`PRAGMA wal_autocheckpoint = ${usual}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { unsynced } from './database.ts';
+import { forgetting } from './database.ts';
 
 /** How far erasing has come: what is looked through next, from which row on. */
 export interface Erased {
@@ -145,7 +145,7 @@ export function erasureTable(db: Database, elapsed: () => number) {
      * Erases some more; gives where to go on, or null when nothing is left. Without `from` it begins anew with what
      * was there when erasing began. If the power fails it is erased again.
      */
-    step: (guildId: string, from: Erased = BEGUN): Erased | null => unsynced(db, () => step.immediate(guildId, from)),
+    step: (guildId: string, from: Erased = BEGUN): Erased | null => forgetting(db, () => step.immediate(guildId, from)),
     /** Servers whose erasing was begun and not ended. */
     begun: (): string[] => noted.all(),
   };

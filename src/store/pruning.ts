@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { unsynced } from './database.ts';
+import { forgetting } from './database.ts';
 import { guardTables } from './guard.ts';
 
 /** How far forgetting has come: what stays, however old, is not looked at twice. */
@@ -15,13 +15,10 @@ const STEP_MS = 4;
 /** Rows that a step takes up at the most. */
 const MOST = 200;
 const FEW = 20;
-/** Forgetting changes pages all over the file; a log that is written back often keeps the writer for a short time. */
-const CHECKPOINT_PAGES = 200;
 
 /** Forgets what is old, in steps between which others can write; `elapsed` gives milliseconds since any time. */
 export function pruningTable(db: Database, elapsed: () => number) {
   const guard = guardTables(db);
-  const usual = Number(db.pragma('wal_autocheckpoint', { simple: true }));
   const transfers = db.prepare<{ scope: number; seenAt: number; id: number; before: number }, Aged>(
     `SELECT id, seen_at AS time FROM transfers
      WHERE scope = @scope AND (seen_at, id) > (@seenAt, @id) AND seen_at < @before ORDER BY seen_at, id LIMIT ${MOST}`,
@@ -79,14 +76,8 @@ export function pruningTable(db: Database, elapsed: () => number) {
      * Forgets some of what was seen before a time and is done with; gives where to go on (null: from the beginning, and
      * when nothing is left). If the power fails it is forgotten again.
      */
-    step(before: number, from: Position | null): Position | null {
-      db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-      try {
-        return unsynced(db, () => step.immediate(before, from ?? FIRST));
-      } finally {
-        db.exec(`PRAGMA wal_autocheckpoint = ${usual}`);
-      }
-    },
+    step: (before: number, from: Position | null): Position | null =>
+      forgetting(db, () => step.immediate(before, from ?? FIRST)),
   };
 }
 
