@@ -56,19 +56,17 @@ async function explain(interaction: Use, context: CommandContext, txHash: string
   const { store, settings, projects, t } = context;
   const { guildId } = interaction;
   const { scope } = await projects.of(guildId);
-  const stories = (await store.reports.stories(guildId, txHash, scope, context.now())).map((story) =>
-    seenBy(interaction, story),
-  );
+  const { total, first } = await store.reports.stories(guildId, txHash, scope, context.now(), MOST_TRANSFERS);
+  const shown = first.map((story) => seenBy(interaction, story));
   const url = settings.explorerUrl ? `${settings.explorerUrl}/tx/${txHash}` : null;
-  if (stories.length === 0) {
+  if (total === 0) {
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
     return note('info', t('why.title'), [t('why.unknown', { transaction }), '', t('why.unknownHints')]);
   }
   const labels = new Map((await store.labels.list(guildId)).map(({ address, name }) => [address, name]));
-  const shown = stories.slice(0, MOST_TRANSFERS);
   const most = Math.floor(MOST_CHARACTERS / shown.length);
   const embeds = shown.map((story) => tellStory(story, { ...context, guildId, labels, url, most }));
-  const left = stories.length - shown.length;
+  const left = total - shown.length;
   return {
     embeds,
     ...(left > 0 && { content: t('why.more', { count: left }) }),

@@ -37,13 +37,17 @@ export interface Sources {
   nativeSymbol: string | undefined;
 }
 
-/** Looks everything up that a batch needs: one call to the store, and for tokens not known yet one to the explorer. */
+/**
+ * Looks everything up that a batch needs: one call to the store, and for tokens not known yet one to the explorer.
+ * `items`: those of `asked`, from the first one on, about which all is known; the others are to be asked for again.
+ */
 export async function lookUp(
-  items: Item[],
+  asked: Item[],
   { store, catalogue, nativeSymbol }: Sources,
   now: number,
-): Promise<{ known: Known; learned: Learned }> {
-  const read = await store.routing.read(items.map(toQuestion), now);
+): Promise<{ items: Item[]; known: Known; learned: Learned }> {
+  const read = await store.routing.read(asked.map(toQuestion), now);
+  const items = asked.slice(0, read.answered);
   const { knowledge, sightings } = read;
   const catalog = new Map(knowledge.catalog.map((entry) => [entry.token, entry]));
   const watched = new Map(sightings.map((sighting) => [sighting.transferKey, sighting]));
@@ -56,6 +60,7 @@ export async function lookUp(
   const suspicion = toSuspicion(knowledge, news, nativeSymbol ?? brand ?? knowledge.nativeSymbol);
   const mutes = new Set(read.mutes.map(({ guildId, token }) => `${guildId} ${token}`));
   return {
+    items,
     known: {
       transfers: new Map(read.transfers.map((seen) => [seen.key, seen])),
       deliveries: new Map(read.deliveries.map((seen) => [seen.key, seen])),

@@ -128,20 +128,19 @@ const nothing = (now: number): Routed => ({
 });
 
 /**
- * Decides about a batch, as far from its front as answers are over, against what the store knows; changes nothing
+ * Decides about a batch, as far from its front as answers are over and the store told what it knows; changes nothing
  * itself. How an answer ended matters only after the look-up, which therefore does not wait for it.
  */
 async function routeBatch(items: Delivered[], options: RouterOptions): Promise<Routed> {
   const { log, outcome } = options;
   const routed = nothing(options.now());
-  const { known, learned } = await lookUp(
-    items.filter((item) => 'event' in item),
-    options,
-    routed.now,
-  );
+  const asked = items.filter((item) => 'event' in item);
+  const { items: answered, known, learned } = await lookUp(asked, options, routed.now);
+  const unknown = asked[answered.length];
   routed.learned = learned;
   const changed = { transfers: new Set<string>(), deliveries: new Set<string>(), lines: new Set<string>() };
   for (const item of items) {
+    if (item === unknown) break;
     const { id, receivedAt } = item.row;
     const answeredAt = outcome(id);
     if (answeredAt === undefined) break;

@@ -153,9 +153,17 @@ const MOST_ROWS = 20_000;
 
 /** Long reads for people's questions; every method but `untoldSilences` stays within one guild. */
 export function reportsTable(db: Database) {
-  const ofTransaction = db.prepare<[string, string], TransferRow>(
-    `SELECT id, scope, count, reorganised, seen_at AS seenAt, data FROM transfers
-     WHERE substr(tx_hash, 3, 8) = substr(?, 3, 8) AND tx_hash = ? ORDER BY id`,
+  // A transaction may hold thousands of transfers: which are the guild's is found before anything is read of them.
+  const ofTransaction = db.prepare<
+    { txHash: string; guildId: string; ownScope: number | null; most: number },
+    TransferRow & { total: number }
+  >(
+    `WITH those AS MATERIALIZED (SELECT id FROM transfers t
+       WHERE substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND tx_hash = @txHash AND (scope IS @ownScope
+         OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND +guild_id = @guildId)
+         OR EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = @guildId)))
+     SELECT id, scope, count, reorganised, seen_at AS seenAt, data, (SELECT count(*) FROM those) AS total
+     FROM transfers WHERE id IN (SELECT id FROM those ORDER BY id LIMIT @most) ORDER BY id`,
   );
   const deliveries = db.prepare<[number], Story['deliveries'][number]>(
     `SELECT received, seen_at AS seenAt, last_at AS lastAt, project_id AS projectId, address_type AS addressType, direction
@@ -273,13 +281,14 @@ export function reportsTable(db: Database) {
   return {
     /**
      * The transfers of a transaction (lower-case hash) that the guild's subscriptions met, and those that came by its
-     * own project, whose scope is `ownScope`, although nobody here watches them; as they stand at `now`.
+     * own project, whose scope is `ownScope`, although nobody here watches them; as they stand at `now`: how many there
+     * are, and the first ones.
      */
-    stories: (guildId: string, txHash: string, ownScope: number | null, now: number): Story[] =>
-      ofTransaction
-        .all(txHash, txHash)
-        .map((row) => story(guildId, txHash, row, row.scope === ownScope, now))
-        .filter((one) => one.own || one.decisions.length > 0 || one.alerts.length > 0),
+    stories(guildId: string, txHash: string, ownScope: number | null, now: number, most: number) {
+      const rows = ofTransaction.all({ guildId, txHash, ownScope, most });
+      const first = rows.map((row) => story(guildId, txHash, row, row.scope === ownScope, now));
+      return { total: rows[0]?.total ?? 0, first };
+    },
 
     /** How many transactions the guild's message with this reference tells of, and the first ones with a transfer each. */
     transactionsOf(guildId: string, reference: string, most: number) {

@@ -83,6 +83,8 @@ export interface Sighting {
 
 /** What is known about some deliveries. */
 export interface Answer {
+  /** How many of the questions are answered, from the first one on: at least one, not all where very many watch. */
+  answered: number;
   transfers: SeenTransfer[];
   deliveries: StoredDelivery[];
   /** What was not seen before and somebody watches. */
@@ -96,6 +98,11 @@ export interface Answer {
 
 /** Whose events reach the guilds that have no project of their own. */
 const OPERATOR_SCOPE = 0;
+/**
+ * Subscriptions that one batch's new transfers reach: each takes look-ups, a decision and mostly an alert, while
+ * deliveries wait to be stored. All servers may watch the same address.
+ */
+const MOST_REACHED = 5_000;
 
 interface TransferRow extends Omit<StoredTransfer, 'reorganised' | 'txHash'> {
   id: number;
@@ -144,17 +151,27 @@ function reader(db: Database, guard: Guard) {
     'SELECT guild_id AS guildId, timezone FROM guilds WHERE guild_id = ?',
   );
 
-  function sightings(fresh: Question[]): (Sighting & Question)[] {
+  /** Those of what was not seen before, from the first question on until they reach many; `answered`: so many questions. */
+  function sightings(questions: Question[], isKnown: (key: string) => boolean) {
     const byAddress = memo(watchersOf);
     const scopeOf = memo((guildId: string) => projectOf.get(guildId)?.id ?? OPERATOR_SCOPE);
     const lateBy = guard.lateness();
-    return fresh.flatMap((question) => {
+    const found: (Sighting & Question)[] = [];
+    const met = new Set<string>();
+    let reached = 0;
+    for (const [index, question] of questions.entries()) {
+      const { transferKey } = question;
+      if (isKnown(transferKey) || met.has(transferKey)) continue;
       const { from, to, token, blockNumber } = question.transfer;
       const around = [...new Set([from, to, token])].flatMap((address) => (address === null ? [] : byAddress(address)));
       const watchers = around.filter(({ guildId }) => scopeOf(guildId) === question.scope);
-      if (watchers.length === 0) return [];
-      return [{ ...question, watchers, lateMs: lateBy(question.scope, blockNumber, question.at) }];
-    });
+      reached += watchers.length;
+      if (reached > MOST_REACHED && index > 0) return { found, answered: index };
+      met.add(transferKey);
+      if (watchers.length > 0)
+        found.push({ ...question, watchers, lateMs: lateBy(question.scope, blockNumber, question.at) });
+    }
+    return { found, answered: questions.length };
   }
 
   return (questions: Question[], now: number): Answer => {
@@ -166,12 +183,12 @@ function reader(db: Database, guard: Guard) {
       const transferId = ids.get(transferKey);
       return transferId === undefined ? [] : (delivery.get({ transferId, transferKey, key }) ?? []);
     });
-    const seen = new Set(ids.keys());
-    const fresh = sightings(questions.filter(({ transferKey: key }) => !seen.has(key) && seen.add(key)));
+    const { found: fresh, answered } = sightings(questions, (key) => ids.has(key));
     const watchers = fresh.flatMap((sighting) => sighting.watchers);
     const guildIds = [...new Set(watchers.map(({ guildId }) => guildId))];
     const waiting = watchers.filter(({ digest, quiet }) => digest !== null || quiet !== null);
     return {
+      answered,
       transfers: rows.map(({ id, data, reorganised, ...row }) => ({
         ...row,
         reorganised: reorganised === 1,

@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startRouter } from '../../src/pipeline/route.ts';
 import { type OpenStore, openStore } from '../../src/store/client.ts';
 import type { InboxRow } from '../../src/store/inbox.ts';
 import type { Store } from '../../src/store/tables.ts';
-import { payment } from './harness.ts';
+import { payment, TREASURY } from './harness.ts';
 
 let folder: string;
 let opened: OpenStore;
@@ -109,4 +110,22 @@ it('takes the time of an answer that ends while the store is asked', async () =>
   while (routed.length === 0) await next();
   expect(routed).toEqual([[first, second]]);
   expect(lookedUp).toBe(1);
+});
+
+it('takes fewer events at once where very many subscriptions watch, and tells every one of them', async () => {
+  const db = new Database(join(folder, 'test.sqlite'));
+  db.prepare(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+     INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at) SELECT i, i, ?, '1', 0 FROM n`,
+  ).run(TREASURY);
+  const [first, second] = rows.map(({ id }) => id);
+  for (const id of [first!, second!]) outcomes.set(id, 1_001);
+  router.nudge(rows);
+  while (routed.flat().length < 2) await next();
+  expect(routed).toEqual([[first], [second]]);
+  expect(db.prepare('SELECT count(DISTINCT transfer_id) AS transfers, count(*) AS alerts FROM alerts').get()).toEqual({
+    transfers: 2,
+    alerts: 6_000,
+  });
+  db.close();
 });

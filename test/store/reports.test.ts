@@ -24,8 +24,9 @@ describe('stories', () => {
     await world.receive(body);
     await world.idle();
 
-    const [story, ...others] = await world.store.reports.stories(HARBOR, txHash, null, Date.now());
-    expect(others).toEqual([]);
+    const { total, first } = await world.store.reports.stories(HARBOR, txHash, null, Date.now(), 5);
+    const [story] = first;
+    expect([total, first.length]).toEqual([1, 1]);
     expect(story).toMatchObject({ count: 1, own: false, reorganised: false, deliveries: [{ received: 2 }] });
     expect(story!.decisions).toMatchObject([
       { channelId: ALERTS, outcome: 'matched', label: 'Treasury', address: TREASURY },
@@ -36,9 +37,20 @@ describe('stories', () => {
       { channelId: ALERTS, state: 'sent', message: { messageId: message!.message.id, lines: 1, together: 1 } },
     ]);
 
-    const [elsewhere] = await world.store.reports.stories(ORCHID.guildId, txHash, null, Date.now());
+    const { first: others } = await world.store.reports.stories(ORCHID.guildId, txHash, null, Date.now(), 5);
+    const [elsewhere] = others;
     expect(elsewhere!.alerts.map(({ channelId }) => channelId)).toEqual([seed.orchid.lobby]);
     expect(elsewhere!.decisions.map(({ channelId }) => channelId)).toEqual([seed.orchid.lobby]);
+  });
+
+  it('of a transaction with very many transfers are counted, and only the first ones read', async () => {
+    await world.watch(TREASURY, ALERTS);
+    const body = payment();
+    for (let n = 1; n <= 4; n++) await world.receive({ ...body, value: String(n) });
+    await world.idle();
+    const { total, first } = await world.store.reports.stories(HARBOR, String(body.txHash), null, Date.now(), 2);
+    expect(total).toBe(4);
+    expect(first.map(({ transfer }) => transfer.value)).toEqual(['1', '2']);
   });
 
   it('of what nobody in the guild watches are told only to whose project it came', async () => {
@@ -47,9 +59,9 @@ describe('stories', () => {
     await world.receive(body);
     await world.idle();
     const stories = (scope: number | null) =>
-      world.store.reports.stories(HARBOR, String(body.txHash), scope, Date.now());
-    expect(await stories(null)).toEqual([]);
-    expect(await stories(0)).toMatchObject([{ own: true, decisions: [], alerts: [] }]);
+      world.store.reports.stories(HARBOR, String(body.txHash), scope, Date.now(), 5);
+    expect(await stories(null)).toEqual({ total: 0, first: [] });
+    expect(await stories(0)).toMatchObject({ total: 1, first: [{ own: true, decisions: [], alerts: [] }] });
   });
 });
 
@@ -60,9 +72,9 @@ it('a report waits for no writer', async () => {
   await world.idle();
   const writer = new Database(world.file);
   writer.exec('BEGIN IMMEDIATE; DELETE FROM decisions');
-  expect(await world.store.reports.stories(HARBOR, String(body.txHash), null, Date.now())).toMatchObject([
-    { decisions: [{ outcome: 'matched' }] },
-  ]);
+  expect(await world.store.reports.stories(HARBOR, String(body.txHash), null, Date.now(), 5)).toMatchObject({
+    first: [{ decisions: [{ outcome: 'matched' }] }],
+  });
   writer.exec('ROLLBACK');
   writer.close();
 });
