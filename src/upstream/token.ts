@@ -18,7 +18,15 @@ export interface Token {
 /** What a look-up gave. `invalid`: the explorer does not take the address for one. */
 export type TokenAnswer = { status: 'found'; token: Token } | { status: 'not-found' } | { status: 'invalid' } | Failure;
 
-const text = z.string().trim().min(1).nullish().catch(null);
+/** A token's contract says of itself what it likes, at any length; as much is kept as of an event's texts. */
+const LONGEST_TEXT = 300;
+const text = z
+  .string()
+  .trim()
+  .min(1)
+  .transform((all) => all.slice(0, LONGEST_TEXT))
+  .nullish()
+  .catch(null);
 const digits = z
   .string()
   .regex(/^\d{1,78}$/)

@@ -74,6 +74,8 @@ describe('text from the chain', () => {
     ['ｅｖｉｌ．ｃｏｍ', '`(name hidden: looks like a link)`'],
     ['e\u200bvil.c\u200bom', '`(name hidden: looks like a link)`'],
     ['@everyone', '`(name hidden: looks like a link)`'],
+    // Nothing is shown of what comes so late, and nothing looked at: there may be a megabyte of it.
+    [`${'many words '.repeat(100)}https://evil.example`, '`many words many words many words…`'],
     ['\u200b\u2800', 'none'],
     ['', 'none'],
     [null, 'none'],

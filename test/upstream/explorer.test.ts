@@ -83,6 +83,11 @@ describe('the answer', () => {
       },
     ],
     [
+      'texts as long as a contract likes',
+      { body: frame({ ...RECORD, name: 'N'.repeat(1_000_000), symbol: 'S'.repeat(1_000_000) }) },
+      { status: 'found', token: { name: 'N'.repeat(300), symbol: 'S'.repeat(300) } },
+    ],
+    [
       'bare numbers, beyond 2^53 to the last digit',
       { body: '{"status":"1","message":"OK","result":{"decimals":18,"totalSupply":9007199254740993000000001}}' },
       { status: 'found', token: { decimals: 18, totalSupply: '9007199254740993000000001', cataloged: null } },
