@@ -33,7 +33,9 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
   };
   const newest = (prefix: string): number | null => {
     const times = names(prefix).map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0);
-    return times.length === 0 ? null : Math.max(...times);
+    // A file of the future is from a clock that was set back since: it tells nothing of today's.
+    const past = times.filter((time) => time < clock.now() + DAY);
+    return past.length === 0 ? null : Math.max(...past);
   };
 
   async function backUp(): Promise<void> {
@@ -43,7 +45,9 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
       for (const half of names('daily-', '.sqlite.partial')) rmSync(join(folder, half), { force: true });
       const env = { DATABASE_URL: `sqlite:${file}` };
       await promisify(execFile)(process.execPath, [PROGRAM, target], { env, signal: stopped.signal });
-      for (const old of names('daily-').sort().slice(0, -KEPT)) rmSync(join(folder, old), { force: true });
+      const isAhead = (name: string) => Number(join(folder, name) > target);
+      const oldestFirst = names('daily-').sort((a, b) => isAhead(b) - isAhead(a) || (a < b ? -1 : 1));
+      for (const old of oldestFirst.slice(0, -KEPT)) rmSync(join(folder, old), { force: true });
       log.info({ target }, 'backed up');
     } catch (error) {
       if (!stopped.signal.aborted) log.error({ err: error }, 'the daily backup failed; the next try is in an hour');
@@ -52,8 +56,7 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
 
   const look = () => {
     cancel = clock.after(HOUR, look);
-    // A file of the future is from a clock that was set back since; it does not count as today's.
-    if (running || Math.abs(clock.now() - (newest('daily-') ?? 0)) < DAY) return;
+    if (running || clock.now() - (newest('daily-') ?? 0) < DAY) return;
     running = backUp().finally(() => {
       running = null;
     });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/discord/index.ts';
 import { startDailyBackups } from '../../src/store/daily.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { backupFolder } from '../../src/store/folder.ts';
+import { backupFolder, stamp } from '../../src/store/folder.ts';
 
 const HOUR = 3_600_000;
 let directory: string;
@@ -61,5 +61,31 @@ it('a backup that fails is tried again', async () => {
   await backups.idle();
   expect(backups.last()).not.toBeNull();
   await backups.close();
+  open.close();
+});
+
+it('a clock that was a year ahead for a week: today’s backup stays, is the one that is told of, and is made once', async () => {
+  const open = openDatabase(file);
+  const clock = new ManualClock(Date.now());
+  const ahead = Array.from({ length: 7 }, (_, day) => new Date(clock.now() + (365 + day) * 24 * HOUR));
+  mkdirSync(backupFolder(file));
+  for (const time of ahead) {
+    const path = join(backupFolder(file), `daily-${stamp(time.getTime())}.sqlite`);
+    writeFileSync(path, 'of a wrong clock');
+    utimesSync(path, time, time);
+  }
+  const backups = startDailyBackups({ file, clock, log: pino({ level: 'silent' }) });
+  expect(backups.last()).toBeNull();
+  const today = () => readdirSync(backupFolder(file)).filter((name) => name < `daily-${stamp(ahead[0]!.getTime())}`);
+
+  clock.advance(HOUR);
+  await backups.idle();
+  expect(today()).toHaveLength(1);
+  expect(backups.last()).toBeLessThan(clock.now());
+
+  clock.advance(HOUR);
+  await backups.close();
+  expect(today()).toHaveLength(1);
+  expect(readdirSync(backupFolder(file))).toHaveLength(7);
   open.close();
 });
