@@ -77,7 +77,11 @@ export async function startApp(
   });
   const explorer = openExplorer(config, now);
   const arrivals = steadyTime(now, () => performance.now());
-  const intake = createIntake({ store, now: arrivals, onStored: (rows) => router.nudge(rows) });
+  const tellFault = (reason: string | null) =>
+    reason === null
+      ? log.info('deliveries are stored again')
+      : log.error({ reason }, 'deliveries cannot be stored and are answered with 503; their sender comes again');
+  const intake = createIntake({ store, now: arrivals, onStored: (rows) => router.nudge(rows), onFault: tellFault });
   const router = startRouter({
     store,
     now,
@@ -154,7 +158,7 @@ export async function startApp(
   });
   const ops = createOps({
     scrape: metrics.scrape,
-    readiness: () => readiness(store, gateway.state(), deliverer.state()),
+    readiness: () => readiness(store, intake.fault(), gateway.state(), deliverer.state()),
   });
 
   let stopPruning = () => {};
@@ -255,10 +259,15 @@ async function watchQuarantine(store: Store, intake: Intake, log: Logger): Promi
 
 type Sending = { authorised: boolean; breaker: boolean };
 
-async function readiness(store: Store, gateway: GatewayState, sending: Sending): Promise<Readiness> {
-  // Counting what waits would keep the writer from it.
+async function readiness(
+  store: Store,
+  fault: string | null,
+  gateway: GatewayState,
+  sending: Sending,
+): Promise<Readiness> {
+  // Counting what waits would keep the writer from it; a full disk can still be read.
   const database = await store.inbox.next(1).then(
-    () => ({ ready: true }),
+    () => (fault === null ? { ready: true } : { ready: false, detail: `deliveries cannot be stored: ${fault}` }),
     (error: Error) => ({ ready: false, detail: error.message }),
   );
   const held = sending.authorised ? 'held back after refusals' : 'Discord refuses the token';

@@ -54,13 +54,24 @@ export function createSeal(keys: readonly Uint8Array[]): Seal {
  * for the operator when the file holds something else.
  */
 export function keyFromFile(file: string): Uint8Array {
-  if (!existsSync(file)) makeKey(file);
-  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
+  const key = Buffer.from(readOrMake(file).trim(), 'base64');
   if (key.length === KEY_BYTES) return key;
   throw new Error(
     `Ledgerbell cannot start: ${file} does not hold a key (32 bytes in base64). Put the right one back from your ` +
       'backup; or remove the file to have a new one made, and let each server store its project again.',
   );
+}
+
+function readOrMake(file: string): string {
+  try {
+    if (!existsSync(file)) makeKey(file);
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(
+      `Ledgerbell cannot start: the key file cannot be used: ${(error as Error).message}. ` +
+        `Give ${file} and its folder to the user that runs the bot, or set SECRETS_KEY to what it holds.`,
+    );
+  }
 }
 
 /** Whole on disk under its name, or not there at all. */

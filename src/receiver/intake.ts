@@ -34,13 +34,18 @@ export interface IntakeOptions {
   store: Store;
   now(): number;
   onStored(rows: InboxRow[]): void;
+  /** Deliveries cannot be stored, for this reason; null: they are stored again. Called when it changes. */
+  onFault?(reason: string | null): void;
 }
+
+/** A delivery that was refused so long ago says nothing of the database any more. */
+const FAULT_MS = 5 * 60_000;
 
 /**
  * Brings bodies to disk: all that have come when the loop turns share one commit, one commit runs at a time. Also
  * remembers which answers reached the end, which identity rests on.
  */
-export function createIntake({ store, now, onStored }: IntakeOptions) {
+export function createIntake({ store, now, onStored, onFault }: IntakeOptions) {
   interface Waiting {
     ticket: Ticket;
     body: Buffer;
@@ -53,6 +58,13 @@ export function createIntake({ store, now, onStored }: IntakeOptions) {
   const open = new Set<Ticket>();
   const outcomes = new Map<number, Answered>();
   let commits = 0;
+  let fault: { reason: string; at: number } | null = null;
+
+  function tell(reason: string | null): void {
+    const changes = reason !== (fault?.reason ?? null);
+    fault = reason === null ? null : { reason, at: now() };
+    if (changes) onFault?.(reason);
+  }
 
   function overloaded(at: number): boolean {
     let slow = 0;
@@ -73,12 +85,14 @@ export function createIntake({ store, now, onStored }: IntakeOptions) {
 
   async function commit(group: Waiting[]): Promise<void> {
     const rows = group.map(({ ticket, body }) => ({ scope: ticket.scope, receivedAt: ticket.arrivedAt, body }));
-    const ids = await store.inbox.append(rows).catch(() => null);
-    if (ids === null) {
+    const ids = await store.inbox.append(rows).catch((error: Error) => {
       for (const { settle } of group) settle('busy');
-      return;
-    }
+      tell(error.message);
+      return null;
+    });
+    if (ids === null) return;
     commits++;
+    tell(null);
     for (const [index, { ticket, settle }] of group.entries()) {
       ticket.id = ids[index]!;
       outcomes.set(ticket.id, ticket.over ? ticket.answeredAt : undefined);
@@ -132,6 +146,8 @@ export function createIntake({ store, now, onStored }: IntakeOptions) {
       closing = true;
     },
     state: () => ({ open: open.size, commits }),
+    /** Why the last delivery could not be stored, for some minutes at the most; null when it could. */
+    fault: (): string | null => (fault !== null && now() - fault.at < FAULT_MS ? fault.reason : null),
   };
 }
 

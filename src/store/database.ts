@@ -29,6 +29,9 @@ export function openDatabase(file: string): OpenDatabase {
     return openLocked(file, takeLock(file));
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string };
+    if (code === 'SQLITE_FULL' || code === 'ENOSPC') {
+      throw new Error(`Ledgerbell cannot start: the disk of ${file} is full. Make space there and start again.`);
+    }
     if (!UNUSABLE.test(code)) throw error;
     throw new Error(
       `${file} cannot be used as the database: ${message}. ` +
@@ -48,6 +51,7 @@ function openLocked(file: string, lock: Database.Database): OpenDatabase {
     db.pragma('foreign_keys = OFF');
     migrate(db, file);
     db.pragma('foreign_keys = ON');
+    assertWritable(db);
     return {
       db,
       close() {
@@ -58,6 +62,16 @@ function openLocked(file: string, lock: Database.Database): OpenDatabase {
   } catch (error) {
     lock.close();
     throw error;
+  }
+}
+
+/** SQLite opens a file that may only be read as if all were well; then every delivery would be refused. */
+function assertWritable(db: Database.Database): void {
+  try {
+    db.exec(`BEGIN; PRAGMA user_version = ${migrations.length}; ROLLBACK`);
+  } catch (error) {
+    // Another program's write is over soon.
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
   }
 }
 

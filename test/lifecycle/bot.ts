@@ -77,8 +77,11 @@ function launch(file: string, environment: Record<string, string>, within: strin
 }
 
 /** Starts a bot that is expected to end by itself. */
-export const startInVain = (file: string, environment: Record<string, string> = {}): Bot['ended'] =>
-  launch(file, environment).ended;
+export const startInVain = (
+  file: string,
+  environment: Record<string, string> = {},
+  within: string[] = [],
+): Bot['ended'] => launch(file, environment, within).ended;
 
 /** Starts the bot, `within` a command that becomes it, and waits until it says that it started. */
 export async function startBot(

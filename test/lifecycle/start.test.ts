@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
@@ -70,6 +71,19 @@ it('a host that is not here, and what is no database, end the start with the var
   for (const { stderr } of [folder, text]) expect(stderr).toMatch(/cannot be used as the database: .*DATABASE_URL/);
   expect([host.code, folder.code, text.code]).toEqual([1, 1, 1]);
   expect(readFileSync(other, 'utf8')).toContain('somebody else');
+});
+
+it('files that this user may not write or read end the start with what to mend', async () => {
+  const [readOnly, unreadable] = [temporaryFile(), temporaryFile()];
+  openDatabase(readOnly).close();
+  chmodSync(readOnly, 0o444);
+  writeFileSync(join(dirname(unreadable), 'secrets.key'), 'secret', { mode: 0o000 });
+  // The system's administrator may do everything, unless that is taken away.
+  const asUser = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
+  const [file, key] = await Promise.all([startInVain(readOnly, {}, asUser), startInVain(unreadable, {}, asUser)]);
+  expect(file.stderr).toMatch(/cannot be used as the database: .*DATABASE_URL/);
+  expect(key.stderr).toMatch(/the key file cannot be used: .*secrets\.key.* SECRETS_KEY/);
+  expect([file.code, key.code]).toEqual([1, 1]);
 });
 
 async function standIn(): Promise<Discord> {

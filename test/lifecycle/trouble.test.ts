@@ -19,6 +19,11 @@ import { type Bot, bodiesIn, HALF, startBot, temporaryFile, until } from './bot.
 
 const healthy = async (bot: Bot) => (await request(`${bot.ops}/healthz`)).statusCode === 200;
 
+async function database(bot: Bot): Promise<unknown> {
+  const { parts } = (await (await request(`${bot.ops}/readyz`)).body.json()) as { parts: { database: unknown } };
+  return parts.database;
+}
+
 /** A bot whose database's disk can be filled up and freed. */
 interface SmallDisk {
   bot: Bot;
@@ -100,8 +105,12 @@ it.each(disks)(
     await until(async () => (await post()) === 503);
     expect(await post()).toBe(503);
     expect(await healthy(bot)).toBe(true);
+    expect(await database(bot)).toEqual({ ready: false, detail: expect.stringContaining('cannot be stored') });
     free();
     await until(async () => (await post()) === 200);
+    expect(await database(bot)).toEqual({ ready: true });
+    await until(() => bot.log.some(({ msg }) => msg === 'deliveries are stored again'));
+    expect(bot.log.some(({ msg }) => msg.startsWith('deliveries cannot be stored'))).toBe(true);
     await until(() => bodies().length === answered.length);
     expect(new Set(bodies())).toEqual(new Set(answered));
   },
