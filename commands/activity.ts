@@ -12,6 +12,7 @@ import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { ActivityQuestion } from '../src/store/reports.ts';
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
+import { inTurn } from './activity/turn.ts';
 import { define } from './parts/define.ts';
 import { fullAddress, shortAddress } from './parts/reply.ts';
 import { visibleTo } from './subscription/find.ts';
@@ -35,7 +36,7 @@ const csvButton: Button = {
   async press(interaction, [period, address], context) {
     const { store, t } = context;
     const asked = await ask(interaction, context, address ?? '', periodOf(period));
-    const { csv, left, cut } = await store.reports.activityFile(asked.question);
+    const { csv, left, cut } = await inTurn(interaction.guildId, () => store.reports.activityFile(asked.question));
     const words = { name: asked.name, period: t(`activity.period.${asked.period}`) };
     const lines = [
       t('activity.file', words),
@@ -90,7 +91,9 @@ async function show(
   period: PeriodName,
 ): Promise<Reply> {
   const asked = await ask(interaction, context, typed, period);
-  return report(await context.store.reports.activity(asked.question), asked, interaction.guildId, context);
+  const { guildId } = interaction;
+  const found = await inTurn(guildId, () => context.store.reports.activity(asked.question));
+  return report(found, asked, guildId, context);
 }
 
 /** Turns what was typed into a question about a watched address, within what the person can see. */
