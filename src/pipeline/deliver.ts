@@ -230,6 +230,7 @@ export function startDeliverer(options: DelivererOptions) {
   async function load(): Promise<void> {
     if (closing) return;
     try {
+      await store.outbox.believe(clock.now());
       for (const { channelId, guildId, dueAt, state } of await store.outbox.heads())
         turns.found({ channelId, guildId, dueAt, aside: state !== 'ready' }, clock.now());
       pump();

@@ -94,6 +94,9 @@ const REMOVED = 'channel or server is gone';
 /** Since when an alert counts as waiting: what was held back on purpose does not age meanwhile. */
 const SINCE = 'max(created_at, due_at)';
 
+/** A daily digest and the quiet hours after it are over by then. */
+const LONGEST_HOLD_MS = 3 * 24 * 3_600_000;
+
 /** Alerts, the messages made of them, and what is known about their channels. */
 export function outboxTable(db: Database) {
   const { ofBatch } = alertReader(db);
@@ -103,6 +106,9 @@ export function outboxTable(db: Database) {
   const notices = noticeWriter(db);
   const letters = deadLetters(db);
 
+  const believe = db.prepare<[number]>(
+    "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ?",
+  );
   const heads = db.prepare<[], ChannelHead>(
     `SELECT c.channel_id AS channelId, guild_id AS guildId, state, max(c.due_at, min(w.due_at)) AS dueAt, attempts, since
      FROM (SELECT channel_id, min(due_at) AS due_at FROM alerts WHERE state = 'waiting' GROUP BY channel_id
@@ -271,6 +277,8 @@ export function outboxTable(db: Database) {
   return {
     ...letters,
     ...edits.methods,
+    /** Makes due what a clock that was ahead put off: no line is held for so long. */
+    believe: (now: number) => void believe.run(now + LONGEST_HOLD_MS),
     /** Every channel that has something to send, whatever its state; `dueAt`: not before. */
     heads: () => heads.all(),
     /** Alerts of a channel that are to be told now, of those with this hold: the oldest of which follows the alert `after`. */

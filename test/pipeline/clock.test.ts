@@ -128,3 +128,14 @@ describe('the budget of requests', () => {
     expect(send()).toBe(0);
   });
 });
+
+it('a digest that was put off by a clock a year ahead is told at the next start', async () => {
+  await pipeline.watch(TREASURY, WHALES, { digest: 'daily' });
+  pipeline.jump(365 * DAY);
+  await send(1);
+  await pipeline.turnUntil(() => shown(ALERTS).length === 1, 60);
+  pipeline.jump(-365 * DAY);
+  await pipeline.restart();
+  await pipeline.turnUntil(() => pipeline.discord.messages(WHALES).length === 1, 60);
+  expect(pipeline.discord.messages(WHALES)).toHaveLength(1);
+});
