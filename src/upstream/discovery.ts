@@ -45,7 +45,9 @@ const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
 const CATEGORIES_MS = 5 * 60_000;
 const ROWS_MS = 60_000;
-const CACHED = 100;
+/** Characters of the rows of one answer; what has more is cut, and so not remembered. */
+const MOST_CHARACTERS = 2_000_000;
+const CACHED = 20;
 /** How a service answers to a page that it does not have. */
 const BEYOND: readonly Failure['status'][] = ['rejected', 'unreadable'];
 const PLACEHOLDER = /^(tbd|null|undefined|custom|n\/?a|none|-|–|—)?$/i;
@@ -91,9 +93,16 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
     const rows = new Map<string, unknown>();
     let total: number | null = null;
     let full = 0;
+    let characters = 0;
     const take = (page: Page): boolean => {
       const before = rows.size;
-      for (const row of page.rows) rows.set(JSON.stringify(row), row);
+      for (const row of page.rows) {
+        const text = JSON.stringify(row);
+        if (rows.has(text)) continue;
+        characters += text.length;
+        if (characters > MOST_CHARACTERS) return false;
+        rows.set(text, row);
+      }
       total = page.total ?? total;
       full = Math.max(full, page.rows.length);
       return rows.size > before;
@@ -115,6 +124,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
       if (!page || 'status' in page) break;
       more = take(page) && page.rows.length === full;
     }
+    if (characters > MOST_CHARACTERS) complete = false;
     return { status: 'ok', rows: [...rows.values()].flatMap((row) => toRow(row) ?? []), complete };
   }
 

@@ -71,6 +71,17 @@ describe('rows', () => {
     if (answer.status === 'ok') expect(answer.rows.map(({ columns }) => columns.provider)).toEqual(['P0', 'P1', 'P2']);
   });
 
+  it('reads no more than people could, however much the service has', async () => {
+    upstream.set(({ url }) => {
+      const page = Number(new URL(url, upstream.url).searchParams.get('page'));
+      return { body: rows(page * 50, page * 50 + 50).map((row) => ({ ...row, more: 'x'.repeat(30_000) })) };
+    });
+    const answer = await client().rows(query);
+    expect(answer).toMatchObject({ status: 'ok', complete: false });
+    if (answer.status === 'ok') expect(answer.rows.length).toBeLessThan(70);
+    expect(upstream.requests.length).toBeLessThan(5);
+  });
+
   it('encodes the filter once, and leaves out what was not asked', async () => {
     upstream.set(() => ({ body: [] }));
     await client().rows({ category: 'apis', search: 'a&b c', provider: 'Größe "1"' });
