@@ -144,8 +144,12 @@ type Environment = Record<string, string | undefined>;
 /** Reads the environment; throws a {@link ConfigError} that names every missing or wrong value at once. */
 export function readConfig(environment: Environment): Config {
   const parsed = schema.safeParse(environment);
+  const marked = Object.keys(environment).find((name) => name.startsWith('\uFEFF'));
   const faults = (parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])}: ${issue.message}`);
   faults.push(...halfProject(environment), ...overlap(environment));
+  if (marked !== undefined) {
+    faults.push(`${marked.slice(1)}: .env begins with a byte order mark; save it as UTF-8 without one`);
+  }
   if (parsed.success && faults.length === 0) return parsed.data;
   throw new ConfigError(
     [

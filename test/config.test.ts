@@ -76,6 +76,11 @@ describe('a wrong environment', () => {
     expect(faults({ DISCORD_TOKEN: 't', RECEIVER_TOKEN: token })).toMatch(/RECEIVER_TOKEN: .*openssl rand -hex 24/);
   });
 
+  it('comes from a file with a byte order mark, which would take the first value away', () => {
+    const message = faults({ DISCORD_TOKEN: 't', '\uFEFFRECEIVER_SOURCE_CHECK': 'off' });
+    expect(message).toMatch(/- RECEIVER_SOURCE_CHECK: .*byte order mark/);
+  });
+
   it('has a root with a query', () => {
     expect(faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/?a=1' })).toContain('PUBLIC_URL: a URL like');
   });

@@ -67,7 +67,13 @@ export async function restore(file: string, backup: string, now: number): Promis
 function lockFor(file: string): Database.Database {
   try {
     return takeLock(file);
-  } catch {
+  } catch (error) {
+    const { code, message } = error as Error & { code?: string };
+    if (code !== undefined) {
+      throw new UserError(
+        `${file} cannot be restored: ${message}. Run this as the user that runs the bot; nothing was changed.`,
+      );
+    }
     throw new UserError(`Ledgerbell is running on ${file}. Stop it first, then restore; nothing was changed.`);
   }
 }

@@ -1,6 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -179,6 +188,13 @@ describe('a restore', () => {
 
   it('of a file that is not there says where backups are', async () => {
     await expect(restore(file, copy, NOW)).rejects.toThrow(`There is no backup at ${copy}.`);
+  });
+
+  it('where this user may not write says so, and not that a bot runs', async () => {
+    store('a');
+    const other = join(directory, 'other.sqlite');
+    mkdirSync(`${other}.lock`);
+    await expect(restore(other, file, NOW)).rejects.toThrow(/cannot be restored: .*nothing was changed/);
   });
 
   it('makes the database on a new machine', async () => {
