@@ -1,10 +1,11 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrations } from '../../src/store/migrations.ts';
+import { openTables } from '../../src/store/tables.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
 import { startBot, startInVain, temporaryFile } from './bot.ts';
 
@@ -56,6 +57,21 @@ it('a path token that may be guessed works, and is warned of', async () => {
   const bot = await startBot(temporaryFile(), { RECEIVER_TOKEN: 'bell' });
   expect(await bot.post('any')).toBe(200);
   expect(bot.log.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^RECEIVER_TOKEN is so short/));
+});
+
+it('a start goes on with the erasing of a server that a crash broke off', async () => {
+  const file = temporaryFile();
+  const { db, close } = openDatabase(file);
+  for (const guild of ['gone', 'stays']) {
+    db.exec(`INSERT INTO audit (guild_id, user_id, action, detail, at) VALUES ('${guild}', 'ada', 'x', '{}', 1)`);
+  }
+  openTables(db).erasure.begin('gone');
+  close();
+  await startBot(file);
+  await vi.waitFor(
+    () => expect(read(file, 'SELECT guild_id AS guild FROM audit')).toEqual([{ guild: 'stays' }]),
+    10_000,
+  );
 });
 
 it('a host that is not here, and what is no database, end the start with the variable to mend', async () => {
