@@ -4,6 +4,7 @@ import type { Silence } from '../src/domain/silence.ts';
 import type { Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { ServerOverview } from '../src/store/figures.ts';
+import { hiddenFrom } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { ago, fullAddress, note, prose } from './parts/reply.ts';
 
@@ -11,17 +12,27 @@ import { ago, fullAddress, note, prose } from './parts/reply.ts';
 export const status = {
   data: define('status', 'Last event, what waits, what stopped'),
   access: 'manage',
-  async execute({ guildId }, context) {
+  async execute(interaction, context) {
+    const { guildId } = interaction;
     const { t, store, settings, now } = context;
     await store.rhythms.count();
-    const [overview, subscriptions, silences, error] = await Promise.all([
+    const [overview, subscriptions, silent, error] = await Promise.all([
       store.figures.overview(guildId),
       store.subscriptions.list(guildId),
       store.reports.silent(guildId, now()),
       lastRefused(guildId, context),
     ]);
-    const { lastEventAt, waiting, held, deadLetters, stopped } = overview;
-    const errors = [deadLetterLine(overview, context), error].filter((line) => line !== null);
+    const { lastEventAt, waiting, held, deadLetters, lastDeadLetter: last } = overview;
+    const places = [...silent, ...overview.stopped, ...(last ? [last] : [])];
+    const hidden = await hiddenFrom(
+      interaction,
+      places.map(({ channelId }) => channelId),
+      context.manages,
+    );
+    const seen = ({ channelId }: { channelId: string }) => !hidden.has(channelId);
+    const stopped = overview.stopped.filter(seen);
+    const silences = silent.filter(seen);
+    const errors = [last && seen(last) ? deadLetterLine(last, context) : null, error].filter((line) => line !== null);
     return note(stopped.length > 0 || errors.length > 0 ? 'warn' : 'info', t('status.title'), [t('status.hint')], {
       fields: [
         {
@@ -90,8 +101,7 @@ function silenceLines(silences: readonly Silence[], { t, settings }: CommandCont
   return lines.join('\n');
 }
 
-function deadLetterLine({ lastDeadLetter: last }: ServerOverview, { t }: CommandContext): string | null {
-  if (!last) return null;
+function deadLetterLine(last: NonNullable<ServerOverview['lastDeadLetter']>, { t }: CommandContext): string {
   return t('status.deadLetter', {
     ago: ago(last.at),
     channel: `<#${last.channelId}>`,

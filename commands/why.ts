@@ -1,9 +1,9 @@
-import { ComponentType, PermissionFlagsBits } from 'discord.js';
+import { ComponentType } from 'discord.js';
 import type { ButtonUse, Command, CommandContext, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Story } from '../src/store/reports.ts';
-import { isHidden } from './parts/channel.ts';
+import { hiddenFrom } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { note } from './parts/reply.ts';
 import { tellStory } from './why/story.ts';
@@ -57,7 +57,7 @@ async function explain(interaction: Use, context: CommandContext, txHash: string
   const { guildId } = interaction;
   const { scope } = await projects.of(guildId);
   const { total, first } = await store.reports.stories(guildId, txHash, scope, context.now(), MOST_TRANSFERS);
-  const shown = first.map((story) => seenBy(interaction, story));
+  const shown = await Promise.all(first.map((story) => seenBy(interaction, context, story)));
   const url = settings.explorerUrl ? `${settings.explorerUrl}/tx/${txHash}` : null;
   if (total === 0) {
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
@@ -107,10 +107,13 @@ async function explainMessage(
 }
 
 /** What a person may know of a story: nothing about channels that they cannot see. */
-function seenBy(interaction: Use, story: Story): Story & { hidden: number } {
-  if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return { ...story, hidden: 0 };
-  const channels = new Set([...story.decisions, ...story.alerts].map(({ channelId }) => channelId));
-  const hidden = new Set([...channels].filter((channelId) => isHidden(interaction, channelId)));
+async function seenBy(
+  interaction: Use,
+  { manages }: CommandContext,
+  story: Story,
+): Promise<Story & { hidden: number }> {
+  const channels = [...story.decisions, ...story.alerts].map(({ channelId }) => channelId);
+  const hidden = await hiddenFrom(interaction, channels, manages);
   return {
     ...story,
     decisions: story.decisions.filter(({ channelId }) => !hidden.has(channelId)),

@@ -1,11 +1,13 @@
 import {
   type APIInteractionDataResolvedChannel,
   ChannelType,
+  DiscordAPIError,
   type Guild,
   type GuildBasedChannel,
   GuildMember,
   PermissionFlagsBits,
   type PermissionsBitField,
+  RESTJSONErrorCodes,
 } from 'discord.js';
 import type { ButtonUse, CommandUse, MenuUse, MessageUse } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
@@ -82,27 +84,79 @@ function ownPermissions(guild: Guild | null, channel: GuildBasedChannel | undefi
 
 const hasRoles = (guild: Guild) => guild.roles.cache.has(guild.id);
 
+/** What Discord says of a channel; undefined when it did not say. */
+export type Answer = GuildBasedChannel | 'gone' | 'hidden' | undefined;
+
+/** Channels that Discord is asked about at once, because the gateway did not tell of them. */
+const ASK_MOST = 10;
+
+/** Ids are never given again: what was found gone stays so. */
+const found = new WeakMap<Guild, Set<string>>();
+
+/** The gateway tells of all channels but closed threads; about those Discord is asked, ten at a time. */
+export async function askAbout(guild: Guild, ids: readonly string[]): Promise<Map<string, Answer>> {
+  const gone = found.get(guild) ?? new Set();
+  found.set(guild, gone);
+  const hidden = new Set<string>();
+  const known = (id: string): Answer => guild.channels.cache.get(id) ?? (gone.has(id) ? 'gone' : undefined);
+  await Promise.all(
+    ids
+      .filter((id) => known(id) === undefined)
+      .slice(0, ASK_MOST)
+      .map(async (id) => {
+        const answer = await guild.channels.fetch(id).catch(readFailure);
+        if (answer === 'gone') gone.add(id);
+        else if (answer === 'hidden') hidden.add(id);
+      }),
+  );
+  return new Map(ids.map((id) => [id, known(id) ?? (hidden.has(id) ? 'hidden' : undefined)]));
+}
+
+function readFailure(error: unknown): 'gone' | 'hidden' | null {
+  if (!(error instanceof DiscordAPIError)) return null;
+  if (error.code === RESTJSONErrorCodes.UnknownChannel) return 'gone';
+  return error.code === RESTJSONErrorCodes.MissingAccess ? 'hidden' : null;
+}
+
 /** Who asks, and from where. */
 interface Asker {
   guild: Guild | null;
   member: unknown;
+  memberPermissions: Readonly<PermissionsBitField> | null;
   channelId: string | null;
 }
 
+/**
+ * Those of the channels that the person is not known to see; Manage Server sees all. Who could see a channel that is
+ * gone is not known any more: those who may mend that, who manage, see it.
+ */
+export async function hiddenFrom(
+  asker: Asker,
+  channelIds: Iterable<string>,
+  manages: boolean,
+): Promise<ReadonlySet<string>> {
+  if (asker.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return new Set();
+  const ids = [...new Set(channelIds)];
+  const absent = ids.filter((id) => isGone(asker, id));
+  const answers = asker.guild && manages ? await askAbout(asker.guild, absent) : new Map<string, Answer>();
+  const unseen = absent.filter((id) => typeof answers.get(id) !== 'object' && answers.get(id) !== 'gone');
+  return new Set([...unseen, ...ids.filter((id) => isHidden(asker, id))]);
+}
+
 /** Whether the person is known not to see a channel, or not known to be in a private thread. */
-export function isHidden({ guild, member, channelId: here }: Asker, channelId: string): boolean {
+function isHidden({ guild, member, channelId: here }: Asker, channelId: string): boolean {
   // Announced, but not told of yet, as for moments after a start: nothing is known of it.
   if (guild && !guild.available && (guild.name as string | undefined) === undefined) return true;
   const channel = guild?.channels.cache.get(channelId);
-  if (!guild || !channel || !(member instanceof GuildMember) || !hasRoles(guild)) return false;
+  if (channelId === here || !guild || !channel || !(member instanceof GuildMember) || !hasRoles(guild)) return false;
   const permissions = channel.permissionsFor(member);
-  if (permissions?.has(PermissionFlagsBits.ViewChannel) === false) return true;
-  // Who is in one is not told to the bot; who asks there is.
-  const isPrivate = channel.type === ChannelType.PrivateThread && channelId !== here;
-  return isPrivate && permissions?.has(PermissionFlagsBits.ManageThreads) === false;
+  // There are none in a thread of a channel that is not known.
+  if (!permissions?.has(PermissionFlagsBits.ViewChannel)) return true;
+  // Who is in one is not told to the bot.
+  return channel.type === ChannelType.PrivateThread && !permissions.has(PermissionFlagsBits.ManageThreads);
 }
 
 /** Whether a channel is not there, for all that is known; closed threads are not told of either. */
-export function isGone({ guild, channelId: here }: Omit<Asker, 'member'>, channelId: string): boolean {
+export function isGone({ guild, channelId: here }: Pick<Asker, 'guild' | 'channelId'>, channelId: string): boolean {
   return guild !== null && hasRoles(guild) && channelId !== here && !guild.channels.cache.has(channelId);
 }

@@ -1,13 +1,10 @@
-import { DiscordAPIError, type Guild, type GuildBasedChannel, RESTJSONErrorCodes } from 'discord.js';
+import type { Guild } from 'discord.js';
 import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { ServerOverview } from '../../src/store/figures.ts';
-import { ALERT_EXTRAS, missingIn } from '../parts/channel.ts';
+import { ALERT_EXTRAS, type Answer, askAbout, missingIn } from '../parts/channel.ts';
 import { type Finding, fault, fine } from './finding.ts';
-
-/** Channels that Discord is asked about at once, because the gateway did not tell of them. */
-const ASK_MOST = 10;
 
 /** Whether alerts can go where the subscriptions want them, with the fix where they cannot. */
 export async function checkChannels(
@@ -40,33 +37,7 @@ export async function checkChannels(
   ];
 }
 
-/** What Discord says of a channel; undefined when it did not say. */
-type Answer = GuildBasedChannel | 'gone' | 'hidden';
-
-/** The gateway tells of all channels but closed threads; about those it is asked. */
-async function askAbout(guild: Guild, ids: readonly string[]): Promise<Map<string, Answer>> {
-  const answers = new Map<string, Answer>();
-  const unknown = ids.filter((id) => {
-    const channel = guild.channels.cache.get(id);
-    if (channel) answers.set(id, channel);
-    return !channel;
-  });
-  await Promise.all(
-    unknown.slice(0, ASK_MOST).map(async (id) => {
-      const answer = await guild.channels.fetch(id).catch(readFailure);
-      if (answer) answers.set(id, answer);
-    }),
-  );
-  return answers;
-}
-
-function readFailure(error: unknown): 'gone' | 'hidden' | null {
-  if (!(error instanceof DiscordAPIError)) return null;
-  if (error.code === RESTJSONErrorCodes.UnknownChannel) return 'gone';
-  return error.code === RESTJSONErrorCodes.MissingAccess ? 'hidden' : null;
-}
-
-function judge(id: string, answer: Answer | undefined, guild: Guild | null, t: CommandContext['t']): Finding | null {
+function judge(id: string, answer: Answer, guild: Guild | null, t: CommandContext['t']): Finding | null {
   const channel = `<#${id}>`;
   if (answer === 'gone') return fault(t('setup.check.channelGone', { channel }));
   if (answer === 'hidden') return fault(t('setup.check.channelHidden', { channel }));

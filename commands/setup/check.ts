@@ -1,8 +1,9 @@
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import { hiddenFrom } from '../parts/channel.ts';
 import { note, press, row } from '../parts/reply.ts';
 import { checkChannels, checkRoles } from './check-channels.ts';
 import { checkProject } from './check-project.ts';
-import { type Finding, fault, fine } from './finding.ts';
+import { type Finding, fault, fine, hint } from './finding.ts';
 
 const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine: '✅' };
 
@@ -10,16 +11,24 @@ const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine
 export async function check(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { guildId } = interaction;
   const { t, store, projects } = context;
-  const [subscriptions, { stopped }] = await Promise.all([
-    store.subscriptions.list(guildId),
-    store.figures.overview(guildId),
-  ]);
+  const [all, { stopped }] = await Promise.all([store.subscriptions.list(guildId), store.figures.overview(guildId)]);
+  const channels = [...all, ...stopped].map(({ channelId }) => channelId);
+  const hidden = await hiddenFrom(interaction, channels, context.manages);
+  const seen = ({ channelId }: { channelId: string }) => !hidden.has(channelId);
+  const subscriptions = all.filter(seen);
+  const unseen = all.length - subscriptions.length;
   const parts = await Promise.all([
-    checkChannels(interaction, context, subscriptions, stopped),
+    all.length > 0 && subscriptions.length === 0
+      ? []
+      : checkChannels(interaction, context, subscriptions, stopped.filter(seen)),
     receiver(context),
     checkProject(guildId, context, subscriptions),
   ]);
-  const findings = [...checkRoles(interaction, context, subscriptions), ...parts.flat()];
+  const findings = [
+    ...checkRoles(interaction, context, subscriptions),
+    ...parts.flat(),
+    ...(unseen > 0 ? [hint(t('setup.check.unseen', { count: unseen }))] : []),
+  ];
   const of = (tone: Finding['tone']) => findings.filter((finding) => finding.tone === tone);
   const faults = of('fault');
   const lines = [...faults, ...of('hint'), ...of('fine')].map(({ tone, text }) => `${MARKS[tone]} ${text}`);

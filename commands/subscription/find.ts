@@ -1,11 +1,10 @@
-import { PermissionFlagsBits } from 'discord.js';
 import type { AutocompleteUse, ButtonUse, Choice, CommandContext, CommandUse } from '../../src/discord/command.ts';
 import { toAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { isGone, isHidden } from '../parts/channel.ts';
+import { hiddenFrom } from '../parts/channel.ts';
 import { shortAddress } from '../parts/reply.ts';
 
 /** What a subscription is called where there is no room: by its label, else by the ends of its address. */
@@ -51,17 +50,16 @@ export async function offer(interaction: AutocompleteUse, context: CommandContex
   }
 }
 
-/**
- * The server's subscriptions in channels that this person can see; Manage Server sees all. Who could see a channel that
- * is gone is not known any more: those who may mend that see it.
- */
+/** The server's subscriptions in channels that this person is known to see. */
 export async function visibleTo(
   interaction: CommandUse | AutocompleteUse | ButtonUse,
   { store, manages }: CommandContext,
 ): Promise<Subscription[]> {
   const all = await store.subscriptions.list(interaction.guildId);
-  if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return all;
-  return all.filter(
-    ({ channelId }) => !isHidden(interaction, channelId) && (manages || !isGone(interaction, channelId)),
+  const hidden = await hiddenFrom(
+    interaction,
+    all.map(({ channelId }) => channelId),
+    manages,
   );
+  return all.filter(({ channelId }) => !hidden.has(channelId));
 }

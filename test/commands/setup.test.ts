@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import { A, B, buttonsOf, type CommandWorld, isPrivate, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
+import {
+  A,
+  type Actor,
+  B,
+  buttonsOf,
+  type CommandWorld,
+  isPrivate,
+  RECEIVER_URL,
+  seed,
+  startWorld,
+  textOf,
+} from './world.ts';
 
 const { harbor, orchid } = seed;
 let world: CommandWorld;
@@ -111,6 +122,27 @@ describe('/setup check', () => {
     await world.clear();
   });
 
+  it('names to the manager role nothing of channels that it does not see', async () => {
+    const { discord } = world;
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    const secret = { channelId: harbor.treasury, address: B.toLowerCase() as `0x${string}` };
+    await world.subscribe({ ...secret, label: 'Secret', mention: '1100000000000088888' });
+    const stopped = 'INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, ?)';
+    world.sql(stopped, harbor.treasury, harbor.id, 'parked');
+    const told = async (who: Actor) => textOf(await world.use('setup check', {}, who));
+    for (const part of ['❌ `Secret`', `❌ <#${harbor.treasury}>`, B]) expect(await told({})).toContain(part);
+    const alone = await told({ as: seed.noa });
+    expect(alone).toMatch(/⏳ 1 subscription is in a channel that you cannot see/);
+    await world.subscribe({ label: 'Open' });
+    const beside = await told({ as: seed.noa });
+    expect(beside).toContain(A);
+    for (const text of [alone, beside])
+      expect(text).not.toMatch(new RegExp(`Secret|${harbor.treasury}|${B}|Nothing is`));
+    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
+    await world.parts.eraseServer(harbor.id);
+  });
+
   it('is content when everything is right', async () => {
     const { id } = await world.subscribe();
     await world.store.subscriptions.change(harbor.id, id, { lastEventAt: 1 });
@@ -188,6 +220,15 @@ describe('/status', () => {
       new RegExp(`Last error\n<t:0:R> in <#${harbor.alerts}>: \`Invalid Form Body \\(50035\\)\`\n.*\`203.0.113.9\``),
     );
     expect(text).toMatch(/Ledgerbell 1\.2\.3 · Node 24\.\S+ · discord\.js 14\.\S+ · schema 2/);
+    const hide = [{ id: harbor.id, type: 0 as const, allow: '0', deny: String(0x400n) }];
+    for (const channelId of [harbor.whales, harbor.alerts]) {
+      world.discord.act({ do: 'channel.update', channelId, overwrites: hide });
+    }
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    const byRole = textOf(await world.use('status', {}, { as: seed.noa, in: harbor.general }));
+    expect(byRole).toMatch(/Last error\n.*203\.0/);
+    expect(byRole).not.toMatch(new RegExp(`Payroll|silent|${harbor.whales}|${harbor.alerts}|Invalid`));
     const elsewhere = textOf(await world.use('status', {}, { in: orchid.lobby }));
     expect(elsewhere).toMatch(/Last event\nnone yet\nWaiting to be told\n0 alerts\nCould not be told\n0 alerts/);
     expect(elsewhere).not.toMatch(/203\.0|refused|Last error|silent/);

@@ -311,6 +311,29 @@ describe('the manager role', () => {
     expect(textOf(await world.use('subscription remove', options))).toContain('Secret');
     world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
   });
+
+  it('sees closed threads as Discord tells of them after a restart: none that is private', async () => {
+    const { discord } = world;
+    const thread = (name: string, type: number) => {
+      const made = { name, type, guildId: harbor.id, parentId: harbor.alerts };
+      return discord.act({ do: 'channel.create', ...made }).id!;
+    };
+    const [open, secret, gone] = [thread('open', 11), thread('secret', 12), thread('gone', 11)];
+    await world.subscribe({ channelId: open, label: 'Open' });
+    await world.subscribe({ channelId: secret, label: 'Secret', address: lower(B) });
+    await world.subscribe({ channelId: gone, label: 'Lost' });
+    for (const channelId of [open, secret]) discord.act({ do: 'channel.update', channelId, archived: true });
+    discord.act({ do: 'channel.delete', channelId: gone });
+    await world.restart();
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    const told = async () => textOf(await world.use('subscription list', {}, { as: seed.noa }));
+    expect(await told()).not.toMatch(/Open|Secret|Lost/);
+    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    for (const _ of ['asked for', 'remembered'])
+      expect((await told()).match(/Open|Secret|Lost/g)).toEqual(['Open', 'Lost']);
+    expect(textOf(await world.use('subscription list'))).toContain('Secret');
+    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
+  });
 });
 
 describe('choices of `subscription`', () => {
