@@ -47,7 +47,7 @@ export function fill(folder: string, addresses: number, channels: readonly strin
 }
 
 /** What `npm start` runs; a file with somebody's own settings must not take part. */
-const START = packageJson.scripts.start.split(' ').filter((arg) => arg !== 'node' && !arg.startsWith('--env-file'));
+const START = packageJson.scripts.start.split(' ').filter((arg) => !/^(exec|node|--env-file.*)$/.test(arg));
 
 /** Starts the bot; `environment` names the Discord that it talks to, `onLog` gets each line of its log. */
 export async function startBot(

@@ -163,15 +163,29 @@ function makeClient(options: GatewayOptions): Client {
       VoiceStateManager: 0,
     }),
   });
-  // The library reads the channel's object only; relays and stand-ins may send nothing but its id.
-  client.on(Events.Raw, ({ t, d }: { t: string; d: { channel?: object; channel_id?: string } }) => {
-    if (t === GatewayDispatchEvents.InteractionCreate && !d.channel && d.channel_id) d.channel = { id: d.channel_id };
+  client.on(Events.Raw, ({ t, d }: { t: string; d: RawInteraction }) => {
+    if (t === GatewayDispatchEvents.InteractionCreate) fillGaps(d);
   });
   client.on(Events.Error, (error) => log.error({ reason: reasonOf(error) }, 'Discord client error'));
   client.on(Events.ShardError, (error) => log.warn({ reason: reasonOf(error) }, 'Discord connection error'));
   client.on(Events.Warn, (message) => log.warn({ message }, 'Discord client warning'));
   tellChanges(client, options);
   return client;
+}
+
+/** The parts of an interaction that the library reads unasked, and that relays and stand-ins may leave out. */
+interface RawInteraction {
+  channel?: object | null;
+  channel_id?: string;
+  entitlements?: unknown[] | null;
+  authorizing_integration_owners?: object | null;
+}
+
+/** The library throws where one of these is missing, and reads the channel's object only, not its id. */
+function fillGaps(interaction: RawInteraction): void {
+  if (!interaction.channel && interaction.channel_id) interaction.channel = { id: interaction.channel_id };
+  interaction.entitlements ??= [];
+  interaction.authorizing_integration_owners ??= {};
 }
 
 function tellChanges(client: Client, { onChannelChange, onChannelRemoved, onGuildRemoved }: GatewayOptions): void {

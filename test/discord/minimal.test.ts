@@ -75,8 +75,7 @@ async function startRelay(toldOfGuild = true) {
         channel_id: CHANNEL,
         data,
       };
-      const needed = { entitlements: [], authorizing_integration_owners: {} };
-      const payload = { ...d, ...needed, member: { user, joined_at: '2026-01-01T00:00:00Z', roles: [], ...member } };
+      const payload = { ...d, member: { user, joined_at: '2026-01-01T00:00:00Z', roles: [], ...member } };
       sockets.at(-1)!.send(JSON.stringify({ op: 0, t: 'INTERACTION_CREATE', s: 2, d: payload }));
       const answer = () => answers.slice(from).find(({ url }) => url.includes('/messages/'));
       while (!answer()) await new Promise<void>((resolve) => (changed = resolve));

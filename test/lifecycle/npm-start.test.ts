@@ -12,11 +12,13 @@ const KEPT = join(ROOT, 'node_modules/.cache/node');
 
 it('what npm start runs starts, ends, and keeps what Node made of its files for the next start', async () => {
   rmSync(KEPT, { recursive: true, force: true });
-  const [, ...args] = packageJson.scripts.start.split(' ').filter((arg) => !arg.startsWith('--env-file'));
-  const bot = spawn(process.execPath, args, {
+  const script = packageJson.scripts.start.replace(/--env-file\S* /, '');
+  // npm has a shell run it, and passes a signal on to that shell alone.
+  const bot = spawn('sh', ['-c', script], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
+      PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`,
       DISCORD_TOKEN: 'no-token',
       // Nobody answers there.
       DISCORD_API_URL: 'http://127.0.0.1:9/api',
