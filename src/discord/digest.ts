@@ -89,7 +89,7 @@ export async function renderDigest(
   const payload: Digest['payload'] = {
     embeds: [embed],
     components: [whyButton(reference, voice)],
-    allowed_mentions: { parse: [], roles },
+    allowed_mentions: { parse: [], ...(roles.length > 0 && { roles }) },
   };
   if (roles.length > 0) payload.content = roles.map((role) => `<@&${role}>`).join(' ');
   return { payload, csv };

@@ -53,7 +53,7 @@ export function renderAlerts(
   const payload: RESTPostAPIChannelMessageJSONBody = {
     embeds,
     components: [whyButton(reference, voice)],
-    allowed_mentions: { parse: [], roles },
+    allowed_mentions: { parse: [], ...(roles.length > 0 && { roles }) },
   };
   if (roles.length > 0) payload.content = roles.map((role) => `<@&${role}>`).join(' ');
   return { payload, used };

@@ -390,6 +390,6 @@ describe('every message', async () => {
   it('mentions the subscriptions’ roles and nobody else', () => {
     expect(messages.lines.allowed_mentions).toEqual({ parse: [], roles: ['42'] });
     expect(messages.plain.allowed_mentions).toEqual({ parse: [] });
-    expect(messages.digest.allowed_mentions).toEqual({ parse: [], roles: [] });
+    expect(messages.digest.allowed_mentions).toEqual({ parse: [] });
   });
 });
