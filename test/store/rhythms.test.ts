@@ -9,6 +9,7 @@ import { openTables } from '../../src/store/tables.ts';
 
 const ADDRESS = `0x${'1'.repeat(40)}` as AddressText;
 const MINUTE = 60_000;
+const wish = { guildId: 'g', channelId: 'c', address: ADDRESS, createdBy: 'u', createdAt: 1 };
 
 let dir: string;
 let open: OpenDatabase;
@@ -22,7 +23,6 @@ const reopen = () => {
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'ledgerbell-rhythms-'));
   reopen();
-  const wish = { guildId: 'g', channelId: 'c', address: ADDRESS, createdBy: 'u', createdAt: 1 };
   id = tables.subscriptions.add(wish, 10).subscription!.id;
 });
 afterEach(() => {
@@ -31,10 +31,10 @@ afterEach(() => {
 });
 
 /** Commits a transfer that was seen then, with so many decisions about it. */
-function decide(at: number, decisions = 1): void {
+function decide(at: number, decisions = 1, subscription = id): void {
   const key = at.toString(16).padStart(32, '0');
   const seen = { key, scope: 0, txHash: `0x${key}`, seenAt: at, count: 1, bodies: 1, reorganised: false, data: '{}' };
-  const decision = { transferKey: key, guildId: 'g', channelId: 'c', subscription: id, address: ADDRESS, at };
+  const decision = { transferKey: key, guildId: 'g', channelId: 'c', subscription, address: ADDRESS, at };
   tables.routing.commit({
     done: [],
     transfers: [seen],
@@ -49,7 +49,7 @@ function decide(at: number, decisions = 1): void {
 }
 
 const rhythm = () => tables.subscriptions.get('g', id);
-const stored = () => open.db.prepare('SELECT events FROM rhythms').pluck().get();
+const stored = () => open.db.prepare('SELECT sum(events) FROM rhythms').pluck().get();
 
 it('an event writes no rhythm; whoever reads one has every event in it, once, after an end at any moment too', () => {
   for (const minute of [1, 2, 3]) decide(minute * MINUTE);
@@ -63,11 +63,31 @@ it('an event writes no rhythm; whoever reads one has every event in it, once, af
   expect(tables.subscriptions.list('g')).toMatchObject([{ events: 4 }]);
 });
 
-it('many decisions do not wait for somebody who reads', () => {
-  decide(MINUTE, 4_999);
+it('many decisions do not wait for somebody who reads: each transaction counts some', () => {
+  decide(MINUTE, 2_000);
   expect(stored()).toBe(0);
   decide(2 * MINUTE);
-  expect(stored()).toBe(5_000);
+  expect(stored()).toBe(1_000);
+  decide(3 * MINUTE);
+  decide(4 * MINUTE);
+  expect(stored()).toBe(2_000);
+  expect(rhythm()).toMatchObject({ events: 2_003, lastEventAt: 4 * MINUTE, gapMs: MINUTE });
+});
+
+it('counting that was broken off goes on where it was, by an end or by a transaction that failed', () => {
+  const other = tables.subscriptions.add({ ...wish, channelId: 'd' }, 10).subscription!.id;
+  for (let n = 0; n < 10; n++) decide(MINUTE + n, 100, n % 2 === 0 ? id : other);
+  decide(2 * MINUTE, 1_000);
+  decide(3 * MINUTE);
+  expect(stored()).toBe(1_000);
+  open.close();
+  reopen();
+  open.db.exec("CREATE TEMP TRIGGER broken BEFORE INSERT ON meta BEGIN SELECT raise(ABORT, 'broken off'); END");
+  expect(() => decide(4 * MINUTE, 10)).toThrow('broken off');
+  open.db.exec('DROP TRIGGER broken');
+  decide(5 * MINUTE, 7, other);
+  expect(stored()).toBe(2_000);
+  expect(tables.subscriptions.list('g').map(({ events }) => events)).toEqual([1_501, 507]);
 });
 
 it('what comes after the latest decisions were forgotten counts', () => {
@@ -79,9 +99,18 @@ it('what comes after the latest decisions were forgotten counts', () => {
   expect(rhythm()).toMatchObject({ events: 20 });
 });
 
+it('nothing is counted twice when the latest decisions are forgotten while they are counted', () => {
+  decide(MINUTE, 2_000);
+  decide(2 * MINUTE);
+  open.db.exec('DELETE FROM decisions WHERE id > 1500');
+  decide(3 * MINUTE, 300);
+  decide(4 * MINUTE);
+  expect(rhythm()).toMatchObject({ events: 1_801 });
+});
+
 it('a rhythm ends with its subscription', () => {
   decide(MINUTE);
   tables.subscriptions.remove('g', id);
   tables.rhythms.count();
-  expect(stored()).toBeUndefined();
+  expect(stored()).toBeNull();
 });
