@@ -10,7 +10,7 @@ import type {
 import { type AddressText, checksumAddress, parseAddress, toAddress } from '../src/domain/address.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
-import type { ActivityQuestion } from '../src/store/reports.ts';
+import type { ActivityQuestion } from '../src/store/activity.ts';
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
 import { inTurn } from './activity/turn.ts';
 import { define } from './parts/define.ts';

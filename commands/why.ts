@@ -2,7 +2,7 @@ import { ComponentType } from 'discord.js';
 import type { ButtonUse, Command, CommandContext, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
-import type { Story } from '../src/store/reports.ts';
+import type { Story } from '../src/store/stories.ts';
 import { hiddenFrom } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { note } from './parts/reply.ts';

@@ -1,4 +1,5 @@
 import { readDatabaseFile } from './config.ts';
+import { OPERATOR_SCOPE } from './domain/scope.ts';
 import { UserError } from './errors.ts';
 import { openBeside } from './store/database.ts';
 import { outboxTable } from './store/outbox.ts';
@@ -43,7 +44,7 @@ const oneLine = (text: string) => safe(text).replaceAll('\n', ' ').slice(0, 200)
 /** Whose receiver URL a delivery came to. */
 function urlOf({ scope, guildId }: { scope: number; guildId: string | null }): string {
   if (guildId !== null) return `server ${guildId}`;
-  return scope === 0 ? 'operator' : `removed project ${scope}`;
+  return scope === OPERATOR_SCOPE ? 'operator' : `removed project ${scope}`;
 }
 
 function list({ outbox, quarantine }: Tables): string {

@@ -5,7 +5,7 @@ import { drawChart } from './discord/chart.ts';
 import type { Parts } from './discord/command.ts';
 import { type RenderSettings, wordsOf } from './discord/line.ts';
 import { sampleMessage } from './discord/sample.ts';
-import { makePathToken, OPERATOR_SCOPE, type ReceiverPaths } from './receiver/paths.ts';
+import { makePathToken, type ReceiverPaths } from './receiver/paths.ts';
 import { probeReceiver } from './receiver/probe.ts';
 import { createSeal, keyFromFile } from './secrets.ts';
 import { eraseServer } from './store/erase.ts';
@@ -30,7 +30,6 @@ export async function openProjects(
     seal,
     url: config.NOTIFICATION_URL,
     operator: operatorKeys(config),
-    operatorScope: OPERATOR_SCOPE,
     operatorGuildIds: config.OPERATOR_GUILD_IDS,
     now,
     newToken: makePathToken,

@@ -21,7 +21,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   // The operator's tools: each is a process edge of its own.
   'src/backup': ['src/store', 'src/config', 'src/errors'],
   'src/restore': ['src/store', 'src/config', 'src/errors'],
-  'src/deadletters': ['src/store', 'src/config', 'src/errors'],
+  'src/deadletters': ['src/domain', 'src/store', 'src/config', 'src/errors'],
   commands: ['src/domain', 'src/errors', 'src/languages'],
   services: ['src/domain'],
   sandbox: ['src/domain', 'services'],

@@ -5,7 +5,7 @@ import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { formatAmount } from '../../src/domain/amount.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { isItem } from '../../src/domain/story.ts';
-import type { ActivityReport } from '../../src/store/reports.ts';
+import type { ActivityReport } from '../../src/store/activity.ts';
 import { ago, fullAddress, linkButton, note, press, row } from '../parts/reply.ts';
 
 /** How far back. */

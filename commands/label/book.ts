@@ -108,7 +108,7 @@ export async function offer(interaction: AutocompleteUse, context: CommandContex
   if (options.getSubcommand(false) === 'set') {
     const [watched, met] = await Promise.all([
       visibleTo(interaction, context),
-      store.reports.met(guildId, LATEST_DECISIONS),
+      store.ledger.met(guildId, LATEST_DECISIONS),
     ]);
     for (const { address, label } of watched) if (!choices.has(address)) choices.set(address, label ?? '');
     for (const address of met) if (!choices.has(address)) choices.set(address, '');

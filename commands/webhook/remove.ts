@@ -1,6 +1,7 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
@@ -29,8 +30,6 @@ const FORGOTTEN = 'webhook.remove.forgotten';
 /** As long as Discord lets a private answer be changed. */
 const OPEN_MS = 15 * 60_000;
 const LOOK_MS = 3_000;
-/** Whose events reach the servers that have no project of their own. */
-const OPERATOR_SCOPE = 0;
 
 /** `/webhook remove`: says what would happen, and asks. */
 export async function preview(interaction: CommandUse, context: CommandContext): Promise<Reply> {

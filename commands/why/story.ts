@@ -4,7 +4,7 @@ import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import type { Mark } from '../../src/domain/mark.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { cutTo, inCode } from '../../src/domain/text.ts';
-import type { Story, StoryAlert, StoryDecision } from '../../src/store/reports.ts';
+import type { Story, StoryAlert, StoryDecision } from '../../src/store/stories.ts';
 import { ago, asManyAsFit, fullAddress, nameOf, prose, shortAddress, TITLE_MAX } from '../parts/reply.ts';
 import { ID_LONGEST } from '../webhook/name.ts';
 

@@ -1,6 +1,7 @@
 import type { AddressText } from '../domain/address.ts';
 import type { SeenTransfer } from '../domain/identity.ts';
 import type { MatchContext } from '../domain/match.ts';
+import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { TransferEvent } from '../domain/transfer.ts';
 import type { CatalogEntry, Learned } from '../store/guard.ts';
 import type { InboxRow } from '../store/inbox.ts';
@@ -92,7 +93,7 @@ function toQuestion({ row, event, keys }: Item): Question {
 function brandOf(items: Item[]): string | null {
   const native = items.findLast(({ row, event: { transfer } }) => {
     const { kind, tokenType } = transfer;
-    return row.scope === 0 && kind === 'native' && tokenType !== null && !/^native$/i.test(tokenType);
+    return row.scope === OPERATOR_SCOPE && kind === 'native' && tokenType !== null && !/^native$/i.test(tokenType);
   });
   return native?.event.transfer.tokenType ?? null;
 }

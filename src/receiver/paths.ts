@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Store } from '../store/tables.ts';
 import type { PathToken } from './server.ts';
-
-/** Whose events the operator's path token receives. */
-export const OPERATOR_SCOPE = 0;
 
 /** Where a scope's events must be sent; each address ends in a secret. */
 export interface ReceiverUrls {

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
 import { type HiddenReason, matchTransfer } from '../domain/match.ts';
+import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Asset, Choices, Perspective, Subscription } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Message } from './edits.ts';
@@ -38,8 +39,6 @@ const EXAMPLES = 3;
 /** How many of a server's latest decisions are looked at for its tokens. */
 const LATEST = 2_000;
 const MOST_TOKENS = 1_000;
-/** Whose events reach the guilds that have no project of their own. */
-const OPERATOR_SCOPE = 0;
 
 /** A subscription that nobody paused, with no past. */
 const UNDISTURBED = {
@@ -86,6 +85,12 @@ export function ledgerTable(db: Database) {
        AND (t.data ->> '$.from' IN named OR t.data ->> '$.to' IN named OR t.data ->> '$.token' IN named)
      ORDER BY b.id DESC LIMIT @limit`,
   );
+  const met = db
+    .prepare<[string, number], string>(
+      `SELECT t.data FROM decisions d JOIN transfers t ON t.id = d.transfer_id
+       WHERE d.guild_id = ? ORDER BY d.at DESC LIMIT ?`,
+    )
+    .pluck();
   const inCatalog = db.prepare<[string], 0 | 1 | null>('SELECT cataloged FROM catalog WHERE token = ?').pluck();
 
   return {
@@ -128,6 +133,12 @@ export function ledgerTable(db: Database) {
     /** The latest messages with lines, at most so many, that a server was sent since a time and that show one of these addresses. */
     showing: (guildId: string, addresses: readonly AddressText[], since: number, limit: number): Message[] =>
       showing.all({ guildId, addresses: JSON.stringify(addresses), since, limit }),
+
+    /** Whom the guild's addresses dealt with in the latest so many decisions, the latest first. */
+    met(guildId: string, decisions: number): AddressText[] {
+      const transfers = met.all(guildId, decisions).map((data) => JSON.parse(data) as Transfer);
+      return [...new Set(transfers.flatMap(({ from, to }) => [from, to].filter((address) => address !== null)))];
+    },
 
     /** What moved at the server's addresses, most often first, then what the explorer's catalogue has. */
     tokens(guildId: string): KnownToken[] {

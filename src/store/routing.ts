@@ -4,6 +4,7 @@ import type { SeenDelivery, SeenTransfer } from '../domain/identity.ts';
 import type { Mark } from '../domain/mark.ts';
 import type { HiddenReason } from '../domain/match.ts';
 import type { Due, Hold } from '../domain/rhythm.ts';
+import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Asset, Perspective, Watcher } from '../domain/subscription.ts';
 import type { TransferEvent } from '../domain/transfer.ts';
 import { unsynced } from './database.ts';
@@ -96,8 +97,6 @@ export interface Answer {
   knowledge: Knowledge;
 }
 
-/** Whose events reach the guilds that have no project of their own. */
-const OPERATOR_SCOPE = 0;
 /**
  * Subscriptions that one batch's new transfers reach: each takes look-ups, a decision and mostly an alert, while
  * deliveries wait to be stored. All servers may watch the same address.

@@ -1,4 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import { OPERATOR_SCOPE } from '../domain/scope.ts';
+import { patienceMs, RHYTHM_EVENTS, RHYTHM_GAP_MS, type Silence } from '../domain/silence.ts';
 import { type Notice, noticeWriter } from './notices.ts';
 
 /** Pointing out silence in the channels that asked for it. */
@@ -15,5 +17,41 @@ export function silenceTable(db: Database) {
   return {
     /** Writes a notice about these subscriptions, unless their present silence was told; the next event ends it. */
     tell: (notice: Notice, subscriptions: number[]): boolean => tell.immediate(notice, subscriptions),
+  };
+}
+
+/** Which addresses are silent that usually are not. */
+export function silenceReader(db: Database) {
+  const rhythmic = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address, label,
+       last_event_at AS lastEventAt, gap_ms AS gapMs
+     FROM rhythms JOIN subscriptions ON id = subscription_id WHERE events >= ${RHYTHM_EVENTS} AND gap_ms <= ${RHYTHM_GAP_MS} AND paused = 0`;
+  const rhythmicOf = db.prepare<[string], Omit<Silence, 'feedAt'>>(
+    `${rhythmic} AND guild_id = ? ORDER BY last_event_at`,
+  );
+  const untold = db.prepare<[number], Omit<Silence, 'feedAt'>>(
+    `${rhythmic} AND watch_silence = 1 AND silence_told_at IS NULL AND coalesce(muted_until, 0) <= ? ORDER BY id`,
+  );
+  const scopeOf = db.prepare<[string], number>('SELECT id FROM projects WHERE guild_id = ?').pluck();
+  const feedAt = db
+    .prepare<[number], number>('SELECT seen_at FROM transfers WHERE scope = ? ORDER BY seen_at DESC LIMIT 1')
+    .pluck();
+
+  function silentOf(rows: Omit<Silence, 'feedAt'>[], now: number): Silence[] {
+    const silent = rows.filter(({ lastEventAt, gapMs }) => now - lastEventAt >= patienceMs(gapMs));
+    const feeds = new Map(
+      [...new Set(silent.map(({ guildId }) => guildId))].map((guildId) => [
+        guildId,
+        feedAt.get(scopeOf.get(guildId) ?? OPERATOR_SCOPE) ?? null,
+      ]),
+    );
+    return silent.map((row) => ({ ...row, feedAt: feeds.get(row.guildId)! }));
+  }
+
+  return {
+    /** The guild's addresses that usually move and are silent for unusually long, the longest first; as counted last. */
+    silent: (guildId: string, now: number): Silence[] => silentOf(rhythmicOf.all(guildId), now),
+
+    /** Silences of every guild that are to be pointed out in their channels and were not yet; as counted last. */
+    untoldSilences: (now: number): Silence[] => silentOf(untold.all(now), now),
   };
 }

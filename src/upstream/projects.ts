@@ -1,3 +1,4 @@
+import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Seal } from '../secrets.ts';
 import type { StoredProject } from '../store/projects.ts';
 import type { Store } from '../store/tables.ts';
@@ -49,13 +50,13 @@ export async function resealProjects(store: Store, seal: Seal): Promise<number> 
   return done;
 }
 
+/** Gives each server its notification project: its own, else the operator's where it may manage that. */
 export function createProjects(options: {
   store: Store;
   seal: Seal;
   /** Root of the service; undefined: it is off. */
   url: string | undefined;
   operator: ProjectKeys | null;
-  operatorScope: number;
   operatorGuildIds: readonly string[];
   now(): number;
   /** A path token for a new project. */
@@ -65,7 +66,7 @@ export function createProjects(options: {
   timeoutMs?: number;
 }): Projects {
   const timeout = options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs };
-  const { store, seal, url, operator, operatorScope, operatorGuildIds, now, newToken, onTokens } = options;
+  const { store, seal, url, operator, operatorGuildIds, now, newToken, onTokens } = options;
 
   /** The client of a project; loaded, with its schemas, when it is first needed. */
   async function clientOf(root: string, keys: ProjectKeys): Promise<Notification> {
@@ -90,8 +91,8 @@ export function createProjects(options: {
       if (!operatorGuildIds.includes(guildId)) {
         return url ? { status: 'none', own: false, scope: null } : { status: 'off', own: false, scope: null };
       }
-      if (!url || !operator) return { status: 'off', own: false, scope: operatorScope };
-      return { status: 'ready', own: false, scope: operatorScope, notification: await clientOf(url, operator) };
+      if (!url || !operator) return { status: 'off', own: false, scope: OPERATOR_SCOPE };
+      return { status: 'ready', own: false, scope: OPERATOR_SCOPE, notification: await clientOf(url, operator) };
     },
 
     async check(keys, withinMs) {

@@ -85,7 +85,6 @@ export async function startWorld(options: WorldOptions = {}) {
       seal: createSeal([Buffer.alloc(32, sealKey)]),
       url: service,
       operator: options.operator ?? OPERATOR,
-      operatorScope: 0,
       operatorGuildIds: [seed.harbor.id],
       now,
       newToken: makePathToken,

@@ -1,0 +1,137 @@
+import type { Database } from 'better-sqlite3';
+import { type Activity, type Movement, type Period, summarise, wayOf } from '../domain/activity.ts';
+import { type AddressText, checksumAddress } from '../domain/address.ts';
+import { formatAmount } from '../domain/amount.ts';
+import { csvLine } from '../domain/csv.ts';
+import { plainText } from '../domain/text.ts';
+import type { Transfer } from '../domain/transfer.ts';
+
+/** What is asked of an address: as far as these channels of the guild were concerned with it. */
+export interface ActivityQuestion extends Period {
+  guildId: string;
+  address: AddressText;
+  channelIds: string[];
+  /** Of more decisions than this only the latest are looked at. */
+  most: number;
+}
+
+/**
+ * An {@link Activity}, with the message that tells of each of the largest, where one does. `cut`: how many transfers were
+ * looked at, where there were more; else null.
+ */
+export interface ActivityReport extends Activity {
+  largest: (Activity['largest'][number] & { message: { channelId: string; messageId: string } | null })[];
+  cut: number | null;
+}
+
+/** A transfer that was decided about; `told`: by how many subscriptions. */
+interface DecidedRow {
+  id: number;
+  at: number;
+  told: number;
+  outcome: string;
+  decisions: number;
+}
+
+interface MovementRow {
+  data: string;
+  count: number;
+  imitation: 0 | 1;
+}
+
+/** Rows of a CSV file; Discord takes files of 10 MB. */
+const MOST_ROWS = 20_000;
+
+/** What addresses did in a period; every method stays within one guild. */
+export function activityReader(db: Database) {
+  // Several subscriptions may have decided about one transfer: it was told if one of them matched.
+  const decided = db.prepare<Omit<ActivityQuestion, 'channelIds' | 'timezone'> & { channels: string }, DecidedRow>(
+    `SELECT transfer_id AS id, min(at) AS at, sum(outcome = 'matched') AS told, outcome, count(*) AS decisions
+     FROM (SELECT transfer_id, at, outcome FROM decisions
+       WHERE guild_id = @guildId AND at BETWEEN @since AND @now AND address = @address
+         AND channel_id IN (SELECT value FROM json_each(@channels))
+       ORDER BY at DESC LIMIT @most + 1)
+     GROUP BY transfer_id ORDER BY 2 DESC, 1 DESC`,
+  );
+  const transferOf = db.prepare<[string, number], MovementRow>(
+    `SELECT data, count, EXISTS (SELECT 1 FROM alerts a, json_each(a.marks) m WHERE a.transfer_id = t.id
+       AND a.guild_id = ? AND m.value ->> 'kind' = 'imitation') AS imitation
+     FROM transfers t WHERE id = ?`,
+  );
+  const messageOf = db.prepare<[number, string, string], { channelId: string; messageId: string }>(
+    `SELECT b.channel_id AS channelId, b.message_id AS messageId FROM alerts a JOIN batches b ON b.id = a.batch_id
+     WHERE a.transfer_id = ? AND a.guild_id = ? AND b.state = 'sent' AND b.message_id IS NOT NULL
+       AND a.channel_id IN (SELECT value FROM json_each(?)) ORDER BY a.id LIMIT 1`,
+  );
+  const namesOf = db.prepare<[string], { address: AddressText; name: string }>(
+    'SELECT address, name FROM labels WHERE guild_id = ?',
+  );
+
+  /** The transfers that are asked about, the latest first, without what they moved: there may be very many. */
+  function decidedOf({ guildId, address, since, now, channelIds, most }: ActivityQuestion) {
+    const rows = decided.all({ guildId, address, since, now, most, channels: JSON.stringify(channelIds) });
+    const isCut = rows.reduce((sum, { decisions }) => sum + decisions, 0) > most;
+    const latest = rows.slice(0, most);
+    return { rows: latest, cut: isCut ? latest.length : null };
+  }
+
+  function* movementsOf(rows: readonly DecidedRow[], guildId: string): Generator<Movement & { id: number }> {
+    for (const { id, at, told, outcome } of rows) {
+      const row = transferOf.get(guildId, id);
+      if (!row) continue;
+      const transfer = JSON.parse(row.data) as Transfer;
+      const hidden = told > 0 ? null : outcome;
+      yield { id, at, count: row.count, transfer, hidden, imitation: row.imitation === 1 };
+    }
+  }
+
+  return {
+    /** What an address did in a period. */
+    activity(question: ActivityQuestion): ActivityReport {
+      const { rows, cut } = decidedOf(question);
+      const report = summarise(question.address, movementsOf(rows.toReversed(), question.guildId), question);
+      const channels = JSON.stringify(question.channelIds);
+      const largest = (report.largest as (ActivityReport['largest'][number] & { id: number })[]).map((movement) => ({
+        ...movement,
+        message: messageOf.get(movement.id, question.guildId, channels) ?? null,
+      }));
+      return { ...report, largest, cut };
+    },
+
+    /** The same as a CSV file's text, one row a transfer, the latest last; `left` older ones have no room. */
+    activityFile(question: ActivityQuestion): { csv: string; left: number; cut: number | null } {
+      const { rows, cut } = decidedOf(question);
+      const names = new Map(namesOf.all(question.guildId).map(({ address, name }) => [address, name]));
+      const latest = rows.slice(0, MOST_ROWS).reverse();
+      const lines = [...movementsOf(latest, question.guildId)].map((one) => fileRow(one, question.address, names));
+      return { csv: [FILE_HEAD, ...lines].join('\r\n'), left: rows.length - latest.length, cut };
+    },
+  };
+}
+
+const FILE_HEAD =
+  'received,transaction,block,direction,kind,from,from name,to,to name,token,symbol,amount,token id,times,told';
+
+function fileRow(
+  { at, transfer, count, hidden }: Movement,
+  address: AddressText,
+  names: ReadonlyMap<AddressText, string>,
+): string {
+  const { from, to, token, value, decimals } = transfer;
+  const party = (party: AddressText | null) => [party && checksumAddress(party), party && (names.get(party) ?? null)];
+  return csvLine([
+    new Date(at).toISOString(),
+    transfer.txHash,
+    transfer.blockNumber,
+    wayOf(address, transfer),
+    transfer.kind,
+    ...party(from),
+    ...party(to),
+    token && checksumAddress(token),
+    plainText(transfer.tokenSymbol),
+    value === null ? null : formatAmount(value, decimals).replaceAll(',', ''),
+    transfer.tokenId,
+    count,
+    hidden === null ? 'yes' : `no: ${hidden}`,
+  ]);
+}
