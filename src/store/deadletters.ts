@@ -24,7 +24,6 @@ const LETTERS = `SELECT d.id, d.alert_id AS alertId, d.channel_id AS channelId, 
 export function deadLetters(db: Database) {
   const letters = db.prepare<[number], DeadLetter>(`${LETTERS} ORDER BY d.id LIMIT ?`);
   const letter = db.prepare<[number], DeadLetter>(`${LETTERS} WHERE d.id = ?`);
-  const count = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM dead_letters');
   const unbury = db.prepare<[number]>('DELETE FROM dead_letters WHERE id = ?');
   const revive = db.prepare<[number]>(
     "UPDATE alerts SET state = 'waiting', batch_id = NULL, hold = NULL, due_at = 0 WHERE id = ?",
@@ -48,7 +47,6 @@ export function deadLetters(db: Database) {
   return {
     deadLetters: (limit: number) => letters.all(limit),
     deadLetter: (id: number) => letter.get(id) ?? null,
-    deadLetterCount: () => count.get()!.n,
     /** Puts a dead letter's alert or change back among those that wait; false when there is none with this number. */
     replay: (id: number, now: number): boolean => replay.immediate(id, now),
   };

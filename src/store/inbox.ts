@@ -21,12 +21,6 @@ export function inboxTable(db: Database) {
   const next = db.prepare<[number], InboxRow>(
     'SELECT id, scope, received_at AS receivedAt, CAST(body AS TEXT) AS body FROM inbox ORDER BY id LIMIT ?',
   );
-  const waiting = db.prepare<[], { waiting: number; oldest: number | null }>(
-    'SELECT count(*) AS waiting, min(received_at) AS oldest FROM inbox',
-  );
-  const quarantine = db.prepare<[], { rows: number; bytes: number | null }>(
-    'SELECT count(*) AS rows, sum(length(body)) AS bytes FROM quarantine',
-  );
   const byScope = db.prepare<[], { scope: number; rows: number; bytes: number }>(
     'SELECT scope, count(*) AS rows, sum(length(body)) AS bytes FROM quarantine GROUP BY scope',
   );
@@ -50,11 +44,5 @@ export function inboxTable(db: Database) {
     },
     /** What was set aside, by the scope that it came for. */
     quarantined: () => byScope.all(),
-    /** What waits, and what was set aside. */
-    stats() {
-      const { waiting: count, oldest } = waiting.get()!;
-      const { rows, bytes } = quarantine.get()!;
-      return { waiting: count, oldest, quarantined: rows, quarantinedBytes: bytes ?? 0 };
-    },
   };
 }

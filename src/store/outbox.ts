@@ -104,7 +104,6 @@ export function outboxTable(db: Database) {
   const due = dueAlerts(db);
   const edits = editTables(db);
   const notices = noticeWriter(db);
-  const letters = deadLetters(db);
 
   const believe = db.prepare<[number]>(
     "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ?",
@@ -189,13 +188,6 @@ export function outboxTable(db: Database) {
     `UPDATE channels SET state = 'ready', due_at = 0, attempts = 0, since = NULL, reason = NULL
      WHERE guild_id = ? AND state = 'paused' AND reason = ?`,
   );
-  const stats = db.prepare<[], { waiting: number; oldest: number | null }>(
-    `SELECT count(*) AS waiting, min(${SINCE}) AS oldest FROM alerts WHERE state = 'waiting'`,
-  );
-  const frozenCount = db.prepare<[], { n: number }>("SELECT count(*) AS n FROM batches WHERE state = 'frozen'");
-  const channelCounts = db.prepare<[], { state: ChannelState; n: number }>(
-    'SELECT state, count(*) AS n FROM channels GROUP BY state',
-  );
   const troubled = db.prepare<[string], { channelId: string; state: ChannelState; reason: string | null }>(
     "SELECT channel_id AS channelId, state, reason FROM channels WHERE guild_id = ? AND state <> 'ready'",
   );
@@ -275,7 +267,7 @@ export function outboxTable(db: Database) {
   const notice = db.transaction((given: Notice) => notices.write(given));
 
   return {
-    ...letters,
+    ...deadLetters(db),
     ...edits.methods,
     /** Makes due what a clock that was ahead put off: no line is held for so long. */
     believe: (now: number) => void believe.run(now + LONGEST_HOLD_MS),
@@ -324,18 +316,5 @@ export function outboxTable(db: Database) {
     notice: (given: Notice): void => notice.immediate(given),
     /** A guild's channels that cannot be written to. */
     troubled: (guildId: string) => troubled.all(guildId),
-    stats() {
-      const { waiting: count, oldest } = stats.get()!;
-      const channels = Object.fromEntries(channelCounts.all().map(({ state, n }) => [state, n]));
-      return {
-        waiting: count,
-        /** In the future when everything is held back. */
-        oldest,
-        frozen: frozenCount.get()!.n,
-        deadLetters: letters.deadLetterCount(),
-        parked: channels.parked ?? 0,
-        paused: channels.paused ?? 0,
-      };
-    },
   };
 }

@@ -17,13 +17,7 @@ afterEach(() => pipeline.close());
 
 const shown = () => pipeline.lines(ALERTS).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
 const send = (units: number) => pipeline.receive(payment({ value: String(units * 1_000_000) }));
-const settled = () =>
-  pipeline.turnUntil(async () => {
-    // The inbox first: what leaves it in between is in the outbox by then.
-    const { waiting: unrouted } = await pipeline.store.inbox.stats();
-    const { waiting, frozen } = await pipeline.store.outbox.stats();
-    return unrouted + waiting + frozen === 0;
-  });
+const settled = () => pipeline.turnUntil(pipeline.settled);
 const untroubled = async () => expect(await pipeline.store.outbox.troubled(HARBOR)).toEqual([]);
 
 describe('an answer that is lost in a channel whose history cannot be read, longer ago than a nonce is remembered', () => {
@@ -66,7 +60,7 @@ describe('an answer that is lost in a channel whose history cannot be read, long
     const lost = pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES });
     await send(2);
     await pipeline.pass(80 * HOUR, 15 * MINUTE);
-    expect((await pipeline.store.outbox.stats()).deadLetters).toBe(1);
+    expect((await pipeline.backlog()).deadLetters).toBe(1);
     expect(shown().length).toBeLessThan(24);
     lost.clear();
     await send(3);

@@ -20,12 +20,6 @@ afterEach(() => pipeline.close());
 const messages = () => pipeline.discord.messages(ALERTS).map(({ message }) => message);
 const titles = () => pipeline.lines(ALERTS).map(({ title }) => title);
 const changes = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
-const settled = async () => {
-  // The inbox first: what leaves it in between is in the outbox by then.
-  const { waiting: unrouted } = await pipeline.store.inbox.stats();
-  const { waiting, frozen } = await pipeline.store.outbox.stats();
-  return unrouted + waiting + frozen === 0;
-};
 const event = payment({ value: '7000000' });
 const again = (change: object = {}) => pipeline.receive({ ...event, ...change });
 
@@ -57,7 +51,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
   it('is counted there: one message, the sum with it, and nobody is mentioned again', async () => {
     await digest(2, ROLE);
     await again();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(titles()).toEqual(['🗂️ Digest · 4 transfers']);
     expect(pipeline.lines(ALERTS)[0]!.text).toContain('24 `USDC` in 4 transfers');
     expect(messages()[0]).toMatchObject({ content: `<@&${ROLE}>` });
@@ -66,14 +60,14 @@ describe('another equal transfer, once the first one was told in a digest,', () 
   it('is counted in its file too, which takes the place of the old one', async () => {
     await digest(600);
     await again();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(titles()).toEqual(['🗂️ Digest · 602 transfers']);
     const counts = Map.groupBy(await rows(), (row) => row[10]);
     expect([counts.get('1')?.length, counts.get('2')?.map((row) => row[1])]).toEqual([600, [event.txHash]]);
     // Another block changes nothing but the file.
     pipeline.clock.advance(MINUTE);
     await again({ blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(titles()).toEqual(['🗂️ Digest · 602 transfers']);
     expect((await rows()).filter((row) => row[2] === '777777').map((row) => row[1])).toEqual([event.txHash]);
   });
@@ -86,7 +80,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     await pipeline.routed();
     await pipeline.restart();
     away.clear();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(titles()).toEqual(['🗂️ Digest · 4 transfers']);
   });
 
@@ -103,7 +97,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     await pipeline.restart();
     met.clear();
     const before = changes();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(titles()).toEqual(['🗂️ Digest · 8 transfers']);
     expect(changes() - before).toBeLessThanOrEqual(2);
   });
@@ -112,9 +106,9 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     await digest();
     pipeline.discord.act({ do: 'message.delete', messageId: messages()[0]!.id });
     await again();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect([titles(), changes()]).toEqual([[], 1]);
-    expect((await pipeline.store.outbox.stats()).deadLetters).toBe(0);
+    expect((await pipeline.backlog()).deadLetters).toBe(0);
   });
 
   it('is a dead letter when Discord refuses the change; a replay counts it there, and so does the next one', async () => {
@@ -123,7 +117,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     const refuse = async () => {
       const fault = pipeline.discord.fault({ fault: REFUSED, method: 'PATCH' });
       await again();
-      await pipeline.turnUntil(settled);
+      await pipeline.turnUntil(pipeline.settled);
       fault.clear();
     };
     await refuse();
@@ -133,12 +127,12 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     expect(await pipeline.store.outbox.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
     expect(await letters()).toEqual([]);
     await pipeline.restart();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(titles()).toEqual(['🗂️ Digest · 5 transfers']);
     await refuse();
     expect(await letters()).toHaveLength(1);
     await again();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect([titles(), await letters()]).toEqual([['🗂️ Digest · 7 transfers'], []]);
   });
 
@@ -146,9 +140,9 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     await digest();
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     await again();
-    await pipeline.turnUntil(async () => (await pipeline.store.outbox.stats()).parked === 1);
+    await pipeline.turnUntil(async () => (await pipeline.backlog()).channels.parked === 1);
     await pipeline.pass(8 * DAY, 6 * HOUR);
-    await pipeline.turnUntil(async () => (await pipeline.store.outbox.stats()).deadLetters === 1);
+    await pipeline.turnUntil(async () => (await pipeline.backlog()).deadLetters === 1);
     expect(await pipeline.store.outbox.deadLetters(1)).toMatchObject([{ channelId: ALERTS, isChange: 1 }]);
   });
 
@@ -157,7 +151,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     pipeline.rows(`UPDATE transfers SET seen_at = seen_at - ${40 * DAY} WHERE tx_hash <> '${String(event.txHash)}'`);
     await pipeline.forget();
     await again({ blockHash: `0x${'c'.repeat(64)}` });
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(titles()).toEqual(['🗂️ Digest · 3 transfers']);
   });
 });
@@ -169,15 +163,15 @@ describe('another equal transfer, once the first one', () => {
   it('was told as a plain line, is counted in that line; what comes of its transaction has its own message', async () => {
     refuse(1);
     await again();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(messages().map(({ content }) => content.includes('2 equal transfers'))).toEqual([false]);
     await again();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(messages().map(({ content, embeds }) => [content.includes('2 equal transfers'), embeds])).toEqual([
       [true, []],
     ]);
     await again({ value: '8000000' });
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(messages().map(({ content, embeds }) => [content.includes('2 equal transfers'), embeds.length])).toEqual([
       [true, 0],
       [false, 1],
@@ -186,11 +180,11 @@ describe('another equal transfer, once the first one', () => {
 
   it('joined the message of its transaction, is counted there', async () => {
     await again({ value: '1000000', from: ALICE });
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     await again();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     await again();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(messages()).toHaveLength(1);
     expect(pipeline.lines(ALERTS)[0]!.text).toMatch(/7 `USDC`.*×2/);
   });
@@ -198,25 +192,25 @@ describe('another equal transfer, once the first one', () => {
   it('became a dead letter, is counted in the line that a replay makes of it', async () => {
     refuse(2);
     await again();
-    await pipeline.turnUntil(async () => (await pipeline.store.outbox.stats()).deadLetters === 1);
+    await pipeline.turnUntil(async () => (await pipeline.backlog()).deadLetters === 1);
     await again();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     const [letter] = await pipeline.store.outbox.deadLetters(1);
     await pipeline.store.outbox.replay(letter!.id, pipeline.clock.now());
     await pipeline.restart();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(pipeline.lines(ALERTS).map(({ text }) => text.includes('×2'))).toEqual([true]);
   });
 
   it('was told, and its channel is closed to the bot, is counted when it is open again, and what waits says so too', async () => {
     const waiting = payment({ value: '8000000' });
     await again();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     for (const body of [event, waiting, waiting]) await pipeline.receive(body);
-    await pipeline.turnUntil(async () => (await pipeline.store.outbox.stats()).parked === 1);
+    await pipeline.turnUntil(async () => (await pipeline.backlog()).channels.parked === 1);
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(titles().map((title) => /· (\d+ `USDC`) .*(×\d)/.exec(title)?.slice(1))).toEqual([
       ['7 `USDC`', '×2'],
       ['8 `USDC`', '×2'],
@@ -231,7 +225,7 @@ describe('a change of a sent message', () => {
   ] as const)('%s holds no new line, and comes later', async (_, fault) => {
     await pipeline.watch(TREASURY, ALERTS);
     await again();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     const met = pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
     await again();
     await pipeline.turnUntil(() => changes() === 1);
@@ -240,7 +234,7 @@ describe('a change of a sent message', () => {
     await pipeline.receive(payment());
     await pipeline.turnUntil(() => messages().length === 2);
     expect(pipeline.clock.now() - now).toBeLessThan(SECOND);
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect([changes(), titles()[0]]).toEqual([2, expect.stringContaining('×2')]);
     expect(pipeline.clock.now() - now).toBeGreaterThanOrEqual(SECOND);
   });
@@ -257,9 +251,9 @@ describe('a change of a sent message', () => {
       payment({ txHash, from: TREASURY, to: `0x${(n + 1).toString(16).padStart(40, 'a')}`, direction: 'outgoing' }),
     );
     for (const payout of payouts) await pipeline.receive(payout);
-    await pipeline.turnUntil(settled, 5);
+    await pipeline.turnUntil(pipeline.settled, 5);
     for (const payout of payouts) await pipeline.receive(payout);
-    await pipeline.turnUntil(settled, 60);
+    await pipeline.turnUntil(pipeline.settled, 60);
     const letters = await pipeline.store.outbox.deadLetters(10);
     expect(letters[0]).toMatchObject({ channelId: ALERTS, isChange: 1 });
     expect(letters[0]!.reason).toContain('no room');

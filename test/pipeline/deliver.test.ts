@@ -155,7 +155,7 @@ describe('a line that Discord refuses', () => {
       skip: 1,
       times: 4,
     });
-    await pipeline.turnUntil(async () => (await pipeline.store.outbox.stats()).deadLetters === 1);
+    await pipeline.turnUntil(async () => (await pipeline.backlog()).deadLetters === 1);
     await pipeline.turnUntil(() => shown(ALERTS).length === 4);
     expect(shown(ALERTS)).toEqual(['1', '3', '4', '5']);
     const [letter] = await pipeline.store.outbox.deadLetters(10);

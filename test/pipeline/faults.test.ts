@@ -14,10 +14,6 @@ afterEach(() => pipeline.close());
 
 const shown = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
 const send = (units: number) => pipeline.receive(payment({ value: String(units * 1_000_000) }));
-const settled = async () => {
-  const { waiting, frozen } = await pipeline.store.outbox.stats();
-  return waiting + frozen === 0;
-};
 
 /** Faults that tell of one request, or of one channel. */
 const local: [string, Fault][] = [
@@ -51,9 +47,9 @@ describe('in one channel', () => {
       }
       expect(pipeline.clock.now() - began).toBeLessThan(3_000);
       expect(active.hits).toBeGreaterThan(0);
-      expect(await settled()).toBe(false);
+      expect(await pipeline.settled()).toBe(false);
       active.clear();
-      await pipeline.turnUntil(settled);
+      await pipeline.turnUntil(pipeline.settled);
       expect(CHANNELS.map(shown)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
     },
   );
@@ -61,7 +57,7 @@ describe('in one channel', () => {
   it.each(everywhere)('%s: everything pauses, then every channel shows every line once, in order', async (_, fault) => {
     pipeline.discord.fault({ fault, path: MESSAGES, method: 'POST', channelId: ALERTS, times: 2 });
     for (const n of [1, 2, 3]) await send(n);
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(CHANNELS.map(shown)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
   });
 });
@@ -73,7 +69,7 @@ describe('everywhere', () => {
       await send(n);
       await pipeline.pass(1_000);
     }
-    await pipeline.turnUntil(settled, 7_200);
+    await pipeline.turnUntil(pipeline.settled, 7_200);
     // Searches for messages that may have come through are met by it as well.
     expect(active.hits).toBe(7);
     expect(CHANNELS.map(shown)).toEqual(CHANNELS.map(() => ['1', '2', '3']));

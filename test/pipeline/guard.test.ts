@@ -210,7 +210,7 @@ describe('the explorer', () => {
     upstream.set(() => null);
     await pipeline.receive(payment());
     while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    expect((await pipeline.store.inbox.stats()).waiting).toBe(1);
+    expect((await pipeline.backlog()).inbox.waiting).toBe(1);
     pipeline.clock.advance(1_500);
     await pipeline.routed();
     await send({ tokenAddress: FAKE });

@@ -14,6 +14,7 @@ import { createCatalogue } from '../../src/pipeline/catalogue.ts';
 import { type DelivererOptions, startDeliverer } from '../../src/pipeline/deliver.ts';
 import { startRouter } from '../../src/pipeline/route.ts';
 import { openStore } from '../../src/store/client.ts';
+import type { Backlog } from '../../src/store/figures.ts';
 import type { Position } from '../../src/store/pruning.ts';
 import type { NewSubscription } from '../../src/store/subscriptions.ts';
 import type { Store } from '../../src/store/tables.ts';
@@ -41,6 +42,10 @@ export interface Pipeline {
   receive(event: object | string, answered?: number | null, scope?: number): Promise<void>;
   /** The rows that a query gives, in a connection of its own. */
   rows<Row = Record<string, unknown>>(sql: string): Row[];
+  /** What waits, what was set aside and what could not be told, once whoever wrote it has heard so too. */
+  backlog(): Promise<Backlog>;
+  /** Whether everything that came is told, or given up. */
+  settled(): Promise<boolean>;
   /** Resolves once everything stored has been routed. */
   routed(): Promise<void>;
   /** Resolves once everything stored has been routed and no request is under way. */
@@ -122,8 +127,17 @@ export async function startPipeline({
     await running.close();
   };
 
+  const backlog = async () => {
+    const read = await running.store.figures.backlog(machine.now());
+    // Another thread read that: the one that writes answers in order, so its earlier answers come before this one.
+    await running.store.inbox.next(0);
+    return read;
+  };
+  const routed = async () => {
+    while ((await backlog()).inbox.waiting > 0) await turn();
+  };
   const idle = async () => {
-    while ((await running.store.inbox.stats()).waiting > 0) await turn();
+    await routed();
     await running.deliverer.idle();
   };
 
@@ -179,9 +193,12 @@ export async function startPipeline({
         db.close();
       }
     },
-    async routed() {
-      while ((await running.store.inbox.stats()).waiting > 0) await turn();
+    backlog,
+    async settled() {
+      const { inbox, alerts, frozen } = await backlog();
+      return inbox.waiting + alerts.due + alerts.held + alerts.closed + frozen === 0;
     },
+    routed,
     idle,
     async turnUntil(condition, seconds = 3_600) {
       for (let second = 0; second <= seconds; second++) {

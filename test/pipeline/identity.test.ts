@@ -155,7 +155,7 @@ describe('what cannot be told', () => {
     await pipeline.receive('{"not json');
     await pipeline.receive(event);
     await count(ALERTS, 1);
-    expect((await pipeline.store.inbox.stats()).quarantined).toBe(1);
+    expect((await pipeline.backlog()).quarantine.rows).toBe(1);
   });
 });
 

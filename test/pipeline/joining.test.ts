@@ -33,10 +33,6 @@ const told = () =>
         .sort((a, b) => a - b);
     }),
   );
-const settled = async () => {
-  const { waiting, frozen } = await pipeline.store.outbox.stats();
-  return waiting + frozen === 0;
-};
 const edits = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
 
 describe('alerts of one transaction', () => {
@@ -49,7 +45,7 @@ describe('alerts of one transaction', () => {
     await receive(third, 13);
     await receive(second, 14);
     await pipeline.routed();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     const embeds = told().flat();
     expect(embeds).toContainEqual([3, 5, 7, 9, 11, 14]);
     expect(embeds.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 14 }, (_, n) => n + 1));
@@ -64,7 +60,7 @@ describe('alerts of one transaction', () => {
     await send(tx, 4);
     expect(told()).toEqual([[[1, 3, 4]], [[2]]]);
     expect(edits()).toBe(2);
-    expect(await settled()).toBe(true);
+    expect(await pipeline.settled()).toBe(true);
   });
 
   it('that come ten minutes later have a message of their own', async () => {
@@ -116,7 +112,7 @@ describe('alerts of one transaction', () => {
     await pipeline.idle();
     await receive(tx, 3);
     await pipeline.restart();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(told()).toEqual([[[1, 2, 3]]]);
   });
 
@@ -131,7 +127,7 @@ describe('alerts of one transaction', () => {
     await send(tx, 3);
     expect(told()).toEqual([[[1]], [[2]], [[3]]].slice(0, told().length));
     expect(told().flat(2)).toEqual([1, 2, 3]);
-    expect(await settled()).toBe(true);
+    expect(await pipeline.settled()).toBe(true);
   });
 });
 
@@ -173,7 +169,7 @@ describe('a new label', () => {
     await receive(hash(), 6);
     await pipeline.routed();
     await pipeline.restart();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     const made = pipeline.discord.requests(before).map(({ method }) => method);
     expect(made.filter((method) => method === 'PATCH').length).toBeGreaterThanOrEqual(5);
     expect(made.lastIndexOf('POST')).toBeLessThan(made.indexOf('PATCH'));
@@ -208,7 +204,7 @@ describe('a role', () => {
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 2 });
     for (const n of [1, 2]) await receive(hash(), n);
     await pipeline.routed();
-    await pipeline.turnUntil(settled);
+    await pipeline.turnUntil(pipeline.settled);
     expect(pipeline.discord.messages(WHALES).some(({ message }) => message.content === `<@&${ROLE}>`)).toBe(true);
   });
 });

@@ -194,13 +194,6 @@ async function expectFiles(txHash: string): Promise<void> {
   }
 }
 
-const settled = async () => {
-  // The inbox first: what leaves it in between is in the outbox by then.
-  const { waiting: unrouted } = await pipeline.store.inbox.stats();
-  const { waiting, frozen } = await pipeline.store.outbox.stats();
-  return unrouted + waiting + frozen === 0;
-};
-
 it('whatever the sender repeats and Discord loses, each channel shows the chain', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (given) => {
@@ -232,7 +225,7 @@ it('whatever the sender repeats and Discord loses, each channel shows the chain'
       }
       await pipeline.idle();
       pipeline.clock.advance(HOUR);
-      await pipeline.turnUntil(settled);
+      await pipeline.turnUntil(pipeline.settled);
       pipeline.discord.clearFaults();
       for (const id of watching) await pipeline.store.subscriptions.remove(HARBOR, id);
       const told = shown(txHash);

@@ -77,10 +77,7 @@ it('six hours without Discord, 20,000 lines over 50 channels: digests and files 
   expect(channels.flatMap(({ id }) => pipeline.discord.messages(id))).toEqual([]);
   const before = pipeline.discord.requests().at(-1)!.number;
   outage.clear();
-  await pipeline.turnUntil(async () => {
-    const { waiting, frozen } = await pipeline.store.outbox.stats();
-    return waiting + frozen === 0;
-  });
+  await pipeline.turnUntil(pipeline.settled);
 
   for (const channel of channels) {
     const { counted, hashes, files } = await told(channel);
@@ -90,7 +87,7 @@ it('six hours without Discord, 20,000 lines over 50 channels: digests and files 
     if (channel.lines > 500) expect([files, hashes.length]).toEqual([1, channel.lines]);
     else expect(files).toBe(0);
   }
-  expect(await pipeline.store.outbox.stats()).toMatchObject({ deadLetters: 0, parked: 0, paused: 0 });
+  expect(await pipeline.backlog()).toMatchObject({ deadLetters: 0, channels: { parked: 0, paused: 0 } });
   // A burst after an outage costs few requests: a line that was under way, a digest, and what was searched for.
   expect(pipeline.discord.requests(before).length).toBeLessThan(channels.length * 5);
 }, 60_000);

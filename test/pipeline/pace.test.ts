@@ -78,8 +78,11 @@ describe('a token that Discord refuses', () => {
     await pipeline.pass(30 * MINUTE);
     const tried = posts().length - first;
     expect([tried >= 2, tried <= 10]).toEqual([true, true]);
-    expect((await pipeline.store.inbox.stats()).waiting).toBe(0);
-    expect(await pipeline.store.outbox.stats()).toMatchObject({ deadLetters: 0, parked: 0, paused: 0 });
+    expect(await pipeline.backlog()).toMatchObject({
+      inbox: { waiting: 0 },
+      deadLetters: 0,
+      channels: { parked: 0, paused: 0 },
+    });
     fault.clear();
     await pipeline.turnUntil(() => CHANNELS.every((channel) => shown(channel).length === 2));
     expect(CHANNELS.map(shown)).toEqual(CHANNELS.map(() => ['1', '2']));
@@ -106,8 +109,8 @@ describe('refused requests', () => {
     fault.clear();
     await pipeline.turnUntil(() => posts().length > before, 120);
     expect(pipeline.clock.now() - began).toBeGreaterThanOrEqual(10 * MINUTE);
-    await pipeline.turnUntil(async () => (await pipeline.store.outbox.stats()).parked === 0, 1_800);
-    expect(await pipeline.store.outbox.stats()).toMatchObject({ waiting: 0, frozen: 0, deadLetters: 0 });
+    await pipeline.turnUntil(async () => (await pipeline.backlog()).channels.parked === 0, 1_800);
+    expect([await pipeline.settled(), (await pipeline.backlog()).deadLetters]).toEqual([true, 0]);
   });
 });
 

@@ -15,10 +15,6 @@ function hold(): () => void {
   const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: '/channels/**' });
   return () => fault.clear();
 }
-const settled = async () => {
-  const { waiting, frozen } = await pipeline.store.outbox.stats();
-  return waiting + frozen === 0;
-};
 
 it('an event that the database refuses is set aside with the reason; those beside it are told', async () => {
   pipeline = await startPipeline();
@@ -61,7 +57,7 @@ it('a line that cannot be rendered goes out plain; the others of its channel and
   for (const units of [3, 4, 5]) await send(units);
   await pipeline.routed();
   release();
-  await pipeline.turnUntil(settled, 60);
+  await pipeline.turnUntil(pipeline.settled, 60);
   for (const channel of [ALERTS, WHALES]) {
     const messages = pipeline.discord.messages(channel).map(({ message }) => JSON.stringify(message));
     expect(shown(channel).filter(Boolean)).toEqual(['1', '3', '4', '5']);
@@ -86,7 +82,7 @@ it('a line that cannot even be rendered plain becomes a dead letter that can be 
   for (const units of [1, 2, 3]) await send(units);
   await pipeline.routed();
   release();
-  await pipeline.turnUntil(settled, 120);
+  await pipeline.turnUntil(pipeline.settled, 120);
   await send(4);
   await pipeline.turnUntil(() => shown(ALERTS).length === 3);
   expect(shown(ALERTS)).toEqual(['1', '3', '4']);
@@ -116,7 +112,7 @@ it('a line that cannot be rendered anew stays as it was told, and holds up nothi
   await send(3);
   await pipeline.turnUntil(() => shown(ALERTS).length === 2, 60);
   expect(shown(ALERTS)).toEqual(['2', '3']);
-  expect(await settled()).toBe(true);
+  expect(await pipeline.settled()).toBe(true);
 });
 
 it('channels take turns: none is a round ahead of another that waits, and there are 40 requests a second at most', async () => {
@@ -143,7 +139,7 @@ it('channels take turns: none is a round ahead of another that waits, and there 
   for (let units = 2; units <= 25; units++) await send(units);
   await pipeline.routed();
   const before = pipeline.discord.requests().at(-1)!.number;
-  await pipeline.turnUntil(settled, 300);
+  await pipeline.turnUntil(pipeline.settled, 300);
   const posts = pipeline.discord.requests(before).filter(({ method }) => method === 'POST');
   const rounds = new Map<string, number>();
   const order = posts.map(({ path }) => {
