@@ -11,6 +11,7 @@ import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import { checkTarget } from './parts/channel.ts';
+import { lookAlikeLines, lookAlikes } from './parts/look-alike.ts';
 import { receiverUrlOf } from './parts/project.ts';
 import { fullAddress, note, press, row } from './parts/reply.ts';
 import { nextStep } from './subscription/add.ts';
@@ -60,13 +61,15 @@ export const watchMessage: MessageCommand = {
     }
     const offered = fresh.slice(0, MOST);
     const rest = fresh.length - offered.length;
+    const alike = await lookAlikes(offered, interaction, context);
     return {
-      ...note('info', t('watch.title', { count: fresh.length }), [
+      ...note(alike.size > 0 ? 'warn' : 'info', t('watch.title', { count: fresh.length }), [
         t('watch.choose', { channel: `<#${interaction.channelId}>` }),
+        ...lookAlikeLines(alike, context),
         ...lines,
         rest > 0 ? t('watch.more', { count: rest }) : null,
       ]),
-      components: [await menu(offered, interaction.guildId, context)],
+      components: [await menu(offered, alike, interaction.guildId, context)],
     };
   },
   menus: { add: { access: 'manage', answer: 'update', choose } },
@@ -93,8 +96,10 @@ async function choose(...[interaction, , values, context]: Parameters<Menu['choo
     throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
   }
   const show = (address: AddressText) => fullAddress(address, settings);
+  const alike = await lookAlikes(added, interaction, context);
   const lines = [
     ...added.map((address) => `-# ${show(address)}`),
+    ...lookAlikeLines(alike, context),
     ...group(exists, t('watch.known', { count: exists.length }), show),
     ...group(full, t('watch.full', { count: full.length, most: settings.maxSubscriptions }), show),
     ...refusedLines(refused, t),
@@ -102,7 +107,7 @@ async function choose(...[interaction, , values, context]: Parameters<Menu['choo
   if (added.length === 0) return note('info', t('watch.nothingNew'), lines);
   const told = t('watch.told', { channel: `<#${channelId}>` });
   const next = nextStep(await receiverUrlOf(context, guildId), t);
-  return note('good', t('watch.done', { count: added.length }), [...lines, told], {
+  return note(alike.size > 0 ? 'warn' : 'good', t('watch.done', { count: added.length }), [...lines, told], {
     fields: [{ name: t('subscription.add.next'), value: next }],
     components: [row(press(t('subscription.add.list'), 'subscription:list:all:0'))],
   });
@@ -134,12 +139,17 @@ function findAddresses(text: string): Found {
   return { addresses: [...addresses], refused: [...refused.values()] };
 }
 
-async function menu(addresses: AddressText[], guildId: string, { store, t }: CommandContext) {
+async function menu(
+  addresses: AddressText[],
+  alike: ReadonlyMap<AddressText, unknown>,
+  guildId: string,
+  { store, t }: CommandContext,
+) {
   const labels = new Map((await store.labels.list(guildId)).map(({ address, name }) => [address, name]));
   const options = addresses.map((address) => {
-    const label = labels.get(address);
-    const name = label && { description: cutTo(label, 100) };
-    return { label: checksumAddress(address), value: checksumAddress(address), ...name };
+    const about = alike.has(address) ? t('watch.alike') : labels.get(address);
+    const description = about && { description: cutTo(about, 100) };
+    return { label: checksumAddress(address), value: checksumAddress(address), ...description };
   });
   return {
     type: ComponentType.ActionRow as const,

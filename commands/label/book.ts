@@ -5,6 +5,7 @@ import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Label } from '../../src/store/labels.ts';
+import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { fullAddress, note, pager, press, row, shortAddress } from '../parts/reply.ts';
 import { visibleTo } from '../subscription/find.ts';
 
@@ -36,7 +37,9 @@ export async function set(interaction: CommandUse, context: CommandContext): Pro
       : before === name
         ? t('label.setSame')
         : t('label.setOver', { before: shown(before) });
-  return note('good', t('label.set', { name: shown(name) }), [fullAddress(address, settings), meaning], {
+  const alike = await lookAlikes([address], interaction, context);
+  const lines = [fullAddress(address, settings), ...lookAlikeLines(alike, context), meaning];
+  return note(alike.size > 0 ? 'warn' : 'good', t('label.set', { name: shown(name) }), lines, {
     components: [row(press(t('label.goPage'), 'label:list:0'))],
   });
 }

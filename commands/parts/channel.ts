@@ -119,7 +119,7 @@ function readFailure(error: unknown): 'gone' | 'hidden' | null {
 }
 
 /** Who asks, and from where. */
-interface Asker {
+export interface Asker {
   guild: Guild | null;
   member: unknown;
   memberPermissions: Readonly<PermissionsBitField> | null;

@@ -4,6 +4,7 @@ import { type AddressText, checksumAddress, parseWatchable } from '../../src/dom
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { checkTarget, isGone } from '../parts/channel.ts';
+import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { receiverUrlOf } from '../parts/project.ts';
 import { fullAddress, note, press, row } from '../parts/reply.ts';
 import { addressLine, told } from './describe.ts';
@@ -93,12 +94,16 @@ async function added(
   fields: APIEmbedField[],
 ): Promise<Reply> {
   const { t } = context;
-  const tokens = await tokenBook(interaction.guildId, context);
+  const [tokens, alike] = await Promise.all([
+    tokenBook(interaction.guildId, context),
+    lookAlikes([subscription.address], interaction, context),
+  ]);
   return note(
-    'good',
+    alike.size > 0 ? 'warn' : 'good',
     t('subscription.add.title', { name: nameOf(subscription) }),
     [
       addressLine(subscription.address, context),
+      ...lookAlikeLines(alike, context),
       ...told(subscription, context, tokens),
       silentMention(interaction, subscription, t),
     ],

@@ -1,10 +1,10 @@
-import type { AutocompleteUse, ButtonUse, Choice, CommandContext, CommandUse } from '../../src/discord/command.ts';
+import type { AutocompleteUse, Choice, CommandContext, CommandUse } from '../../src/discord/command.ts';
 import { toAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { hiddenFrom } from '../parts/channel.ts';
+import { type Asker, hiddenFrom } from '../parts/channel.ts';
 import { shortAddress } from '../parts/reply.ts';
 
 /** What a subscription is called where there is no room: by its label, else by the ends of its address. */
@@ -52,7 +52,7 @@ export async function offer(interaction: AutocompleteUse, context: CommandContex
 
 /** The server's subscriptions in channels that this person is known to see. */
 export async function visibleTo(
-  interaction: CommandUse | AutocompleteUse | ButtonUse,
+  interaction: Asker & { guildId: string },
   { store, manages }: CommandContext,
 ): Promise<Subscription[]> {
   const all = await store.subscriptions.list(interaction.guildId);

@@ -1,5 +1,6 @@
 import { type AddressText, checksumAddress } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
+import { differenceOf } from '../domain/guard.ts';
 import type { Mark } from '../domain/mark.ts';
 import type { ClaimedAlert } from '../store/outbox.ts';
 import { code, linked, named, number, type Voice } from './line.ts';
@@ -33,17 +34,8 @@ function lookAlike({ address, like, label }: Extract<Mark, { kind: 'look-alike' 
     `-# \`${checksumAddress(address)}\``,
     label === null ? known : `${known} · ${named(label, voice)}`,
     `-# ${linked(like, 'address', voice)}`,
-    `-# ${t('alert.lookAlikeDifference', middles(address, like))}`,
+    `-# ${t('alert.lookAlikeDifference', differenceOf(address, like))}`,
   ];
-}
-
-/** The first characters in which two addresses differ, with a few of those that follow. */
-function middles(fake: AddressText, known: AddressText): { fake: string; known: string } {
-  let start = 2;
-  while (start < fake.length && fake[start] === known[start]) start++;
-  const part = (address: AddressText) =>
-    `\`${start > 2 ? '…' : ''}${checksumAddress(address).slice(start, start + 8)}…\``;
-  return { fake: part(fake), known: part(known) };
 }
 
 function imitation({ symbol, genuine }: Extract<Mark, { kind: 'imitation' }>, voice: Voice): string {

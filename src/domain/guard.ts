@@ -1,4 +1,4 @@
-import type { AddressText } from './address.ts';
+import { type AddressText, checksumAddress } from './address.ts';
 import { looksLikeLink } from './text.ts';
 import type { Transfer } from './transfer.ts';
 
@@ -36,4 +36,22 @@ export const DEALING_MS = 24 * 60 * 60_000;
 /** The first and last four digits: what most people compare, and what a look-alike copies. */
 export function endsOf(address: AddressText): string {
   return address.slice(2, 6) + address.slice(-4);
+}
+
+/** The first of these that an address could be taken for: it begins and ends the same, but is another one. */
+export function alikeAmong<Known extends { address: AddressText }>(
+  address: AddressText,
+  known: readonly Known[],
+): Known | null {
+  const ends = endsOf(address);
+  return known.find((one) => one.address !== address && endsOf(one.address) === ends) ?? null;
+}
+
+/** The first characters in which two addresses differ, with a few of those that follow: of each, as inline code. */
+export function differenceOf(fake: AddressText, known: AddressText): { fake: string; known: string } {
+  let start = 2;
+  while (start < fake.length && fake[start] === known[start]) start++;
+  const part = (address: AddressText) =>
+    `\`${start > 2 ? '…' : ''}${checksumAddress(address).slice(start, start + 8)}…\``;
+  return { fake: part(fake), known: part(known) };
 }

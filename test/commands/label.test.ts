@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ALERTS, ALICE, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
-import { A, B, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, type CommandWorld, isPrivate, LIKE_A, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { id: HARBOR } = seed.harbor;
 let world: CommandWorld;
@@ -19,6 +19,14 @@ it('names an address, names it anew, and notes who did', async () => {
   expect(textOf(await set(A.toLowerCase(), 'Payroll'))).toMatch(/Before it was called `Payroll \(July\)`/);
   expect(await labels()).toEqual([[A.toLowerCase(), 'Payroll']]);
   expect(await world.store.labels.list(seed.orchid.id)).toEqual([]);
+});
+
+it('warns when a named address could be taken for one that is known here', async () => {
+  await set(A, 'Payroll');
+  const warned = textOf(await set(LIKE_A, 'Payroll 2'));
+  expect(warned).toMatch(/Look-alike: this is not `Payroll`\.[\s\S]*`…00000000…` is not `…E80DA76b…`/);
+  expect(warned).toMatch(new RegExp(`-# \`${LIKE_A}\`\\n-# \`${A}\``));
+  expect(textOf(await set(B, 'Vendor'))).not.toContain('Look-alike');
 });
 
 describe('names that are refused', () => {

@@ -9,6 +9,7 @@ import {
   buttonsOf,
   type CommandWorld,
   isPrivate,
+  LIKE_A,
   RECEIVER_URL,
   seed,
   startWorld,
@@ -84,6 +85,13 @@ describe('/subscription add', () => {
     ]);
   });
 
+  it('warns of an address that could be taken for another one that is watched here', async () => {
+    await add({ address: A, label: 'Treasury' });
+    const warned = textOf(await add({ address: LIKE_A, label: 'Treasury 2' }));
+    expect(warned).toMatch(new RegExp(`Look-alike: this is not \`Treasury\`[\\s\\S]*${LIKE_A}[\\s\\S]*${A}`));
+    expect(textOf(await add({ address: LIKE_A }, { in: orchid.lobby }))).not.toContain('Look-alike');
+  });
+
   it('tells the receiver’s secret address in the operator’s servers only', async () => {
     const answer = await add({ address: A }, { in: orchid.lobby });
     expect(textOf(answer)).toContain('the person who runs this bot has to add it');
@@ -110,7 +118,7 @@ describe('/subscription add', () => {
   });
 
   const wrong: [string, Record<string, string>, RegExp][] = [
-    ['no address', { address: 'hello' }, /`0x` followed by 40 hexadecimal digits/],
+    ['no address', { address: 'hello' }, /`0x` followed by 40 hexadecimal digits.*Copy it whole/],
     ['a wrong checksum', { address: A.replace('cc95E', 'Cc95E') }, /EIP-55/],
     ['the zero address', { address: `0x${'0'.repeat(40)}` }, /zero address.*nearly everything/],
     ['the native sentinel', { address: `0x${'e'.repeat(40)}` }, /native coin itself.*nearly everything/],
@@ -430,7 +438,7 @@ describe('/subscription pause, resume, mute', () => {
       world.use('subscription mute', { subscription, duration, token });
     const muted = textOf(await mute('1d', TOKEN));
     expect(muted).toContain(`\`${TOKEN}\``);
-    expect(muted).toContain(`In no channel of this server are transfers of it told until <t:${ends}:f>`);
+    expect(muted).toContain(`No channel of this server is told of its transfers until <t:${ends}:f>`);
     await mute('forever', 'native');
     const { now } = world.clock;
     expect(await world.store.subscriptions.tokenMutes(harbor.id, now)).toEqual([

@@ -1,5 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { A, B, buttonsOf, type CommandWorld, isPrivate, menuOf, seed, startWorld, TOKEN, textOf } from './world.ts';
+import {
+  A,
+  B,
+  buttonsOf,
+  type CommandWorld,
+  isPrivate,
+  LIKE_A,
+  menuOf,
+  seed,
+  startWorld,
+  TOKEN,
+  textOf,
+} from './world.ts';
 
 const { harbor } = seed;
 const WATCH = 'Watch addresses in this message';
@@ -43,6 +55,17 @@ describe('watching the addresses in a message', () => {
       { address: B.toLowerCase(), channelId: harbor.alerts },
     ]);
     expect(buttonsOf(done)).toEqual(['subscription:list:all:0']);
+  });
+
+  it('warns of one that could be taken for an address that is watched here', async () => {
+    await world.subscribe({ label: 'Treasury' });
+    const asked = await on(`Send it to ${LIKE_A} please, and to ${B}`);
+    expect(textOf(asked)).toMatch(new RegExp(`Look-alike: this is not \`Treasury\`[\\s\\S]*${LIKE_A}[\\s\\S]*${A}`));
+    expect(menuOf(asked).options.map(({ value, description }) => [value, description ?? ''])).toEqual([
+      [LIKE_A, expect.stringContaining('Looks like an address that is known here')],
+      [B, expect.not.stringContaining('Looks like')],
+    ]);
+    expect(textOf(await world.choose(asked, [LIKE_A]))).toMatch(/Watching 1 more address[\s\S]*this is not `Treasury`/);
   });
 
   it('reads embeds too', async () => {

@@ -39,6 +39,8 @@ export { seed };
 export const A = '0xcc95E80DA76bd41507b99d9b977Dc3062bcf6430';
 export const B = '0x1ea1f375B5dA185eb51edcbED23F3d401f8368cE';
 export const TOKEN = '0x5Df217D84e67a4aAc9d130fc7AfED5a94e873f0D';
+/** It begins and ends like {@link A}. */
+export const LIKE_A = '0xcc95000000000000000000000000000000006430';
 export const RECEIVER_URL = 'https://bell.example/hooks/receiver-token';
 
 /** Who does it, and where; default Ada (the owner) in Harbor's #alerts. */

@@ -1,0 +1,46 @@
+import type { CommandContext } from '../../src/discord/command.ts';
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { alikeAmong, differenceOf } from '../../src/domain/guard.ts';
+import { inCode } from '../../src/domain/text.ts';
+import { visibleTo } from '../subscription/find.ts';
+import type { Asker } from './channel.ts';
+
+/** An address that the server named or watches. */
+interface Known {
+  address: AddressText;
+  label: string | null;
+}
+
+/** Those of the addresses that could be taken for another one that this server knows, each with that one. */
+export async function lookAlikes(
+  addresses: readonly AddressText[],
+  interaction: Asker & { guildId: string },
+  context: CommandContext,
+): Promise<Map<AddressText, Known>> {
+  const [labels, watched] = await Promise.all([
+    context.store.labels.list(interaction.guildId),
+    visibleTo(interaction, context),
+  ]);
+  const known: Known[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
+  return new Map(
+    addresses.flatMap((address) => {
+      const like = alikeAmong(address, known);
+      return like ? [[address, like] as const] : [];
+    }),
+  );
+}
+
+/** Warns of look-alikes: whoever copies from a wallet's history may copy one, and what is named here is trusted. */
+export function lookAlikeLines(found: ReadonlyMap<AddressText, Known>, { t }: CommandContext): string[] {
+  const shown = 3;
+  return [...found].slice(0, shown).flatMap(([address, { address: like, label }]) => {
+    const full = `\`${checksumAddress(like)}\``;
+    return [
+      t('address.alike', { known: inCode(label, full) }),
+      // No links: nothing about them invites a click.
+      `-# \`${checksumAddress(address)}\``,
+      `-# ${full}`,
+      `-# ${t('alert.lookAlikeDifference', differenceOf(address, like))}`,
+    ];
+  });
+}
