@@ -77,7 +77,7 @@ async function checkScope(
   return fault([t('setup.check.scopeLacks', { count: lacking.length }), ...shown].join('\n'));
 }
 
-/** Addresses for which nothing came yet: often right, so it is a hint. */
+/** When something came last, and addresses for which nothing came yet: often right, so that is a hint. */
 function checkEvents(
   { t, settings }: CommandContext,
   subscriptions: readonly Subscription[],
@@ -85,12 +85,14 @@ function checkEvents(
 ): Finding[] {
   if (subscriptions.length === 0) return [];
   const silent = addressesOf(subscriptions.filter(({ lastEventAt }) => lastEventAt === null));
-  if (silent.length === 0) return [fine(t('setup.check.eventsFine'))];
+  const last = Math.max(...subscriptions.map(({ lastEventAt }) => lastEventAt ?? 0));
+  if (silent.length === 0) return [fine(t('setup.check.eventsFine', { ago: ago(last) }))];
   const shown = someOf(t, silent, 5, (address) => fullAddress(address, settings));
   return [
     hint(
       [t(inScope ? 'setup.check.noEventYet' : 'setup.check.noEvent', { count: silent.length }), ...shown].join('\n'),
     ),
+    ...(last > 0 ? [fine(t('setup.check.lastEvent', { ago: ago(last) }))] : []),
   ];
 }
 

@@ -74,7 +74,8 @@ function readLanguage(typed: string, t: Translate): Language {
 /** Time zones that fit what was typed. */
 export function timezones(typed: string): Choice[] {
   const wanted = typed.trim().toLowerCase().replaceAll(' ', '_');
-  return ['UTC', ...Intl.supportedValuesOf('timeZone')]
-    .filter((name) => name.toLowerCase().includes(wanted))
-    .map((name) => ({ name, value: name }));
+  const fitting = ['UTC', ...Intl.supportedValuesOf('timeZone')].filter((name) => name.toLowerCase().includes(wanted));
+  // Whoever types `lis` means Lisbon rather than Tbilisi.
+  const begins = Map.groupBy(fitting, (name) => `/${name.toLowerCase()}`.includes(`/${wanted}`));
+  return [...(begins.get(true) ?? []), ...(begins.get(false) ?? [])].map((name) => ({ name, value: name }));
 }

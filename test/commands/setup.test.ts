@@ -57,6 +57,9 @@ describe('/setup server', () => {
     expect(await world.choices('setup server', 'timezone', { timezone: 'new york' })).toEqual([
       { name: 'America/New_York', value: 'America/New_York' },
     ]);
+    const [first, ...others] = await world.choices('setup server', 'timezone', { timezone: 'lis' });
+    expect(first).toEqual({ name: 'Europe/Lisbon', value: 'Europe/Lisbon' });
+    expect(others.map(({ value }) => value)).toContain('Asia/Tbilisi');
     expect(await world.choices('setup server', 'timezone')).toHaveLength(25);
   });
 });
@@ -118,7 +121,12 @@ describe('/setup check', () => {
     const complete = await world.use('setup check');
     expect(textOf(complete)).toContain('✅ Every watched address is in the scope');
     expect(textOf(complete)).toMatch(/⏳ No event yet for 2 addresses\. Webhooks have them/);
+    expect(textOf(complete)).not.toContain('The last event');
     expect(buttonsOf(complete)).toEqual(['setup:receiver']);
+    const [one] = await world.store.subscriptions.list(harbor.id);
+    await world.store.subscriptions.change(harbor.id, one!.id, { lastEventAt: 60_000 });
+    const begun = textOf(await world.use('setup check'));
+    expect(begun).toMatch(/⏳ No event yet for 1 address[\s\S]*✅ The last event came <t:60:R>\./);
     await world.clear();
   });
 
@@ -145,12 +153,13 @@ describe('/setup check', () => {
 
   it('is content when everything is right', async () => {
     const { id } = await world.subscribe();
-    await world.store.subscriptions.change(harbor.id, id, { lastEventAt: 1 });
+    await world.store.subscriptions.change(harbor.id, id, { lastEventAt: 60_000 });
     world.parts.lastRefused = () => null;
     world.parts.probeReceiver = async () => 'reachable';
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     const text = textOf(await world.use('setup check'));
     expect(text).toContain('Everything looks right');
+    expect(text).toContain('✅ Every watched address had an event; the last one came <t:60:R>.');
     expect(text).not.toMatch(/❌|⏳/u);
   });
 
