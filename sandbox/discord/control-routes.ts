@@ -104,7 +104,7 @@ export function addControl(app: FastifyInstance, core: Core): void {
   app.register(async (control) => controlRoutes(control, core), { prefix: '/_control' });
   for (const folder of ['attachments', 'ephemeral-attachments'])
     app.get(`/${folder}/:owner/:id/:name`, async (request, reply) => {
-      const file = core.messages.file((request.params as { id: string }).id);
+      const file = core.files.get((request.params as { id: string }).id);
       if (!file) return reply.code(404).type('text/plain').send('This content is no longer available.');
       return reply
         .headers({

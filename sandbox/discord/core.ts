@@ -3,13 +3,16 @@ import type { Clock } from './clock.ts';
 import type { Commands } from './commands.ts';
 import type { Events } from './events.ts';
 import type { Faults } from './faults.ts';
+import type { Files } from './files.ts';
 import type { Gateway } from './gateway.ts';
 import type { Interactions } from './interactions.ts';
 import type { Limits } from './limits.ts';
 import type { Messages } from './messages.ts';
+import type { Replies } from './replies.ts';
 import type { RequestLog } from './request-log.ts';
-import type { Guild, World } from './world.ts';
+import type { World } from './world.ts';
 
+/** A stand-in, put together. */
 export interface Core {
   /** Root, e.g. `http://127.0.0.1:4000`. */
   url: string;
@@ -22,12 +25,12 @@ export interface Core {
   world: World;
   events: Events;
   messages: Messages;
+  files: Files;
   commands: Commands;
   interactions: Interactions;
+  replies: Replies;
   gateway: Gateway;
   faults: Faults;
   limits: Limits;
   log: RequestLog;
-  /** The bot leaves a server by itself. */
-  leave(guild: Guild): void;
 }

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { constants, createDeflate, type Deflate } from 'node:zlib';
 import { GatewayIntentBits as Intent, GatewayOpcodes as Op } from 'discord.js';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { SessionState } from './control.ts';
 import type { Events } from './events.ts';
+import { compress, write } from './gateway-socket.ts';
 import { apiMember, apiUser, guildCreate } from './objects.ts';
 import type { Json } from './validate.ts';
 import type { World } from './world.ts';
@@ -44,6 +44,7 @@ export interface Audience {
   intents: number;
 }
 
+/** The bot's sessions: who gets which event, also after a connection that broke. */
 export class Gateway {
   identifies = 0;
   resumes = 0;
@@ -281,27 +282,4 @@ export class Gateway {
       ...(data.nonce && { nonce: data.nonce }),
     });
   }
-}
-
-const streams = new WeakMap<WebSocket, Deflate>();
-
-function compress(socket: WebSocket): void {
-  const stream = createDeflate({ flush: constants.Z_SYNC_FLUSH });
-  let pending: Buffer[] = [];
-  stream.on('data', (chunk: Buffer) => {
-    pending.push(chunk);
-    const whole = Buffer.concat(pending);
-    if (whole.length < 4 || whole.readUInt32BE(whole.length - 4) !== 0x0000ffff) return;
-    pending = [];
-    if (socket.readyState === socket.OPEN) socket.send(whole);
-  });
-  socket.on('close', () => stream.destroy());
-  streams.set(socket, stream);
-}
-
-function write(socket: WebSocket, payload: Json): void {
-  const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
-  const stream = streams.get(socket);
-  if (stream) stream.write(text);
-  else if (socket.readyState === socket.OPEN) socket.send(text);
 }

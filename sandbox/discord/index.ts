@@ -1,7 +1,7 @@
 /** A stand-in for Discord that an unmodified bot logs into. Start it with {@link startDiscord}. */
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
-import { act, leave } from './act.ts';
+import { act } from './act.ts';
 import { type Clock, snowflakes, stoppable, systemClock } from './clock.ts';
 import { Commands } from './commands.ts';
 import type {
@@ -18,12 +18,14 @@ import { addControl } from './control-routes.ts';
 import type { Core } from './core.ts';
 import { Events } from './events.ts';
 import { type ActiveFault, Faults } from './faults.ts';
+import { Files } from './files.ts';
 import { Gateway } from './gateway.ts';
 import { type Interaction, Interactions } from './interactions.ts';
 import { Limits, type LimitTable } from './limits.ts';
 import { Messages } from './messages.ts';
 import { accessible } from './permissions.ts';
 import { prepare } from './person.ts';
+import { Replies } from './replies.ts';
 import { RequestLog } from './request-log.ts';
 import { addRest } from './rest.ts';
 import { plant, seed } from './seed.ts';
@@ -115,7 +117,9 @@ function build(options: DiscordOptions, clock: Clock): Core {
     if (guild && !(guild.present && guild.available && visible(world, channel.id))) return;
     gateway.dispatch(name, data, { guildId: channel.guildId, intents: guild ? GUILD_MESSAGES : DIRECT_MESSAGES });
   };
-  const messages = new Messages({ world, clock, events, nextId, tell });
+  const files = new Files(nextId);
+  const messages = new Messages({ world, clock, events, files, nextId, tell });
+  const interactions = new Interactions({ world, clock, events, gateway, nextId });
   const core: Core = {
     url: '',
     token,
@@ -126,13 +130,14 @@ function build(options: DiscordOptions, clock: Clock): Core {
     world,
     events,
     messages,
+    files,
     commands: new Commands({ applicationId: world.botId, events, nextId, strict }),
-    interactions: new Interactions({ world, clock, events, messages, gateway, nextId, strict }),
+    interactions,
+    replies: new Replies({ world, interactions, messages, strict }),
     gateway,
     faults: new Faults(clock, events, () => gateway.drop()),
     limits: new Limits(clock, options.limits ?? 'discord'),
     log: new RequestLog(clock, events),
-    leave: (guild) => leave(core, guild),
   };
   if (options.seed !== 'empty') plant(world, clock.now());
   return core;
@@ -158,7 +163,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
   await app.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
   const { address, family, port } = app.server.address() as AddressInfo;
   core.url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-  core.messages.url = core.url;
+  core.files.url = core.url;
   return handle(core, async () => {
     clock.stop();
     core.interactions.close();

@@ -1,9 +1,10 @@
-/** Messages and what becomes of them: built from bodies, edited, deleted, with their histories and files. */
+/** Messages and what becomes of them: built from bodies, edited, deleted, with their histories. */
 import { type APIMessage, MessageFlags, MessageReferenceType, MessageType, PermissionFlagsBits } from 'discord.js';
 import { type Clock, iso } from './clock.ts';
 import type { MessageState, MessageVersion } from './control.ts';
 import { errors } from './errors.ts';
 import type { Events } from './events.ts';
+import type { Files } from './files.ts';
 import { componentsIn, type Upload } from './message-rules.ts';
 import { apiUser } from './objects.ts';
 import { botPermissions } from './permissions.ts';
@@ -13,13 +14,6 @@ import type { Channel, User, World } from './world.ts';
 const KEPT = 20_000;
 const HISTORY = 100;
 const NONCE_MS = 5 * 60_000;
-
-/** A stored file, served at its attachment's URL. */
-export interface StoredFile {
-  filename: string;
-  contentType: string;
-  bytes: Buffer;
-}
 
 interface Draft {
   channel: Channel;
@@ -32,9 +26,8 @@ interface Draft {
   extra?: Json;
 }
 
+/** Every message that was ever sent, as far as it is kept. */
 export class Messages {
-  /** Root of the stand-in, for the files' addresses. */
-  url = '';
   created = 0;
   private readonly world: World;
   private readonly clock: Clock;
@@ -43,21 +36,21 @@ export class Messages {
   private readonly tell: (name: string, channel: Channel, data: Json) => void;
   private readonly states = new Map<string, MessageState>();
   private readonly byChannel = new Map<string, string[]>();
-  private readonly files = new Map<string, StoredFile>();
-  /** By message: attachments that its embeds or components show. */
-  private readonly pictures = new Map<string, Json[]>();
+  private readonly files: Files;
   private readonly nonces = new Map<string, { at: number; id: string }>();
 
   constructor(parts: {
     world: World;
     clock: Clock;
     events: Events;
+    files: Files;
     nextId: () => string;
     tell: (name: string, channel: Channel, data: Json) => void;
   }) {
     this.world = parts.world;
     this.clock = parts.clock;
     this.events = parts.events;
+    this.files = parts.files;
     this.nextId = parts.nextId;
     this.tell = parts.tell;
   }
@@ -76,12 +69,9 @@ export class Messages {
     return [...this.states.values()];
   }
 
-  file(id: string): StoredFile | undefined {
-    return this.files.get(id);
-  }
-
   forget(): void {
-    for (const map of [this.states, this.byChannel, this.files, this.nonces, this.pictures]) map.clear();
+    for (const map of [this.states, this.byChannel, this.nonces]) map.clear();
+    this.files.forget();
     this.created = 0;
   }
 
@@ -115,7 +105,7 @@ export class Messages {
       ...this.reference(channel, body),
       ...draft.extra,
     } as Json;
-    this.attach(message, body, draft.uploads, null);
+    this.files.attach(message, body, draft.uploads, null);
     const state: MessageState = {
       id,
       channelId: channel.id,
@@ -152,7 +142,7 @@ export class Messages {
         (message.flags & ~MessageFlags.SuppressEmbeds) |
         (Number(body.flags) & (MessageFlags.SuppressEmbeds | MessageFlags.IsComponentsV2));
     if (flags !== undefined) message.flags = flags | (Number(body.flags ?? 0) & MessageFlags.IsComponentsV2);
-    this.attach(message, body, uploads, message.attachments);
+    this.files.attach(message, body, uploads, message.attachments);
     state.message = message;
     this.record(state, 'edited');
     return state;
@@ -172,22 +162,6 @@ export class Messages {
     this.byChannel.delete(channelId);
   }
 
-  /** Stores a file and gives its attachment object. */
-  store(folder: string, upload: Omit<Upload, 'id'>, description?: string): Json {
-    const id = this.nextId();
-    this.files.set(id, upload);
-    const url = `${this.url}/${folder}/${id}/${encodeURIComponent(upload.filename)}`;
-    return {
-      id,
-      filename: upload.filename,
-      size: upload.bytes.length,
-      url,
-      proxy_url: url,
-      content_type: upload.contentType,
-      ...(description && { description }),
-    };
-  }
-
   private remember(key: string, id: string): void {
     const now = this.clock.now();
     for (const [old, { at }] of this.nonces) {
@@ -203,9 +177,7 @@ export class Messages {
       if (this.states.size <= KEPT) break;
       this.states.delete(id);
       this.byChannel.get(state.channelId)?.shift();
-      for (const { id: file } of [...state.message.attachments, ...(this.pictures.get(id) ?? [])])
-        this.files.delete(file);
-      this.pictures.delete(id);
+      this.files.drop(state.message);
     }
   }
 
@@ -276,46 +248,6 @@ export class Messages {
       },
       referenced_message: target && !target.deleted ? target.message : null,
     };
-  }
-
-  private attach(message: Json, body: Json, uploads: readonly Upload[], existing: Json[] | null): void {
-    const named = new Map<string, Json>((body.attachments ?? []).map((item: Json) => [String(item.id), item]));
-    const before = existing ? [...existing, ...(this.pictures.get(message.id) ?? [])] : [];
-    const kept = body.attachments ? before.filter(({ id }) => named.has(id)) : before;
-    // Which files a message has after a change is what `attachments` lists, if it is there: old and new ones.
-    const taken = existing && body.attachments ? uploads.filter(({ id }) => named.has(id)) : uploads;
-    const added = taken.map((upload) => {
-      const filename = named.get(upload.id)?.filename ?? upload.filename;
-      return this.store(
-        `attachments/${message.channel_id}`,
-        { ...upload, filename },
-        named.get(upload.id)?.description,
-      );
-    });
-    const all = [...kept, ...added];
-    const used = new Set<string>();
-    const resolve = (value: Json): Json => {
-      if (Array.isArray(value)) return value.map(resolve);
-      if (typeof value !== 'object' || value === null) return value;
-      const out = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));
-      for (const key of ['url', 'icon_url']) {
-        if (typeof out[key] !== 'string') continue;
-        const file = all.find(({ filename, url }) => [`attachment://${filename}`, url].includes(out[key]));
-        if (!file) continue;
-        out[key] = file.url;
-        used.add(file.id);
-      }
-      return out;
-    };
-    if (all.length > 0) {
-      message.embeds = resolve(message.embeds);
-      message.components = resolve(message.components);
-    }
-    // A file that an embed or component shows is not listed a second time, for as long as it does.
-    message.attachments = all.filter(({ id }) => !used.has(id));
-    const pictures = all.filter(({ id }) => used.has(id));
-    if (pictures.length > 0) this.pictures.set(message.id, pictures);
-    else this.pictures.delete(message.id);
   }
 }
 

@@ -58,7 +58,7 @@ export class Resolved {
     if (typeof input?.filename !== 'string') throw new NotPossible('A file needs a "filename" and "text" or "base64".');
     const bytes = input.base64 === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.base64, 'base64');
     const contentType = input.contentType ?? 'text/plain; charset=utf-8';
-    const stored = this.core.messages.store(`ephemeral-attachments/${this.core.world.botId}`, {
+    const stored = this.core.files.store(`ephemeral-attachments/${this.core.world.botId}`, {
       filename: input.filename,
       contentType,
       bytes,

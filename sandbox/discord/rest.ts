@@ -1,9 +1,10 @@
 /** The way of every REST request: faults, authentication, rate limits, body, route, answer. */
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Fault, RequestRecord } from './control.ts';
 import type { Core } from './core.ts';
 import { DiscordError, errors } from './errors.ts';
 import type { Upload } from './message-rules.ts';
+import type { Route } from './route.ts';
 import { channelRoutes } from './routes-channels.ts';
 import { commandRoutes } from './routes-commands.ts';
 import { guildRoutes } from './routes-guilds.ts';
@@ -11,22 +12,6 @@ import { interactionRoutes } from './routes-interactions.ts';
 import type { Json } from './validate.ts';
 
 const ROOT = '/api/v10';
-
-/** A request as routes see it: path parameters by name, the JSON part of the body, and its files. */
-export interface Call {
-  params: Record<string, string>;
-  query: Record<string, string>;
-  body: Json;
-  uploads: Upload[];
-}
-
-/** One route; `open` ones need no bot token, because their path holds one. */
-export interface Route {
-  method: HTTPMethods;
-  path: string;
-  open?: boolean;
-  run(call: Call): { status: number; body?: Json };
-}
 
 interface Answer {
   status: number;

@@ -7,7 +7,7 @@ import { checkMessage, isEmpty } from './message-rules.ts';
 import { notifyChannel, notifyThread } from './notify.ts';
 import { apiChannel } from './objects.ts';
 import { accessible, botPermissions, sending } from './permissions.ts';
-import type { Call, Route } from './rest.ts';
+import type { Call, Route } from './route.ts';
 import { type Json, validate } from './validate.ts';
 import { type Channel, holdsMessages, isThread } from './world.ts';
 

@@ -1,7 +1,7 @@
 /** REST: registering the application's commands, globally and in one server. */
 import type { Core } from './core.ts';
 import { errors } from './errors.ts';
-import type { Call, Route } from './rest.ts';
+import type { Call, Route } from './route.ts';
 
 /** The scope that a call names; throws when it is not this application's. */
 function scope(core: Core, { params }: Call): string | null {

@@ -1,9 +1,10 @@
 /** REST: the gateway's address, the bot itself, users and servers. */
 import type { Core } from './core.ts';
 import { errors } from './errors.ts';
+import { leave } from './guilds.ts';
 import { apiChannel, apiGuild, apiMember, apiRole, apiUser } from './objects.ts';
 import { permissionsOf } from './permissions.ts';
-import type { Route } from './rest.ts';
+import type { Route } from './route.ts';
 import type { Json } from './validate.ts';
 import { type Guild, isThread } from './world.ts';
 
@@ -89,7 +90,7 @@ function botRoutes(core: Core): Route[] {
       method: 'DELETE',
       path: '/users/@me/guilds/:guild',
       run: ({ params }) => {
-        core.leave(present(core, params.guild!));
+        leave(core, present(core, params.guild!));
         return { status: 204 };
       },
     },

@@ -1,10 +1,11 @@
 /** REST: the bot's answers to interactions; their token is their only key. */
 import type { Core } from './core.ts';
 import { errors } from './errors.ts';
-import type { Call, Route } from './rest.ts';
+import type { Call, Route } from './route.ts';
 
+/** The routes whose path holds an interaction's token. */
 export function interactionRoutes(core: Core): Route[] {
-  const { interactions } = core;
+  const { replies } = core;
   const root = '/webhooks/:application/:token';
   const token = ({ params }: Call): string => {
     if (params.application !== core.world.botId) throw errors.unknownWebhook();
@@ -16,7 +17,7 @@ export function interactionRoutes(core: Core): Route[] {
       path: '/interactions/:interaction/:token/callback',
       open: true,
       run: ({ params, query, body, uploads }) => {
-        const resource = interactions.respond(params.interaction!, params.token!, body, uploads);
+        const resource = replies.respond(params.interaction!, params.token!, body, uploads);
         return query.with_response === 'true' ? { status: 200, body: resource } : { status: 204 };
       },
     },
@@ -24,20 +25,20 @@ export function interactionRoutes(core: Core): Route[] {
       method: 'POST',
       path: root,
       open: true,
-      run: (call) => ({ status: 200, body: interactions.followUp(token(call), call.body, call.uploads).message }),
+      run: (call) => ({ status: 200, body: replies.followUp(token(call), call.body, call.uploads).message }),
     },
     {
       method: 'GET',
       path: `${root}/messages/:message`,
       open: true,
-      run: (call) => ({ status: 200, body: interactions.message(token(call), call.params.message!).message }),
+      run: (call) => ({ status: 200, body: replies.message(token(call), call.params.message!).message }),
     },
     {
       method: 'PATCH',
       path: `${root}/messages/:message`,
       open: true,
       run: (call) => {
-        const { message } = interactions.editMessage(token(call), call.params.message!, call.body, call.uploads);
+        const { message } = replies.editMessage(token(call), call.params.message!, call.body, call.uploads);
         return { status: 200, body: message };
       },
     },
@@ -46,7 +47,7 @@ export function interactionRoutes(core: Core): Route[] {
       path: `${root}/messages/:message`,
       open: true,
       run: (call) => {
-        interactions.deleteMessage(token(call), call.params.message!);
+        replies.deleteMessage(token(call), call.params.message!);
         return { status: 204 };
       },
     },

@@ -1,0 +1,97 @@
+/** The files of messages and of attachment options, and which of them a message lists. */
+import type { APIMessage } from 'discord.js';
+import type { Upload } from './message-rules.ts';
+import type { Json } from './validate.ts';
+
+/** A stored file, served at its attachment's URL. */
+export interface StoredFile {
+  filename: string;
+  contentType: string;
+  bytes: Buffer;
+}
+
+/** Every file, served by the stand-in itself. */
+export class Files {
+  /** Root of the stand-in, for the files' addresses. */
+  url = '';
+  private readonly nextId: () => string;
+  private readonly files = new Map<string, StoredFile>();
+  /** By message: attachments that its embeds or components show. */
+  private readonly pictures = new Map<string, Json[]>();
+
+  constructor(nextId: () => string) {
+    this.nextId = nextId;
+  }
+
+  get(id: string): StoredFile | undefined {
+    return this.files.get(id);
+  }
+
+  forget(): void {
+    this.files.clear();
+    this.pictures.clear();
+  }
+
+  /** Forgets a message's files. */
+  drop(message: APIMessage): void {
+    for (const { id } of [...message.attachments, ...(this.pictures.get(message.id) ?? [])]) this.files.delete(id);
+    this.pictures.delete(message.id);
+  }
+
+  /** Stores a file and gives its attachment object. */
+  store(folder: string, upload: Omit<Upload, 'id'>, description?: string): Json {
+    const id = this.nextId();
+    this.files.set(id, upload);
+    const url = `${this.url}/${folder}/${id}/${encodeURIComponent(upload.filename)}`;
+    return {
+      id,
+      filename: upload.filename,
+      size: upload.bytes.length,
+      url,
+      proxy_url: url,
+      content_type: upload.contentType,
+      ...(description && { description }),
+    };
+  }
+
+  /** Gives a message the files that a body lists; `existing` are those that it has, null for a new one. */
+  attach(message: Json, body: Json, uploads: readonly Upload[], existing: Json[] | null): void {
+    const named = new Map<string, Json>((body.attachments ?? []).map((item: Json) => [String(item.id), item]));
+    const before = existing ? [...existing, ...(this.pictures.get(message.id) ?? [])] : [];
+    const kept = body.attachments ? before.filter(({ id }) => named.has(id)) : before;
+    // Which files a message has after a change is what `attachments` lists, if it is there: old and new ones.
+    const taken = existing && body.attachments ? uploads.filter(({ id }) => named.has(id)) : uploads;
+    const added = taken.map((upload) => {
+      const filename = named.get(upload.id)?.filename ?? upload.filename;
+      return this.store(
+        `attachments/${message.channel_id}`,
+        { ...upload, filename },
+        named.get(upload.id)?.description,
+      );
+    });
+    const all = [...kept, ...added];
+    const used = new Set<string>();
+    const resolve = (value: Json): Json => {
+      if (Array.isArray(value)) return value.map(resolve);
+      if (typeof value !== 'object' || value === null) return value;
+      const out = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));
+      for (const key of ['url', 'icon_url']) {
+        if (typeof out[key] !== 'string') continue;
+        const file = all.find(({ filename, url }) => [`attachment://${filename}`, url].includes(out[key]));
+        if (!file) continue;
+        out[key] = file.url;
+        used.add(file.id);
+      }
+      return out;
+    };
+    if (all.length > 0) {
+      message.embeds = resolve(message.embeds);
+      message.components = resolve(message.components);
+    }
+    // A file that an embed or component shows is not listed a second time, for as long as it does.
+    message.attachments = all.filter(({ id }) => !used.has(id));
+    const pictures = all.filter(({ id }) => used.has(id));
+    if (pictures.length > 0) this.pictures.set(message.id, pictures);
+    else this.pictures.delete(message.id);
+  }
+}

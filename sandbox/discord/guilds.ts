@@ -1,0 +1,117 @@
+/** Servers and their channels, as owners and Discord itself change them; each change is told to the bot. */
+import { ChannelType, GatewayIntentBits as Intent } from 'discord.js';
+import type { Overwrite, WorldAction, WorldResult } from './control.ts';
+import type { Core } from './core.ts';
+import { NotPossible } from './errors.ts';
+import { channel, guild, user } from './named.ts';
+import { notifyChannel, notifyGuild } from './notify.ts';
+import { guildCreate } from './objects.ts';
+import { bits } from './permissions.ts';
+import { BOT_PERMISSIONS, EVERYONE_PERMISSIONS } from './seed.ts';
+import type { Channel, Guild } from './world.ts';
+
+type Of<D extends WorldAction['do']> = Extract<WorldAction, { do: D }>;
+
+/** The bot's own role and membership. */
+function joinBot(core: Core, into: Guild): void {
+  const { botId } = core.world;
+  const own =
+    [...into.roles.values()].find(({ managed }) => managed) ??
+    core.world.addRole({
+      id: core.nextId(),
+      guildId: into.id,
+      name: core.world.users.get(botId)!.displayName,
+      permissions: bits(BOT_PERMISSIONS),
+      managed: true,
+    });
+  core.world.addMember({ guildId: into.id, userId: botId, roleIds: [own.id], joinedAt: core.clock.now() });
+}
+
+/** A new server, with its owner and the bot. */
+export function createGuild(core: Core, action: Of<'guild.create'>): WorldResult {
+  const owner = user(core, action.ownerId);
+  const made = core.world.addGuild(
+    { id: core.nextId(), name: action.name, locale: action.locale ?? 'en-US', ownerId: owner.id },
+    bits(EVERYONE_PERMISSIONS),
+  );
+  core.world.addMember({ guildId: made.id, userId: owner.id, joinedAt: core.clock.now() });
+  joinBot(core, made);
+  showGuild(core, made);
+  return { id: made.id };
+}
+
+function showGuild(core: Core, shown: Guild): void {
+  core.gateway.dispatch('GUILD_CREATE', guildCreate(core.world, shown), { guildId: shown.id, intents: Intent.Guilds });
+  notifyGuild(core, shown);
+}
+
+function hideGuild(core: Core, hidden: Guild, unavailable: boolean): void {
+  const data = { id: hidden.id, ...(unavailable && { unavailable: true }) };
+  core.gateway.dispatch('GUILD_DELETE', data, { guildId: hidden.id, intents: Intent.Guilds });
+  notifyGuild(core, hidden);
+}
+
+/** The bot leaves the server, or is removed from it. */
+export function leave(core: Core, left: Guild): void {
+  if (!left.present) return;
+  left.present = false;
+  left.members.delete(core.world.botId);
+  hideGuild(core, left, false);
+}
+
+/** An outage of a server, and the bot's coming and going. */
+export function guildAction(
+  core: Core,
+  action: Of<'guild.unavailable' | 'guild.available' | 'guild.remove' | 'guild.add'>,
+): void {
+  const on = guild(core, action.guildId);
+  switch (action.do) {
+    case 'guild.unavailable':
+      on.available = false;
+      hideGuild(core, on, true);
+      return;
+    case 'guild.available':
+      on.available = true;
+      showGuild(core, on);
+      return;
+    case 'guild.remove':
+      leave(core, on);
+      return;
+    case 'guild.add':
+      if (on.present) return;
+      on.present = true;
+      joinBot(core, on);
+      showGuild(core, on);
+  }
+}
+
+/** Throws {@link NotPossible} for what is no overwrite. */
+export function checkOverwrites(overwrites: Overwrite[] = []): void {
+  for (const { id, type, allow, deny } of overwrites)
+    if (![id, allow, deny].every((text) => /^\d+$/.test(text)) || (type !== 0 && type !== 1))
+      throw new NotPossible('An overwrite has an id, a type (0 role, 1 member), and decimal text in allow and deny.');
+}
+
+/** A new channel, at the end of its server. */
+export function createChannel(core: Core, action: Of<'channel.create'>): WorldResult {
+  checkOverwrites(action.overwrites);
+  const made = core.world.addChannel({
+    id: core.nextId(),
+    guildId: guild(core, action.guildId).id,
+    type: action.type ?? ChannelType.GuildText,
+    name: action.name,
+    topic: action.topic ?? null,
+    parentId: action.parentId === undefined ? null : channel(core, action.parentId).id,
+    overwrites: action.overwrites ?? [],
+  });
+  notifyChannel(core, made, 'CREATE');
+  return { id: made.id };
+}
+
+/** Sets, or with 0n removes, the bot's own overwrite. */
+export function setBotOverwrite(core: Core, on: Channel, deny: bigint): void {
+  const { botId } = core.world;
+  on.overwrites = on.overwrites.filter(({ id }) => id !== botId);
+  if (deny !== 0n) on.overwrites = [...on.overwrites, { id: botId, type: 1, allow: '0', deny: deny.toString() }];
+  notifyChannel(core, on, 'UPDATE');
+}
