@@ -207,7 +207,8 @@ export async function startApp(
   router.nudge();
   stopLooking = clock.after(MINUTE, look);
   void prune();
-  log.info({ receiver: receiverUrl, ops: opsUrl, publicUrl, version: packageJson.version }, 'started');
+  const off = (['NOTIFICATION_URL', 'EXPLORER_API_URL', 'DISCOVERY_URL'] as const).filter((name) => !config[name]);
+  log.info({ receiver: receiverUrl, ops: opsUrl, publicUrl, off, version: packageJson.version }, 'started');
   return { receiver: receiverUrl, ops: opsUrl, close };
 }
 

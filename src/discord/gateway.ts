@@ -78,7 +78,11 @@ export function startGateway(options: GatewayOptions) {
       current.destroy().catch(() => {});
       state = isRefusal(error) ? 'unauthorized' : 'away';
       const wait = state === 'unauthorized' ? UNAUTHORIZED_WAIT_MS : backOff(failures++, random());
-      log.error({ reason: reasonOf(error), state, waitMs: wait }, 'no connection to Discord');
+      const refused = 'Discord refuses the token; set the right DISCORD_TOKEN and restart';
+      log.error(
+        { reason: reasonOf(error), state, waitMs: wait },
+        state === 'unauthorized' ? refused : 'no connection to Discord',
+      );
       timer = setTimeout(connect, wait);
     };
     const online = () => {

@@ -70,6 +70,7 @@ describe('connecting', () => {
     const discord = await standIn();
     const { gateway, logged } = start(discord, { token: 'bm90.the.right-one' });
     await until(() => gateway.state() === 'unauthorized');
+    expect(JSON.stringify(logged)).toContain('set the right DISCORD_TOKEN and restart');
     expect(JSON.stringify(logged)).not.toContain('right-one');
   });
 

@@ -53,6 +53,12 @@ it('a port that is in use ends the start with a message, and gives the database 
   openDatabase(file).close();
 });
 
+it('names at its start the services that are not configured', async () => {
+  const bot = await startBot(temporaryFile(), { EXPLORER_API_URL: 'http://127.0.0.1:9' });
+  const started = bot.log.find(({ msg }) => msg === 'started');
+  expect(started).toMatchObject({ off: ['NOTIFICATION_URL', 'DISCOVERY_URL'] });
+});
+
 it('a path token that may be guessed works, and is warned of', async () => {
   const bot = await startBot(temporaryFile(), { RECEIVER_TOKEN: 'bell' });
   expect(await bot.post('any')).toBe(200);
