@@ -25,6 +25,8 @@ const KINDS = [
 export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashCommandSubcommandBuilder {
   const editing = command.name === 'edit';
   const clears = editing ? ' ("none" removes it)' : '';
+  // What an edit does not name stays as it is.
+  const unnamed = (value: string) => (editing ? '' : ` (default: ${value})`);
   const text = (name: string, description: string, most: number, choices: typeof DIRECTIONS = []) =>
     command.addStringOption((option) => {
       option.setName(name).setDescription(description);
@@ -36,7 +38,11 @@ export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashC
   command.addChannelOption((option) =>
     option
       .setName('channel')
-      .setDescription('Where alerts go (default: the server’s alert channel, or here)')
+      .setDescription(
+        editing
+          ? 'Where its alerts go from now on'
+          : `Where alerts go${unnamed('the server’s alert channel, or here')}`,
+      )
       .addChannelTypes(...TARGET_TYPES),
   );
   text('label', `A name for the address, shown in alerts${clears}`, 32);
@@ -60,21 +66,21 @@ export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashC
   text('exclude-tokens', `Not these tokens: addresses, symbols or "native"${clears}`, 3_000);
   text('counterparties', `Only transfers from or to these addresses${clears}`, 3_000);
   text('exclude-counterparties', `No transfers from or to these addresses${clears}`, 3_000);
-  flag('internal', 'Also native transfers that contracts make inside a transaction (default: yes)');
-  flag('cataloged', 'Only tokens that the explorer’s catalogue has (default: no)');
-  flag('zero', 'Also transfers of nothing (default: no)');
-  flag('self', 'Also transfers from the address to itself (default: no)');
+  flag('internal', `Also native transfers that contracts make inside a transaction${unnamed('yes')}`);
+  flag('cataloged', `Only tokens that the explorer’s catalogue has${unnamed('no')}`);
+  flag('zero', `Also transfers of nothing${unnamed('no')}`);
+  flag('self', `Also transfers from the address to itself${unnamed('no')}`);
   text('digest', 'Tell all together once an hour or a day, not one by one', 0, same('off', 'hourly', 'daily'));
   text('quiet', 'Hours in which nothing is told until they end, like 22:00-07:00, or "off"', 20);
   text('mention-minimum', `Ping only from this amount on, in the token’s units${clears}`, 60);
   command.addIntegerOption((option) =>
     option
       .setName('mention-cooldown')
-      .setDescription('Minutes between two pings (default: 5)')
+      .setDescription(`Minutes between two pings${unnamed('5')}`)
       .setMinValue(0)
       .setMaxValue(10_080),
   );
-  return flag('silence', 'Point out when nothing moves for unusually long (default: no)');
+  return flag('silence', `Point out when nothing moves for unusually long${unnamed('no')}`);
 }
 
 /** What the person set, over what was there before; throws a {@link UserError} for what cannot be. */

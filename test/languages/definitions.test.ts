@@ -33,6 +33,18 @@ describe.each(TRANSLATED)('the definitions in %s', (language) => {
     expect(wrong).toEqual([]);
   });
 
+  it('promise no default where an option that is left out changes nothing', () => {
+    const withDefault = defined.filter(
+      ({ path, description }) => path.startsWith('subscription add ') && description?.includes('(default: '),
+    );
+    expect(withDefault).toHaveLength(7);
+    for (const { path, description } of withDefault) {
+      const edit = path.replace(' add ', ' edit ');
+      expect(defined.find((one) => one.path === edit)!.description).not.toBe(description);
+      expect(wordings[edit]!.description).not.toBe(wordings[path]!.description);
+    }
+  });
+
   it('call no two things the same', () => {
     const names = defined.map(({ path, parent, name }) => `${parent} → ${wordings[path]?.name ?? name}`);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
