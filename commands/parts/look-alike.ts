@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
-import { alikeAmong, differenceOf } from '../../src/domain/guard.ts';
+import { differenceOf, endsOf } from '../../src/domain/guard.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { visibleTo } from '../subscription/find.ts';
 import type { Asker } from './channel.ts';
@@ -22,9 +22,10 @@ export async function lookAlikes(
     visibleTo(interaction, context),
   ]);
   const known: Known[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
+  const byEnds = Map.groupBy(known, ({ address }) => endsOf(address));
   return new Map(
     addresses.flatMap((address) => {
-      const like = alikeAmong(address, known);
+      const like = byEnds.get(endsOf(address))?.find((one) => one.address !== address);
       return like ? [[address, like] as const] : [];
     }),
   );

@@ -1,8 +1,11 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { MOST_LABELS } from '../label/book.ts';
-import { note, press, row, shortAddress } from '../parts/reply.ts';
+import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
+import { note, press, row } from '../parts/reply.ts';
 import { differing, writeFile } from './file.ts';
 import { nameOf, visibleTo } from './find.ts';
 import { type Plan, type Present, planImport } from './plan.ts';
@@ -67,14 +70,10 @@ export async function importFile(interaction: CommandUse, context: CommandContex
     press(t('subscription.import.yes'), `subscription:import:${id}`, ButtonStyle.Success),
     press(t('subscription.import.no'), `subscription:discard:${id}`),
   );
-  return note(
-    'warn',
-    t('subscription.import.title'),
-    [...preview(wish, there, t), ...same, t('subscription.import.stays')],
-    {
-      components: [buttons],
-    },
-  );
+  const named = new Set([...added, ...labels].map(({ address }) => address));
+  const alike = lookAlikeLines(await lookAlikes([...named], interaction, context), context);
+  const lines = [...alike, ...preview(wish, there, t), ...same, t('subscription.import.stays')];
+  return note('warn', t('subscription.import.title'), lines, { components: [buttons] });
 }
 
 /** `subscription:import:<entry>` */
@@ -133,6 +132,8 @@ async function present({ guildId }: CommandUse, context: CommandContext): Promis
   };
 }
 
+const full = (address: AddressText): string => `\`${checksumAddress(address)}\``;
+
 function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t: CommandContext['t']): string[] {
   const part = <Entry>(entries: Entry[], heading: string, show: (entry: Entry) => string): string[] => {
     if (entries.length === 0) return [];
@@ -141,16 +142,16 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
     return [`**${heading}**`, ...entries.slice(0, SHOWN).map((entry) => `- ${show(entry)}`), ...more];
   };
   return [
-    ...part(added, t('subscription.import.added', { count: added.length }), ({ address, channelId, change }) => {
-      return `${nameOf({ address, label: change.label ?? null })} → <#${channelId}>`;
+    ...part(added, t('subscription.import.toAdd', { count: added.length }), ({ address, channelId, change }) => {
+      return [...(change.label ? [inCode(change.label, '')] : []), full(address), `→ <#${channelId}>`].join(' ');
     }),
-    ...part(changed, t('subscription.import.changed', { count: changed.length }), ({ address, channelId, change }) => {
+    ...part(changed, t('subscription.import.toChange', { count: changed.length }), ({ address, channelId, change }) => {
       const before = subscriptions.find((one) => one.address === address && one.channelId === channelId)!;
       const after = { ...before, ...change, filters: { ...before.filters, ...change.filters } };
       return `${nameOf(before)} → <#${channelId}>: ${differing(before, after).join(', ')}`;
     }),
-    ...part(labels, t('subscription.import.labels', { count: labels.length }), ({ address, name }) => {
-      return `${nameOf({ address, label: name })} · \`${shortAddress(address)}\``;
+    ...part(labels, t('subscription.import.toSet', { count: labels.length }), ({ address, name }) => {
+      return `${inCode(name, '')} ${full(address)}`;
     }),
   ];
 }

@@ -38,15 +38,6 @@ export function endsOf(address: AddressText): string {
   return address.slice(2, 6) + address.slice(-4);
 }
 
-/** The first of these that an address could be taken for: it begins and ends the same, but is another one. */
-export function alikeAmong<Known extends { address: AddressText }>(
-  address: AddressText,
-  known: readonly Known[],
-): Known | null {
-  const ends = endsOf(address);
-  return known.find((one) => one.address !== address && endsOf(one.address) === ends) ?? null;
-}
-
 /** The first characters in which two addresses differ, with a few of those that follow: of each, as inline code. */
 export function differenceOf(fake: AddressText, known: AddressText): { fake: string; known: string } {
   let start = 2;

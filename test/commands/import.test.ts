@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { InteractionState } from '../../sandbox/discord/index.ts';
 import { DEFAULT_FILTERS, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { createAttachmentReader } from '../../src/upstream/attachment.ts';
-import { A, B, buttonsOf, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, buttonsOf, type CommandWorld, isPrivate, LIKE_A, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 const lower = (text: string) => text.toLowerCase() as `0x${string}`;
@@ -78,7 +78,7 @@ describe('/subscription export and import', () => {
     const asked = await bring(file);
     expect(isPrivate(asked)).toBe(true);
     expect(textOf(asked)).toMatch(
-      /2 subscriptions added[\s\S]*`=Treasury, "main"` → <#\d+>[\s\S]*1 label set[\s\S]*Payroll/,
+      /2 subscriptions to add[\s\S]*`=Treasury, "main"` `0x[0-9a-fA-F]{40}` → <#\d+>[\s\S]*1 label to set[\s\S]*Payroll.*` `0x[0-9a-fA-F]{40}`/,
     );
     expect(await all()).toEqual([]);
     const done = await world.press(asked, 'subscription:import');
@@ -93,12 +93,19 @@ describe('/subscription export and import', () => {
     expect(buttonsOf(again)).toEqual([]);
   });
 
+  it('warns of an address that could be taken for one that is watched here', async () => {
+    await world.subscribe({ label: 'Treasury' });
+    const asked = textOf(await bring(`address,channel\n${LIKE_A},#alerts\n${B},#alerts\n`));
+    expect(asked.split('this is not')).toHaveLength(2);
+    expect(asked).toMatch(/Look-alike: this is not `Treasury`/);
+  });
+
   it('previews what changes and leaves alone what the file does not name', async () => {
     await world.subscribe({ label: 'Treasury', minimum: '5', quiet: '22:00-07:00' });
     await world.subscribe({ channelId: harbor.whales, label: 'Other' });
     const asked = await bring(`address;channel;minimum;zero\n${A};#alerts;7;yes\n${lower(B)};whales;;\n`);
     expect(textOf(asked)).toMatch(
-      /1 subscription added\*\*\n- `0x1ea1…68cE` → <#\d+>\n\*\*1 subscription changed\*\*\n- `Treasury` → <#\d+>: `minimum`, `zero`/,
+      /1 subscription to add\*\*\n- `0x1ea1f375B5dA185eb51edcbED23F3d401f8368cE` → <#\d+>\n\*\*1 subscription to change\*\*\n- `Treasury` → <#\d+>: `minimum`, `zero`/,
     );
     await world.press(asked, 'subscription:import');
     expect(await all()).toMatchObject([
