@@ -46,6 +46,8 @@ interface GethTrace {
   error?: string;
 }
 
+const callTracer = { tracer: 'callTracer' };
+
 /** Everything of a block can be read but what happened within its transactions: pruned, too large, not at hand. */
 export class TracesFailed extends Error {}
 
@@ -93,6 +95,21 @@ export async function coinMoves(node: Node, method: TraceMethod, block: NodeBloc
   }
 }
 
+/** The coins moved inside one transaction. @throws when the node does not trace it. */
+export async function coinMovesOf(node: Node, method: TraceMethod, txHash: Hex): Promise<CoinMove[]> {
+  switch (method) {
+    case 'none':
+      return [];
+    case 'trace_block': {
+      const traces = await node.call<ParityTrace[] | null>('trace_transaction', [txHash]);
+      if (traces === null) throw new NodeRefused(`The node does not have the traces of ${txHash}`);
+      return parityMoves(traces);
+    }
+    case 'debug_traceBlockByNumber':
+      return gethMoves(txHash, await node.call<GethCall>('debug_traceTransaction', [txHash, callTracer]));
+  }
+}
+
 /** No traces of a block with transactions: the node that was asked does not have the block yet. */
 async function traced<Trace>(node: Node, method: TraceMethod, block: NodeBlock): Promise<Trace[]> {
   const traces = await node.call<Trace[] | null>(method, paramsOf(method, block.number));
@@ -110,7 +127,7 @@ function mustBeOf({ number, transactions }: NodeBlock, txHashes: readonly (Hex |
 }
 
 function paramsOf(method: TraceMethod, block: Hex | 'latest'): unknown[] {
-  return method === 'trace_block' ? [block] : [block, { tracer: 'callTracer' }];
+  return method === 'trace_block' ? [block] : [block, callTracer];
 }
 
 function parityMoves(traces: readonly ParityTrace[]): CoinMove[] {

@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { formatEther, formatUnits, getAddress, type Hex, isAddress, isHash } from 'viem';
-import { readBlock, readTransfers } from '../chain/block.ts';
-import type { Node, NodeReceipt, NodeTransaction } from '../chain/node.ts';
+import { type Node, NodeBusy, type NodeReceipt, type NodeTransaction } from '../chain/node.ts';
 import { readFacts, readToken, type TokenFacts } from '../chain/token.ts';
-import { findTraceMethod, type TraceMethod, TracesFailed } from '../chain/traces.ts';
-import type { Address, Transfer } from '../chain/transfers.ts';
+import { type CoinMove, coinMovesOf, findTraceMethod, type TraceMethod } from '../chain/traces.ts';
+import { type Address, internalTransfers, nativeTransfers, type Transfer, tokenTransfers } from '../chain/transfers.ts';
 import { type Html, html, page, pageHeaders } from '../html.ts';
 
 /** Pages for people below the given instance's prefix: `/tx/…`, `/address/…` and `/token/…`, where alerts link to. */
@@ -54,10 +53,11 @@ class Pages {
     ]);
     if (transaction === null) return missing('No such transaction', 'It is not on this chain, or not yet.');
     // What a failed transaction meant to move stayed where it was.
-    const { transfers, isTraced } =
-      receipt === null || receipt.status === '0x0'
-        ? { transfers: [], isTraced: true }
-        : await this.#transfersOf(transaction);
+    const hasMoved = receipt !== null && receipt.status !== '0x0';
+    const moves = hasMoved ? await this.#movesOf(transaction.hash) : [];
+    const transfers = hasMoved
+      ? [...nativeTransfers(transaction), ...internalTransfers(moves ?? []), ...receipt.logs.flatMap(tokenTransfers)]
+      : [];
     const facts = await this.#factsOf(transfers);
     const shown = transfers.map((transfer) => this.#transfer(transfer, facts));
     const state = receipt === null ? 'waiting to be mined' : receipt.status === '0x0' ? 'failed' : 'succeeded';
@@ -74,7 +74,7 @@ class Pages {
 </dl>
 <h2>Transfers</h2>
 ${shown.length === 0 ? html`<p>None.</p>` : shown}
-${isTraced ? '' : html`<p class="soft">Coins that contracts sent on the way cannot be shown: the node does not trace this block.</p>`}`;
+${moves === null ? html`<p class="soft">Coins that contracts sent on the way cannot be shown: the node does not trace this transaction.</p>` : ''}`;
     return { status: 200, title: `Transaction ${hash.slice(0, 10)}…`, body };
   }
 
@@ -120,17 +120,14 @@ ${isTraced ? '' : html`<p class="soft">Coins that contracts sent on the way cann
     return { status: 200, title: 'Token', body };
   }
 
-  async #transfersOf({ hash, blockNumber }: NodeTransaction): Promise<{ transfers: Transfer[]; isTraced: boolean }> {
-    const node = this.#node;
-    const block = await readBlock(node, Number(blockNumber));
-    const own = (transfers: Transfer[]) => transfers.filter(({ txHash }) => txHash === hash);
+  /** What a transaction moved inside, null where the node does not trace it. Its block's traces may be tens of megabytes. */
+  async #movesOf(hash: Hex): Promise<CoinMove[] | null> {
     try {
-      if (this.#traceMethod === 'none') this.#traceMethod = await findTraceMethod(node);
-      const method = this.#traceMethod;
-      return { transfers: own(await readTransfers(node, block, method)), isTraced: method !== 'none' };
+      if (this.#traceMethod === 'none') this.#traceMethod = await findTraceMethod(this.#node);
+      return this.#traceMethod === 'none' ? null : await coinMovesOf(this.#node, this.#traceMethod, hash);
     } catch (error) {
-      if (!(error instanceof TracesFailed)) throw error;
-      return { transfers: own(await readTransfers(node, block, 'none')), isTraced: false };
+      if (error instanceof NodeBusy) throw error;
+      return null;
     }
   }
 

@@ -146,7 +146,7 @@ test('a node that does not answer is told in the frame, without its address', as
   await services.close();
 });
 
-test('a transaction whose block the node does not trace is shown, with a word about it', async () => {
+test('a transaction that the node does not trace is shown, with a word about it', async () => {
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
   const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
@@ -156,8 +156,8 @@ test('a transaction whose block the node does not trace is shown, with a word ab
   expect(await open()).toContain('The chain cannot be read');
   node.setAway(false);
   expect(await open()).not.toContain('does not trace');
-  node.refuse('trace_block', { code: -32000, message: 'missing trie node' });
-  expect(await open()).toMatch(/<strong>150<\/strong>.*does not trace this block/s);
+  node.refuse('trace_transaction', { code: -32000, message: 'missing trie node' });
+  expect(await open()).toMatch(/<strong>150<\/strong>.*does not trace this transaction/s);
   await services.close();
   await node.close();
   await chain.close();
@@ -169,15 +169,33 @@ test('a node that offers no traces is told of on the page of a transaction', asy
   const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
   const { hash } = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 10n ** 18n });
   const open = async () => (await fetch(`${services.explorerUrl}/tx/${hash}`)).text();
-  expect(await open()).toMatch(/<strong>1 NATIVE<\/strong>.*does not trace this block/s);
+  expect(await open()).toMatch(/<strong>1 NATIVE<\/strong>.*does not trace this transaction/s);
   node.refuse('trace_block', 502);
-  expect(await open()).toMatch(/<strong>1 NATIVE<\/strong>.*does not trace this block/s);
+  expect(await open()).toMatch(/<strong>1 NATIVE<\/strong>.*does not trace this transaction/s);
   node.refuse('trace_block', null);
   expect(await open()).not.toContain('does not trace');
   await services.close();
   await node.close();
   await chain.close();
 });
+
+test.each(['trace_block', 'debug_traceBlockByNumber'])(
+  'the coins that contracts sent are on the page without a look at the whole block, over a node with %s',
+  async (method) => {
+    const chain = await startChain();
+    const others = ['trace_block', 'debug_traceBlockByNumber'].filter((one) => one !== method);
+    const node = await startLimitedNode(chain.rpcUrl, [...others, 'eth_getBlockByNumber', 'eth_getLogs']);
+    const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
+    const { hash } = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 10n ** 18n });
+    const open = async () => (await fetch(`${services.explorerUrl}/tx/${hash}`)).text();
+    expect(await open()).toMatch(/<strong>1 NATIVE<\/strong>.*<strong>1 NATIVE<\/strong>, sent by a contract/s);
+    node.refuse(method, 500);
+    expect(await open()).toContain('sent by a contract');
+    await services.close();
+    await node.close();
+    await chain.close();
+  },
+);
 
 test('a failed transaction moved nothing; the fee holds what blobs cost', async () => {
   const chain = await startChain({ scripted: true });

@@ -55,6 +55,8 @@ export function answer(ledger: Ledger, method: string, params: Params): unknown 
       return logs(ledger, params[0] as Filter);
     case 'trace_block':
       return traces(blockAt(ledger, String(params[0])));
+    case 'trace_transaction':
+      return withTransaction(ledger, String(params[0]), tracesOf);
     default:
       throw new RpcError(-32601, `the method ${method} is not available on the scripted chain`);
   }
@@ -176,19 +178,19 @@ function matches(log: Log, { address, topics = [] }: Filter): boolean {
 }
 
 function traces(block: Block | undefined): unknown {
-  return (
-    block?.transactions.flatMap((transaction, index) =>
-      transaction.traces.map(({ from, to, value, path }) => ({
-        type: transaction.created !== null && path.length === 0 ? 'create' : 'call',
-        action: { callType: 'call', from: from.toLowerCase(), to: to.toLowerCase(), value: numberToHex(value) },
-        traceAddress: path,
-        blockHash: block.hash,
-        blockNumber: block.number,
-        transactionHash: transaction.hash,
-        transactionPosition: index,
-      })),
-    ) ?? null
-  );
+  return block?.transactions.flatMap((transaction, index) => tracesOf(block, transaction, index)) ?? null;
+}
+
+function tracesOf(block: Block, transaction: Transaction, index: number): object[] {
+  return transaction.traces.map(({ from, to, value, path }) => ({
+    type: transaction.created !== null && path.length === 0 ? 'create' : 'call',
+    action: { callType: 'call', from: from.toLowerCase(), to: to.toLowerCase(), value: numberToHex(value) },
+    traceAddress: path,
+    blockHash: block.hash,
+    blockNumber: block.number,
+    transactionHash: transaction.hash,
+    transactionPosition: index,
+  }));
 }
 
 function place(block: Block, index: number): object {
