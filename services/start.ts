@@ -118,11 +118,21 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     await notification?.start();
     return servicesAt(url, notification, server, node);
   } catch (error) {
-    node.close();
-    await server.close();
-    await notification?.close();
+    await stop(server, notification, node);
     throw error;
   }
+}
+
+/** The scanner learns that it ends before its node does: what the node no longer answers is then no failure. */
+async function stop(
+  server: FastifyInstance,
+  notification: RunningNotification | null,
+  node: { close(): void },
+): Promise<void> {
+  await server.close();
+  const stopped = notification?.close();
+  node.close();
+  await stopped;
 }
 
 function addNotification(
@@ -146,10 +156,6 @@ function servicesAt(
     explorerUrl: `${url}/explorer`,
     discoveryUrl: `${url}/discovery`,
     notification,
-    async close() {
-      node.close();
-      await server.close();
-      await notification?.close();
-    },
+    close: () => stop(server, notification, node),
   };
 }

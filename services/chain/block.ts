@@ -18,12 +18,14 @@ export async function readBlock(node: Node, number: number): Promise<NodeBlock> 
  */
 export async function readTransfers(node: Node, block: NodeBlock, traceMethod: TraceMethod): Promise<Transfer[]> {
   if (block.transactions.length === 0) return [];
-  const logs = await readLogs(node, block);
-  const moves = await coinMoves(node, traceMethod, block).catch((error: Error) => {
+  const moves = coinMoves(node, traceMethod, block).catch((error: Error) => {
     throw error instanceof NodeBusy ? error : new TracesFailed(error.message);
   });
+  // Asked at the same time, because blocks may come quickly. A node that answers neither is away: traces have no part in it.
+  moves.catch(() => undefined);
+  const logs = await readLogs(node, block);
   const payments = block.transactions.flatMap(nativeTransfers);
-  return [...payments, ...internalTransfers(moves), ...logs.flatMap(tokenTransfers)];
+  return [...payments, ...internalTransfers(await moves), ...logs.flatMap(tokenTransfers)];
 }
 
 /** The logs of transfers, each once and in the chain's order. */

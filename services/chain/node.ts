@@ -12,6 +12,9 @@ export interface Node {
 /** The node answered, with an error: the method is unknown, a call was reverted, a block does not exist. */
 export class NodeRefused extends Error {}
 
+/** The contract that was called ended the call itself: it reverted, or ran out of gas, stack or sense. */
+export class CallEnded extends NodeRefused {}
+
 /** The node did not answer, or not with JSON-RPC. The URL is not part of the message: it may hold a key. */
 export class NodeUnreachable extends Error {}
 
@@ -21,6 +24,8 @@ export class NodeBusy extends NodeUnreachable {}
 /** The longest answer that is read, in bytes: the traces of a full block are tens of megabytes. */
 const maxResponseBodySize = 256 * 1024 * 1024;
 
+const closed = 'The connection to the node is closed';
+
 /** Connects to a node over HTTP; `timeout` in ms, for a whole answer to its last byte. `close` gives up what is asked. */
 export function connect(rpcUrl: string, timeout = 30_000): Node & { close(): void } {
   const client = createClient({ transport: http(rpcUrl, { retryCount: 0, maxResponseBodySize }) });
@@ -28,7 +33,7 @@ export function connect(rpcUrl: string, timeout = 30_000): Node & { close(): voi
   let isClosed = false;
   return {
     async call(method, params = []) {
-      if (isClosed) throw new NodeUnreachable('The connection to the node is closed');
+      if (isClosed) throw new NodeUnreachable(closed);
       const controller = new AbortController();
       const { signal } = controller;
       const timer = setTimeout(() => controller.abort(), timeout);
@@ -37,6 +42,7 @@ export function connect(rpcUrl: string, timeout = 30_000): Node & { close(): voi
         const result = await client.request({ method, params } as never, { signal });
         if (result !== undefined) return result;
       } catch (error) {
+        if (isClosed) throw new NodeUnreachable(closed);
         if (signal.aborted) throw new NodeUnreachable(`The node does not answer ${method} within ${timeout} ms`);
         throw explained(error, method);
       } finally {
@@ -57,6 +63,7 @@ function explained(error: unknown, method: string): Error {
   const answered = error.walk((cause) => cause instanceof RpcRequestError);
   if (answered instanceof RpcRequestError) {
     const said = `${method}: ${answered.details} (${answered.code})`;
+    if (isCallEnded(answered)) return new CallEnded(said);
     return isBusy(answered) ? new NodeBusy(said) : new NodeRefused(said);
   }
   const http = error.walk((cause) => cause instanceof HttpRequestError);
@@ -69,15 +76,22 @@ function explained(error: unknown, method: string): Error {
   return status === 429 ? new NodeBusy(said) : new NodeUnreachable(said);
 }
 
-/**
- * Providers write a used-up rate in many ways. The text of a revert is the contract's own and tells nothing of it, and an
- * answer that is too large for the provider is so tomorrow as well.
- */
+/** Every kind of node has its own words for it. The text of a revert is the contract's own. */
+function isCallEnded({ code, details }: RpcRequestError): boolean {
+  return (
+    [3, -32015].includes(code) ||
+    /revert|vm exec|vm exception|evm (error|halt)|opcode|(bad|invalid) ?(jump|instruction)|\bgas\b|outofgas|stack ?(limit|under|over)|write protection|static ?call|access ?violation|return ?data|call ?depth|execution (aborted|time)/i.test(
+      details,
+    )
+  );
+}
+
+/** Providers write a used-up rate in many ways. An answer that is too large for the provider is so tomorrow as well. */
 function isBusy({ code, details }: RpcRequestError): boolean {
-  if (/revert|vm exec|vm exception|\bsize\b|too large|more than \d+ results/i.test(details)) return false;
+  if (/\bsize\b|too large|more than \d+ results/i.test(details)) return false;
   return (
     [429, -32005, -32007, -32029].includes(code) ||
-    /too many requests|rate.?limit|requests? per|(?<!gas )limit (exceeded|reached)|throttl|quota|capacity|compute units/i.test(
+    /too many requests|rate.?limit|requests? per|limit (exceeded|reached)|throttl|quota|capacity|compute units/i.test(
       details,
     )
   );

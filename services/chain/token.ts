@@ -1,5 +1,5 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex, hexToString, parseAbi, size } from 'viem';
-import { type Node, NodeRefused } from './node.ts';
+import { CallEnded, type Node } from './node.ts';
 import type { Address } from './transfers.ts';
 
 /** What a contract says of itself; null where it does not say it. Names are cut at 256 characters. */
@@ -24,7 +24,7 @@ const abi = parseAbi([
   'function supportsInterface(bytes4) view returns (bool)',
 ]);
 
-/** Asks a contract for name, symbol and decimals. @throws when the node does not answer, or has no state to ask. */
+/** Asks a contract for name, symbol and decimals. @throws when the node does not let it answer. */
 export async function readFacts(node: Node, address: Address): Promise<TokenFacts> {
   const [name, symbol, decimals] = await Promise.all([
     readText(node, address, 'name'),
@@ -71,19 +71,13 @@ async function supports(node: Node, to: Address, interfaceId: Hex): Promise<bool
   return data !== null && size(data) === 32 && BigInt(data) === 1n;
 }
 
-/** How nodes say that they cannot look at the state; a contract chooses the text of a revert itself. */
-const notAtHand =
-  /header not found|missing trie node|unknown block|block not found|historical state|not synced|syncing/i;
-const reverted = /revert|vm exec|vm exception/i;
-
 /** What a call answers; null when the contract refuses it or answers nothing. */
 async function ask(node: Node, to: Address, data: Hex): Promise<Hex | null> {
   try {
     const answer = await node.call<Hex>('eth_call', [{ to, data }, 'latest']);
     return answer === '0x' ? null : answer;
   } catch (error) {
-    if (!(error instanceof NodeRefused)) throw error;
-    if (notAtHand.test(error.message) && !reverted.test(error.message)) throw error;
-    return null;
+    if (error instanceof CallEnded) return null;
+    throw error;
   }
 }

@@ -34,6 +34,9 @@ const patienceMs = 120_000;
 /** How long a node that offers no traces is not asked for them again, in milliseconds. */
 const untracedMs = 600_000;
 
+/** Of how many tokens at most is kept what they said, or since when they could not be asked. */
+const rememberedTokens = 10_000;
+
 /** In the place of the first block's hash: the node does not have that block. */
 const unknownGenesis = 'unknown';
 
@@ -53,6 +56,8 @@ export class Scanner {
   #last: Promise<unknown> = Promise.resolve();
   #cancel = () => {};
   #closing = false;
+  /** Whether this chain was looked at since the start: until then its height alone says nothing. */
+  #isKnownChain = false;
   #failing = false;
 
   constructor(parts: ScannerParts) {
@@ -96,14 +101,18 @@ export class Scanner {
     const newest = await node.call<unknown>('eth_blockNumber');
     const head = typeof newest === 'string' && newest !== '' ? Number(newest) : Number.NaN;
     if (Number.isNaN(head)) throw new NodeUnreachable("The node's answer to eth_blockNumber cannot be read");
-    if (store.cursor()?.next === head + 1) return;
+    if (this.#isKnownChain && store.cursor()?.next === head + 1) return;
     let cursor = await this.#cursor(head);
+    this.#isKnownChain = true;
+    if (head < cursor.next && (await this.#isRolledBack(head))) cursor = { ...cursor, next: head };
+    let ahead: { number: number; block: Promise<NodeBlock> } | undefined;
     while (cursor.next <= head && !this.#closing) {
       if (!store.hasAddresses()) {
         store.commit({ ...cursor, next: head + 1 });
         return;
       }
-      const block = await readBlock(node, cursor.next);
+      const block = await (ahead?.number === cursor.next ? ahead.block : readBlock(node, cursor.next));
+      ahead = cursor.next < head ? this.#ahead(cursor.next + 1) : undefined;
       if (await this.#isReorganised(block)) {
         cursor = { ...cursor, next: cursor.next - 1 };
         continue;
@@ -111,10 +120,23 @@ export class Scanner {
       const isTold = store.toldAt(cursor.next).includes(block.hash);
       const deliveries = isTold ? [] : await this.#deliveriesOf(block);
       cursor = { ...cursor, next: cursor.next + 1 };
-      const ids = store.commit(cursor, block.hash, deliveries);
-      if (ids.length > 0)
-        this.#parts.onDeliveries(deliveries.map((delivery, index) => ({ ...delivery, id: ids[index]! })));
+      const kept = store.commit(cursor, block.hash, deliveries);
+      if (kept.length > 0) this.#parts.onDeliveries(kept);
     }
+  }
+
+  /** Begins to read the block after the one at hand: where blocks come quickly, one call after another falls behind. */
+  #ahead(number: number): { number: number; block: Promise<NodeBlock> } {
+    const block = readBlock(this.#parts.node, number);
+    block.catch(() => undefined); // In its turn it is seen, or asked for again.
+    return { number, block };
+  }
+
+  /** Whether a chain that ends before what was told ends with another block: it was not only a node that lags behind. */
+  async #isRolledBack(head: number): Promise<boolean> {
+    const { node, store } = this.#parts;
+    const told = store.toldAt(head);
+    return told.length > 0 && !told.includes((await readBlock(node, head)).hash);
   }
 
   /** Whether the block before is another one than the one that was told: then what it tells now goes first. */
@@ -142,8 +164,10 @@ export class Scanner {
     if (known?.genesis === genesis || (known !== undefined && genesis === unknownGenesis)) return known;
     if (known?.genesis === unknownGenesis) return { ...known, genesis };
     if (known !== undefined) log.warn('This is another chain than last time; going on from its newest block');
+    this.#facts.clear();
+    this.#unnamedSince.clear();
     const cursor = { genesis, next: head + 1 };
-    store.commit(cursor);
+    store.restart(cursor);
     return cursor;
   }
 
@@ -154,13 +178,15 @@ export class Scanner {
     const matches = transfers.flatMap((transfer) => this.#matches(transfer));
     const hashes = [...new Set(matches.map(({ transfer }) => transfer.txHash))];
     const receipts = await readReceipts(node, block, hashes);
+    const tokens = matches.flatMap(({ transfer }) => (transfer.kind === 'native' ? [] : [transfer.token]));
+    const facts = await this.#factsOf(new Set(tokens));
     const deliveries: NewDelivery[] = [];
     for (const { transfer, role, webhook } of matches) {
       const { txHash } = transfer;
       const receipt = receipts.get(txHash)!;
       const transaction = block.transactions.find(({ hash }) => hash === txHash);
       if (transaction === undefined || receipt.status === '0x0') continue;
-      const token = transfer.kind === 'native' ? null : await this.#factsOf(transfer.token);
+      const token = transfer.kind === 'native' ? null : facts.get(transfer.token)!;
       const { id: webhookId, projectId } = webhook;
       const body = eventBody({ transfer, role, projectId, block, transaction, receipt, token, nativeSymbol });
       deliveries.push({ webhookId, projectId, txHash, blockNumber, body, dueAt: clock.now() + this.#parts.delay() });
@@ -187,6 +213,10 @@ export class Scanner {
       );
       // Which way there is was not answered: the next block need not wait for that again.
       if (this.#traceMethod === undefined || this.#traceMethod === 'none') this.#traceBy('none');
+      // Another node may answer under this URL now, with another way of tracing.
+      else if (this.#tracingUntil === Number.POSITIVE_INFINITY || this.#tracingUntil <= clock.now()) {
+        this.#tracingUntil = clock.now() + untracedMs;
+      }
       return readTransfers(node, block, 'none');
     }
   }
@@ -220,23 +250,43 @@ export class Scanner {
     return method;
   }
 
-  async #factsOf(token: Address): Promise<TokenFacts> {
-    const known = this.#facts.get(token);
-    if (known !== undefined) return known;
-    const facts = await readFacts(this.#parts.node, token).catch((error: Error) => this.#withoutFacts(token, error));
-    if (this.#facts.size >= 10_000) this.#facts.clear();
-    // Nothing at all may also be a node that does not have a new contract yet.
-    if (facts.name !== null || facts.symbol !== null || facts.decimals !== null) this.#facts.set(token, facts);
+  /** What the tokens of a block say of themselves. Those that cannot be asked are waited for at the same time. */
+  async #factsOf(tokens: ReadonlySet<Address>): Promise<Map<Address, TokenFacts>> {
+    const facts = new Map<Address, TokenFacts>();
+    let failure: Error | undefined;
+    for (const token of tokens) {
+      const found = this.#facts.get(token) ?? (await this.#ask(token));
+      if (found instanceof Error) failure ??= found;
+      else facts.set(token, found);
+    }
+    if (failure !== undefined) throw failure;
     return facts;
   }
 
+  /** Asks a token; answers why it cannot be asked while there is patience left. */
+  async #ask(token: Address): Promise<TokenFacts | Error> {
+    try {
+      const facts = await readFacts(this.#parts.node, token);
+      this.#unnamedSince.delete(token);
+      // Nothing at all may also be a node that does not have a new contract yet.
+      if (facts.name !== null || facts.symbol !== null || facts.decimals !== null) {
+        if (this.#facts.size >= rememberedTokens) this.#facts.clear();
+        this.#facts.set(token, facts);
+      }
+      return facts;
+    } catch (error) {
+      if (error instanceof NodeBusy) throw error;
+      return this.#withoutFacts(token, error as Error);
+    }
+  }
+
   /** One token that cannot be asked, whatever its contract does to the node, must not hold up everything for good. */
-  #withoutFacts(token: Address, error: Error): TokenFacts {
+  #withoutFacts(token: Address, error: Error): TokenFacts | Error {
     const { clock, log } = this.#parts;
-    if (error instanceof NodeBusy) throw error;
     const since = this.#unnamedSince.get(token) ?? clock.now();
+    if (this.#unnamedSince.size >= rememberedTokens) this.#unnamedSince.clear();
     this.#unnamedSince.set(token, since);
-    if (clock.now() - since < patienceMs) throw error;
+    if (clock.now() - since < patienceMs) return error;
     log.warn({ err: error, token }, 'This token does not tell its name and decimals; its events are told without');
     return { name: null, symbol: null, decimals: null };
   }

@@ -93,8 +93,10 @@ export class NotificationStore {
         throw new Error(`Another process is using ${file}. Stop it, or choose another folder with DATA_DIR.`);
       }
       const { code, message } = error as { code?: string; message: string };
-      if (!/NOTADB|READONLY|CANTOPEN/.test(code ?? '')) throw error;
-      throw new Misconfigured(`DATA_DIR: ${file} cannot be used: ${message}`);
+      if (!/NOTADB|CORRUPT|READONLY|CANTOPEN/.test(code ?? '')) throw error;
+      const isBroken = /NOTADB|CORRUPT/.test(code ?? '');
+      const hint = isBroken ? '. Put a backup in its place, or move it away and make the webhooks anew' : '';
+      throw new Misconfigured(`DATA_DIR: ${file} cannot be used: ${message}${hint}`);
     }
   }
 
@@ -178,9 +180,21 @@ export class NotificationStore {
       .map(({ hash }) => hash);
   }
 
-  /** Keeps a block's deliveries, that it was told, and the next place, all or nothing; answers the deliveries' ids. */
-  commit(cursor: Cursor, hash?: string, deliveries: readonly NewDelivery[] = []): number[] {
+  /** Begins anew on another chain: which blocks of the last one were told says nothing of this one. */
+  restart(cursor: Cursor): void {
+    this.#db.transaction(() => {
+      this.#db.exec('DELETE FROM blocks');
+      this.commit(cursor);
+    })();
+  }
+
+  /**
+   * Keeps a block's deliveries, that it was told, and the next place, all or nothing; answers the deliveries that were
+   * kept: those to webhooks that were deleted meanwhile are not.
+   */
+  commit(cursor: Cursor, hash?: string, deliveries: readonly NewDelivery[] = []): (NewDelivery & { id: number })[] {
     const move = this.#db.prepare('INSERT OR REPLACE INTO cursor VALUES (1, :genesis, :next)');
+    const webhook = this.#db.prepare<[string]>('SELECT 1 FROM webhooks WHERE id = ?');
     const insert = this.#db.prepare(
       'INSERT INTO deliveries (webhookId, projectId, txHash, blockNumber, body, dueAt) ' +
         'VALUES (:webhookId, :projectId, :txHash, :blockNumber, :body, :dueAt)',
@@ -191,7 +205,9 @@ export class NotificationStore {
         this.#db.prepare('INSERT OR IGNORE INTO blocks VALUES (?, ?)').run(hash, cursor.next - 1);
         this.#db.prepare('DELETE FROM blocks WHERE number < ?').run(cursor.next - rememberedBlocks);
       }
-      return deliveries.map((delivery) => Number(insert.run(delivery).lastInsertRowid));
+      return deliveries
+        .filter(({ webhookId }) => webhook.get(webhookId) !== undefined)
+        .map((delivery) => ({ ...delivery, id: Number(insert.run(delivery).lastInsertRowid) }));
     })();
   }
 

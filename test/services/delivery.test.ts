@@ -1,70 +1,63 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DeliveryProgress } from '../../services/notification/types.ts';
-import { type Harness, startHarness, temporaryFolder } from './harness.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { type Harness, startHarness, surroundings } from './harness.ts';
+import { startLimitedNode } from './limited-node.ts';
+import { startReceiver } from './receiver.ts';
 
-let chain: Chain;
-let receiver: Receiver;
+const here = surroundings({ scripted: true });
 let services: Harness;
-let folder: ReturnType<typeof temporaryFolder>;
 
-beforeAll(async () => {
-  chain = await startChain({ scripted: true });
-});
-afterAll(() => chain.close());
 beforeEach(async () => {
-  folder = temporaryFolder();
-  receiver = await startReceiver();
-  services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
 });
-afterEach(async () => {
-  await services.close();
-  await receiver.close();
-  folder.remove();
-});
+afterEach(() => services.close());
 
 const settled = ({ type }: DeliveryProgress) => type === 'scheduled' || type === 'ended';
 
 /** Mines a transfer to Treasury and scans it; resolves with what came after the first attempt. */
 async function mineOne(amount?: bigint): Promise<DeliveryProgress> {
   const after = services.step(settled);
-  await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', ...(amount === undefined ? {} : { amount }) });
+  await here.chain.transfer({
+    kind: 'native',
+    from: 'Alice',
+    to: 'Treasury',
+    ...(amount === undefined ? {} : { amount }),
+  });
   await services.notification.scan();
   return await after;
 }
 
 test.each([201, 204, 302, 404, 500])('an answer of %i is not success', async (status) => {
-  receiver.answer(status);
-  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  here.receiver.answer(status);
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   expect(await mineOne()).toMatchObject({ type: 'scheduled', reason: 'retry' });
 });
 
 test('a failed delivery is tried again on schedule with the same bytes, seven times in all', async () => {
-  receiver.answer(500);
-  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  here.receiver.answer(500);
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   await mineOne();
   const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000] as const;
   for (const [index, delay] of [15 * second, minute, 10 * minute, hour, day, day].entries()) {
     services.clock.advance(delay - 1);
-    expect(receiver.received).toHaveLength(index + 1);
+    expect(here.receiver.received).toHaveLength(index + 1);
     const after = services.step(settled);
     services.clock.advance(1);
     const outcome = await after;
-    expect(receiver.received).toHaveLength(index + 2);
+    expect(here.receiver.received).toHaveLength(index + 2);
     expect(outcome.type).toBe(index === 5 ? 'ended' : 'scheduled');
   }
   services.clock.advance(30 * day);
-  expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
-  expect(receiver.received).toHaveLength(7);
+  expect(new Set(here.receiver.received.map(({ body }) => body)).size).toBe(1);
+  expect(here.receiver.received).toHaveLength(7);
   expect(services.notification.pending()).toBe(0);
 });
 
 test('a delivery that succeeds on a retry is over', async () => {
-  receiver.answer(503);
-  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  here.receiver.answer(503);
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   await mineOne();
-  receiver.answer(200);
+  here.receiver.answer(200);
   const after = services.step(settled);
   services.clock.advance(15_000);
   expect(await after).toMatchObject({ type: 'ended', outcome: 'delivered' });
@@ -72,10 +65,10 @@ test('a delivery that succeeds on a retry is over', async () => {
 });
 
 test('a receiver that does not answer within 3 s is given up on until the retry', async () => {
-  receiver.answer(null);
-  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  here.receiver.answer(null);
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   const outcome = mineOne();
-  await receiver.until(1);
+  await here.receiver.until(1);
   const answered = services.step(({ type }) => type === 'answered');
   services.clock.advance(2_999);
   services.clock.advance(1);
@@ -86,42 +79,43 @@ test('a receiver that does not answer within 3 s is given up on until the retry'
 
 test('a receiver that hangs or is gone does not hold up another one', async () => {
   const healthy = await startReceiver();
-  receiver.answer(null);
-  await services.watch(receiver.url, [chain.wallets.Treasury]);
-  await services.watch('http://127.0.0.1:1/gone', [chain.wallets.Treasury]);
-  await services.watch(healthy.url, [chain.wallets.Treasury]);
-  await chain.burst(10, { from: 'Alice', to: 'Treasury' });
+  here.receiver.answer(null);
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  await services.watch('http://127.0.0.1:1/gone', [here.chain.wallets.Treasury]);
+  await services.watch(healthy.url, [here.chain.wallets.Treasury]);
+  await here.chain.burst(10, { from: 'Alice', to: 'Treasury' });
   await services.notification.scan();
   expect(await healthy.until(10)).toHaveLength(10);
-  expect(receiver.received.length).toBeLessThanOrEqual(1);
+  expect(here.receiver.received.length).toBeLessThanOrEqual(1);
   await healthy.close();
-  receiver.answer(200);
-  await receiver.until(1);
+  here.receiver.answer(200);
+  await here.receiver.until(1);
   const answered = services.step(({ type }) => type === 'answered');
   services.clock.advance(3_000);
   await answered;
 });
 
 test('a user and a password in the URL are sent as credentials', async () => {
-  await services.watch(receiver.url.replace('//', '//harbor:p%40ss@'), [chain.wallets.Treasury]);
+  await services.watch(here.receiver.url.replace('//', '//harbor:p%40ss@'), [here.chain.wallets.Treasury]);
   await mineOne(1n);
-  const [event] = await receiver.until(1);
+  const [event] = await here.receiver.until(1);
   expect(event!.authorization).toBe(`Basic ${Buffer.from('harbor:p@ss').toString('base64')}`);
 });
 
 test('events are sent newest first', async () => {
   services.notification.setFaults({ paused: true });
-  await services.watch(receiver.url, [chain.wallets.Treasury]);
-  for (const amount of [1n, 2n, 3n]) await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  for (const amount of [1n, 2n, 3n])
+    await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
   await services.notification.scan();
-  expect(receiver.received).toHaveLength(0);
+  expect(here.receiver.received).toHaveLength(0);
   services.notification.setFaults({ paused: false });
-  const received = await receiver.until(3);
+  const received = await here.receiver.until(3);
   expect(received.map(({ body }) => JSON.parse(body).value)).toEqual(['3', '2', '1']);
 });
 
 test('every step of a delivery is told, in order', async () => {
-  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   const steps: string[] = [];
   services.notification.onProgress(({ type }) => steps.push(type));
   expect(await mineOne()).toMatchObject({ type: 'ended', outcome: 'delivered', blockNumber: expect.any(Number) });
@@ -130,11 +124,11 @@ test('every step of a delivery is told, in order', async () => {
 
 test('faults: repeated, delayed', async () => {
   services.notification.setFaults({ repeat: 2, repeatAfterMs: 20_000, delayMs: 5_000 });
-  await services.watch(receiver.url, [chain.wallets.Treasury]);
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   const first = mineOne();
   await services.step(({ type }) => type === 'matched');
   services.clock.advance(4_999);
-  expect(receiver.received).toHaveLength(0);
+  expect(here.receiver.received).toHaveLength(0);
   services.clock.advance(1);
   expect(await first).toMatchObject({ type: 'scheduled', reason: 'repeat' });
   for (const type of ['scheduled', 'ended']) {
@@ -142,17 +136,17 @@ test('faults: repeated, delayed', async () => {
     services.clock.advance(20_000);
     expect(await after).toMatchObject({ type });
   }
-  expect(receiver.received).toHaveLength(3);
-  expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+  expect(here.receiver.received).toHaveLength(3);
+  expect(new Set(here.receiver.received.map(({ body }) => body)).size).toBe(1);
 });
 
 test('fault: another order', async () => {
   services.notification.setFaults({ paused: true, reorder: true });
-  await services.watch(receiver.url, [chain.wallets.Treasury]);
-  const mined = await chain.burst(40, { from: 'Alice', to: 'Treasury' });
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  const mined = await here.chain.burst(40, { from: 'Alice', to: 'Treasury' });
   await services.notification.scan();
   services.notification.setFaults({ paused: false });
-  const order = (await receiver.until(40)).map(({ body }) => JSON.parse(body).txHash);
+  const order = (await here.receiver.until(40)).map(({ body }) => JSON.parse(body).txHash);
   const newestFirst = mined.map(({ hash }) => hash).reverse();
   expect(order).not.toEqual(newestFirst);
   expect(order).toHaveLength(40);
@@ -160,41 +154,45 @@ test('fault: another order', async () => {
 });
 
 test('nothing is lost or told twice over a restart', async () => {
-  await services.watch(receiver.url, [chain.wallets.Treasury]);
-  receiver.answer(500);
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  here.receiver.answer(500);
   await mineOne(1n);
   await services.close();
-  await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
-  receiver.answer(200);
+  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
+  here.receiver.answer(200);
 
-  services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
   if (services.notification.pending() > 1) await services.step(settled);
   services.clock.advance(15_000);
-  await receiver.until(3);
-  expect(receiver.received.map(({ body }) => JSON.parse(body).value)).toEqual(['1', '2', '1']);
+  await here.receiver.until(3);
+  expect(here.receiver.received.map(({ body }) => JSON.parse(body).value)).toEqual(['1', '2', '1']);
   await services.close();
 
-  services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
   expect(services.notification.pending()).toBe(0);
   const { body } = await services.call('GET', '/webhooks/harbor');
   expect(body).toHaveLength(1);
 });
 
 test('a second process on the same folder is refused with a clear message', async () => {
-  await expect(startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir })).rejects.toThrow(
+  await expect(startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir })).rejects.toThrow(
     /Another process is using .*sqlite/,
   );
 });
 
-test('on another chain scanning goes on from its newest block', async () => {
-  await services.watch(receiver.url, [chain.wallets.Treasury]);
+test('a webhook that is deleted while a block is read does not keep the block from the others', async () => {
+  const node = await startLimitedNode(here.chain.rpcUrl, []);
   await services.close();
-  const second = await startChain({ scripted: true });
-  await second.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 1n });
-  services = await startHarness({ rpcUrl: second.rpcUrl, dir: folder.dir });
-  await second.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
+  services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  const deleted = await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  node.change('eth_getTransactionReceipt', async (receipt) => {
+    await services.call('DELETE', `/webhook/${deleted}`);
+    return receipt;
+  });
+  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
   await services.notification.scan();
-  const received = await receiver.until(1);
-  expect(received.map(({ body }) => JSON.parse(body).value)).toEqual(['2']);
-  await second.close();
+  await here.receiver.until(1);
+  expect(services.notification.pending()).toBeLessThanOrEqual(1);
+  await node.close();
 });

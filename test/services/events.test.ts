@@ -1,9 +1,9 @@
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
-import { type Chain, type Mined, startChain } from '../../sandbox/chain/index.ts';
+import type { Mined } from '../../sandbox/chain/index.ts';
 import type { DeliveryProgress } from '../../services/notification/types.ts';
-import { type Harness, startHarness, temporaryFolder } from './harness.ts';
+import { type Harness, startHarness, surroundings } from './harness.ts';
 import { startLimitedNode } from './limited-node.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
@@ -13,36 +13,24 @@ const nobody = '0x0000000000000000000000000000000000000000';
 describe.each([{ scripted: false }, { scripted: true }])(
   'events of a chain with scripted: $scripted',
   ({ scripted }) => {
-    let chain: Chain;
-    let receiver: Receiver;
+    const here = surroundings({ scripted });
     let services: Harness;
-    let folder: ReturnType<typeof temporaryFolder>;
 
-    beforeAll(async () => {
-      chain = await startChain({ scripted });
-    });
-    afterAll(() => chain.close());
     beforeEach(async () => {
-      folder = temporaryFolder();
-      receiver = await startReceiver();
-      services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+      services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
     });
-    afterEach(async () => {
-      await services.close();
-      await receiver.close();
-      folder.remove();
-    });
+    afterEach(() => services.close());
 
     /** Scans and answers the bodies that arrive, oldest event first. */
     async function delivered(count: number): Promise<string[]> {
       await services.notification.scan();
-      const received = await receiver.until(count);
+      const received = await here.receiver.until(count);
       return received.map(({ body }) => body).reverse();
     }
 
     /** What every event of a transaction tells, as read from the chain by another way. */
     async function common(mined: Mined) {
-      const rpc = rpcOf(chain.rpcUrl);
+      const rpc = rpcOf(here.chain.rpcUrl);
       const transaction = await rpc<Record<'blockHash' | 'gas' | 'value', string>>('eth_getTransactionByHash', [
         mined.hash,
       ]);
@@ -66,9 +54,9 @@ describe.each([{ scripted: false }, { scripted: true }])(
     }
 
     test('a native transfer', async () => {
-      const { Alice, Treasury } = chain.wallets;
-      await services.watch(receiver.url, [Treasury]);
-      const mined = await chain.transfer({
+      const { Alice, Treasury } = here.chain.wallets;
+      await services.watch(here.receiver.url, [Treasury]);
+      const mined = await here.chain.transfer({
         kind: 'native',
         from: 'Alice',
         to: 'Treasury',
@@ -84,14 +72,14 @@ describe.each([{ scripted: false }, { scripted: true }])(
         tokenType: 'NATIVE',
         tokenAddress: sentinel,
       });
-      expect(receiver.received[0]).toMatchObject({ method: 'POST', contentType: 'application/json' });
+      expect(here.receiver.received[0]).toMatchObject({ method: 'POST', contentType: 'application/json' });
     });
 
     test('an internal native transfer comes from the contract', async () => {
-      const { Alice, Treasury } = chain.wallets;
-      const { splitter } = chain.contracts;
-      await services.watch(receiver.url, [Treasury, splitter]);
-      const mined = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 7n });
+      const { Alice, Treasury } = here.chain.wallets;
+      const { splitter } = here.chain.contracts;
+      await services.watch(here.receiver.url, [Treasury, splitter]);
+      const mined = await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 7n });
       const bodies = (await delivered(3)).map((body) => JSON.parse(body));
       const same = {
         ...(await common(mined)),
@@ -108,10 +96,10 @@ describe.each([{ scripted: false }, { scripted: true }])(
     });
 
     test('an ERC-20 transfer is told to the watcher of the token, of the receiver and of the sender', async () => {
-      const { Alice, Treasury } = chain.wallets;
-      const { address } = chain.tokens.dollar;
-      await services.watch(receiver.url, [Alice, Treasury, address]);
-      const mined = await chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 12_500_000n });
+      const { Alice, Treasury } = here.chain.wallets;
+      const { address } = here.chain.tokens.dollar;
+      await services.watch(here.receiver.url, [Alice, Treasury, address]);
+      const mined = await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 12_500_000n });
       const bodies = (await delivered(3)).map((body) => JSON.parse(body));
       const same = {
         ...(await common(mined)),
@@ -132,10 +120,10 @@ describe.each([{ scripted: false }, { scripted: true }])(
     });
 
     test('an NFT beyond 2^53 keeps every digit of its id, as a bare integer', async () => {
-      const { Alice, Treasury } = chain.wallets;
-      await services.watch(receiver.url, [Treasury]);
+      const { Alice, Treasury } = here.chain.wallets;
+      await services.watch(here.receiver.url, [Treasury]);
       const id = 2n ** 255n + 12345n;
-      const mined = await chain.transfer({ kind: 'erc721', token: 'names', from: 'Alice', to: 'Treasury', id });
+      const mined = await here.chain.transfer({ kind: 'erc721', token: 'names', from: 'Alice', to: 'Treasury', id });
       const [body] = await delivered(1);
       expect(body).toContain(`"tokenId":${id},`);
       const { tokenId: _, ...rest } = JSON.parse(body!);
@@ -144,23 +132,29 @@ describe.each([{ scripted: false }, { scripted: true }])(
         from: Alice,
         to: Treasury,
         tokenType: 'ERC-721',
-        tokenAddress: chain.tokens.names.address,
+        tokenAddress: here.chain.tokens.names.address,
         tokenName: 'Harbor Names',
         tokenSymbol: 'HNAME',
       });
     });
 
     test('an ERC-1155 transfer, alone and in a batch, has id and value', async () => {
-      const { Alice, Treasury } = chain.wallets;
-      await services.watch(receiver.url, [Treasury]);
-      const single = await chain.transfer({ kind: 'erc1155', from: 'Alice', to: 'Treasury', id: 2n, amount: 3n });
-      const batch = await chain.transfer({ kind: 'erc1155', from: 'Alice', to: 'Treasury', amount: 4n, batch: true });
+      const { Alice, Treasury } = here.chain.wallets;
+      await services.watch(here.receiver.url, [Treasury]);
+      const single = await here.chain.transfer({ kind: 'erc1155', from: 'Alice', to: 'Treasury', id: 2n, amount: 3n });
+      const batch = await here.chain.transfer({
+        kind: 'erc1155',
+        from: 'Alice',
+        to: 'Treasury',
+        amount: 4n,
+        batch: true,
+      });
       const bodies = (await delivered(4)).map((body) => JSON.parse(body));
       const same = {
         from: Alice,
         to: Treasury,
         tokenType: 'ERC-1155',
-        tokenAddress: chain.tokens.supplies.address,
+        tokenAddress: here.chain.tokens.supplies.address,
         tokenName: 'Harbor Supplies',
         tokenSymbol: 'HSUP',
       };
@@ -172,29 +166,29 @@ describe.each([{ scripted: false }, { scripted: true }])(
     });
 
     test('two equal transfers in one transaction give two equal bodies', async () => {
-      await services.watch(receiver.url, [chain.wallets.Treasury]);
-      await chain.twins({ from: 'Alice', to: 'Treasury' });
+      await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+      await here.chain.twins({ from: 'Alice', to: 'Treasury' });
       const [one, two] = await delivered(2);
       expect(one).toBe(two);
     });
 
     test('a mint comes from and a burn goes to the zero address', async () => {
-      await services.watch(receiver.url, [chain.wallets.Treasury]);
-      await chain.mint({ to: 'Treasury', token: 'bell' });
+      await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+      await here.chain.mint({ to: 'Treasury', token: 'bell' });
       await services.notification.scan();
-      await chain.burn({ from: 'Treasury', token: 'bell' });
+      await here.chain.burn({ from: 'Treasury', token: 'bell' });
       const bodies = (await delivered(2)).map((body) => JSON.parse(body));
       expect(bodies).toContainEqual(expect.objectContaining({ from: nobody, direction: 'incoming' }));
       expect(bodies).toContainEqual(expect.objectContaining({ to: nobody, direction: 'outgoing' }));
     });
 
     test('eventType decides what a webhook hears', async () => {
-      const receivers = { NATIVE: receiver, ERC20: await startReceiver(), ERC721: await startReceiver() };
+      const receivers = { NATIVE: here.receiver, ERC20: await startReceiver(), ERC721: await startReceiver() };
       for (const eventType of ['NATIVE', 'ERC20', 'ERC721'] as const) {
-        await services.watch(receivers[eventType].url, [chain.wallets.Grants], eventType);
+        await services.watch(receivers[eventType].url, [here.chain.wallets.Grants], eventType);
       }
       for (const kind of ['native', 'internal', 'erc20', 'erc721', 'erc1155'] as const) {
-        await chain.transfer({ kind, from: 'Alice', to: 'Grants' });
+        await here.chain.transfer({ kind, from: 'Alice', to: 'Grants' });
       }
       await services.notification.scan();
       const typesOf = async (one: Receiver, count: number) =>
@@ -207,8 +201,8 @@ describe.each([{ scripted: false }, { scripted: true }])(
     });
 
     test('a burst of a hundred arrives whole', async () => {
-      await services.watch(receiver.url, [chain.wallets.Treasury]);
-      const mined = await chain.burst(100);
+      await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+      const mined = await here.chain.burst(100);
       const bodies = (await delivered(100)).map((body) => JSON.parse(body));
       expect(new Set(bodies.map(({ txHash }) => txHash))).toEqual(new Set(mined.map(({ hash }) => hash)));
       expect(new Set(bodies.map(({ direction }) => direction))).toEqual(new Set(['incoming', 'outgoing']));
@@ -217,63 +211,48 @@ describe.each([{ scripted: false }, { scripted: true }])(
 );
 
 describe('a chain with anvil', () => {
-  let chain: Chain;
-  let receiver: Receiver;
-  let folder: ReturnType<typeof temporaryFolder>;
-
-  beforeAll(async () => {
-    chain = await startChain();
-  });
-  afterAll(() => chain.close());
-  beforeEach(async () => {
-    folder = temporaryFolder();
-    receiver = await startReceiver();
-  });
-  afterEach(async () => {
-    await receiver.close();
-    folder.remove();
-  });
+  const here = surroundings();
 
   test('a transaction that failed gives no event', async () => {
-    const services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
+    const services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
     const matched: DeliveryProgress[] = [];
     services.notification.onProgress((progress) => progress.type === 'matched' && matched.push(progress));
-    await services.watch(receiver.url, [chain.wallets.Alice, chain.wallets.Treasury]);
+    await services.watch(here.receiver.url, [here.chain.wallets.Alice, here.chain.wallets.Treasury]);
     // The dollar contract takes no coins; the transaction is mined, and reverted.
-    const { address } = chain.tokens.dollar;
-    await expect(chain.transfer({ kind: 'native', from: 'Alice', to: address })).rejects.toThrow(/reverted/);
-    const mined = await chain.transfer({ kind: 'native', from: 'Bob', to: 'Treasury' });
+    const { address } = here.chain.tokens.dollar;
+    await expect(here.chain.transfer({ kind: 'native', from: 'Alice', to: address })).rejects.toThrow(/reverted/);
+    const mined = await here.chain.transfer({ kind: 'native', from: 'Bob', to: 'Treasury' });
     await services.notification.scan();
     expect(matched.map(({ txHash }) => txHash)).toEqual([mined.hash]);
     await services.close();
   });
 
   test('internal transfers are read with the debug tracer where trace_block is missing', async () => {
-    const node = await startLimitedNode(chain.rpcUrl, ['trace_block']);
-    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
-    await services.watch(receiver.url, [chain.wallets.Treasury]);
-    await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 9n });
+    const node = await startLimitedNode(here.chain.rpcUrl, ['trace_block']);
+    const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+    await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 9n });
     await services.notification.scan();
-    const [event] = await receiver.until(1);
+    const [event] = await here.receiver.until(1);
     expect(JSON.parse(event!.body)).toMatchObject({
       isInternalTransaction: true,
       value: '9',
-      from: chain.contracts.splitter,
+      from: here.chain.contracts.splitter,
     });
     await services.close();
     await node.close();
   });
 
   test('a node without traces is told in the log, and everything else still arrives', async () => {
-    const node = await startLimitedNode(chain.rpcUrl, ['trace_block', 'debug_traceBlockByNumber']);
+    const node = await startLimitedNode(here.chain.rpcUrl, ['trace_block', 'debug_traceBlockByNumber']);
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
-    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir, log });
-    await services.watch(receiver.url, [chain.wallets.Treasury]);
-    await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury' });
-    await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 11n });
+    const services = await startHarness({ rpcUrl: node.url, dir: here.dir, log });
+    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+    await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury' });
+    await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 11n });
     await services.notification.scan();
-    const [event] = await receiver.until(1);
+    const [event] = await here.receiver.until(1);
     expect(JSON.parse(event!.body).value).toBe('11');
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('coins sent by contracts will not be seen');
@@ -282,45 +261,26 @@ describe('a chain with anvil', () => {
   });
 
   test('a node that was away is read from where it was left', async () => {
-    const node = await startLimitedNode(chain.rpcUrl, []);
-    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
-    await services.watch(receiver.url, [chain.wallets.Treasury]);
+    const node = await startLimitedNode(here.chain.rpcUrl, []);
+    const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
     node.setAway(true);
-    const mined = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
+    const mined = await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
     await expect(services.notification.scan()).rejects.toThrow(/does not answer/);
     node.setAway(false);
     await services.notification.scan();
-    const [event] = await receiver.until(1);
+    const [event] = await here.receiver.until(1);
     expect(JSON.parse(event!.body).txHash).toBe(mined.hash);
     await services.close();
     await node.close();
   });
 
-  test('a reorganisation tells what the new blocks hold, and nothing twice', async () => {
-    const rpc = rpcOf(chain.rpcUrl);
-    const pay = (amount: bigint) => chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
-    const services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
-    await services.watch(receiver.url, [chain.wallets.Treasury]);
-    await pay(1n);
-    const fork = await rpc('evm_snapshot');
-    await pay(2n);
-    await pay(3n);
-    await services.notification.scan();
-    await receiver.until(3);
-    await rpc('evm_revert', [fork]);
-    for (const amount of [4n, 5n, 6n]) await pay(amount);
-    await services.notification.scan();
-    const values = (await receiver.until(6)).map(({ body }) => JSON.parse(body).value);
-    expect(values.sort()).toEqual(['1', '2', '3', '4', '5', '6']);
-    await services.close();
-  });
-
   test('a node whose rate is used up is asked again, and nothing is told without its internal transfer or name', async () => {
-    const node = await startLimitedNode(chain.rpcUrl, []);
-    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
-    await services.watch(receiver.url, [chain.wallets.Treasury]);
-    await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 9n });
-    await chain.transfer({ kind: 'erc20', token: 'dollar', from: 'Alice', to: 'Treasury', amount: 8n });
+    const node = await startLimitedNode(here.chain.rpcUrl, []);
+    const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+    await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 9n });
+    await here.chain.transfer({ kind: 'erc20', token: 'dollar', from: 'Alice', to: 'Treasury', amount: 8n });
     const busy = { code: -32000, message: 'Too many requests, please retry' };
     node.refuse('trace_block', busy);
     await expect(services.notification.scan()).rejects.toThrow(/Too many requests/);
@@ -331,7 +291,7 @@ describe('a chain with anvil', () => {
     await expect(services.notification.scan()).rejects.toThrow(/Too many requests/);
     node.refuse('eth_call', null);
     await services.notification.scan();
-    const events = (await receiver.until(2)).map(({ body }) => JSON.parse(body));
+    const events = (await here.receiver.until(2)).map(({ body }) => JSON.parse(body));
     expect(events).toContainEqual(expect.objectContaining({ value: '9', isInternalTransaction: true }));
     expect(events).toContainEqual(expect.objectContaining({ value: '8', tokenDecimals: '6' }));
     await services.close();
@@ -339,31 +299,31 @@ describe('a chain with anvil', () => {
   });
 
   test('a block whose traces are pruned is told without them after a while, and so are those after it', async () => {
-    const node = await startLimitedNode(chain.rpcUrl, []);
-    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
-    await services.watch(receiver.url, [chain.wallets.Treasury]);
-    await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 1n });
+    const node = await startLimitedNode(here.chain.rpcUrl, []);
+    const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+    await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 1n });
     await services.notification.scan();
     node.refuse('trace_block', { code: -32000, message: 'required historical state unavailable' });
-    await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
-    await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 3n });
+    await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
+    await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 3n });
     await expect(services.notification.scan()).rejects.toThrow(/historical state/);
     services.clock.advance(120_000);
     await services.notification.scan();
-    const values = (await receiver.until(3)).map(({ body }) => JSON.parse(body).value);
+    const values = (await here.receiver.until(3)).map(({ body }) => JSON.parse(body).value);
     expect(values.sort()).toEqual(['1', '2', '3']);
     await services.close();
     await node.close();
   });
 
   test('a block with more logs than the node answers at once is read from its receipts', async () => {
-    const node = await startLimitedNode(chain.rpcUrl, []);
+    const node = await startLimitedNode(here.chain.rpcUrl, []);
     node.refuse('eth_getLogs', { code: -32005, message: 'query returned more than 10000 results' });
-    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
-    await services.watch(receiver.url, [chain.wallets.Treasury]);
-    await chain.transfer({ kind: 'erc20', token: 'dollar', from: 'Alice', to: 'Treasury', amount: 8n });
+    const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+    await here.chain.transfer({ kind: 'erc20', token: 'dollar', from: 'Alice', to: 'Treasury', amount: 8n });
     await services.notification.scan();
-    const [event] = await receiver.until(1);
+    const [event] = await here.receiver.until(1);
     expect(JSON.parse(event!.body)).toMatchObject({ tokenType: 'ERC-20', value: '8' });
     await services.close();
     await node.close();

@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import type { DeliveryProgress, EventType, Notification, Project } from '../../services/notification/types.ts';
 import { type Services, type ServicesOptions, startServices } from '../../services/start.ts';
 import { ManualClock } from './manual-clock.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
 
 /** The projects of all tests. */
 export const harbor: Project = { id: 'harbor', key: 'harbor-key', secret: 'harbor-secret' };
@@ -13,6 +16,36 @@ export const other: Project = { id: 'other', key: 'other-key', secret: 'other-se
 export function temporaryFolder(): { dir: string; remove: () => void } {
   const dir = mkdtempSync(join(tmpdir(), 'services-'));
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
+}
+
+/** What tests of the notification service happen in. */
+export interface Surroundings {
+  /** One for all tests. */
+  chain: Chain;
+  /** A new one for each test. */
+  receiver: Receiver;
+  /** A new, empty folder for each test. */
+  dir: string;
+}
+
+/** Gives the tests of the file, or of the `describe` that calls it, a chain, and each of them a receiver and a folder. */
+export function surroundings(options: { scripted?: boolean } = {}): Surroundings {
+  const here = {} as Surroundings;
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeAll(async () => {
+    here.chain = await startChain(options);
+  });
+  afterAll(() => here.chain.close());
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    here.dir = folder.dir;
+    here.receiver = await startReceiver();
+  });
+  afterEach(async () => {
+    await here.receiver.close();
+    folder.remove();
+  });
+  return here;
 }
 
 /** Running services with a clock in the test's hand. */

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { truncateSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { NotificationStore } from '../../services/notification/store.ts';
 import { harbor, temporaryFolder } from './harness.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -72,6 +75,15 @@ test.each([
   );
   expect(code).toBe(78);
   expect(said).toContain(`${variable} ${value}`);
+});
+
+test('a broken state file is named, with what to do, and the exit code is 78', async () => {
+  const dir = join(folder.dir, 'broken');
+  new NotificationStore(dir).close();
+  truncateSync(join(dir, 'notification.sqlite'), 4096);
+  const { code, said } = await ended(run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: dir }));
+  expect(code).toBe(78);
+  expect(said).toMatch(/DATA_DIR: .*notification\.sqlite cannot be used: .*malformed\. Put a backup in its place/);
 });
 
 test('an unknown service is refused', async () => {

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
-import { type Chain, startChain } from '../../sandbox/chain/index.ts';
-import { type Harness, startHarness, temporaryFolder } from './harness.ts';
+import { type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
 
 const patience = 120_000;
 const methods = ['trace_block', 'debug_traceBlockByNumber'] as const;
@@ -11,35 +11,25 @@ const methods = ['trace_block', 'debug_traceBlockByNumber'] as const;
 describe.each([{ scripted: false }, { scripted: true }])(
   'what nodes answer, over a chain with scripted: $scripted',
   ({ scripted }) => {
-    let chain: Chain;
+    const here = surroundings({ scripted });
     let node: LimitedNode;
-    let receiver: Receiver;
     let services: Harness;
-    let folder: ReturnType<typeof temporaryFolder>;
 
-    beforeAll(async () => {
-      chain = await startChain({ scripted });
-    });
-    afterAll(() => chain.close());
     beforeEach(async () => {
-      folder = temporaryFolder();
-      receiver = await startReceiver();
-      node = await startLimitedNode(chain.rpcUrl, []);
-      services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
-      await services.watch(receiver.url, [chain.wallets.Treasury]);
+      node = await startLimitedNode(here.chain.rpcUrl, []);
+      services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+      await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
     });
     afterEach(async () => {
       await services.close();
       await node.close();
-      await receiver.close();
-      folder.remove();
     });
 
     const pay = (amount: bigint, kind: 'native' | 'internal' | 'erc20' = 'native') =>
-      chain.transfer({ kind, from: 'Alice', to: 'Treasury', amount });
+      here.chain.transfer({ kind, from: 'Alice', to: 'Treasury', amount });
     const scan = () => services.notification.scan();
     const values = async (count: number) =>
-      (await receiver.until(count)).map(({ body }) => JSON.parse(body).value as string).sort();
+      (await here.receiver.until(count)).map(({ body }) => JSON.parse(body).value as string).sort();
 
     test('an answer of many megabytes is read', async () => {
       node.change('trace_block', ([first, ...more]: object[]) => [{ ...first, output: 'f'.repeat(12e6) }, ...more]);
@@ -65,15 +55,36 @@ describe.each([{ scripted: false }, { scripted: true }])(
         calls += 1;
         return receipt;
       });
-      await chain.burst(50, { from: 'Alice', to: 'Treasury' });
+      await here.chain.burst(50, { from: 'Alice', to: 'Treasury' });
       await scan();
-      await receiver.until(50);
+      await here.receiver.until(50);
       expect(calls).toBe(0);
       node.refuse('eth_getBlockReceipts', 500);
-      await chain.burst(50, { from: 'Alice', to: 'Treasury' });
+      await here.chain.burst(50, { from: 'Alice', to: 'Treasury' });
       await scan();
-      await receiver.until(100);
+      await here.receiver.until(100);
       expect(calls).toBe(50);
+    });
+
+    test('what a block holds, and the next block, are asked for at the same time', async () => {
+      const asked = { trace_block: Promise.withResolvers<void>(), next: Promise.withResolvers<void>() };
+      const head = Number(await rpcOf(here.chain.rpcUrl)('eth_blockNumber'));
+      node.change('eth_getLogs', async (logs) => {
+        await Promise.all([asked.trace_block.promise, asked.next.promise]);
+        return logs;
+      });
+      node.change('trace_block', (traces) => {
+        asked.trace_block.resolve();
+        return traces;
+      });
+      node.change('eth_getBlockByNumber', (block, [number]) => {
+        if (Number(number) === head + 2) asked.next.resolve();
+        return block;
+      });
+      await pay(1n);
+      await pay(2n);
+      await scan();
+      expect(await values(2)).toEqual(['1', '2']);
     });
 
     test('no list of logs is not an empty one', async () => {
@@ -85,9 +96,9 @@ describe.each([{ scripted: false }, { scripted: true }])(
 
     test('logs that each transaction counts anew are all told', async () => {
       node.change('eth_getLogs', (logs: object[]) => logs.map((log) => ({ ...log, logIndex: '0x0' })));
-      await chain.burst(10, { from: 'Alice', to: 'Treasury' });
+      await here.chain.burst(10, { from: 'Alice', to: 'Treasury' });
       await scan();
-      const tokens = (await receiver.until(10)).map(({ body }) => JSON.parse(body).tokenType);
+      const tokens = (await here.receiver.until(10)).map(({ body }) => JSON.parse(body).tokenType);
       expect(tokens).toContain('ERC-20');
     });
 
@@ -103,7 +114,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
 
     test('another block than the one asked for is not taken for it', async () => {
       await pay(1n);
-      const before = await rpcOf(chain.rpcUrl)('eth_getBlockByNumber', ['0x1', true]);
+      const before = await rpcOf(here.chain.rpcUrl)('eth_getBlockByNumber', ['0x1', true]);
       node.change('eth_getBlockByNumber', (block: object, [number]) => (number === '0x0' ? block : before));
       await expect(scan()).rejects.toThrow(/another block/);
       node.change('eth_getBlockByNumber', null);
@@ -112,17 +123,21 @@ describe.each([{ scripted: false }, { scripted: true }])(
     });
 
     test('a node that does not answer does not keep the services from ending', { timeout: 10_000 }, async () => {
+      await services.close();
+      const lines: string[] = [];
+      const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+      services = await startHarness({ rpcUrl: node.url, dir: here.dir, log });
       const asked = Promise.withResolvers<void>();
       node.change('eth_blockNumber', () => {
         asked.resolve();
         return new Promise(() => undefined);
       });
-      const scanned = expect(scan()).rejects.toThrow(/does not answer/);
+      services.clock.advance(1000);
       await asked.promise;
       await services.close();
-      await scanned;
+      expect(lines).toEqual([]);
       node.change('eth_blockNumber', null);
-      services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+      services = await startHarness({ rpcUrl: node.url, dir: here.dir });
       await pay(1n);
       await scan();
       expect(await values(1)).toEqual(['1']);
@@ -148,27 +163,25 @@ describe.each([{ scripted: false }, { scripted: true }])(
       node.change('eth_getBlockByNumber', (block: object, [number]) => (number === '0x0' ? null : block));
       await services.close();
       await pay(1n);
-      services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+      services = await startHarness({ rpcUrl: node.url, dir: here.dir });
       expect(await values(1)).toEqual(['1']);
       await services.close();
-      folder.remove();
-      folder = temporaryFolder();
-      services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
-      await services.watch(receiver.url, [chain.wallets.Treasury]);
+      here.dir = join(here.dir, 'another');
+      services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+      await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
       await services.close();
       await pay(2n);
       node.change('eth_getBlockByNumber', null);
-      services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+      services = await startHarness({ rpcUrl: node.url, dir: here.dir });
       expect(await values(2)).toEqual(['1', '2']);
     });
 
     test('a newest block that cannot be read is not the first one', async () => {
       await services.close();
-      folder.remove();
-      folder = temporaryFolder();
+      here.dir = join(here.dir, 'another');
       node.change('eth_blockNumber', () => null);
-      services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
-      await services.watch(receiver.url, [chain.wallets.Treasury]);
+      services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+      await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
       await pay(1n);
       await expect(scan()).rejects.toThrow(/eth_blockNumber cannot be read/);
       node.change('eth_blockNumber', null);
@@ -177,78 +190,65 @@ describe.each([{ scripted: false }, { scripted: true }])(
       await scan();
       expect(await values(1)).toEqual(['2']);
     });
-
-    test('a token that cannot be asked for a moment is told with its decimals, one that never can without', async () => {
-      await pay(1n, 'erc20');
-      node.refuse('eth_call', { code: -32000, message: 'header not found' });
-      await expect(scan()).rejects.toThrow(/header not found/);
-      node.refuse('eth_call', null);
-      await scan();
-      await chain.transfer({ kind: 'erc20', token: 'bell', from: 'Alice', to: 'Treasury', amount: 2n });
-      node.refuse('eth_call', 504);
-      await expect(scan()).rejects.toThrow(/504/);
-      services.clock.advance(patience);
-      await scan();
-      const events = (await receiver.until(2)).map(({ body }) => JSON.parse(body));
-      expect(events.map(({ value, tokenDecimals }) => [value, tokenDecimals])).toEqual([
-        ['1', '6'],
-        ['2', undefined],
-      ]);
-    });
   },
 );
 
 describe('over a chain with anvil', () => {
-  let chain: Chain;
-  let receiver: Receiver;
-  let folder: ReturnType<typeof temporaryFolder>;
-
-  beforeAll(async () => {
-    chain = await startChain();
-  });
-  afterAll(() => chain.close());
-  beforeEach(async () => {
-    folder = temporaryFolder();
-    receiver = await startReceiver();
-  });
-  afterEach(async () => {
-    await receiver.close();
-    folder.remove();
-  });
+  const here = surroundings();
 
   test('no logs of a block that says that it has some are not believed', async () => {
-    const node = await startLimitedNode(chain.rpcUrl, []);
-    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
-    await services.watch(receiver.url, [chain.wallets.Payroll]);
+    const node = await startLimitedNode(here.chain.rpcUrl, []);
+    const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+    await services.watch(here.receiver.url, [here.chain.wallets.Payroll]);
     node.change('eth_getLogs', () => []);
-    await chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Payroll', amount: 7n });
+    await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Payroll', amount: 7n });
     await services.notification.scan();
-    await receiver.until(1);
-    expect(JSON.parse(receiver.received.at(-1)!.body)).toMatchObject({ tokenType: 'ERC-20', value: '7' });
+    await here.receiver.until(1);
+    expect(JSON.parse(here.receiver.received.at(-1)!.body)).toMatchObject({ tokenType: 'ERC-20', value: '7' });
     await services.close();
     await node.close();
   });
 
   test('debug traces that do not name their transaction belong to the one in their place; empty blocks tell nothing', async () => {
-    const node = await startLimitedNode(chain.rpcUrl, ['trace_block']);
-    const services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
-    await services.watch(receiver.url, [chain.wallets.Treasury]);
+    const node = await startLimitedNode(here.chain.rpcUrl, ['trace_block']);
+    const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
     const values = async (count: number) =>
-      (await receiver.until(count)).map(({ body }) => JSON.parse(body).value as string).sort();
+      (await here.receiver.until(count)).map(({ body }) => JSON.parse(body).value as string).sort();
     node.change('debug_traceBlockByNumber', (traces: { result: object }[]) => traces.map(({ result }) => ({ result })));
-    await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 1n });
+    await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 1n });
     await services.notification.scan();
     expect(await values(1)).toEqual(['1']);
 
     // Pruned from here on. An empty block between must not start the patience anew.
     node.refuse('debug_traceBlockByNumber', { code: -32000, message: 'historical state unavailable' });
-    await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
-    await rpcOf(chain.rpcUrl)('evm_mine');
-    await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 3n });
+    await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
+    await rpcOf(here.chain.rpcUrl)('evm_mine');
+    await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 3n });
     await expect(services.notification.scan()).rejects.toThrow(/unavailable/);
     services.clock.advance(patience);
     await services.notification.scan();
     expect(await values(3)).toEqual(['1', '2', '3']);
+    await services.close();
+    await node.close();
+  });
+
+  test('where one way of tracing ends, another one is found', async () => {
+    const node = await startLimitedNode(here.chain.rpcUrl, []);
+    const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+    await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 1n });
+    await services.notification.scan();
+    node.refuse('trace_block', { code: -32601, message: 'the method trace_block is not available' });
+    await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
+    await expect(services.notification.scan()).rejects.toThrow(/not available/);
+    services.clock.advance(patience);
+    await services.notification.scan();
+    services.clock.advance(600_000);
+    await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 3n });
+    await services.notification.scan();
+    const values = (await here.receiver.until(3)).map(({ body }) => JSON.parse(body).value);
+    expect(values.sort()).toEqual(['1', '2', '3']);
     await services.close();
     await node.close();
   });

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Harness, startHarness, surroundings } from './harness.ts';
+import { type LimitedNode, startLimitedNode } from './limited-node.ts';
+
+const patience = 120_000;
+const here = surroundings({ scripted: true });
+let node: LimitedNode;
+let services: Harness;
+
+beforeEach(async () => {
+  node = await startLimitedNode(here.chain.rpcUrl, []);
+  services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+});
+afterEach(async () => {
+  await services.close();
+  await node.close();
+});
+
+const pay = (token: 'dollar' | 'bell' | 'fake', amount: bigint) =>
+  here.chain.transfer({ kind: 'erc20', token, from: 'Alice', to: 'Treasury', amount });
+const scan = () => services.notification.scan();
+/** Value and decimals of the events, smallest value first. */
+const told = async (count: number) =>
+  (await here.receiver.until(count))
+    .map(({ body }) => JSON.parse(body))
+    .map(({ value, tokenDecimals }) => [value, tokenDecimals])
+    .sort();
+
+test.each([{ code: -32000, message: 'header not found' }, { code: -32603, message: 'Internal error' }, 503])(
+  'a token that cannot be asked for a moment (%o) is told with its decimals',
+  async (refusal) => {
+    await pay('dollar', 1n);
+    node.refuse('eth_call', refusal);
+    await expect(scan()).rejects.toThrow(/eth_call/);
+    node.refuse('eth_call', null);
+    await scan();
+    expect(await told(1)).toEqual([['1', '6']]);
+  },
+);
+
+test('tokens that never can be asked are told without, after they were all waited for together', async () => {
+  node.refuse('eth_call', 504);
+  await here.chain.burst(60, { from: 'Alice', to: 'Treasury' });
+  await expect(scan()).rejects.toThrow(/504/);
+  services.clock.advance(patience);
+  await scan();
+  expect((await here.receiver.until(60)).filter(({ body }) => body.includes('tokenDecimals'))).toEqual([]);
+});
+
+test.each(['execution reverted: rate limit', 'stack limit reached 1024 (1023)', 'out of gas: memory limit exceeded'])(
+  'a contract that ends the call with "%s" holds nothing up',
+  async (message) => {
+    node.refuse('eth_call', { code: -32000, message });
+    await pay('fake', 1n);
+    await scan();
+    expect(await told(1)).toEqual([['1', undefined]]);
+  },
+);
+
+test('a token without a name is asked once for all its transfers of a block', async () => {
+  let calls = 0;
+  node.change('eth_call', () => {
+    calls += 1;
+    return '0x';
+  });
+  await here.chain.transfer({ kind: 'erc1155', from: 'Alice', to: 'Treasury', batch: true });
+  await scan();
+  await here.receiver.until(3);
+  expect(calls).toBe(3);
+});
