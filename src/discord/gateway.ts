@@ -95,6 +95,8 @@ export function startGateway(options: GatewayOptions) {
       void keepRegistering(ready);
     });
     current.on(Events.ShardResume, online);
+    // After the first time a new session is told of so alone.
+    current.on(Events.ShardReady, online);
     current.on(Events.ShardReconnecting, () => {
       if (closing.signal.aborted) return;
       if (state === 'ready') log.warn('connection to Discord lost');

@@ -66,6 +66,15 @@ describe('connecting', () => {
     await until(() => gateway.state() === 'ready');
   });
 
+  it('is ready again with a new session, when Discord no longer knows the one before', async () => {
+    const discord = await standIn();
+    const { gateway } = start(discord);
+    await until(() => gateway.state() === 'ready');
+    discord.act({ do: 'gateway.invalidate' });
+    await until(() => gateway.state() === 'away');
+    await until(() => gateway.state() === 'ready');
+  });
+
   it('survives a refused token, and says so', async () => {
     const discord = await standIn();
     const { gateway, logged } = start(discord, { token: 'bm90.the.right-one' });
