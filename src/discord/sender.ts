@@ -42,17 +42,23 @@ class Misread extends Error {
  */
 const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   const answer = await makeRequest(url, init);
-  const { status, statusText, headers, ok } = answer;
+  const { status, statusText, ok } = answer;
+  const headers = new Headers(answer.headers as unknown as Headers);
   const text = await answer.text();
   const json = parse(text);
   const isJson = json !== undefined;
   const seconds = Number(headers.get('retry-after'));
   const wait: { retryAfterMs?: number } = seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {};
   const reason = `HTTP ${status}${isJson ? '' : ' without JSON'}`;
+  // The library goes by what an answer calls itself; relays do not always say.
+  if (isJson) headers.set('content-type', 'application/json');
+  // Cloudflare's limits, which are for everything, come with a page or a few words.
+  const isLimit = status === 429 && wait.retryAfterMs !== undefined && text === '';
   // It may have been done all the same.
   if (status >= 500 || (ok && !isJson)) throw new Misread({ status: 'unsure', reason, ...wait });
   if (status === 413) throw new Misread({ status: 'refused', reason });
-  if (status < 400 ? !ok : status !== 401 && !isJson) throw new Misread({ status: 'breaker', reason, ...wait });
+  if (status < 400 ? !ok : status !== 401 && !isLimit && !isJson)
+    throw new Misread({ status: 'breaker', reason, ...wait });
   // The library looks for that in the headers alone.
   const isGlobal = status === 429 && json !== undefined && 'global' in json && json.global === true;
   if (isGlobal && wait.retryAfterMs && !headers.has('x-ratelimit-global'))
