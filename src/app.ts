@@ -155,6 +155,7 @@ export async function startApp(
     onChannelChange: (guildId) => deliverer.guildChanged(guildId),
     onChannelRemoved: (_, channelId) => void channelRemoved(store, channelId, now(), log),
     onGuildRemoved: deliverer.guildRemoved,
+    onToken: deliverer.token,
     random: Math.random,
   });
   const ops = createOps({

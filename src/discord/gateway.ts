@@ -31,6 +31,8 @@ export interface GatewayOptions {
   onChannelRemoved(guildId: string, channelId: string): void;
   /** The bot is no member any more; an outage of the guild does not count. */
   onGuildRemoved(guildId: string): void;
+  /** Discord takes the token, or refuses it. */
+  onToken(accepted: boolean): void;
   /** From 0 to 1. */
   random(): number;
 }
@@ -77,6 +79,7 @@ export function startGateway(options: GatewayOptions) {
       current.on(Events.Error, () => {});
       current.destroy().catch(() => {});
       state = isRefusal(error) ? 'unauthorized' : 'away';
+      if (state === 'unauthorized') options.onToken(false);
       const wait = state === 'unauthorized' ? UNAUTHORIZED_WAIT_MS : backOff(failures++, random());
       const refused = 'Discord refuses the token; set the right DISCORD_TOKEN and restart';
       log.error(
@@ -88,6 +91,7 @@ export function startGateway(options: GatewayOptions) {
     const online = () => {
       failures = 0;
       state = 'ready';
+      options.onToken(true);
     };
     current.on(Events.ClientReady, (ready) => {
       online();

@@ -272,6 +272,8 @@ export function startDeliverer(options: DelivererOptions) {
       note(store.outbox.pauseGuild(guildId, clock.now()), guildId);
     },
     state: pace.state,
+    /** The gateway's token, which is this one's, was taken or refused. */
+    token: pace.token,
     /** Settles once nothing is under way. */
     async idle(): Promise<void> {
       while (underWay.size > 0) await Promise.allSettled(underWay);

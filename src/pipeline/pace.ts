@@ -150,6 +150,11 @@ export function createPace(clock: Clock) {
         breakerWait = 0;
       }
     },
+    /** What the gateway says of the token; the next request tells whether it holds for sending, too. */
+    token(accepted: boolean): void {
+      if (!accepted) authorised = false;
+      else if (look() >= holdUntil) authorised = true;
+    },
     state() {
       const now = look();
       const invalidRequests = invalid.filter((at) => at > now - INVALID_WINDOW).length;

@@ -130,6 +130,7 @@ export async function startWorld(options: WorldOptions = {}) {
     onChannelChange: () => {},
     onChannelRemoved: () => {},
     onGuildRemoved: () => {},
+    onToken: () => {},
     random: () => 0.5,
   };
   let gateway = startGateway(gatewayOptions);

@@ -24,6 +24,7 @@ function start(discord: Discord, options: Partial<GatewayOptions> = {}) {
     onChannelChange: (...change) => void changes.push(['changed', ...change]),
     onChannelRemoved: (...change) => void changes.push(['channel removed', ...change]),
     onGuildRemoved: (...change) => void changes.push(['guild removed', ...change]),
+    onToken: () => {},
     random: () => 0,
     ...options,
   });

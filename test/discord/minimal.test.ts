@@ -107,6 +107,7 @@ async function connect(apiUrl: string) {
     onChannelChange: () => {},
     onChannelRemoved: () => {},
     onGuildRemoved: () => {},
+    onToken: () => {},
     random: Math.random,
   });
   while (started.state() !== 'ready') await new Promise((done) => setImmediate(done));

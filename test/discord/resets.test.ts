@@ -78,6 +78,7 @@ async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boo
     onChannelChange: () => {},
     onChannelRemoved: () => {},
     onGuildRemoved: () => {},
+    onToken: () => {},
     random: () => 0,
   });
   onTestFinished(async () => {

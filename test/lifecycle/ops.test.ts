@@ -197,6 +197,18 @@ describe('the figures', () => {
     ]);
   });
 
+  it('tell that the gateway refuses the token before anything is sent, until something was', async () => {
+    const refused = { fault: { kind: 'error', status: 401, code: 0 }, path: '/gateway/bot' } as const;
+    const { post, reaches, get } = await start((standIn) => void standIn.fault(refused));
+    await reaches('authorised', 0);
+    const parts = async () => (JSON.parse((await get('/readyz')).text) as { parts: object }).parts;
+    const discord = { ready: false, detail: 'unauthorized' };
+    expect(await parts()).toMatchObject({ discord, sending: { ready: false, detail: 'Discord refuses the token' } });
+    await post(JSON.stringify(payment()));
+    await reaches('authorised', 1);
+    expect(await parts()).toMatchObject({ discord, sending: { ready: true } });
+  });
+
   it('tell of dead letters', async () => {
     const { post, reaches, discord } = await start();
     discord.fault({ fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid' }, path: MESSAGES });
