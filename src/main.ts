@@ -1,6 +1,7 @@
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 import type { App } from './app.ts';
 import { type Config, ConfigError, databaseFile, readConfig } from './config.ts';
+import { openLog } from './log.ts';
 import { openStore } from './store/client.ts';
 
 /** The process edge: environment → configuration → start; signals → stop. */
@@ -12,14 +13,11 @@ const SETTLED_MS = 5_000;
 /** However stuck a part is, the process ends by then; whatever is not finished is on disk. */
 const STOP_MS = 7_500;
 
-/** JSON lets these stand as they are, but many a reader of lines takes them for the end of one. */
-const LINE_ENDS: Record<string, string> = { '\u0085': '\\u0085', '\u2028': '\\u2028', '\u2029': '\\u2029' };
-const inOneLine = (line: string): string => line.replaceAll(/[\u0085\u2028\u2029]/g, (end) => LINE_ENDS[end]!);
-
 /** The database's thread opens it while this one loads everything else. */
 async function start(config: Config, log: Logger): Promise<App> {
   const onLost = (error: Error) => {
-    log.fatal({ err: error }, 'the database’s thread has ended; start again');
+    // The library writes a fatal line at once, and would wait until somebody reads it.
+    log.error({ err: error }, 'the database’s thread has ended; start again');
     process.exit(1);
   };
   const [database, { startApp }] = await Promise.all([openStore(databaseFile(config), onLost), import('./app.ts')]);
@@ -28,7 +26,7 @@ async function start(config: Config, log: Logger): Promise<App> {
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const log = pino({ level: config.LOG_LEVEL, hooks: { streamWrite: inOneLine } });
+  const log = openLog(config.LOG_LEVEL);
   const starting = start(config, log);
 
   let stopping = false;
@@ -49,8 +47,10 @@ async function main(): Promise<void> {
   };
   // discord.js reads the gateway in code of its own; a malformed packet must not end the process that receives alerts.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unexpected error'));
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  // The last one: the terminal was closed.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
+  // Else it would let everybody on this machine debug the bot, and so read its token.
+  process.on('SIGUSR1', () => log.warn('SIGUSR1 does nothing here'));
   await starting;
   // A start leaves half of its memory behind as garbage, and a bot that waits never collects: once, for some 30 ms.
   setTimeout(() => globalThis.gc?.({ type: 'major', flavor: 'last-resort' }), SETTLED_MS).unref();

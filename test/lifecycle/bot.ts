@@ -37,6 +37,10 @@ export interface Bot {
   kill(signal: NodeJS.Signals): void;
   /** Resolves with the exit code and everything that was written on the standard error. */
   ended: Promise<{ code: number | null; signal: string | null; stderr: string }>;
+  /** Resolves with the exit code and the signal, though the log is not read. */
+  exited: Promise<[code: number | null, signal: string | null]>;
+  /** Reads the log no more. */
+  unread(): void;
   /** Every line of the log since the start. */
   log: readonly Line[];
   /** The next line of the log with this message. */
@@ -46,7 +50,8 @@ export interface Bot {
   connect(): Promise<Socket>;
 }
 
-function launch(file: string, environment: Record<string, string>, within: string[] = []) {
+/** Starts a bot, `within` a command that becomes it; it ends with the test. */
+export function launch(file: string, environment: Record<string, string>, within: string[] = []) {
   const command = [...within, process.execPath, '--import', FAULTS, '--import', POINTS, 'src/main.ts'];
   const bot: ChildProcess = spawn(command[0]!, command.slice(1), {
     cwd: ROOT,
@@ -69,11 +74,14 @@ function launch(file: string, environment: Record<string, string>, within: strin
     stderr += chunk.toString();
   });
   const ended = once(bot, 'close').then(([code, signal]) => ({ code, signal, stderr }));
+  const exited = once(bot, 'exit') as Promise<[code: number | null, signal: string | null]>;
+  const lines = createInterface({ input: bot.stdout! });
   onTestFinished(async () => {
     bot.kill('SIGKILL');
+    bot.stdout!.resume();
     await ended;
   });
-  return { bot, ended, lines: createInterface({ input: bot.stdout! }) };
+  return { bot, ended, exited, lines };
 }
 
 /** Starts a bot that is expected to end by itself. */
@@ -89,7 +97,7 @@ export async function startBot(
   environment: Record<string, string> = {},
   within: string[] = [],
 ): Promise<Bot> {
-  const { bot, ended, lines } = launch(file, environment, within);
+  const { bot, ended, exited, lines } = launch(file, environment, within);
   const log: Line[] = [];
   lines.on('line', (text) => log.push(JSON.parse(text) as Line));
   const said = (message: string) =>
@@ -110,6 +118,8 @@ export async function startBot(
     receiver,
     ops,
     ended,
+    exited,
+    unread: () => void lines.pause(),
     log,
     said,
     kill: (signal) => void bot.kill(signal),

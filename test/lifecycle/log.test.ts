@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { request } from 'undici';
+import { expect, it } from 'vitest';
+import { launch, startBot, temporaryFile, until } from './bot.ts';
+
+/** What a refused delivery's line is at least. */
+const LINE_LENGTH = 130;
+
+it('a log that nobody reads holds up neither deliveries nor a stop', async () => {
+  const bot = await startBot(temporaryFile(), { RECEIVER_SOURCE_CHECK: 'enforce' });
+  bot.unread();
+  // More than the pipe and both of its ends take.
+  const posts = Math.ceil(600_000 / LINE_LENGTH / 30);
+  for (let i = 0; i < posts; i++) await Promise.all(Array.from({ length: 30 }, () => bot.post('{}')));
+  expect(await bot.post('{}')).toBe(403);
+  bot.kill('SIGTERM');
+  expect(await bot.exited).toEqual([0, null]);
+});
+
+it('a log that cannot be written holds up neither the bot nor its stop', async () => {
+  const file = temporaryFile();
+  const free = createServer().listen(0);
+  await once(free, 'listening');
+  const port = String((free.address() as { port: number }).port);
+  await new Promise((done) => free.close(done));
+  const { bot, exited } = launch(file, { OPS_PORT: port }, ['sh', '-c', 'exec "$@" > /dev/full', 'sh']);
+  await until(async () => {
+    const answer = await request(`http://127.0.0.1:${port}/healthz`).catch(() => null);
+    await answer?.body.dump();
+    return answer?.statusCode === 200;
+  });
+  bot.kill('SIGTERM');
+  expect(await exited).toEqual([0, null]);
+});
+
+it('a terminal that is closed stops the bot in order, and SIGUSR1 opens no debugger', async () => {
+  const bot = await startBot(temporaryFile());
+  const told = bot.said('SIGUSR1 does nothing here');
+  bot.kill('SIGUSR1');
+  await told;
+  bot.kill('SIGHUP');
+  expect(await bot.ended).toEqual({ code: 0, signal: null, stderr: '' });
+});
