@@ -61,6 +61,9 @@ const keys = z
     '32 bytes in base64 (openssl rand -base64 32), before the old key and a comma while it changes',
   );
 
+/** An IPv6 address also as it stands in a URL. */
+const host = z.string().transform((value) => value.replace(/^\[(.*)\]$/, '$1'));
+
 function split(value: string): string[] {
   return value
     .split(/[\s,]+/)
@@ -89,10 +92,10 @@ function addressList(entries: string[]): AddressList {
 const schema = z.object({
   DISCORD_TOKEN: z.preprocess(given, credential('the bot token from the Discord developer portal')),
   DISCORD_API_URL: withDefault(url, 'https://discord.com/api'),
-  HOST: withDefault(z.string(), '127.0.0.1'),
+  HOST: withDefault(host, '127.0.0.1'),
   PORT: withDefault(port, '8080'),
   PUBLIC_URL: optional(urlLike('https://bot.example')),
-  OPS_HOST: withDefault(z.string(), '127.0.0.1'),
+  OPS_HOST: withDefault(host, '127.0.0.1'),
   OPS_PORT: withDefault(port, '9464'),
   DATABASE_URL: withDefault(
     // Without `sqlite:` it is a path as well.

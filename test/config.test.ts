@@ -30,6 +30,11 @@ describe('.env.example', () => {
   });
 });
 
+it('takes an IPv6 address as it stands in a URL', () => {
+  const config = readConfig({ DISCORD_TOKEN: 't', HOST: '[::1]', OPS_HOST: '::1' });
+  expect([config.HOST, config.OPS_HOST]).toEqual(['::1', '::1']);
+});
+
 const project = { NOTIFICATION_PROJECT_ID: 'p', NOTIFICATION_API_KEY: 'k', NOTIFICATION_API_SECRET: 's' };
 
 it('starts with a project’s keys and no root of the service: that interface is off', () => {

@@ -29,8 +29,8 @@ export async function backUp(file: string, target: string): Promise<Backup> {
   const partial = `${target}.partial`;
   rmSync(partial, { force: true });
   try {
-    await copy(file, partial);
-    verify(partial, file);
+    await copy(file, partial, target);
+    verify(partial, file, target);
     fsync(partial);
     renameSync(partial, target);
     fsync(dirname(target));
@@ -85,26 +85,40 @@ function keep(file: string, kept: string): void {
   linkSync(file, kept);
 }
 
-async function copy(file: string, target: string): Promise<void> {
+async function copy(file: string, partial: string, target: string): Promise<void> {
+  let isOpen = false;
   try {
     const source = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
     try {
-      await source.backup(target, { progress: () => ALL_PAGES });
+      // Opens what lies beside it as well.
+      source.pragma('user_version');
+      isOpen = true;
+      await source.backup(partial, { progress: () => ALL_PAGES });
     } finally {
       source.close();
     }
   } catch (error) {
+    if (isOpen) failToWrite(error, file, target);
     throw new UserError(`${file} cannot be copied: ${(error as Error).message}.`);
   }
 }
 
+/** A full disk, and whatever else may keep a copy from being written, is told of where the copy goes. */
+function failToWrite(error: unknown, file: string, target: string): void {
+  const { code, message } = error as Error & { code?: string };
+  if (code === undefined || !/^SQLITE_(FULL|CANTOPEN|IOERR)/.test(code)) return;
+  throw new UserError(
+    `${file} cannot be copied to ${target}: ${message}. Make room there, or name a file on another disk.`,
+  );
+}
+
 /** Opens a copy and reads all of it; leaves one file without a log beside it. */
-function verify(copied: string, source: string): void {
-  const fault = faultOf(copied);
+function verify(copied: string, source: string, target: string): void {
+  const fault = faultOf(copied, source, target);
   if (fault !== null) throw new UserError(`${source} is no sound database of Ledgerbell: ${fault}.`);
 }
 
-function faultOf(copied: string): string | null {
+function faultOf(copied: string, source: string, target: string): string | null {
   try {
     const db = new Database(copied, { timeout: BUSY_MS });
     try {
@@ -121,6 +135,7 @@ function faultOf(copied: string): string | null {
       db.close();
     }
   } catch (error) {
+    failToWrite(error, source, target);
     return (error as Error).message;
   }
 }

@@ -145,6 +145,18 @@ describe('a backup', () => {
     expect(bodies(copy)).toEqual(['a']);
   });
 
+  it('that has no room says where there is none', async () => {
+    store(...Array.from({ length: 100 }, () => 'x'.repeat(5_000)));
+    const limited = ['-c', 'ulimit -f 100; exec "$@"', 'sh', process.execPath, 'src/backup.ts', copy];
+    const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${file}` };
+    const done = promisify(execFile)('sh', limited, { env });
+    await expect(done).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(new RegExp(`^${file} cannot be copied to ${copy}: .* Make room there`)),
+    });
+    expect(readdirSync(join(directory, 'elsewhere'))).toEqual([]);
+  });
+
   it('of nothing says so, and makes no file', async () => {
     const { code, stderr } = await run('backup', copy);
     expect(code).toBe(1);
