@@ -3,49 +3,36 @@ import { ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import { repeat } from 'lit-html/directives/repeat.js';
-import type { FileInput, GuildState, OptionInput } from '../../discord/control.ts';
+import type { GuildState, InteractionState, OptionInput } from '../../discord/control.ts';
 import { type Command, type CommandOption, channelOf, commandsFor, guildOf } from './model.ts';
-import { type Field, findTyped, offers, optionValue, readOptions } from './options.ts';
+import { commandsLike, type Field, findTyped, offers, readFile, readOptions, readValues, valuesSoFar } from './options.ts';
 import { attempt, change, currentChannelId, draw, drawAtOnce, follow, interact, ui } from './screen.ts';
+import {
+  activeItem,
+  clearList,
+  closeList,
+  isListed,
+  listAttributes,
+  listView,
+  moveInList,
+  showList,
+  showSoon,
+} from './suggestions.ts';
 
-const AUTOCOMPLETE_MS = 150;
 const SHOWN_MAX = 25;
-
-/** Something in the list above the line. */
-interface Item {
-  label: string;
-  detail: string;
-  pick: () => void;
-}
 
 let text = '';
 let command: Command | undefined;
 let fields: Field[] = [];
-let items: Item[] = [];
-let active = -1;
 let error = '';
-let asked = 0;
-let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** The whole line with its list. */
 export function composerView(): TemplateResult {
   const channel = channelOf(currentChannelId());
   const guild = guildOf(ui.guildId);
   if (!channel || !guild) return html`<div class="composer"></div>`;
-  const list = html`<div class="suggestions" id="suggestions" role="listbox" aria-label="Suggestions">
-    ${items.map(
-      (
-        { label, detail, pick },
-        index,
-      ) => html`<div role="option" id="suggestion-${index}" aria-selected=${index === active}
-        class=${index === active ? 'active' : ''}
-        @mousedown=${(event: Event) => event.preventDefault()} @click=${pick}>
-        <span>${label}</span><small>${detail}</small>
-      </div>`,
-    )}
-  </div>`;
   return html`<form class="composer" @submit=${onSubmit} @keydown=${onKey}>
-    ${items.length > 0 ? list : nothing}
+    ${listView()}
     ${error ? html`<p class="error" role="alert">${error}</p>` : nothing}
     <div class="line">
       ${command ? commandLine(command, guild) : textLine(channel.name)}
@@ -55,12 +42,6 @@ export function composerView(): TemplateResult {
     </div>
   </form>`;
 }
-
-const listAttributes = () => ({
-  expanded: items.length > 0,
-  controls: items.length > 0 ? 'suggestions' : nothing,
-  active: active >= 0 && items.length > 0 ? `suggestion-${active}` : nothing,
-});
 
 function textLine(channel: string): TemplateResult {
   const { expanded, controls, active: descendant } = listAttributes();
@@ -110,8 +91,7 @@ function fieldView(field: Field, guild: GuildState): TemplateResult {
 function onText(value: string): void {
   text = value;
   error = '';
-  items = [];
-  active = -1;
+  clearList();
   const guild = guildOf(ui.guildId);
   if (guild && value.startsWith('/')) {
     const commands = commandsFor(guild, ui.userId);
@@ -120,14 +100,10 @@ function onText(value: string): void {
       choose(typed.command, typed.rest);
       return;
     }
-    const wanted = value.slice(1).toLowerCase().trimStart();
-    const starts = ({ path, label }: Command): boolean => [path, label].some((name) => name.startsWith(wanted));
-    const fitting = commands.filter(({ path, label }) => path.includes(wanted) || label.includes(wanted));
-    items = fitting
-      .sort((a, b) => Number(starts(b)) - Number(starts(a)))
+    const items = commandsLike(commands, value.slice(1))
       .slice(0, SHOWN_MAX)
       .map((one) => ({ label: `/${one.label}`, detail: one.description, pick: () => choose(one, '') }));
-    active = items.length > 0 ? 0 : -1;
+    showList(items, true);
   }
   draw();
 }
@@ -136,7 +112,7 @@ function onText(value: string): void {
 function choose(chosen: Command, rest: string): void {
   command = chosen;
   text = '';
-  items = [];
+  clearList();
   const written = readOptions(chosen, rest);
   fields = chosen.options
     .filter((option) => option.required || written.has(option.name))
@@ -168,15 +144,6 @@ function leave(): void {
   drawAtOnce(() => document.getElementById('composer')?.focus());
 }
 
-function closeList(): void {
-  asked += 1;
-  clearTimeout(timer);
-  if (items.length === 0) return;
-  items = [];
-  active = -1;
-  draw();
-}
-
 function onField(field: Field, guild: GuildState, value: string): void {
   field.text = value;
   if (field.picked?.text !== value) field.picked = undefined;
@@ -203,38 +170,40 @@ function onPaste(field: Field, guild: GuildState, event: ClipboardEvent): void {
 /** Fills the list for the option at hand. */
 function suggest(field: Field, guild: GuildState): void {
   const { option } = field;
-  asked += 1;
-  clearTimeout(timer);
   if ('autocomplete' in option && option.autocomplete) {
-    items = [];
-    timer = setTimeout(() => void complete(field, asked), AUTOCOMPLETE_MS);
+    showSoon(
+      () => complete(field),
+      (state) => {
+        if (state?.failure) error = state.failure;
+        return (state?.choices ?? []).map(({ name, value }) => ({
+          label: name,
+          detail: '',
+          pick: () => pick(field, name, value),
+        }));
+      },
+    );
     draw();
     return;
   }
   const wanted = field.text.toLowerCase();
   const fits = field.picked ? () => true : (label: string) => label.toLowerCase().includes(wanted);
   const offered = offers(option, guild).filter(([label]) => fits(label));
-  items = offered.slice(0, SHOWN_MAX).map(([label, value, detail]) => ({
+  const items = offered.slice(0, SHOWN_MAX).map(([label, value, detail]) => ({
     label,
     detail,
     pick: () => pick(field, label, value),
   }));
   // Enter takes the first fitting choice, but sends what is complete already.
   const exact = offered.some(([label]) => label.toLowerCase() === wanted);
-  active = items.length > 0 && field.text !== '' && !exact ? 0 : -1;
+  showList(items, field.text !== '' && !exact);
   draw();
 }
 
 /** Asks the bot, as Discord does while one types. */
-async function complete(field: Field, ask: number): Promise<void> {
+async function complete(field: Field): Promise<InteractionState | undefined> {
   const guild = guildOf(ui.guildId);
-  if (!command || !guild) return;
-  const others = Object.fromEntries(
-    fields.flatMap((one) => {
-      const value = one === field ? undefined : optionValue(one, guild);
-      return value === undefined || value instanceof Error ? [] : [[one.option.name, value] as const];
-    }),
-  );
+  if (!command || !guild) return undefined;
+  const others = valuesSoFar(fields.filter((one) => one !== field), guild);
   const name = field.option.name;
   const request = {
     kind: 'autocomplete' as const,
@@ -244,23 +213,13 @@ async function complete(field: Field, ask: number): Promise<void> {
     options: { ...others, [name]: field.picked ? '' : field.text },
     focused: name,
   };
-  const state = await interact(request).catch(() => undefined);
-  if (ask !== asked) return;
-  items = (state?.choices ?? []).map((choice) => ({
-    label: choice.name,
-    detail: '',
-    pick: () => pick(field, choice.name, choice.value),
-  }));
-  if (state?.failure) error = state.failure;
-  active = -1;
-  draw();
+  return interact(request).catch(() => undefined);
 }
 
 function pick(field: Field, label: string, value: OptionInput): void {
   field.text = label;
   field.picked = { text: label, value };
-  items = [];
-  active = -1;
+  clearList();
   const another = fields.some((one) => one.text === '' && !one.picked);
   if (another) focusNext();
   else draw();
@@ -269,10 +228,7 @@ function pick(field: Field, label: string, value: OptionInput): void {
 async function onFile(field: Field, event: Event): Promise<void> {
   const file = (event.target as HTMLInputElement).files?.[0];
   if (!file) return;
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  const value: FileInput = { filename: file.name, base64: btoa(binary), ...(file.type && { contentType: file.type }) };
+  const value = await readFile(file);
   field.text = file.name;
   field.picked = { text: file.name, value };
   draw();
@@ -281,12 +237,11 @@ async function onFile(field: Field, event: Event): Promise<void> {
 function onKey(event: KeyboardEvent): void {
   if (event.isComposing) return;
   const { key } = event;
-  if ((key === 'ArrowDown' || key === 'ArrowUp') && items.length > 0) {
-    active = key === 'ArrowDown' ? (active + 1) % items.length : (active <= 0 ? items.length : active) - 1;
-    draw(() => document.getElementById(`suggestion-${active}`)?.scrollIntoView({ block: 'nearest' }));
-  } else if ((key === 'Enter' || (key === 'Tab' && !event.shiftKey)) && items[active]) {
-    items[active]!.pick();
-  } else if (key === 'Escape' && items.length > 0) {
+  if ((key === 'ArrowDown' || key === 'ArrowUp') && isListed()) {
+    moveInList(key === 'ArrowDown' ? 1 : -1);
+  } else if ((key === 'Enter' || (key === 'Tab' && !event.shiftKey)) && activeItem()) {
+    activeItem()!.pick();
+  } else if (key === 'Escape' && isListed()) {
     closeList();
   } else if (key === 'Escape' && command) {
     leave();
@@ -338,24 +293,14 @@ async function sendText(): Promise<void> {
 async function sendCommand(chosen: Command): Promise<void> {
   const guild = guildOf(ui.guildId);
   if (!guild) return;
-  const options: Record<string, OptionInput> = {};
-  for (const field of fields) {
-    const value = optionValue(field, guild);
-    const fault =
-      value instanceof Error
-        ? value.message
-        : value === undefined && field.option.required
-          ? `${field.option.label} is needed: ${field.option.description}.`
-          : '';
-    if (fault) {
-      error = fault;
-      return drawAtOnce(() => document.getElementById(`option-${field.option.name}`)?.focus());
-    }
-    if (value !== undefined && !(value instanceof Error)) options[field.option.name] = value;
+  const read = readValues(fields, guild);
+  if ('fault' in read) {
+    error = read.fault;
+    return drawAtOnce(() => document.getElementById(`option-${read.option.name}`)?.focus());
   }
   ui.following = true;
   const who = { userId: ui.userId, channelId: currentChannelId() };
   leave();
-  await attempt(async () => follow(await interact({ kind: 'command', ...who, name: chosen.path, options })));
+  await attempt(async () => follow(await interact({ kind: 'command', ...who, name: chosen.path, options: read.values })));
   draw();
 }

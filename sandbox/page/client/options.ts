@@ -1,6 +1,6 @@
 /** The options of slash commands: how they are typed, what is offered for them, and what they are sent as. */
 import { ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
-import type { GuildState, OptionInput } from '../../discord/control.ts';
+import type { FileInput, GuildState, OptionInput } from '../../discord/control.ts';
 import { type Command, type CommandOption, channelsFor, nameOf } from './model.ts';
 import { ui } from './screen.ts';
 
@@ -9,6 +9,15 @@ export interface Field {
   option: CommandOption;
   text: string;
   picked: { text: string; value: OptionInput } | undefined;
+}
+
+/** The commands whose name holds what was typed, first those that begin with it. */
+export function commandsLike(commands: readonly Command[], typed: string): Command[] {
+  const wanted = typed.toLowerCase().trimStart();
+  const starts = ({ path, label }: Command): boolean => [path, label].some((name) => name.startsWith(wanted));
+  return commands
+    .filter(({ path, label }) => path.includes(wanted) || label.includes(wanted))
+    .sort((a, b) => Number(starts(b)) - Number(starts(a)));
 }
 
 /** A command that was typed or pasted whole, with a space after it. */
@@ -65,8 +74,40 @@ export function offers(
   }
 }
 
+/** A chosen file as it is sent. */
+export async function readFile(file: File): Promise<FileInput> {
+  let binary = '';
+  for (const byte of new Uint8Array(await file.arrayBuffer())) binary += String.fromCharCode(byte);
+  return { filename: file.name, base64: btoa(binary), ...(file.type && { contentType: file.type }) };
+}
+
+/** The values by option, or the first option that cannot be sent, and why. */
+export function readValues(
+  fields: readonly Field[],
+  guild: GuildState,
+): { values: Record<string, OptionInput> } | { fault: string; option: CommandOption } {
+  for (const field of fields) {
+    const { option } = field;
+    const value = optionValue(field, guild);
+    if (value instanceof Error) return { fault: value.message, option };
+    if (value === undefined && option.required)
+      return { fault: `${option.label} is needed: ${option.description}.`, option };
+  }
+  return { values: valuesSoFar(fields, guild) };
+}
+
+/** The values by option, as far as they could be sent. */
+export function valuesSoFar(fields: readonly Field[], guild: GuildState): Record<string, OptionInput> {
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const value = optionValue(field, guild);
+      return value === undefined || value instanceof Error ? [] : [[field.option.name, value] as const];
+    }),
+  );
+}
+
 /** What the option is sent as; undefined if it is left out, an error if it cannot be. */
-export function optionValue(
+function optionValue(
   { option, text: typed, picked }: Field,
   guild: GuildState,
 ): OptionInput | undefined | Error {
