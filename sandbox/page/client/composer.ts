@@ -5,7 +5,16 @@ import { live } from 'lit-html/directives/live.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { GuildState, InteractionState, OptionInput } from '../../discord/control.ts';
 import { type Command, type CommandOption, channelOf, commandsFor, guildOf } from './model.ts';
-import { commandsLike, type Field, findTyped, offers, readFile, readOptions, readValues, valuesSoFar } from './options.ts';
+import {
+  commandsLike,
+  type Field,
+  findTyped,
+  offers,
+  readFile,
+  readOptions,
+  readValues,
+  valuesSoFar,
+} from './options.ts';
 import { attempt, change, currentChannelId, draw, drawAtOnce, follow, interact, ui } from './screen.ts';
 import {
   activeItem,
@@ -203,7 +212,10 @@ function suggest(field: Field, guild: GuildState): void {
 async function complete(field: Field): Promise<InteractionState | undefined> {
   const guild = guildOf(ui.guildId);
   if (!command || !guild) return undefined;
-  const others = valuesSoFar(fields.filter((one) => one !== field), guild);
+  const others = valuesSoFar(
+    fields.filter((one) => one !== field),
+    guild,
+  );
   const name = field.option.name;
   const request = {
     kind: 'autocomplete' as const,
@@ -301,6 +313,8 @@ async function sendCommand(chosen: Command): Promise<void> {
   ui.following = true;
   const who = { userId: ui.userId, channelId: currentChannelId() };
   leave();
-  await attempt(async () => follow(await interact({ kind: 'command', ...who, name: chosen.path, options: read.values })));
+  await attempt(async () =>
+    follow(await interact({ kind: 'command', ...who, name: chosen.path, options: read.values })),
+  );
   draw();
 }

@@ -107,10 +107,7 @@ export function valuesSoFar(fields: readonly Field[], guild: GuildState): Record
 }
 
 /** What the option is sent as; undefined if it is left out, an error if it cannot be. */
-function optionValue(
-  { option, text: typed, picked }: Field,
-  guild: GuildState,
-): OptionInput | undefined | Error {
+function optionValue({ option, text: typed, picked }: Field, guild: GuildState): OptionInput | undefined | Error {
   if (picked) return picked.value;
   const written = typed.trim();
   if (written === '') return undefined;
