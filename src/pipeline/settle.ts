@@ -1,6 +1,7 @@
 import type { Outcome } from '../discord/sender.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Batch, ChannelHead } from '../store/outbox.ts';
+import type { ChannelHead } from '../store/channels.ts';
+import type { Batch } from '../store/outbox.ts';
 import type { Store } from '../store/tables.ts';
 import { BATCH } from './compose.ts';
 import { backoff, type createPace } from './pace.ts';

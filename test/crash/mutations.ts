@@ -124,13 +124,13 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a repeat has a new nonce',
-    file: 'src/pipeline/deliver.ts',
+    file: 'src/pipeline/attempt.ts',
     changes: [['batch.nonce, batch.attachment', 'String(Math.random()), batch.attachment']],
     tests: ['test/pipeline/deliver.test.ts'],
   },
   {
     name: 'no look for the reference after two minutes',
-    file: 'src/pipeline/deliver.ts',
+    file: 'src/pipeline/attempt.ts',
     changes: [['Math.abs(now - batch.firstSentAt) > NONCE_MS', 'now - batch.firstSentAt > Number.POSITIVE_INFINITY']],
     tests: ['test/pipeline/deliver.test.ts'],
   },
@@ -154,7 +154,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a line that cannot be rendered holds its channel',
-    file: 'src/pipeline/deliver.ts',
+    file: 'src/pipeline/attempt.ts',
     changes: [['.catch((error: unknown) => unrenderable(channel, next.alerts[0]!, error))', '']],
     tests: ['test/pipeline/poison.test.ts'],
   },

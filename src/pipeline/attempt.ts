@@ -1,0 +1,139 @@
+import type { Logger } from 'pino';
+import type { Outcome, Sender } from '../discord/sender.ts';
+import type { Clock } from '../domain/clock.ts';
+import { newReference, nonceOf } from '../domain/reference.ts';
+import { StoreError } from '../errors.ts';
+import type { ClaimedAlert } from '../store/alerts.ts';
+import type { Batch, Next, Original } from '../store/outbox.ts';
+import type { Store } from '../store/tables.ts';
+import { BATCH, compose, composeJoined, type Renderers } from './compose.ts';
+import type { Turn } from './pace.ts';
+import type { Attempted } from './settle.ts';
+import type { Channel } from './turns.ts';
+
+/** Discord forgets a nonce after a few minutes; from then on a repeat looks for its message first. */
+const NONCE_MS = 2 * 60_000;
+
+/** What an attempt needs. */
+export interface AttemptOptions extends Renderers {
+  store: Store;
+  sender: Sender;
+  clock: Clock;
+  log: Logger;
+}
+
+/** An attempt that was made, and how it ended. */
+interface Sent {
+  batch: Attempted;
+  outcome: Outcome;
+}
+
+/**
+ * Makes the one that attempts to tell a channel what is next. It gives null when nothing was sent, because what it would
+ * have told changed meanwhile or cannot be rendered: the channel is to be claimed anew.
+ */
+export function createAttempts(options: AttemptOptions) {
+  const { store, sender, clock, log } = options;
+
+  async function sendNew(
+    channel: Channel,
+    lines: Extract<Next, { status: 'lines' }>,
+    turn: Turn,
+  ): Promise<Sent | null> {
+    const now = clock.now();
+    const first = { attempts: 1, frozenAt: now, certain: true, isChange: false };
+    const { join } = lines;
+    const joined = join && !channel.plain ? composeJoined(join, lines.alerts, options.render, now) : null;
+    if (join && joined) {
+      const { body, alerts } = joined;
+      const id = await store.outbox.join(channel.id, join, alerts, JSON.stringify(body), now);
+      if (id === null) return null;
+      turn.send();
+      const outcome = await sender.edit(channel.id, join.messageId, body);
+      return { batch: { id, kind: 'edit', ...first, lines: alerts.length }, outcome };
+    }
+    const { body, ...message } = await compose(channel, lines, { renderers: options, store, now });
+    const id = await store.outbox.freeze(message, now);
+    if (id === null) return null;
+    turn.send();
+    const outcome = await sender.create(channel.id, body, message.nonce, message.attachment);
+    const { kind, alerts } = message;
+    return { batch: { id, kind, ...first, lines: alerts.length }, outcome };
+  }
+
+  /** A line that cannot be rendered is searched for as one is that Discord refuses; it must not hold the others. */
+  async function unrenderable(channel: Channel, alert: ClaimedAlert, error: unknown): Promise<null> {
+    if (error instanceof StoreError) throw error;
+    log.error({ err: error, channel: channel.id, alert: alert.id }, 'lines cannot be rendered');
+    if (channel.limit > 1) {
+      channel.limit = Math.min(Math.ceil(channel.limit / 2), BATCH / 2);
+    } else if (!channel.plain) {
+      channel.plain = true;
+    } else {
+      channel.plain = false;
+      channel.limit = BATCH;
+      const [now, reference] = [clock.now(), newReference()];
+      const empty = { channelId: channel.id, kind: 'create' as const, reason: null, payload: '{}', attachment: null };
+      const nothing = { ...empty, reference, nonce: nonceOf(reference, now), alerts: [alert], mentioning: [] };
+      const id = await store.outbox.freeze(nothing, now);
+      if (id !== null) await store.outbox.dead(id, `It cannot be rendered: ${(error as Error).message}`, now);
+    }
+    return null;
+  }
+
+  async function repeat({ batch, original, lines }: Extract<Next, { status: 'batch' }>, turn: Turn): Promise<Sent> {
+    const now = clock.now();
+    // Only an attempt that is the first one of which Discord may know can be undone by its answer.
+    const isChange = batch.kind === 'edit' && batch.payload === '';
+    const done = { ...batch, attempts: batch.attempts + 1, lines, certain: !batch.unsure, isChange };
+    if (batch.kind === 'edit') {
+      turn.send();
+      return { batch: done, outcome: await change(batch, original) };
+    }
+    let blind = false;
+    if (batch.unsure && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
+      const searched = { ...done, certain: false };
+      const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt, turn.send);
+      if (found.status === 'found') return { batch: searched, outcome: { status: 'sent', messageId: found.messageId } };
+      // A search that failed says nothing: the message stays as unsure as it was.
+      if (found.status !== 'absent' && found.status !== 'unknown') return { batch: searched, outcome: found };
+      blind = found.status === 'unknown';
+      if (blind) log.warn({ channel: batch.channelId, batch: batch.id }, 'repeated without a look at the history');
+    }
+    await store.outbox.attempt(batch.id, now);
+    const body = JSON.parse(batch.payload) as object;
+    turn.send();
+    return {
+      batch: { ...done, blind },
+      outcome: await sender.create(batch.channelId, body, batch.nonce, batch.attachment),
+    };
+  }
+
+  /** Changes a sent message; one that never came to be, or some of which is forgotten, stays as it is. */
+  async function change(batch: Batch, original: Original | null): Promise<Outcome> {
+    const messageId = original?.messageId;
+    if (!messageId || original.alerts.length === 0) return { status: 'sent', messageId: null };
+    if (batch.payload !== '') return sender.edit(batch.channelId, messageId, JSON.parse(batch.payload) as object);
+    const anew = await renderedAnew(original, batch.reference);
+    if (!anew) return { status: 'refused', reason: 'The message has no room for what is known now.' };
+    return sender.edit(batch.channelId, messageId, anew.payload, anew.csv);
+  }
+
+  /** What cannot be rendered any more, or no longer as a whole, stays as it was told: null. */
+  async function renderedAnew({ alerts, reason, plain }: Original, reference: string) {
+    try {
+      if (reason !== null) return await options.renderDigest(alerts, reference, reason, null);
+      if (plain) return { payload: options.renderPlain(alerts[0]!, reference), csv: null };
+      const { payload, used } = options.render(alerts, reference, null);
+      return used < alerts.length ? null : { payload, csv: null };
+    } catch (error) {
+      log.error({ err: error, alert: alerts[0]!.id }, 'lines cannot be rendered');
+      return null;
+    }
+  }
+
+  return (channel: Channel, next: Exclude<Next, { status: 'nothing' }>, turn: Turn): Promise<Sent | null> =>
+    next.status === 'batch'
+      ? repeat(next, turn)
+      : sendNew(channel, next, turn).catch((error: unknown) => unrenderable(channel, next.alerts[0]!, error));
+}
