@@ -9,15 +9,14 @@ import {
   type MessageContextMenuCommandInteraction,
   MessageFlags,
   type ModalSubmitInteraction,
-  PermissionFlagsBits,
-  RESTJSONErrorCodes,
   type StringSelectMenuInteraction,
 } from 'discord.js';
 import type { Logger } from 'pino';
 import { cutTo } from '../domain/text.ts';
 import { UserError } from '../errors.ts';
 import { languageOf, translator } from '../languages/index.ts';
-import type { ServerSettings } from '../store/servers.ts';
+import { acknowledge, type Replying, tell, whole } from './answer.ts';
+import { accessOf, installedHere, mayManage } from './authority.ts';
 import type {
   Access,
   AutocompleteUse,
@@ -53,16 +52,6 @@ interface Outcome {
   failed: boolean;
   shown: Reply;
 }
-
-/** Interactions that are answered with a reply. */
-type Replying = CommandUse | MessageUse | ButtonUse | MenuUse | FormUse;
-/** The same before it is known that they come from a server. */
-type Incoming =
-  | ChatInputCommandInteraction
-  | MessageContextMenuCommandInteraction
-  | ButtonInteraction
-  | StringSelectMenuInteraction
-  | ModalSubmitInteraction;
 
 /** Makes the one entry for interactions; what it returns never rejects. */
 export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 }: DispatcherOptions) {
@@ -260,52 +249,15 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
   }
 }
 
-/**
- * Whether the member may configure the bot here: Manage Server (Administrator and the owner have it), or the server's
- * manager role.
- */
-function mayManage(interaction: Replying | AutocompleteUse, { managerRole }: ServerSettings): boolean {
-  // Always there at Discord itself.
-  if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return true;
-  if (managerRole === null || managerRole === interaction.guildId) return false;
-  const { roles } = interaction.member;
-  return Array.isArray(roles) ? roles.includes(managerRole) : roles.cache.has(managerRole);
-}
-
-function accessOf(command: Command, interaction: CommandUse | AutocompleteUse): Access {
-  if (typeof command.access === 'string') return command.access;
-  return command.access[interaction.options.getSubcommand(false) ?? ''] ?? 'manage';
-}
-
 /** What a record itself has: a custom id may say `constructor`, which every object inherits. */
 function own<T>(record: Record<string, T> | undefined, key: string): T | undefined {
   return record && Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
-/** Discord names who installed the app; without this server among them the bot is not a member here. */
-function installedHere(interaction: ChatInputCommandInteraction | MessageContextMenuCommandInteraction): boolean {
-  const { guildId, userId } = interaction.authorizingIntegrationOwners;
-  return userId === null || guildId !== null;
 }
 
 /** Whether the message with the button answers this person's own command; unknown counts as own. */
 function isOwn(interaction: ButtonUse | MenuUse): boolean {
   const asker = interaction.message.interactionMetadata?.user.id;
   return asker === undefined || asker === interaction.user.id;
-}
-
-/**
- * Defers the answer. A connection that breaks is tried once more, and "already acknowledged" then means that Discord
- * took the first try.
- */
-async function acknowledge(interaction: Replying, defer: () => Promise<unknown>): Promise<void> {
-  try {
-    await defer().catch((error: unknown) => (error instanceof DiscordAPIError ? Promise.reject(error) : defer()));
-  } catch (error) {
-    const known = error instanceof DiscordAPIError ? error.code : null;
-    if (known !== RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged) throw error;
-    interaction.deferred = true;
-  }
 }
 
 /** What comes of the work within `ms`; null when it takes longer. */
@@ -315,24 +267,11 @@ async function inTime<Value>(work: Promise<Value>, ms: number): Promise<Value | 
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
-async function tell(
-  interaction: Incoming,
-  key: 'dispatcher.serverOnly' | 'dispatcher.unknownCommand' | 'dispatcher.oldButton',
-): Promise<void> {
-  const content = translator(languageOf(interaction.locale, interaction.guildLocale))(key);
-  await interaction.reply({ content, flags: MessageFlags.Ephemeral });
-}
-
 /** An error without what else hangs on it: the library's own carry the request, with its tokens and the whole answer. */
 function forLog(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name: type, message, stack, code, status } = error as Error & { code?: unknown; status?: unknown };
   return { type, message, stack, code, status };
-}
-
-function whole({ content, embeds = [], components = [], files = [] }: Reply) {
-  const attached = files.map(({ name, data }) => ({ name, attachment: Buffer.from(data) }));
-  return { content: content ?? '', embeds, components, ...(attached.length > 0 ? { files: attached } : {}) };
 }
 
 function nameOf(interaction: Interaction): string {

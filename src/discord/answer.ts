@@ -1,0 +1,51 @@
+import {
+  type ButtonInteraction,
+  type ChatInputCommandInteraction,
+  DiscordAPIError,
+  type MessageContextMenuCommandInteraction,
+  MessageFlags,
+  type ModalSubmitInteraction,
+  RESTJSONErrorCodes,
+  type StringSelectMenuInteraction,
+} from 'discord.js';
+import { languageOf, translator } from '../languages/index.ts';
+import type { ButtonUse, CommandUse, FormUse, MenuUse, MessageUse, Reply } from './command.ts';
+
+/** Interactions that are answered with a reply. */
+export type Replying = CommandUse | MessageUse | ButtonUse | MenuUse | FormUse;
+/** The same before it is known that they come from a server. */
+type Incoming =
+  | ChatInputCommandInteraction
+  | MessageContextMenuCommandInteraction
+  | ButtonInteraction
+  | StringSelectMenuInteraction
+  | ModalSubmitInteraction;
+
+/**
+ * Defers the answer. A connection that breaks is tried once more, and "already acknowledged" then means that Discord
+ * took the first try.
+ */
+export async function acknowledge(interaction: Replying, defer: () => Promise<unknown>): Promise<void> {
+  try {
+    await defer().catch((error: unknown) => (error instanceof DiscordAPIError ? Promise.reject(error) : defer()));
+  } catch (error) {
+    const known = error instanceof DiscordAPIError ? error.code : null;
+    if (known !== RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged) throw error;
+    interaction.deferred = true;
+  }
+}
+
+/** Answers with one fixed sentence. */
+export async function tell(
+  interaction: Incoming,
+  key: 'dispatcher.serverOnly' | 'dispatcher.unknownCommand' | 'dispatcher.oldButton',
+): Promise<void> {
+  const content = translator(languageOf(interaction.locale, interaction.guildLocale))(key);
+  await interaction.reply({ content, flags: MessageFlags.Ephemeral });
+}
+
+/** The whole of a message: what the reply does not name is emptied. */
+export function whole({ content, embeds = [], components = [], files = [] }: Reply) {
+  const attached = files.map(({ name, data }) => ({ name, attachment: Buffer.from(data) }));
+  return { content: content ?? '', embeds, components, ...(attached.length > 0 ? { files: attached } : {}) };
+}

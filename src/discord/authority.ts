@@ -1,0 +1,34 @@
+import {
+  type ChatInputCommandInteraction,
+  type MessageContextMenuCommandInteraction,
+  PermissionFlagsBits,
+} from 'discord.js';
+import type { ServerSettings } from '../store/servers.ts';
+import type { Replying } from './answer.ts';
+import type { Access, AutocompleteUse, Command, CommandUse } from './command.ts';
+
+/**
+ * Whether the member may configure the bot here: Manage Server (Administrator and the owner have it), or the server's
+ * manager role.
+ */
+export function mayManage(interaction: Replying | AutocompleteUse, { managerRole }: ServerSettings): boolean {
+  // Always there at Discord itself.
+  if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return true;
+  if (managerRole === null || managerRole === interaction.guildId) return false;
+  const { roles } = interaction.member;
+  return Array.isArray(roles) ? roles.includes(managerRole) : roles.cache.has(managerRole);
+}
+
+/** What the command, or its subcommand, asks of a member. */
+export function accessOf(command: Command, interaction: CommandUse | AutocompleteUse): Access {
+  if (typeof command.access === 'string') return command.access;
+  return command.access[interaction.options.getSubcommand(false) ?? ''] ?? 'manage';
+}
+
+/** Discord names who installed the app; without this server among them the bot is not a member here. */
+export function installedHere(
+  interaction: ChatInputCommandInteraction | MessageContextMenuCommandInteraction,
+): boolean {
+  const { guildId, userId } = interaction.authorizingIntegrationOwners;
+  return userId === null || guildId !== null;
+}
