@@ -1,7 +1,7 @@
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
 import type { Part } from '../domain/story.ts';
-import type { ClaimedAlert } from '../store/outbox.ts';
+import type { ClaimedAlert } from '../store/alerts.ts';
 import { LOOKS, labelOf, linked, named, number, shortId, type Voice, whatMoved, whatTheyMoved } from './line.ts';
 import { isFake, remarksOf } from './marks.ts';
 

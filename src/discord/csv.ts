@@ -4,7 +4,7 @@ import { formatAmount } from '../domain/amount.ts';
 import { csvLine } from '../domain/csv.ts';
 import { viewOf } from '../domain/story.ts';
 import { plainText } from '../domain/text.ts';
-import type { ClaimedAlert } from '../store/outbox.ts';
+import type { ClaimedAlert } from '../store/alerts.ts';
 
 /** Rows that are made before the event loop has a turn. */
 const ROWS_A_TURN = 500;

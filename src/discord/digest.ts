@@ -5,7 +5,7 @@ import { mentionsOf } from '../domain/mention.ts';
 import type { DigestReason } from '../domain/rhythm.ts';
 import { isItem, isSuspect } from '../domain/story.ts';
 import type { Transfer } from '../domain/transfer.ts';
-import type { ClaimedAlert } from '../store/outbox.ts';
+import type { ClaimedAlert } from '../store/alerts.ts';
 import { csvOf } from './csv.ts';
 import {
   assetName,

@@ -4,7 +4,7 @@ import { isItem, sumOf, type View } from '../domain/story.ts';
 import { inCode } from '../domain/text.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import { type Language, languageOf, type Translate, translator } from '../languages/index.ts';
-import type { ClaimedAlert } from '../store/outbox.ts';
+import type { ClaimedAlert } from '../store/alerts.ts';
 
 /** What rendering depends on besides the alert: the explorer's web root and the native coin's name, where known. */
 export interface RenderSettings {

@@ -2,7 +2,7 @@ import { type AddressText, checksumAddress } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
 import { differenceOf } from '../domain/guard.ts';
 import type { Mark } from '../domain/mark.ts';
-import type { ClaimedAlert } from '../store/outbox.ts';
+import type { ClaimedAlert } from '../store/alerts.ts';
 import { code, linked, named, number, type Voice } from './line.ts';
 
 /** The colour of a line that must not be taken for an ordinary one. */

@@ -9,7 +9,7 @@ import {
 import { type AddressText, checksumAddress } from '../domain/address.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import { viewOf } from '../domain/story.ts';
-import type { ClaimedAlert } from '../store/outbox.ts';
+import type { ClaimedAlert } from '../store/alerts.ts';
 import { transactionEmbed } from './embed.ts';
 import { code, hash, LOOKS, type RenderSettings, type Voice, voiceOf } from './line.ts';
 import { remarksOf, warningsOf } from './marks.ts';

@@ -1,12 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import type { DigestReason, Hold } from '../domain/rhythm.ts';
 import { alertReader, type ClaimedAlert, type DueLines, dueAlerts, type Rendered, renderedCheck } from './alerts.ts';
+import { type ChannelHead, channelStates } from './channels.ts';
 import { unsynced } from './database.ts';
 import { deadLetters } from './deadletters.ts';
 import { editTables, type Joinable } from './edits.ts';
-import { type Notice, noticeWriter } from './notices.ts';
-
-export type { ClaimedAlert } from './alerts.ts';
 
 /** One message, as it was frozen. An `edit` renders the message with the same reference anew if its payload is empty. */
 export interface Batch {
@@ -36,19 +34,6 @@ export interface Original {
   plain: boolean;
   /** What it tells, as that is known now. */
   alerts: ClaimedAlert[];
-}
-
-/** Whether a channel can be written to: `parked` may not now (403), `paused` is gone (404). */
-export type ChannelState = 'ready' | 'parked' | 'paused';
-
-/** A channel with something to send. */
-export interface ChannelHead {
-  channelId: string;
-  guildId: string;
-  state: ChannelState;
-  dueAt: number;
-  attempts: number;
-  since: number | null;
 }
 
 /** What is fixed before the first byte is sent. */
@@ -89,8 +74,6 @@ interface OriginalRow extends Pick<Original, 'messageId' | 'reason'> {
 
 const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
   frozen_at AS frozenAt, first_sent_at AS firstSentAt, message_id AS messageId`;
-/** Why the channels of a server are paused that removed the bot; with a code it is Discord's own answer. */
-const REMOVED = 'channel or server is gone';
 /** Since when an alert counts as waiting: what was held back on purpose does not age meanwhile. */
 const SINCE = 'max(created_at, due_at)';
 
@@ -103,7 +86,6 @@ export function outboxTable(db: Database) {
   const holds = renderedCheck(db);
   const due = dueAlerts(db);
   const edits = editTables(db);
-  const notices = noticeWriter(db);
 
   const believe = db.prepare<[number]>(
     "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ?",
@@ -176,22 +158,6 @@ export function outboxTable(db: Database) {
     `SELECT id FROM batches b WHERE channel_id = ? AND state = 'frozen'
        AND coalesce((SELECT min(${SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < ?`,
   );
-  const setChannel = db.prepare<Omit<ChannelHead, 'guildId'> & { reason: string | null }>(
-    `UPDATE channels SET state = @state, due_at = @dueAt, attempts = @attempts, since = @since, reason = @reason
-     WHERE channel_id = @channelId`,
-  );
-  const pauseGuild = db.prepare<[number, string, string]>(
-    `UPDATE channels SET state = 'paused', due_at = 0, attempts = 0, since = ?, reason = ?
-     WHERE guild_id = ? AND state <> 'paused'`,
-  );
-  const resumeGuild = db.prepare<[string, string]>(
-    `UPDATE channels SET state = 'ready', due_at = 0, attempts = 0, since = NULL, reason = NULL
-     WHERE guild_id = ? AND state = 'paused' AND reason = ?`,
-  );
-  const troubled = db.prepare<[string], { channelId: string; state: ChannelState; reason: string | null }>(
-    "SELECT channel_id AS channelId, state, reason FROM channels WHERE guild_id = ? AND state <> 'ready'",
-  );
-
   /** Takes a frozen message up; one to change is rendered from what is known now. */
   function takeUp(row: BatchRow, now: number): Next {
     const batch: Batch = { ...row, unsure: row.unsure === 1 };
@@ -259,15 +225,9 @@ export function outboxTable(db: Database) {
     buryWaiting.run(reason, now, channelId, before);
     killWaiting.run(channelId, before);
   });
-  const setState = db.transaction((head: Parameters<typeof setChannel.run>[0], notice: Notice | null) => {
-    setChannel.run(head);
-    if (notice) notices.write(notice);
-    if (head.state === 'ready') notices.withdraw(head.channelId);
-  });
-  const notice = db.transaction((given: Notice) => notices.write(given));
-
   return {
     ...deadLetters(db),
+    ...channelStates(db),
     ...edits.methods,
     /** Makes due what a clock that was ahead put off: no line is held for so long. */
     believe: (now: number) => void believe.run(now + LONGEST_HOLD_MS),
@@ -303,18 +263,5 @@ export function outboxTable(db: Database) {
     /** What waits for a channel since before a time becomes dead letters. */
     expire: (channelId: string, before: number, reason: string, now: number): void =>
       expire.immediate(channelId, before, reason, now),
-    /** Notes how a channel stands, and freezes what is to be told of it elsewhere. */
-    setChannel: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, told: Notice | null = null): void =>
-      setState.immediate(head, told),
-    /** The bot was removed from a guild: what waits there is kept as where a channel is gone, also by a later process. */
-    pauseGuild: (guildId: string, now: number): void => void pauseGuild.run(now, REMOVED, guildId),
-    /** The bot is in a guild, also if it was removed before. */
-    resumeGuild: (guildId: string): void => void resumeGuild.run(guildId, REMOVED),
-    /** Where a server's people are told of trouble in a channel; null where there is no other channel. */
-    channelForNotices: (guildId: string, troubledId: string) => notices.channelFor(guildId, troubledId),
-    /** Freezes a message that tells of no transfer; nudge the deliverer for its channel afterwards. */
-    notice: (given: Notice): void => notice.immediate(given),
-    /** A guild's channels that cannot be written to. */
-    troubled: (guildId: string) => troubled.all(guildId),
   };
 }

@@ -1,7 +1,7 @@
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
-import type { ClaimedAlert } from '../../src/store/outbox.ts';
+import type { ClaimedAlert } from '../../src/store/alerts.ts';
 
 export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
 export const PAYROLL: AddressText = '0x2222222222222222222222222222222222222222';

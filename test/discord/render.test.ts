@@ -5,7 +5,7 @@ import { renderDigest } from '../../src/discord/digest.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
 import type { Mark } from '../../src/domain/mark.ts';
-import type { ClaimedAlert } from '../../src/store/outbox.ts';
+import type { ClaimedAlert } from '../../src/store/alerts.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, TREASURY, USDC } from './alerts.ts';
 
 const HASH = `0x${'a'.repeat(64)}`;

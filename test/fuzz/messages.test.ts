@@ -8,7 +8,7 @@ import type { AddressText } from '../../src/domain/address.ts';
 import { parseEvent } from '../../src/domain/event.ts';
 import type { Mark } from '../../src/domain/mark.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
-import type { ClaimedAlert } from '../../src/store/outbox.ts';
+import type { ClaimedAlert } from '../../src/store/alerts.ts';
 import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY, USDC } from '../pipeline/harness.ts';
 import { bodies, events } from './bodies.ts';
 import { NAUGHTY } from './naughty.ts';
