@@ -1,6 +1,5 @@
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { DEFAULT_CHOICES } from '../../src/domain/subscription.ts';
 import { openStore } from '../../src/store/client.ts';
 
 /** So many that none is told more than 60 lines in ten minutes, from which on they would be digests. */
@@ -20,7 +19,7 @@ export async function watchAddresses(discord: Discord, file: string): Promise<Wa
     const { id } = discord.act({ do: 'channel.create', guildId: seed.harbor.id, name: `watched-${n}` });
     const address = `0x${n.toString(16).padStart(4, '0').repeat(10)}` as AddressText;
     const place = { guildId: seed.harbor.id, channelId: id!, createdBy: seed.ada, createdAt: 0 };
-    await store.subscriptions.add({ ...DEFAULT_CHOICES, ...place, address }, CHANNELS);
+    await store.subscriptions.add({ ...place, address }, CHANNELS);
     watched.push({ channelId: id!, address });
   }
   await close();

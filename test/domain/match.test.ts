@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type Match, type MatchContext, matchTransfer } from '../../src/domain/match.ts';
-import { DEFAULT_FILTERS, type Filters, type Subscription } from '../../src/domain/subscription.ts';
+import { DEFAULT_CHOICES, DEFAULT_FILTERS, type Filters, type Subscription } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 
 const address = (digit: string): AddressText => `0x${digit.repeat(40)}`;
@@ -23,23 +23,13 @@ function subscription(change: Partial<Subscription> = {}, filters: Partial<Filte
     guildId: 'guild',
     channelId: 'channel',
     address: WALLET,
-    label: null,
-    direction: 'any',
-    kind: 'any',
-    minimum: null,
-    token: null,
-    mention: null,
+    ...DEFAULT_CHOICES,
     paused: false,
     mutedUntil: null,
     createdBy: 'ada',
     createdAt: 0,
     lastEventAt: null,
-    digest: null,
-    quiet: null,
-    mentionMinimum: null,
-    mentionCooldown: 5,
     mentionedAt: null,
-    watchSilence: false,
     events: 0,
     gapMs: null,
     silenceToldAt: null,
