@@ -142,6 +142,10 @@ describe.skipIf(chromium === null)('a newcomer in a browser', () => {
     await page.getByRole('heading', { name: 'whales', level: 1 }).waitFor();
     await page.getByRole('button', { name: 'World' }).click();
     await page.getByRole('tab', { name: 'Break' }).click();
+    // There is no Escape on a phone.
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('tab', { name: 'Break' }).waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'World' }).click();
     await page.keyboard.press('Escape');
     await page.getByRole('tab', { name: 'Break' }).waitFor({ state: 'hidden' });
     expect(await wide()).toBe(false);

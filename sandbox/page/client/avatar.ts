@@ -29,6 +29,7 @@ export function initials(name: string): string {
 const shapes = {
   menu: 'M4 6h16M4 12h16M4 18h16',
   world: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18',
+  close: 'M6 6l12 12M18 6 6 18',
   lock: 'M6 11h12v9H6ZM8.500 11V8a3.500 3.500 0 0 1 7 0v3',
   hash: 'M5 9h15M4 15h15M10 4 8 20M16 4l-2 16',
   thread: 'M6 4v8a4 4 0 0 0 4 4h8M15 13l3 3-3 3',

@@ -29,7 +29,7 @@ function app(): TemplateResult {
       ${navigationView()}
       ${ui.drawer === 'none' ? nothing : html`<div class="shade" @click=${closeDrawer}></div>`}
       ${channelView(channelId)}
-      ${worldView(Date.now())}
+      ${worldView(Date.now(), closeDrawer)}
     </div>
     ${formView()}
     <p class="toast ${ui.toastIsError ? 'bad' : ''} ${ui.toast ? '' : 'empty'}" role="status" aria-live="polite">${ui.toast}</p>`;

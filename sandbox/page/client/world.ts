@@ -1,5 +1,6 @@
 /** The panel at the right: what moves on the chain, what is watched, and what is broken. */
 import { html, nothing, type TemplateResult } from 'lit-html';
+import { icon } from './avatar.ts';
 import { act, button, check } from './controls.ts';
 import { journeysView, tally } from './journey.ts';
 import { breakView } from './misfortunes.ts';
@@ -8,12 +9,15 @@ import { attempt, draw, drawAtOnce, perform, say, type Tab, ui } from './screen.
 
 const tabs: Record<Tab, string> = { events: 'Events', send: 'Send', watch: 'Watch', break: 'Break' };
 
-/** The whole panel. */
-export function worldView(now: number): TemplateResult {
+/** The whole panel; `close` closes it where it is a drawer. */
+export function worldView(now: number, close: () => void): TemplateResult {
   const closed = ui.drawer !== 'world' && !ui.worldOpen;
   if (!known) return html``;
   return html`<aside class="world ${ui.drawer === 'world' ? 'open' : ''} ${closed ? 'closed' : ''}" aria-label="World">
-    <h2>World</h2>
+    <header>
+      <h2>World</h2>
+      ${ui.drawer === 'world' ? html`<button class="icon" aria-label="Close" @click=${close}>${icon('close')}</button>` : nothing}
+    </header>
     ${statusView(known)}
     <div role="tablist" aria-label="World" @keydown=${onTabKey}>
       ${(Object.keys(tabs) as Tab[]).map(
