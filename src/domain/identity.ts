@@ -21,7 +21,8 @@ export interface SeenTransfer {
   /** Bodies received that tell of it. */
   bodies: number;
   reorganised: boolean;
-  transfer: Transfer;
+  /** `left`: the hashes of blocks that were left for the one that it names now. */
+  transfer: Transfer & { left?: string[] };
 }
 
 /** What is remembered of a delivery. `owed`: never answered 200 to the end, so the next equal one is its repeat. */

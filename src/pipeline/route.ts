@@ -18,6 +18,9 @@ const BATCH = 400;
 /** Pause after a failure that may pass: a locked file, a full disk. */
 const PAUSE_MS = 500;
 
+/** Left blocks of a transfer that are remembered. */
+const LEFT_MOST = 8;
+
 /** What the router needs. `outcome` tells whether a delivery's 200 got to its end, `undefined` while it is on the way. */
 export interface RouterOptions extends Sources {
   now(): number;
@@ -207,8 +210,10 @@ function routeEvent(
     return;
   }
   const { blockHash, blockNumber } = seen.transfer;
-  // What comes again tells of the block of its time, which may be left behind by now.
-  const placed = verdict === 'twin' && transfer.blockHash !== null && transfer.blockHash !== blockHash;
+  const { left = [] } = seen.transfer;
+  // What comes again tells of the block of its time, which may be left behind by now; so does a twin of it.
+  const named = verdict === 'twin' && transfer.blockHash !== blockHash ? transfer.blockHash : null;
+  const placed = named !== null && !left.includes(named);
   const moved = placed && blockHash !== null;
   const count = Math.max(seen.count, delivery.count);
   if (moved || count > seen.count) changed.lines.add(keys.transfer);
@@ -220,8 +225,9 @@ function routeEvent(
     transfer: placed
       ? {
           ...seen.transfer,
-          blockHash: transfer.blockHash,
+          blockHash: named,
           blockNumber: moved ? transfer.blockNumber : (blockNumber ?? transfer.blockNumber),
+          ...(moved && { left: [...left, blockHash].slice(-LEFT_MOST) }),
         }
       : seen.transfer,
   });

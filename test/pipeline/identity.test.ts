@@ -111,6 +111,19 @@ describe('the block of a transfer', () => {
     await only(1);
   });
 
+  it('is not the one that was left, when a twin of that one comes only then', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    await pipeline.receive(event);
+    await pipeline.receive({ ...event, ...other });
+    await pipeline.receive({ ...event, direction: 'outgoing' });
+    await pipeline.receive({ ...event, ...other, direction: 'outgoing' });
+    await pipeline.turnUntil(() => pipeline.lines(ALERTS).some(({ text }) => text.includes('now in block')));
+    await pipeline.receive({ ...event, direction: null });
+    await pipeline.pass(60_000);
+    expect(pipeline.lines(ALERTS)[0]!.text).toContain('now in block 777,777');
+    await only(1);
+  });
+
   it('is learned from another body where the first one did not tell, without a word of a reorganisation', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly' });
     await pipeline.receive({ ...event, blockHash: null, blockNumber: null });
