@@ -113,8 +113,12 @@ async function choose(...[interaction, , values, context]: Parameters<Menu['choo
   });
 }
 
-/** Everything that a person reads in a message. */
-function textOf({ targetMessage: { content, embeds } }: MessageUse): string {
+/** Everything that a person reads in a message, also in one that it forwards. */
+function textOf({ targetMessage }: MessageUse): string {
+  return [targetMessage, ...targetMessage.messageSnapshots.values()].map(textIn).join('\n');
+}
+
+function textIn({ content, embeds }: Pick<MessageUse['targetMessage'], 'content' | 'embeds'>): string {
   const parts = embeds.flatMap(({ title, description, url, author, footer, fields }) => [
     title,
     description,

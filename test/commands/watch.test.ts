@@ -57,6 +57,17 @@ describe('watching the addresses in a message', () => {
     expect(buttonsOf(done)).toEqual(['subscription:list:all:0']);
   });
 
+  it('reads what a message forwards', async () => {
+    const id = say('Look');
+    const { message } = world.discord.messages(harbor.alerts).find((one) => one.id === id)!;
+    const forwarded = { ...message, content: `Pay ${A}`, embeds: [{ description: B }] };
+    Object.assign(message, {
+      message_reference: { type: 1, message_id: '1', channel_id: harbor.general },
+      message_snapshots: [{ message: forwarded }],
+    });
+    expect(menuOf(await world.useOn(id, WATCH)).options.map(({ value }) => value)).toEqual([A, B]);
+  });
+
   it('warns of one that could be taken for an address that is watched here', async () => {
     await world.subscribe({ label: 'Treasury' });
     const asked = await on(`Send it to ${LIKE_A} please, and to ${B}`);
