@@ -1,7 +1,7 @@
 import { ButtonStyle } from 'discord.js';
 import type { Command, CommandSettings, Reply } from '../src/discord/command.ts';
 import { type AddressText, checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
-import { formatAmount } from '../src/domain/amount.ts';
+import { formatAmount, wholeDigits } from '../src/domain/amount.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
@@ -117,11 +117,14 @@ function show(t: Translate, found: Token, settings: CommandSettings): Reply {
 const isFungible = ({ type }: Token) => !/721|1155/.test(type ?? '');
 
 function supply(t: Translate, token: Token): string {
-  const { totalSupply, symbol } = token;
+  const { totalSupply: given, symbol } = token;
+  const totalSupply = given === null ? null : wholeDigits(given);
   if (totalSupply === null) return t('token.notGiven');
-  const raw = t('token.raw', { value: `\`${totalSupply}\`` });
+  const raw = t('token.raw', { value: `\`${given}\`` });
   const decimals = token.decimals ?? (isFungible(token) ? null : 0);
-  if (decimals === null) return raw;
-  const amount = `${formatAmount(totalSupply, decimals)} ${nameOf(t, symbol, '')}`.trimEnd();
-  return decimals === 0 ? amount : `${amount}\n${raw}`;
+  const amount = decimals !== null && `${formatAmount(totalSupply, decimals)} ${nameOf(t, symbol, '')}`.trimEnd();
+  // What has an exponent went through a number of some sixteen digits.
+  const isRounded = given !== totalSupply && /e/i.test(given!);
+  const lines = [amount, decimals === 0 && !isRounded ? null : raw, isRounded && `-# ${t('token.rounded')}`];
+  return lines.filter(Boolean).join('\n');
 }

@@ -24,3 +24,14 @@ export function isBelow(value: string, decimals: number, minimum: string): boole
   const scaled = (text: string, by: number) => BigInt(text + '0'.repeat(by));
   return scaled(value, places - decimals) < scaled(whole + fraction, places - fraction.length);
 }
+
+/** `1.5e+21` and `7.0` as plain digits; null when it is no whole number. */
+export function wholeDigits(source: string): string | null {
+  const match = /^(\d+)(?:\.(\d+))?(?:e\+?(\d{1,2}))?$/i.exec(source);
+  if (!match) return null;
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  const shift = Number(exponent);
+  const kept = fraction.replace(/0+$/, '');
+  if (kept.length > shift) return null;
+  return (whole + kept.padEnd(shift, '0')).replace(/^0+(?=\d)/, '');
+}

@@ -1,4 +1,5 @@
 import { type AddressText, NATIVE_SENTINEL, toAddress } from './address.ts';
+import { wholeDigits } from './amount.ts';
 import type { Transfer, TransferEvent, TransferKind } from './transfer.ts';
 
 /** What a body says, or why it cannot be understood. */
@@ -23,12 +24,23 @@ export function parseEvent(body: string): ParsedEvent {
   try {
     fields = parseJson(body.charCodeAt(0) === BYTE_ORDER_MARK ? body.slice(1) : body);
   } catch {
-    return { ok: false, reason: 'The body is not JSON.' };
+    return { ok: false, reason: `The body is not JSON${likeness(body)}.` };
   }
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     return { ok: false, reason: 'The body is not one JSON object.' };
   }
   return readEvent(fields as Fields);
+}
+
+/** What a body that is not JSON looks like, for those who set the sender right; empty when it is like nothing known. */
+function likeness(body: string): string {
+  if (body.trim() === '') return ': it is empty';
+  if (body.startsWith('\x1f\ufffd')) return ': it is compressed (gzip); the sender must post it as it is';
+  if (body.startsWith('\ufffd\ufffd') || /^.?\0|^.\0/su.test(body)) return ': it is UTF-16; the sender must post UTF-8';
+  if (/^[\w.+%-]+=[^\s<>]*$/.test(body.slice(0, 1_000)))
+    return ': it is a form (name=value); the sender must post JSON';
+  if (body.trimStart().startsWith('<')) return ': it is HTML or XML';
+  return '';
 }
 
 /**
@@ -133,19 +145,8 @@ function integer(value: unknown): string | null {
   let digits: string | null = null;
   if (/^\d+$/.test(source)) digits = source.replace(/^0+(?=\d)/, '');
   else if (/^0x[0-9a-f]+$/i.test(source)) digits = BigInt(source).toString();
-  else digits = expand(source);
+  else digits = wholeDigits(source);
   return digits !== null && digits.length <= MAX_DIGITS ? digits : null;
-}
-
-/** `1.5e+21` and `7.0` as plain digits, when they are integers. */
-function expand(source: string): string | null {
-  const match = /^(\d+)(?:\.(\d+))?(?:e\+?(\d{1,2}))?$/i.exec(source);
-  if (!match) return null;
-  const [, whole = '', fraction = '', exponent = '0'] = match;
-  const shift = Number(exponent);
-  const kept = fraction.replace(/0+$/, '');
-  if (kept.length > shift) return null;
-  return (whole + kept.padEnd(shift, '0')).replace(/^0+(?=\d)/, '');
 }
 
 function readTokenId(value: unknown): { tokenId: string | null; tokenIdExact: boolean } {

@@ -10,7 +10,7 @@ export interface Token {
   /** `ERC-20`, `ERC-721`, or whatever comes. */
   type: string | null;
   decimals: number | null;
-  /** Decimal text in the smallest unit. */
+  /** Decimal text in the smallest unit; as the explorer printed it (`1e+27`) where that had rounded it. */
   totalSupply: string | null;
   cataloged: boolean | null;
 }
@@ -33,13 +33,19 @@ const digits = z
   .nullish()
   .catch(null);
 
+const supply = z
+  .string()
+  .regex(/^(\d{1,78}|\d(\.\d{1,30})?e\+?\d{1,2})$/i)
+  .nullish()
+  .catch(null);
+
 const record = z.looseObject({
   contractAddress: text,
   name: text,
   symbol: text,
   type: text,
   decimals: digits,
-  totalSupply: digits,
+  totalSupply: supply,
   cataloged: z.union([z.boolean(), z.stringbool()]).nullish().catch(null),
 });
 

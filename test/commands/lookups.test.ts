@@ -87,6 +87,17 @@ describe('/token', () => {
     expect(text).not.toContain('does not know');
   });
 
+  it.each([
+    [{ body: JSON.stringify({ status: '1', result: RECORD }).replace('"1234567890123"', '1e27') }, '`1e27`'],
+    [frame({ ...RECORD, totalSupply: '1e+27' }), '`1e+27`'],
+  ])('says of a supply that the explorer rounded that it is', async (given, raw) => {
+    upstream.set(() => given);
+    const text = textOf(await world.use('token', { address: TOKEN }));
+    expect(text).toContain(
+      `Total supply\n10,000,000,000,000,000,000,000,000 \`G$\`\nraw ${raw}\n-# The explorer gives it rounded`,
+    );
+  });
+
   const wrong: [string, Given, RegExp][] = [
     ['not found', frame(null, 'Contract address not found', '0'), /knows no token at .*0x5Df2.*wallet/],
     ['invalid', frame(null, 'Invalid contract address hash', '0'), /does not take/],

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseEvent } from '../../src/domain/event.ts';
@@ -173,5 +174,23 @@ describe('what cannot be understood', () => {
           expect(parsed.event.transfer.value).toMatch(/^\d{1,78}$/);
       }),
     );
+  });
+});
+
+describe('a body that is not JSON', () => {
+  const asText = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
+  it.each([
+    ['nothing', '', 'it is empty'],
+    ['gzip', asText(gzipSync('{"txHash":"0x1"}')), 'it is compressed (gzip); the sender must post it as it is'],
+    ['UTF-16', asText(Buffer.from('{"txHash":"0x1"}', 'utf16le')), 'it is UTF-16; the sender must post UTF-8'],
+    ['UTF-16 with its mark', asText(Buffer.from('\ufeff{}', 'utf16le')), 'it is UTF-16; the sender must post UTF-8'],
+    ['a form', 'txHash=0x1&value=1', 'it is a form (name=value); the sender must post JSON'],
+    ['a page', ' <html></html>', 'it is HTML or XML'],
+  ])('that is %s is told as such', (_, body, likeness) => {
+    expect(parse(body)).toEqual({ ok: false, reason: `The body is not JSON: ${likeness}.` });
+  });
+
+  it('is told without a guess otherwise', () => {
+    expect(parse('{"txHash":')).toEqual({ ok: false, reason: 'The body is not JSON.' });
   });
 });

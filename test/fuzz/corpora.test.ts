@@ -8,15 +8,15 @@ import { payment } from '../pipeline/harness.ts';
  * every such body is stored is shown elsewhere; here, what becomes of it.
  */
 
-const NOT_JSON = 'The body is not JSON.';
+const NOT_JSON = /^The body is not JSON[.:]/;
 const NOT_AN_EVENT = /^The (body is not one JSON object|event (has no transaction hash|names no address))/;
 
 it.each(parsing.map(({ name, input }) => [name, input]))('%s is read as what it is', (name, input) => {
   const parsed = parseEvent(input);
   if (parsed.ok) throw new Error('This is no event.');
-  if (name.startsWith('n_')) expect(parsed.reason).toBe(NOT_JSON);
+  if (name.startsWith('n_')) expect(parsed.reason).toMatch(NOT_JSON);
   else if (name.startsWith('y_')) expect(parsed.reason).toMatch(NOT_AN_EVENT);
-  else expect(parsed.reason === NOT_JSON || NOT_AN_EVENT.test(parsed.reason)).toBe(true);
+  else expect([NOT_JSON, NOT_AN_EVENT].some((reason) => reason.test(parsed.reason))).toBe(true);
 });
 
 it('whatever JSON stands in a field that nobody knows, the event is read as if it were not there', () => {
