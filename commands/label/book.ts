@@ -95,6 +95,7 @@ export async function list(guildId: string, { store, settings, t }: CommandConte
   });
 }
 
+/** `label:list:<page>`: turns the book's pages. */
 export const listButton: Button = {
   access: 'manage',
   answer: 'update',

@@ -46,10 +46,12 @@ export function asManyAsFit(lines: readonly string[], most: number): string {
   return kept.join('\n');
 }
 
+/** Buttons beside each other, five at the most. */
 export function row(...buttons: APIButtonComponent[]): APIActionRowComponent<APIButtonComponent> {
   return { type: ComponentType.ActionRow, components: buttons };
 }
 
+/** How a button looks that is answered here. */
 export type PressStyle = ButtonStyle.Primary | ButtonStyle.Secondary | ButtonStyle.Success | ButtonStyle.Danger;
 
 /** A button that the named command's `buttons` answer; its id outlives a restart. */
@@ -62,6 +64,7 @@ export function press(
   return { type: ComponentType.Button, style, label, custom_id: customId, disabled };
 }
 
+/** A button that opens a page. */
 export function linkButton(label: string, url: string): APIButtonComponent {
   return { type: ComponentType.Button, style: ButtonStyle.Link, label, url };
 }

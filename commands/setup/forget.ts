@@ -51,4 +51,5 @@ const spareButton: Button = {
   press: async (_, __, { t }) => note('info', t('setup.forget.kept'), [t('setup.forget.keptText')]),
 };
 
+/** The answers to its question, by action. */
 export const forgetButtons: Record<string, Button> = { erase: eraseButton, spare: spareButton };

@@ -154,6 +154,7 @@ const keptButton: Button = {
   press: ({ guildId }, _, context) => panel(context, guildId),
 };
 
+/** The panel's buttons, by action. */
 export const panelButtons: Record<string, Button> = {
   receiver: showButton,
   rotate: rotateButton,

@@ -137,6 +137,7 @@ export function readYesOrNo(option: string, text: string, otherwise: boolean, { 
   throw new UserError(t('subscription.filter.yesOrNo', { option: called(option) }));
 }
 
+/** As {@link readYesOrNo} takes it. */
 export function writeYesOrNo(value: boolean): string {
   return value ? 'yes' : 'no';
 }

@@ -1,16 +1,13 @@
 /** Who and what exists: users, servers, roles, channels, members. Plain data; nothing here tells anybody. */
 import { ChannelType } from 'discord.js';
-import type { Overwrite } from './control.ts';
+import type { ChannelState, UserState } from './control.ts';
 
-export interface User {
-  id: string;
-  username: string;
-  displayName: string;
-  bot: boolean;
-  locale: string;
+/** A person or bot. */
+export interface User extends UserState {
   acceptsDirectMessages: boolean;
 }
 
+/** A role in a server. */
 export interface Role {
   id: string;
   guildId: string;
@@ -23,6 +20,7 @@ export interface Role {
   managed: boolean;
 }
 
+/** Somebody's place in a server. */
 export interface Member {
   userId: string;
   guildId: string;
@@ -31,23 +29,14 @@ export interface Member {
   joinedAt: number;
 }
 
-export interface Channel {
-  id: string;
-  type: number;
-  name: string;
-  topic: string | null;
-  position: number;
-  guildId: string | null;
-  parentId: string | null;
-  recipientId: string | null;
+/** A channel, a category, a thread or a direct message. */
+export interface Channel extends Omit<ChannelState, 'botMaySend' | 'visibleTo'> {
   /** Who opened a thread. */
   ownerId: string | null;
-  archived: boolean;
-  locked: boolean;
-  overwrites: Overwrite[];
   lastMessageId: string | null;
 }
 
+/** A server. */
 export interface Guild {
   id: string;
   name: string;
@@ -76,6 +65,7 @@ const WITH_MESSAGES: readonly number[] = [
 export const isThread = (channel: { type: number }): boolean => THREADS.includes(channel.type);
 export const holdsMessages = (channel: { type: number }): boolean => WITH_MESSAGES.includes(channel.type);
 
+/** Everything that exists, by id. */
 export class World {
   readonly botId: string;
   readonly users = new Map<string, User>();

@@ -9,7 +9,9 @@ import { isFake, remarksOf } from './marks.ts';
 const PARTIES_SHOWN = 5;
 const IDS_LONGEST = 400;
 
+/** What a message tells: at least one alert. */
 export type Alerts = [ClaimedAlert, ...ClaimedAlert[]];
+/** Alerts that are told as one line. */
 export type AlertPart = Part<ClaimedAlert>;
 
 type Side = 'from' | 'to';

@@ -66,6 +66,7 @@ const NOISE: ReadonlySet<string> = new Set([
 /** Whether a transfer that was hidden for this reason is left out of sums and charts. */
 export const isNoise = (hidden: string | null): boolean => hidden !== null && NOISE.has(hidden);
 
+/** Whether a transfer came to an address or left it; `other`: neither, or both. */
 export function wayOf(address: AddressText, { from, to }: Transfer): Way {
   if (from === to) return 'other';
   if (to === address) return 'incoming';

@@ -105,6 +105,7 @@ function createFormat(timeZone: string): Intl.DateTimeFormat | null {
 
 /** Lines within the window above which a channel is told digests. */
 export const BURST_LINES = 60;
+/** How far back those lines are counted. */
 export const BURST_WINDOW_MS = 10 * MINUTE;
 /** Between two digests of a channel in which too much happens. */
 const BURST_PAUSE_MS = 5 * MINUTE;

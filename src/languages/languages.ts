@@ -12,4 +12,5 @@ export const LANGUAGES = {
 /** A language that the bot speaks. */
 export type Language = keyof typeof LANGUAGES;
 
+/** What is spoken where no other language is known: English, from which the others are translated. */
 export const DEFAULT_LANGUAGE: Language = 'en-US';

@@ -85,23 +85,12 @@ interface TransferRow {
   data: string;
 }
 
-interface AlertRow {
-  channelId: string;
-  createdAt: number;
-  state: StoryAlert['state'];
-  hold: StoryAlert['hold'];
-  dueAt: number;
+type MessageRow = NonNullable<StoryAlert['message']>;
+
+interface AlertRow extends Pick<StoryAlert, 'channelId' | 'createdAt' | 'state' | 'hold' | 'dueAt'>, MessageRow {
   marks: string;
   matches: string;
   batchId: number | null;
-  kind: Batch['kind'];
-  reason: DigestReason | null;
-  attempts: number;
-  frozenAt: number;
-  sentAt: number | null;
-  messageId: string | null;
-  lines: number;
-  together: number;
   channelState: ChannelState | null;
   channelDueAt: number;
   channelReason: string | null;

@@ -3,19 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pino from 'pino';
-import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { type App, startApp } from '../../src/app.ts';
-import { readConfig } from '../../src/config.ts';
+import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
+import type { App } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { openStore } from '../../src/store/client.ts';
 import { openBeside } from '../../src/store/database.ts';
-import { subscriptionsTable } from '../../src/store/subscriptions.ts';
 import { ALICE, payment, TREASURY } from '../pipeline/harness.ts';
+import { CHANNEL, post, startHere } from './app.ts';
 
-const CHANNEL = seed.harbor.alerts;
 const MINUTE = 60_000;
 
 let directory: string;
@@ -42,34 +37,12 @@ beforeEach(async () => {
   minute = () => {
     for (const look of looks.splice(0)) look();
   };
-  const config = readConfig({
-    DISCORD_TOKEN: discord.token,
-    DISCORD_API_URL: discord.apiUrl,
-    PORT: '0',
-    OPS_PORT: '0',
-    DATABASE_URL: `sqlite:${file}`,
-    RECEIVER_TOKEN: 'path-token-of-the-test',
-    RECEIVER_SOURCE_CHECK: 'off',
-  });
-  const start = async () =>
-    startApp(config, { database: await openStore(file), log: pino({ level: 'silent' }), clock });
+  const start = () => startHere(file, discord, clock);
   app = await start();
   restart = async () => {
     await app.close();
     app = await start();
   };
-  beside((db) =>
-    subscriptionsTable(db).add(
-      {
-        guildId: seed.harbor.id,
-        channelId: CHANNEL,
-        address: TREASURY,
-        createdBy: seed.ada,
-        createdAt: 1,
-      },
-      10,
-    ),
-  );
 });
 afterEach(async () => {
   await app.close();
@@ -93,12 +66,6 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-async function post(body: string | Buffer): Promise<number> {
-  const answer = await request(`${app.receiver}/hooks/path-token-of-the-test`, { method: 'POST', body });
-  await answer.body.dump();
-  return answer.statusCode;
-}
-
 async function deadletters(...args: string[]) {
   const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${file}` };
   const done = await promisify(execFile)(process.execPath, ['src/deadletters.ts', ...args], { env }).catch(
@@ -114,7 +81,7 @@ async function makeDeadLetter(): Promise<void> {
     method: 'POST',
     channelId: CHANNEL,
   });
-  expect(await post(JSON.stringify(payment({ from: ALICE })))).toBe(200);
+  expect(await post(app, JSON.stringify(payment({ from: ALICE })))).toBe(200);
   await until(() => count('dead_letters') === 1);
   discord.clearFaults();
 }
@@ -145,9 +112,9 @@ describe('beside a running bot', () => {
       method: 'PATCH',
       channelId: CHANNEL,
     });
-    expect(await post(body)).toBe(200);
+    expect(await post(app, body)).toBe(200);
     await discord.until(() => discord.messages(CHANNEL).length === 1);
-    expect(await post(body)).toBe(200);
+    expect(await post(app, body)).toBe(200);
     await until(() => count('dead_letters') === 1);
     discord.clearFaults();
     expect((await deadletters('list')).stdout).toMatch(/^d1 .* change of a sent message: \S/m);
@@ -163,8 +130,8 @@ describe('beside a running bot', () => {
 
   it('a quarantined delivery is shown without harm, and read anew when replayed', async () => {
     const hostile = Buffer.from([...Buffer.from('{"a":"\u001b[2J\r\n\u202e'), 0xff, 0x00]);
-    expect(await post(hostile)).toBe(200);
-    expect(await post('\u001b]0;title\u0007 {é')).toBe(200);
+    expect(await post(app, hostile)).toBe(200);
+    expect(await post(app, '\u001b]0;title\u0007 {é')).toBe(200);
     await until(() => count('quarantine') === 2);
 
     const listed = await deadletters('list');
@@ -207,14 +174,14 @@ describe('beside a running bot', () => {
     );
     minute();
     // One more that cannot be understood fills it up.
-    expect(await post('x'.repeat(1_000_000))).toBe(200);
-    while ((await post(JSON.stringify(payment()))) !== 503);
+    expect(await post(app, 'x'.repeat(1_000_000))).toBe(200);
+    while ((await post(app, JSON.stringify(payment()))) !== 503);
     await restart();
-    expect(await post(JSON.stringify(payment()))).toBe(503);
+    expect(await post(app, JSON.stringify(payment()))).toBe(503);
     expect((await deadletters('discard', 'q1')).stdout).toBe('q1 is gone for good.\n');
     expect((await deadletters('discard', 'all')).stdout).toContain(`${rows} deliveries are gone for good`);
     minute();
-    while ((await post(JSON.stringify(payment()))) !== 200);
+    while ((await post(app, JSON.stringify(payment()))) !== 200);
     expect(count('quarantine')).toBe(0);
   });
 

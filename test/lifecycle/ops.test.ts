@@ -1,21 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pino from 'pino';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { startApp } from '../../src/app.ts';
-import { readConfig } from '../../src/config.ts';
+import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { backUp } from '../../src/store/backup.ts';
-import { openStore } from '../../src/store/client.ts';
 import { openBeside } from '../../src/store/database.ts';
 import { backupFolder } from '../../src/store/folder.ts';
-import { subscriptionsTable } from '../../src/store/subscriptions.ts';
-import { payment, TREASURY } from '../pipeline/harness.ts';
+import { payment } from '../pipeline/harness.ts';
+import { CHANNEL, post, startHere } from './app.ts';
 import { temporaryFile } from './bot.ts';
 
-const CHANNEL = seed.harbor.alerts;
 const MESSAGES = '/channels/:channel/messages';
 
 /** The whole bot, with one subscription, and what its operator's server says. */
@@ -23,32 +18,11 @@ async function start(prepare: (discord: Discord) => void = () => undefined, cloc
   const file = temporaryFile();
   const discord: Discord = await startDiscord({ limits: 'none' });
   prepare(discord);
-  const config = readConfig({
-    DISCORD_TOKEN: discord.token,
-    DISCORD_API_URL: discord.apiUrl,
-    PORT: '0',
-    OPS_PORT: '0',
-    DATABASE_URL: `sqlite:${file}`,
-    RECEIVER_TOKEN: 'path-token-of-the-test',
-    RECEIVER_SOURCE_CHECK: 'off',
-  });
-  const app = await startApp(config, { database: await openStore(file), log: pino({ level: 'silent' }), clock });
+  const app = await startHere(file, discord, clock);
   onTestFinished(async () => {
     await app.close();
     await discord.close();
   });
-  const db = openBeside(file);
-  subscriptionsTable(db).add(
-    {
-      guildId: seed.harbor.id,
-      channelId: CHANNEL,
-      address: TREASURY,
-      createdBy: seed.ada,
-      createdAt: 1,
-    },
-    10,
-  );
-  db.close();
   const get = async (path: string) => {
     const answer = await request(app.ops + path);
     return { status: answer.statusCode, text: await answer.body.text() };
@@ -63,11 +37,7 @@ async function start(prepare: (discord: Discord) => void = () => undefined, cloc
     discord,
     get,
     metrics,
-    async post(body: string, token = 'path-token-of-the-test') {
-      const answer = await request(`${app.receiver}/hooks/${token}`, { method: 'POST', body });
-      await answer.body.dump();
-      return answer.statusCode;
-    },
+    post: (body: string, token?: string) => post(app, body, token),
     /** Waits until a metric has a value. */
     async reaches(name: string, value: number) {
       for (;;) {
