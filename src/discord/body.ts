@@ -11,7 +11,7 @@ const IDS_LONGEST = 400;
 
 /** What a message tells: at least one alert. */
 export type Alerts = [ClaimedAlert, ...ClaimedAlert[]];
-/** Alerts that are told as one line. */
+/** One thing that happened, with the alerts that tell of it. */
 export type AlertPart = Part<ClaimedAlert>;
 
 type Side = 'from' | 'to';
