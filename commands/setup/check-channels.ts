@@ -4,7 +4,8 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { ServerOverview } from '../../src/store/figures.ts';
 import { ALERT_EXTRAS, type Answer, askAbout, missingIn } from '../parts/channel.ts';
-import { type Finding, fault, fine } from './finding.ts';
+import { nameOf } from '../subscription/find.ts';
+import { type Finding, fault, fine, someOf } from './finding.ts';
 
 /** Whether alerts can go where the subscriptions want them, with the fix where they cannot. */
 export async function checkChannels(
@@ -15,10 +16,16 @@ export async function checkChannels(
 ): Promise<Finding[]> {
   const ids = [...new Set(subscriptions.map(({ channelId }) => channelId))];
   if (ids.length === 0) return [fault(t('setup.check.nothingWatched'))];
+  const subscriptionsIn = (id: string): string => {
+    const there = subscriptions.filter(({ channelId }) => channelId === id);
+    return someOf(t, there, 5, (one) => `#${one.id} ${nameOf(one)}`).join(', ');
+  };
   const known = guild ? await askAbout(guild, ids) : new Map<string, Answer>();
   const wrong = new Map(
     ids.flatMap((id): [string, Finding][] => {
       const finding = judge(id, known.get(id), guild, t);
+      // Discord shows no name of what is gone, so its subscriptions are named.
+      if (finding && known.get(id) === 'gone') return [[id, fault(`${finding.text}\n-# ${subscriptionsIn(id)}`)]];
       return finding ? [[id, finding]] : [];
     }),
   );

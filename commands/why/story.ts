@@ -33,6 +33,7 @@ export function tellStory(story: Story & { hidden: number }, telling: Telling): 
   const lines = [
     t('why.from', { party: party(transfer.from, story, telling) }),
     t('why.to', { party: party(transfer.to, story, telling) }),
+    ...(transfer.token ? [t('why.token', { token: fullAddress(transfer.token, telling.settings, 'token') })] : []),
     '',
     ...received(story, telling),
     ...[...channels].flatMap((channelId) => inChannel(channelId, story, telling)),

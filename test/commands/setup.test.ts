@@ -81,7 +81,7 @@ describe('/setup check', () => {
     expect(text).toMatch(
       new RegExp(`❌ <#${harbor.general}>: I am missing \\*\\*Attach Files\\*\\*, \\*\\*Read Message History`),
     );
-    expect(text).toContain('❌ <#1100000000000099999> is gone');
+    expect(text).toMatch(/❌ <#1100000000000099999> is gone.*\n-# #\d+ `Treasury`\n/);
     expect(text).toMatch(/❌ `Treasury` mentions a role that is gone/);
     expect(text).toContain(`❌ <@&${roleId}> is shown but not pinged`);
     expect(text).toMatch(/❌ The receiver does not answer at `https:\/\/bell.example`.*PUBLIC_URL/);

@@ -1,5 +1,15 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+import {
+  ALERTS,
+  ALICE,
+  HARBOR,
+  type Pipeline,
+  payment,
+  startPipeline,
+  TREASURY,
+  USDC,
+  WHALES,
+} from '../pipeline/harness.ts';
 import { type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
 
 let pipeline: Pipeline;
@@ -42,6 +52,7 @@ it('tells how a transfer came, which filter dropped it, and links the message', 
   expect(text).toContain(`(https://discord.com/channels/${HARBOR}/${ALERTS}/${message})`);
   expect(text).toMatch(/5 `USDC`/);
   expect(text).toMatch(/From `Alice’s wallet`/);
+  expect(text).toContain(`Token [\`${USDC}\`](https://explorer.example/token/${USDC})`);
   expect(text).toMatch(/Received 2 times/);
   expect(text).toMatch(/`Treasury` \(number 1\) matched/);
   expect(text).toMatch(/`Big ones` \(number 2\): the amount is below its minimum.*option `minimum`/);
