@@ -79,7 +79,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
     }
     target.searchParams.set('page', String(page));
     target.searchParams.set('pageSize', String(PAGE_SIZE));
-    return call({ url: target, timeoutMs });
+    return call({ url: percentEncoded(target), timeoutMs });
   }
 
   /**
@@ -166,9 +166,15 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
     directoryUrl(category: string, search: string | null): string {
       const target = new URL(`${url}/toolbox/${encodeURIComponent(category)}`);
       if (search !== null) target.searchParams.set('search', search);
-      return target.href;
+      return percentEncoded(target).href;
     },
   };
+}
+
+/** With blanks as `%20`, which everybody decodes; a plus is one in forms alone. */
+function percentEncoded(url: URL): URL {
+  url.search = url.search.replaceAll('+', '%20');
+  return url;
 }
 
 interface Page {

@@ -85,6 +85,7 @@ describe('rows', () => {
   it('encodes the filter once, and leaves out what was not asked', async () => {
     upstream.set(() => ({ body: [] }));
     await client().rows({ category: 'apis', search: 'a&b c', provider: 'Größe "1"' });
+    expect(upstream.requests[0]!.url).toContain('search=a%26b%20c&');
     const [first] = asked();
     expect(first!.get('search')).toBe('a&b c');
     expect(JSON.parse(first!.get('filters')!)).toEqual([{ id: 'provider', value: ['Größe "1"'] }]);
@@ -192,5 +193,5 @@ describe('rows', () => {
 });
 
 it('names the page for people', () => {
-  expect(client().directoryUrl('apis', 'a b')).toBe(`${upstream.url}/toolbox/apis?search=a+b`);
+  expect(client().directoryUrl('apis', 'a b')).toBe(`${upstream.url}/toolbox/apis?search=a%20b`);
 });
