@@ -174,7 +174,9 @@ function makeClient(options: GatewayOptions): Client {
     }),
   });
   client.on(Events.Raw, ({ t, d }: { t: string; d: RawInteraction }) => {
-    if (t === GatewayDispatchEvents.InteractionCreate) fillGaps(d);
+    if (t !== GatewayDispatchEvents.InteractionCreate) return;
+    fillGaps(d);
+    if (client.application && !client.isReady()) handleEarly(client, d);
   });
   client.on(Events.Error, (error) => log.error({ reason: reasonOf(error) }, 'Discord client error'));
   client.on(Events.ShardError, (error) => log.warn({ reason: reasonOf(error) }, 'Discord connection error'));
@@ -185,10 +187,22 @@ function makeClient(options: GatewayOptions): Client {
 
 /** The parts of an interaction that the library reads unasked, and that relays and stand-ins may leave out. */
 interface RawInteraction {
+  type: number;
   channel?: object | null;
   channel_id?: string;
   entitlements?: unknown[] | null;
   authorizing_integration_owners?: object | null;
+}
+
+/**
+ * The library holds everything back until the last server was told of, which can take longer than the 3 s that Discord
+ * waits for an answer.
+ */
+function handleEarly(client: Client, interaction: RawInteraction): void {
+  const { actions } = client as unknown as { actions: { InteractionCreate: { handle(data: object): void } } };
+  actions.InteractionCreate.handle({ ...interaction });
+  // What is held back of it is of no kind that the library knows, so that it is handled once.
+  interaction.type = 0;
 }
 
 /** The library throws where one of these is missing, and reads the channel's object only, not its id. */

@@ -16,6 +16,7 @@ async function startRelay(toldOfGuild = true) {
   const app = fastify({ forceCloseConnections: true });
   const answers: { url: string; body: Record<string, unknown> }[] = [];
   const sockets: WebSocket[] = [];
+  const identified = Promise.withResolvers<void>();
   let changed = () => {};
   app.get('/api/v10/gateway/bot', () => ({
     url: `ws://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
@@ -50,6 +51,7 @@ async function startRelay(toldOfGuild = true) {
         },
         'READY',
       );
+      identified.resolve();
       if (!toldOfGuild) return;
       send(0, { id: GUILD, name: 'Small', channels: [{ id: CHANNEL, type: 0, name: 'here' }] }, 'GUILD_CREATE');
     });
@@ -58,6 +60,7 @@ async function startRelay(toldOfGuild = true) {
   return {
     apiUrl: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/api`,
     answers,
+    identified: identified.promise,
     /** Sends a use of `/subscription …` and waits for the text of its answer. */
     async use(name: string, options: object[], member: object, resolved: object = {}): Promise<string> {
       const from = answers.length;
@@ -97,7 +100,7 @@ beforeAll(async () => {
   world = await startWorld();
   gateway = await connect(relay.apiUrl);
 });
-async function connect(apiUrl: string) {
+async function connect(apiUrl: string, isReady = true) {
   const started = startGateway({
     token: 'any.token.works',
     apiUrl,
@@ -110,7 +113,7 @@ async function connect(apiUrl: string) {
     onToken: () => {},
     random: Math.random,
   });
-  while (started.state() !== 'ready') await new Promise((done) => setImmediate(done));
+  if (isReady) while (started.state() !== 'ready') await new Promise((done) => setImmediate(done));
   return started;
 }
 afterAll(async () => {
@@ -144,12 +147,18 @@ describe('a relay that sends little', () => {
     expect(await relay.use('setup check', [], { permissions: '0', roles: [ROLE] })).toContain('No event yet');
   });
 
-  // The library waits two seconds for a server that was announced.
-  it('shows members nothing of a server that it announced and has not told of yet', async () => {
+  it('shows members nothing of a server that it announced and has not told of yet, and holds nobody up', async () => {
     const late = await startRelay(false);
-    const connected = await connect(late.apiUrl);
+    const connected = await connect(late.apiUrl, false);
+    await late.identified;
     expect(await late.use('subscription list', [], {})).toContain('No subscriptions');
+    // The library waits two seconds for a server that was announced.
+    expect(connected.state()).toBe('connecting');
     expect(await late.use('subscription list', [], manager)).toContain('2 subscriptions');
+    const answered = () => late.answers.filter(({ url }) => url.includes('/callback')).length;
+    while (connected.state() !== 'ready') await new Promise((done) => setImmediate(done));
+    await late.use('subscription list', [], {});
+    expect(answered()).toBe(3);
     await connected.close();
     await late.close();
   });
