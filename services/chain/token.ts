@@ -16,6 +16,9 @@ export interface TokenRecord extends TokenFacts {
   totalSupply: bigint | null;
 }
 
+/** Of a token that says nothing. */
+export const noFacts: TokenFacts = { name: null, symbol: null, decimals: null };
+
 const abi = parseAbi([
   'function name() view returns (string)',
   'function symbol() view returns (string)',
@@ -24,14 +27,30 @@ const abi = parseAbi([
   'function supportsInterface(bytes4) view returns (bool)',
 ]);
 
-/** Asks a contract for name, symbol and decimals. @throws when the node does not let it answer. */
-export async function readFacts(node: Node, address: Address): Promise<TokenFacts> {
+/**
+ * Asks a contract for name, symbol and decimals; null when there was no answer of any kind, as where the node does not
+ * have the contract yet.
+ *
+ * @throws when the node does not let it answer.
+ */
+export async function findFacts(node: Node, address: Address): Promise<TokenFacts | null> {
   const [name, symbol, decimals] = await Promise.all([
-    readText(node, address, 'name'),
-    readText(node, address, 'symbol'),
-    readNumber(node, address, 'decimals'),
+    ask(node, address, 'name'),
+    ask(node, address, 'symbol'),
+    ask(node, address, 'decimals'),
   ]);
-  return { name, symbol, decimals: decimals !== null && decimals <= 255n ? Number(decimals) : null };
+  if (name === '0x' && symbol === '0x' && decimals === '0x') return null;
+  const count = numberIn(decimals);
+  return {
+    name: textIn(name),
+    symbol: textIn(symbol),
+    decimals: count !== null && count <= 255n ? Number(count) : null,
+  };
+}
+
+/** As {@link findFacts}, with nulls in the place of no answer. */
+export async function readFacts(node: Node, address: Address): Promise<TokenFacts> {
+  return (await findFacts(node, address)) ?? noFacts;
 }
 
 /** Reads a token from the chain; null when there is no contract or it is no token. */
@@ -39,7 +58,7 @@ export async function readToken(node: Node, address: Address): Promise<TokenReco
   if ((await node.call<Hex>('eth_getCode', [address, 'latest'])) === '0x') return null;
   const [facts, totalSupply, erc721, erc1155] = await Promise.all([
     readFacts(node, address),
-    readNumber(node, address, 'totalSupply'),
+    ask(node, address, 'totalSupply').then(numberIn),
     supports(node, address, '0x80ac58cd'),
     supports(node, address, '0xd9b67a26'),
   ]);
@@ -48,34 +67,39 @@ export async function readToken(node: Node, address: Address): Promise<TokenReco
   return { ...facts, totalSupply, type: 'ERC-20' };
 }
 
-async function readText(node: Node, to: Address, functionName: 'name' | 'symbol'): Promise<string | null> {
-  const data = await ask(node, to, encodeFunctionData({ abi, functionName }));
+function textIn(data: Hex | null): string | null {
   if (data === null) return null;
   try {
     // The oldest tokens answer bytes32 instead of a string.
     const text =
-      size(data) === 32 ? hexToString(data, { size: 32 }) : decodeFunctionResult({ abi, functionName, data });
+      size(data) === 32 ? hexToString(data, { size: 32 }) : decodeFunctionResult({ abi, functionName: 'name', data });
     return Array.from(text).slice(0, 256).join('');
   } catch {
     return null;
   }
 }
 
-async function readNumber(node: Node, to: Address, functionName: 'decimals' | 'totalSupply'): Promise<bigint | null> {
-  const data = await ask(node, to, encodeFunctionData({ abi, functionName }));
+function numberIn(data: Hex | null): bigint | null {
   return data !== null && size(data) === 32 ? BigInt(data) : null;
 }
 
 async function supports(node: Node, to: Address, interfaceId: Hex): Promise<boolean> {
-  const data = await ask(node, to, encodeFunctionData({ abi, functionName: 'supportsInterface', args: [interfaceId] }));
-  return data !== null && size(data) === 32 && BigInt(data) === 1n;
+  const data = encodeFunctionData({ abi, functionName: 'supportsInterface', args: [interfaceId] });
+  return numberIn(await call(node, to, data)) === 1n;
 }
 
-/** What a call answers; null when the contract refuses it or answers nothing. */
-async function ask(node: Node, to: Address, data: Hex): Promise<Hex | null> {
+function ask(
+  node: Node,
+  to: Address,
+  functionName: 'name' | 'symbol' | 'decimals' | 'totalSupply',
+): Promise<Hex | null> {
+  return call(node, to, encodeFunctionData({ abi, functionName }));
+}
+
+/** What a call answers, `0x` where there is nothing to answer it; null when the contract ends it. */
+async function call(node: Node, to: Address, data: Hex): Promise<Hex | null> {
   try {
-    const answer = await node.call<Hex>('eth_call', [{ to, data }, 'latest']);
-    return answer === '0x' ? null : answer;
+    return await node.call<Hex>('eth_call', [{ to, data }, 'latest']);
   } catch (error) {
     if (error instanceof CallEnded) return null;
     throw error;

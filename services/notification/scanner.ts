@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { readBlock, readReceipts, readTransfers } from '../chain/block.ts';
-import { type Node, type NodeBlock, NodeBusy, NodeRefused, NodeUnreachable } from '../chain/node.ts';
-import { readFacts, type TokenFacts } from '../chain/token.ts';
+import { type Node, type NodeBlock, NodeRefused, NodeUnreachable } from '../chain/node.ts';
 import { findTraceMethod, type TraceMethod, TracesFailed } from '../chain/traces.ts';
-import type { Address, Transfer } from '../chain/transfers.ts';
+import type { Transfer } from '../chain/transfers.ts';
 import type { Clock } from '../clock.ts';
 import { addressIn, eventBody, type Role, wants } from './event.ts';
 import type { Cursor, NewDelivery, NotificationStore, Webhook } from './store.ts';
+import { patienceMs, Tokens } from './tokens.ts';
 
 interface ScannerParts {
   node: Node;
@@ -28,14 +28,8 @@ interface Match {
   webhook: Webhook;
 }
 
-/** How long blocks wait for traces or a token's name that the node does not give, in milliseconds; then they are told without. */
-const patienceMs = 120_000;
-
 /** How long a node that offers no traces is not asked for them again, in milliseconds. */
 const untracedMs = 600_000;
-
-/** Of how many tokens at most is kept what they said, or since when they could not be asked. */
-const rememberedTokens = 10_000;
 
 /** In the place of the first block's hash: the node does not have that block. */
 const unknownGenesis = 'unknown';
@@ -45,9 +39,7 @@ const roles: readonly Role[] = ['token', 'to', 'from'];
 /** Reads block after block and turns what is watched into deliveries. */
 export class Scanner {
   readonly #parts: ScannerParts;
-  readonly #facts = new Map<Address, TokenFacts>();
-  /** Since when tokens could not be asked, in milliseconds since 1970. */
-  readonly #unnamedSince = new Map<Address, number>();
+  readonly #tokens: Tokens;
   #traceMethod: TraceMethod | undefined;
   /** Until when nobody asks anew which way of tracing there is, in milliseconds since 1970. */
   #tracingUntil = 0;
@@ -62,6 +54,7 @@ export class Scanner {
 
   constructor(parts: ScannerParts) {
     this.#parts = parts;
+    this.#tokens = new Tokens(parts);
   }
 
   /** Looks once now, and then again and again. Failures are logged and tried again. */
@@ -164,8 +157,7 @@ export class Scanner {
     if (known?.genesis === genesis || (known !== undefined && genesis === unknownGenesis)) return known;
     if (known?.genesis === unknownGenesis) return { ...known, genesis };
     if (known !== undefined) log.warn('This is another chain than last time; going on from its newest block');
-    this.#facts.clear();
-    this.#unnamedSince.clear();
+    this.#tokens.forget();
     const cursor = { genesis, next: head + 1 };
     store.restart(cursor);
     return cursor;
@@ -175,11 +167,11 @@ export class Scanner {
     const { node, clock, nativeSymbol } = this.#parts;
     const blockNumber = Number(block.number);
     const transfers = await this.#transfersOf(block);
-    const matches = transfers.flatMap((transfer) => this.#matches(transfer));
+    const matches = this.#matches(transfers);
     const hashes = [...new Set(matches.map(({ transfer }) => transfer.txHash))];
     const receipts = await readReceipts(node, block, hashes);
     const tokens = matches.flatMap(({ transfer }) => (transfer.kind === 'native' ? [] : [transfer.token]));
-    const facts = await this.#factsOf(new Set(tokens));
+    const facts = await this.#tokens.factsOf(new Set(tokens));
     const deliveries: NewDelivery[] = [];
     for (const { transfer, role, webhook } of matches) {
       const { txHash } = transfer;
@@ -221,12 +213,20 @@ export class Scanner {
     }
   }
 
-  #matches(transfer: Transfer): Match[] {
-    return roles.flatMap((role) =>
-      this.#parts.store
-        .watchersOf(addressIn(transfer, role))
-        .filter(({ eventType }) => wants(eventType, transfer))
-        .map((webhook) => ({ transfer, role, webhook })),
+  #matches(transfers: readonly Transfer[]): Match[] {
+    // One transaction may move the tokens of one address thousands of times.
+    const watchers = new Map<string, readonly Webhook[]>();
+    const watchersOf = (address: string): readonly Webhook[] => {
+      const known = watchers.get(address) ?? this.#parts.store.watchersOf(address);
+      watchers.set(address, known);
+      return known;
+    };
+    return transfers.flatMap((transfer) =>
+      roles.flatMap((role) =>
+        watchersOf(addressIn(transfer, role))
+          .filter(({ eventType }) => wants(eventType, transfer))
+          .map((webhook) => ({ transfer, role, webhook })),
+      ),
     );
   }
 
@@ -248,46 +248,5 @@ export class Scanner {
       );
     }
     return method;
-  }
-
-  /** What the tokens of a block say of themselves. Those that cannot be asked are waited for at the same time. */
-  async #factsOf(tokens: ReadonlySet<Address>): Promise<Map<Address, TokenFacts>> {
-    const facts = new Map<Address, TokenFacts>();
-    let failure: Error | undefined;
-    for (const token of tokens) {
-      const found = this.#facts.get(token) ?? (await this.#ask(token));
-      if (found instanceof Error) failure ??= found;
-      else facts.set(token, found);
-    }
-    if (failure !== undefined) throw failure;
-    return facts;
-  }
-
-  /** Asks a token; answers why it cannot be asked while there is patience left. */
-  async #ask(token: Address): Promise<TokenFacts | Error> {
-    try {
-      const facts = await readFacts(this.#parts.node, token);
-      this.#unnamedSince.delete(token);
-      // Nothing at all may also be a node that does not have a new contract yet.
-      if (facts.name !== null || facts.symbol !== null || facts.decimals !== null) {
-        if (this.#facts.size >= rememberedTokens) this.#facts.clear();
-        this.#facts.set(token, facts);
-      }
-      return facts;
-    } catch (error) {
-      if (error instanceof NodeBusy) throw error;
-      return this.#withoutFacts(token, error as Error);
-    }
-  }
-
-  /** One token that cannot be asked, whatever its contract does to the node, must not hold up everything for good. */
-  #withoutFacts(token: Address, error: Error): TokenFacts | Error {
-    const { clock, log } = this.#parts;
-    const since = this.#unnamedSince.get(token) ?? clock.now();
-    if (this.#unnamedSince.size >= rememberedTokens) this.#unnamedSince.clear();
-    this.#unnamedSince.set(token, since);
-    if (clock.now() - since < patienceMs) return error;
-    log.warn({ err: error, token }, 'This token does not tell its name and decimals; its events are told without');
-    return { name: null, symbol: null, decimals: null };
   }
 }

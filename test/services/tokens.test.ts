@@ -58,7 +58,7 @@ test.each(['execution reverted: rate limit', 'stack limit reached 1024 (1023)', 
   },
 );
 
-test('a token without a name is asked once for all its transfers of a block', async () => {
+test('a token that does not answer (yet) is asked once for all its transfers of a block', async () => {
   let calls = 0;
   node.change('eth_call', () => {
     calls += 1;
@@ -68,4 +68,30 @@ test('a token without a name is asked once for all its transfers of a block', as
   await scan();
   await here.receiver.until(3);
   expect(calls).toBe(3);
+  node.change('eth_call', null);
+  await here.chain.transfer({ kind: 'erc1155', from: 'Alice', to: 'Treasury' });
+  await scan();
+  expect((await here.receiver.until(4)).at(-1)!.body).toContain('"tokenSymbol":"HSUP"');
 });
+
+test.each([{ code: -32000, message: 'execution aborted (timeout = 5s)' }, 504])(
+  'a token that wastes the time of the node with %o is left alone for a while',
+  async (refusal) => {
+    node.refuse('eth_call', refusal);
+    await pay('bell', 1n);
+    await scan().catch(() => services.clock.advance(patience));
+    await scan();
+    node.refuse('eth_call', null);
+    await pay('bell', 2n);
+    await scan();
+    await told(2);
+    services.clock.advance(600_000);
+    await pay('bell', 3n);
+    await scan();
+    expect(await told(3)).toEqual([
+      ['1', undefined],
+      ['2', undefined],
+      ['3', '18'],
+    ]);
+  },
+);
