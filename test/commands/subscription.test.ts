@@ -1,6 +1,6 @@
 import { ChannelType } from 'discord.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_FILTERS, FOREVER } from '../../src/domain/subscription.ts';
+import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { trouble } from './ledger.ts';
 import {
@@ -392,75 +392,6 @@ describe('/subscription edit', () => {
     const other = await world.subscribe({ channelId: harbor.whales });
     const answer = await world.use('subscription edit', { subscription: String(id), channel: harbor.whales });
     expect(textOf(answer)).toContain(`already watches this address (number ${other.id})`);
-  });
-});
-
-describe('/subscription pause, resume, mute', () => {
-  it('pauses and resumes', async () => {
-    const { id } = await world.subscribe();
-    expect(textOf(await world.use('subscription pause', { subscription: String(id) }))).toContain('Paused');
-    expect(await all()).toMatchObject([{ paused: true }]);
-    expect(textOf(await world.use('subscription resume', { subscription: String(id) }))).toContain('Resumed');
-    expect(await all()).toMatchObject([{ paused: false }]);
-  });
-
-  it('mutes one or all for a while, and ends it', async () => {
-    const { id } = await world.subscribe();
-    await world.subscribe({ channelId: harbor.whales });
-    const { now } = world.clock;
-    await world.use('subscription mute', { subscription: String(id), duration: '8h' });
-    expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([now + 8 * 3_600_000, null]);
-    expect(textOf(await world.use('subscription list'))).toContain('🔕 muted');
-    const every = await world.use('subscription mute', { subscription: 'all', duration: '7d' });
-    expect(textOf(every)).toContain('2 subscriptions');
-    expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([now + 168 * 3_600_000, now + 168 * 3_600_000]);
-    const wrong = await world.use('subscription mute', { subscription: 'all', duration: '2h' });
-    expect(textOf(wrong)).toMatch(/`duration` must be one of `1h`/);
-    await world.use('subscription mute', { subscription: 'all', duration: 'constructor' });
-    expect((await all())[0]).toMatchObject({ mutedUntil: now + 168 * 3_600_000 });
-    await world.use('subscription mute', { subscription: 'all', duration: 'off' });
-    expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([null, null]);
-  });
-
-  it('mutes until undone', async () => {
-    const { id } = await world.subscribe();
-    const answer = await world.use('subscription mute', { subscription: String(id), duration: 'forever' });
-    expect(textOf(answer)).toMatch(/Nothing is told until you undo it with `\/subscription mute` and `duration: off`/);
-    expect(textOf(await world.use('subscription list'))).toContain('🔕 muted until undone');
-    await world.use('subscription mute', { subscription: String(id), duration: 'off' });
-    expect(await all()).toMatchObject([{ mutedUntil: null }]);
-  });
-
-  it('mutes a token in the whole server, says until when, and undoes it', async () => {
-    await world.subscribe();
-    const ends = Math.floor((world.clock.now + 86_400_000) / 1_000);
-    const mute = (duration: string, token: string, subscription = 'all') =>
-      world.use('subscription mute', { subscription, duration, token });
-    const muted = textOf(await mute('1d', TOKEN));
-    expect(muted).toContain(`\`${TOKEN}\``);
-    expect(muted).toContain(`No channel of this server is told of its transfers until <t:${ends}:f>`);
-    await mute('forever', 'native');
-    const { now } = world.clock;
-    expect(await world.store.subscriptions.tokenMutes(harbor.id, now)).toEqual([
-      { token: TOKEN.toLowerCase(), until: now + 86_400_000 },
-      { token: 'native', until: FOREVER },
-    ]);
-    expect(await world.store.subscriptions.tokenMutes(orchid.id, now)).toEqual([]);
-    expect(textOf(await world.use('subscription list'))).toMatch(
-      new RegExp(`Muted tokens\n- .*${TOKEN}.* until <t:${ends}:f>\n- the native coin until undone`),
-    );
-    const all = textOf(await world.use('subscription mute', { subscription: 'all', duration: 'off' }));
-    expect(all).toMatch(/These tokens stay muted.*\n- .*\n- the native coin until undone/);
-    await mute('off', TOKEN);
-    await mute('off', 'native');
-    expect(await world.store.subscriptions.tokenMutes(harbor.id, now)).toEqual([]);
-    expect(textOf(await mute('1d', TOKEN, '1'))).toMatch(/muted in the whole server: choose `all`.*`exclude-tokens`/);
-  });
-
-  it('says so when there is nothing to mute', async () => {
-    expect(textOf(await world.use('subscription mute', { subscription: 'all', duration: '1h' }))).toMatch(
-      /nothing to mute/,
-    );
   });
 });
 

@@ -55,3 +55,10 @@ export async function call(
   const isJson = response.headers.get('content-type')?.startsWith('application/json');
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
+
+/** The error code at a path of a 50035 answer's tree. */
+export function codeAt(errors: unknown, path: string): string | undefined {
+  let node = errors as Record<string, unknown> | undefined;
+  for (const key of path === '' ? [] : path.split('.')) node = node?.[key] as Record<string, unknown> | undefined;
+  return (node?._errors as { code: string }[] | undefined)?.[0]?.code;
+}

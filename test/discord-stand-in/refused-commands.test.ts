@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest';
+import { call, codeAt, standIn } from './bot.ts';
+
+type Case = [name: string, bad: object, path: string, good: object];
+
+const command = (more: object) => ({ name: 'token', description: 'd', ...more });
+const option = (more: object) => ({ type: 3, name: 'a', description: 'd', ...more });
+const options = (...list: object[]) => command({ options: list });
+const choices = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `n${i}`, value: `v${i}` }));
+
+/** 25 options whose texts are short but in German and French; each has `count` choices of 100 characters there. */
+const localized = (count: number) => {
+  const long = { de: 'd'.repeat(100), fr: 'f'.repeat(100) };
+  const named = choices(count).map((choice) => ({ ...choice, name_localizations: long }));
+  return Array.from({ length: 25 }, (_, i) =>
+    option({ name: `o${i}`, description_localizations: long, choices: named }),
+  );
+};
+
+const COMMANDS: Case[] = [
+  ['a name', { description: 'd' }, 'name', command({})],
+  ['a name of its pattern', command({ name: 'to ken' }), 'name', command({ name: 'to-ken_2' })],
+  ['a name in lower case', command({ name: 'Token' }), 'name', command({ name: 'tökén' })],
+  ['a name of 32', command({ name: 'x'.repeat(33) }), 'name', command({ name: 'x'.repeat(32) })],
+  ['a description', { name: 'token' }, 'description', command({})],
+  [
+    'a description of 100',
+    command({ description: 'x'.repeat(101) }),
+    'description',
+    command({ description: 'x'.repeat(100) }),
+  ],
+  [
+    '25 options',
+    options(...Array.from({ length: 26 }, (_, i) => option({ name: `o${i}` }))),
+    'options',
+    options(...Array.from({ length: 25 }, (_, i) => option({ name: `o${i}` }))),
+  ],
+  ['option names of their pattern', options(option({ name: 'An Option' })), 'options.0.name', options(option({}))],
+  [
+    'unique option names',
+    options(option({}), option({})),
+    'options.1.name',
+    options(option({}), option({ name: 'b' })),
+  ],
+  [
+    'required before optional',
+    options(option({}), option({ name: 'b', required: true })),
+    'options.1.required',
+    options(option({ required: true }), option({ name: 'b' })),
+  ],
+  ['option description', options({ type: 3, name: 'a' }), 'options.0.description', options(option({}))],
+  [
+    '25 choices',
+    options(option({ choices: choices(26) })),
+    'options.0.choices',
+    options(option({ choices: choices(25) })),
+  ],
+  [
+    'choices or autocomplete',
+    options(option({ choices: choices(1), autocomplete: true })),
+    'options.0',
+    options(option({ autocomplete: true })),
+  ],
+  [
+    'autocomplete for text and numbers only',
+    options({ ...option({ autocomplete: true }), type: 5 }),
+    'options.0.autocomplete',
+    options({ ...option({ autocomplete: true }), type: 4 }),
+  ],
+  [
+    'minimum below maximum',
+    options(option({ min_length: 5, max_length: 4 })),
+    'options.0.min_length',
+    options(option({ min_length: 4, max_length: 4 })),
+  ],
+  [
+    'subcommands stand alone',
+    options({ type: 1, name: 'add', description: 'd' }, option({})),
+    'options.1',
+    options({ type: 1, name: 'add', description: 'd' }, { type: 1, name: 'del', description: 'd' }),
+  ],
+  [
+    'option rules inside subcommands',
+    options({ type: 1, name: 'add', description: 'd', options: [option({}), option({})] }),
+    'options.0.options.1.name',
+    options({ type: 1, name: 'add', description: 'd', options: [option({})] }),
+  ],
+  ['known option types', options(option({ type: 77 })), 'options.0.type', options(option({ type: 8 }))],
+  [
+    'known locales',
+    command({ name_localizations: { xx: 'a' } }),
+    'name_localizations',
+    command({ name_localizations: { de: 'a' } }),
+  ],
+  [
+    'description lengths in each language',
+    options(option({ description_localizations: { de: 'd'.repeat(101) } })),
+    'options.0.description_localizations.de',
+    options(option({ description_localizations: { de: 'd'.repeat(100) } })),
+  ],
+  [
+    'choice name lengths in each language',
+    options(option({ choices: [{ name: 'a', value: 'a', name_localizations: { de: 'd'.repeat(101) } }] })),
+    'options.0.choices.0.name_localizations.de',
+    options(option({ choices: [{ name: 'a', value: 'a', name_localizations: { de: 'd'.repeat(100) } }] })),
+  ],
+  [
+    'option names in each language',
+    options(option({ name_localizations: { ja: '名 前' } })),
+    'options.0.name_localizations.ja',
+    options(option({ name_localizations: { ja: '名前' } })),
+  ],
+  [
+    '8,000 characters in all, of each text its longest language',
+    options(...localized(4)),
+    '',
+    options(...localized(2)),
+  ],
+  [
+    'context menus have no description',
+    { type: 3, name: 'Look Up', description: 'd' },
+    'description',
+    { type: 3, name: 'Look Up' },
+  ],
+  [
+    '8,000 characters in all',
+    options(
+      ...Array.from({ length: 4 }, (_, i) =>
+        option({ name: `o${i}`, choices: choices(25).map((c) => ({ ...c, value: c.value.padEnd(100) })) }),
+      ),
+    ),
+    '',
+    options(...Array.from({ length: 2 }, (_, i) => option({ name: `o${i}`, choices: choices(25) }))),
+  ],
+];
+
+describe('a command is refused with 50035 where Discord does', () => {
+  test.each(COMMANDS)('%s', async (_name, bad, path, good) => {
+    const discord = await standIn({ limits: 'none' });
+    const url = `/applications/${discord.botId}/commands`;
+    const refused = await call(discord, 'POST', url, bad);
+    expect(refused).toMatchObject({ status: 400, body: { code: 50035 } });
+    expect(codeAt(refused.body.errors, path), JSON.stringify(refused.body.errors)).toEqual(expect.any(String));
+    expect(await call(discord, 'POST', url, good)).toMatchObject({ status: 201 });
+    const bulk = await call(discord, 'PUT', url, [good, bad]);
+    expect(codeAt(bulk.body.errors, path === '' ? '1' : `1.${path}`)).toEqual(expect.any(String));
+  });
+
+  test('names are unique in a bulk registration, and at most 100', async () => {
+    const discord = await standIn({ limits: 'none' });
+    const url = `/applications/${discord.botId}/commands`;
+    const twice = await call(discord, 'PUT', url, [command({}), command({})]);
+    expect(codeAt(twice.body.errors, '1.name')).toBe('APPLICATION_COMMANDS_DUPLICATE_NAME');
+    const many = (count: number) => Array.from({ length: count }, (_, i) => command({ name: `c${i}` }));
+    expect(await call(discord, 'PUT', url, many(101))).toMatchObject({ status: 400, body: { code: 30032 } });
+    expect(await call(discord, 'PUT', url, many(100))).toMatchObject({ status: 200 });
+    expect(await call(discord, 'POST', url, command({}))).toMatchObject({ status: 400, body: { code: 30032 } });
+  });
+});
