@@ -6,7 +6,7 @@ import { StoreError } from '../errors.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
 import type { Batch, Next, Original } from '../store/outbox.ts';
 import type { Store } from '../store/tables.ts';
-import { BATCH, compose, composeJoined, type Renderers } from './compose.ts';
+import { BATCH, compose, composeJoined, type Renderers, toldBy } from './compose.ts';
 import type { Turn } from './pace.ts';
 import type { Attempted } from './settle.ts';
 import type { Channel } from './turns.ts';
@@ -112,9 +112,12 @@ export function createAttempts(options: AttemptOptions) {
   /** Changes a sent message; one that never came to be, or some of which is forgotten, stays as it is. */
   async function change(batch: Batch, original: Original | null): Promise<Outcome> {
     const messageId = original?.messageId;
-    if (!messageId || original.alerts.length === 0) return { status: 'sent', messageId: null };
+    const unchanged: Outcome = { status: 'sent', messageId: null };
+    if (!messageId || original.alerts.length + original.ids.length === 0) return unchanged;
     if (batch.payload !== '') return sender.edit(batch.channelId, messageId, JSON.parse(batch.payload) as object);
-    const anew = await renderedAnew(original, batch.reference);
+    const alerts = await toldBy(original, store);
+    if (!alerts) return unchanged;
+    const anew = await renderedAnew({ ...original, alerts }, batch.reference);
     if (!anew) return { status: 'refused', reason: 'The message has no room for what is known now.' };
     return sender.edit(batch.channelId, messageId, anew.payload, anew.csv);
   }

@@ -3,7 +3,7 @@ import { newReference, nonceOf } from '../domain/reference.ts';
 import type { DigestReason, Hold } from '../domain/rhythm.ts';
 import type { ClaimedAlert, DueLines } from '../store/alerts.ts';
 import type { Joinable } from '../store/edits.ts';
-import type { FrozenBatch } from '../store/outbox.ts';
+import type { FrozenBatch, Original } from '../store/outbox.ts';
 import type { Store } from '../store/tables.ts';
 
 const MINUTE = 60_000;
@@ -97,6 +97,15 @@ async function everything(store: Store, channelId: string, hold: Hold | null, no
     if (page.length < PAGE) break;
   }
   return all;
+}
+
+/** What a sent message tells: of a digest page by page, as when it was told; null when some of that is forgotten. */
+export async function toldBy({ alerts, ids }: Original, store: Store): Promise<ClaimedAlert[] | null> {
+  const all = [...alerts];
+  for (let from = 0; from < ids.length; from += PAGE) {
+    all.push(...(await store.outbox.alerts(ids.slice(from, from + PAGE))));
+  }
+  return all.length === 0 || all.length < ids.length ? null : all;
 }
 
 /** Why these alerts are told together; null: line by line, as is always done while a refused line is searched for. */

@@ -103,6 +103,14 @@ export function alertReader(db: Database) {
      ORDER BY a.due_at, a.id`,
   );
 
+  const idsOfBatch = db
+    .prepare<[number], number>('SELECT id FROM alerts WHERE batch_id = ? ORDER BY due_at, id')
+    .pluck();
+  const byId = db.prepare<[string], AlertRow>(
+    `SELECT ${COLUMNS} FROM json_each(?) asked CROSS JOIN alerts a ON a.id = asked.value
+       JOIN transfers t ON t.id = a.transfer_id ORDER BY asked.key`,
+  );
+
   function claimed({ matches, data, reorganised, marks, ...row }: AlertRow): ClaimedAlert {
     const transfer = JSON.parse(data) as Transfer;
     const { from, to, token } = transfer;
@@ -122,7 +130,12 @@ export function alertReader(db: Database) {
     };
   }
 
-  return { claimed, ofBatch: (batchId: number) => byTransaction(ofBatch.all(batchId).map(claimed)) };
+  return {
+    claimed,
+    ofBatch: (batchId: number) => byTransaction(ofBatch.all(batchId).map(claimed)),
+    idsOfBatch: (batchId: number): number[] => idsOfBatch.all(batchId),
+    byId: (ids: number[]): ClaimedAlert[] => byId.all(JSON.stringify(ids)).map(claimed),
+  };
 }
 
 /** Which alerts of a channel are to be told now, and how. */

@@ -32,8 +32,10 @@ export interface Original {
   reason: DigestReason | null;
   /** It is a single line as plain text. */
   plain: boolean;
-  /** What it tells, as that is known now. */
+  /** What it tells, as that is known now; of a digest nothing. */
   alerts: ClaimedAlert[];
+  /** Of a digest the ids of its alerts: they may be too many to be read in one step. */
+  ids: number[];
 }
 
 /** What is fixed before the first byte is sent. */
@@ -82,7 +84,7 @@ const LONGEST_HOLD_MS = 3 * 24 * 3_600_000;
 
 /** Alerts, the messages made of them, and what is known about their channels. */
 export function outboxTable(db: Database) {
-  const { ofBatch } = alertReader(db);
+  const { ofBatch, idsOfBatch, byId } = alertReader(db);
   const holds = renderedCheck(db);
   const due = dueAlerts(db);
   const edits = editTables(db);
@@ -170,9 +172,11 @@ export function outboxTable(db: Database) {
     const row = originalOf.get(reference);
     if (!row) return null;
     const { id, lines, plain, ...told } = row;
-    const alerts = ofBatch(id);
+    const message = { ...told, plain: plain === 1 };
+    if (lines === null) return { ...message, alerts: ofBatch(id), ids: [] };
+    const ids = idsOfBatch(id);
     // Some of a digest's alerts may be forgotten by now: it would count less than it did.
-    return lines !== null && alerts.length < lines ? null : { ...told, plain: plain === 1, alerts };
+    return ids.length < lines ? null : { ...message, alerts: [], ids };
   }
 
   function nextOf(channelId: string, take: Take, now: number): Next {
@@ -236,6 +240,8 @@ export function outboxTable(db: Database) {
     /** Alerts of a channel that are to be told now, of those with this hold: the oldest of which follows the alert `after`. */
     waiting: (channelId: string, hold: Hold | null, now: number, after: number, limit: number) =>
       due.page(channelId, hold, now, after, limit),
+    /** Alerts as they are known now, in the order of the ids; what is forgotten is left out. */
+    alerts: (ids: number[]): ClaimedAlert[] => byId(ids),
     /**
      * What to send next to a channel: its frozen message, else the `limit` oldest alerts that are due with the others of
      * their transactions, else a sent message to change.
