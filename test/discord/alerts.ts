@@ -1,3 +1,4 @@
+import type { APIEmbed } from 'discord.js';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
@@ -105,3 +106,12 @@ export const key = (id: string): Partial<Transfer> => ({
   tokenSymbol: 'KEY',
   decimals: null,
 });
+
+export const settings = { explorerUrl: 'https://explorer.example', nativeSymbol: undefined };
+
+/** A message without its links, as it is read. */
+export const read = (embed: APIEmbed) =>
+  [embed.title, embed.description, ...(embed.fields ?? []).flatMap(({ name, value }) => [name, value])]
+    .join('\n')
+    .replace(/\[(`0x[^`]*`)\]\([^)]*\)/g, '$1')
+    .replaceAll('-# `', '`');

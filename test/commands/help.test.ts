@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../../commands/index.ts';
+import { type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
+
+let world: CommandWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+describe('/help', () => {
+  it('tells of every command there is, and no other', async () => {
+    const answer = await world.use('help', {}, { as: seed.mia });
+    expect(isPrivate(answer)).toBe(true);
+    const told = [...textOf(answer).matchAll(/^`\/([a-z ]+)` – .+$/gm)].map(([, path]) => path!);
+    const known = commands.flatMap((command) => {
+      if ('kind' in command) return [];
+      const { name, options = [] } = command.data.toJSON();
+      const subs = options.filter((option) => option.type === 1).map((option) => `${name} ${option.name}`);
+      return subs.length > 0 ? subs : [name];
+    });
+    expect(told.toSorted()).toEqual(known.filter((path) => path !== 'help').toSorted());
+  });
+});

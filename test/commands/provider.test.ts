@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { linksOf as linksToShow } from '../../commands/provider/show.ts';
+import { translator } from '../../src/languages/index.ts';
+import { createDiscovery } from '../../src/upstream/discovery.ts';
+import { type Given, HTML, startUpstream } from '../upstream/server.ts';
+import { buttonsOf, type CommandWorld, isPrivate, linksOf, seed, startWorld, textOf } from './world.ts';
+
+let world: CommandWorld;
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+beforeAll(async () => {
+  upstream = await startUpstream(() => null);
+  world = await startWorld();
+});
+afterAll(async () => {
+  await world.close();
+  await upstream.close();
+});
+beforeEach(() => {
+  // A fresh client, so that no test lives on what another one made it remember.
+  world.parts.discovery = createDiscovery({ url: upstream.url, now: world.parts.now, timeoutMs: 200 });
+  upstream.requests.length = 0;
+});
+
+const providers = (n: number) =>
+  Array.from({ length: n }, (_, index) => ({
+    slug: `p${index}`,
+    provider: `Provider ${index + 1}`,
+    planName: 'Free',
+    price: '0',
+    actionButtons: [`[Docs](https://p${index}.example/docs)`],
+  }));
+/** Answers the list of categories and these rows. */
+const directory = (rows: unknown, categories: unknown = ['apis', 'brandnew']) =>
+  upstream.set(({ url }) => ({ body: url.includes('/categories') ? categories : rows }));
+
+describe('/provider search', () => {
+  it('groups plans by provider and makes columns readable', async () => {
+    directory([
+      {
+        provider: 'Acme',
+        planName: 'Free',
+        price: '0',
+        tag: 'RPC',
+        supportedChains: ['A', 'B'],
+        description: 'Fast nodes',
+      },
+      { provider: 'Beta', planName: 'TBD', price: 'NULL' },
+      { provider: 'Acme', planName: 'Growth', price: '$49', starred: true },
+    ]);
+    const text = textOf(await world.use('provider search', { category: 'apis' }, { as: seed.mia }));
+    expect(text).toContain('### 1. `Acme` `RPC`');
+    expect(text).toContain('`Fast nodes`');
+    expect(text).toContain('Plans: `Free` `0` · `Growth` `$49`');
+    expect(text).toContain('Supported chains: `A, B`');
+    expect(text).toContain('### 2. `Beta`');
+    expect(text).not.toMatch(/TBD|NULL/);
+    expect(text).toContain('2 providers');
+  });
+
+  it('passes search and provider on, and a new category', async () => {
+    directory([]);
+    const answer = await world.use('provider search', { category: 'BrandNew', search: 'a:b', provider: 'Acme' });
+    const { searchParams } = new URL(upstream.requests.at(-1)!.url, upstream.url);
+    expect(searchParams.get('category')).toBe('brandnew');
+    expect(searchParams.get('search')).toBe('a:b');
+    expect(JSON.parse(searchParams.get('filters')!)).toEqual([{ id: 'provider', value: ['Acme'] }]);
+    expect(textOf(answer)).toContain('No provider fits');
+    expect(linksOf(answer)).toEqual([
+      { label: 'Browse on the web', url: `${upstream.url}/toolbox/brandnew?search=a%3Ab` },
+    ]);
+  });
+
+  it('turns pages with buttons that outlive a restart; others get their own copy', async () => {
+    directory(providers(12));
+    const first = await world.use('provider search', { category: 'apis', search: '100%: x' });
+    expect(textOf(first)).toContain('12 providers · page 1 of 3');
+    expect(buttonsOf(first).every((id) => id.length <= 100)).toBe(true);
+    await world.restart();
+    const second = await world.press(first, 'provider:page:apis:1');
+    expect(textOf(second)).toContain('`Provider 6`');
+    expect(new URL(upstream.requests.at(-1)!.url, upstream.url).searchParams.get('search')).toBe('100%: x');
+    const copy = await world.press(second, 'provider:page:apis:2', { as: seed.mia });
+    expect(isPrivate(copy)).toBe(true);
+    expect(textOf(copy)).toContain('`Provider 11`');
+    expect(copy.reply!.id).not.toBe(first.reply!.id);
+    expect(textOf(await world.use('provider search', { category: 'apis', page: 99 }))).toContain('page 3 of 3');
+  });
+
+  it('links only to https, and names the host', async () => {
+    directory([
+      {
+        provider: 'Acme',
+        actionButtons: [
+          '[Docs](https://acme.example/docs "t")',
+          '[discord.com](https://evil.example/x)',
+          '[js](javascript:alert(1))',
+          '[plain](http://acme.example)',
+          '[user](https://discord.com@evil.example)',
+        ],
+      },
+    ]);
+    const links = linksOf(await world.use('provider search', { category: 'apis' }));
+    expect(links.slice(1)).toEqual([
+      { label: '1 · Docs · acme.example', url: 'https://acme.example/docs' },
+      { label: '1 · discord.com · evil.example', url: 'https://evil.example/x' },
+    ]);
+  });
+
+  it('disarms third-party text, however much of it there is', async () => {
+    const hostile = `**b** @everyone <@1> [x](https://evil.example) \`\`\` \u202egnp ${'𝔸́'.repeat(400)}`;
+    directory(
+      Array.from({ length: 5 }, (_, index) => ({
+        provider: `${index} ${hostile}`,
+        description: hostile,
+        offer: hostile,
+        tag: hostile,
+        planName: hostile,
+        more: hostile,
+        'bad `name`': 'x',
+      })),
+    );
+    const answer = await world.use('provider search', { category: 'apis' });
+    expect(answer.reply!.message.embeds).toHaveLength(1);
+    const text = answer.reply!.message.embeds[0]!.description!;
+    const outside = text.replace(/`[^`]*`/g, '');
+    expect(outside).not.toMatch(/everyone|evil|<@|\]\(/);
+    expect(text).not.toContain('\u202e');
+    expect(answer.reply!.message.mention_everyone).toBe(false);
+  });
+
+  it('is not held up by links without end', () => {
+    const actions = ['[]('.repeat(1_000_000), '[Docs]( <https://acme.example> )'];
+    const links = linksToShow(translator('en-US'), { name: 'Acme', rows: [{ columns: {}, actions }] }, 1, 5);
+    expect(links).toMatchObject([{ label: '1 · Docs · acme.example', url: 'https://acme.example/' }]);
+  });
+
+  const wrong: [string, Given, RegExp][] = [
+    ['500', { status: 500, body: { error: { message: 'x' } } }, /fault of its own/],
+    ['400', { status: 400, body: { error: { message: 'x' } } }, /did not accept this search/],
+    ['a page', HTML, /fault of its own/],
+    ['hanging', null, /did not answer in time/],
+  ];
+  it.each(wrong)('explains: %s', async (_name, given, sentence) => {
+    upstream.set(() => given);
+    expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(sentence);
+  });
+
+  it('names the categories when there is no such one, and who can turn it on', async () => {
+    directory([]);
+    const refused = await world.use('provider search', { category: 'apiz' });
+    expect(textOf(refused)).toMatch(/no category `apiz`.*`apis`, `brandnew`/);
+    expect(isPrivate(refused)).toBe(true);
+    world.parts.discovery = null;
+    expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(/off here.*`DISCOVERY_URL`/);
+  });
+
+  it('offers the active categories, and the known ones when the service hangs', async () => {
+    directory([]);
+    expect(await world.choices('provider search', 'category', { category: 'bra' })).toEqual([
+      { name: 'brandnew', value: 'brandnew' },
+    ]);
+    world.parts.discovery = createDiscovery({ url: upstream.url, now: world.parts.now, timeoutMs: 50 });
+    upstream.set(() => null);
+    expect(await world.choices('provider search', 'category')).toHaveLength(12);
+  });
+});
+
+describe('/provider categories', () => {
+  it('lists the active ones, or says that these are the generally known ones', async () => {
+    directory([]);
+    expect(textOf(await world.use('provider categories'))).toContain('`apis` · `brandnew`');
+    world.parts.discovery = createDiscovery({ url: upstream.url, now: world.parts.now, timeoutMs: 50 });
+    upstream.set(() => HTML);
+    expect(textOf(await world.use('provider categories'))).toMatch(/12 categories[\s\S]*generally known/);
+  });
+});

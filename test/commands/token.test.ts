@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createExplorer } from '../../src/upstream/explorer.ts';
+import { type Given, startUpstream } from '../upstream/server.ts';
+import { remember } from './ledger.ts';
+import { A, B, type CommandWorld, isPrivate, linksOf, seed, startWorld, TOKEN, textOf } from './world.ts';
+
+const { harbor, orchid } = seed;
+let world: CommandWorld;
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+beforeAll(async () => {
+  upstream = await startUpstream(() => null);
+  world = await startWorld();
+});
+afterAll(async () => {
+  await world.close();
+  await upstream.close();
+});
+beforeEach(() => {
+  // A fresh client, so that no test lives on what another one made it remember.
+  world.parts.explorer = createExplorer({
+    url: upstream.url,
+    addressParam: 'contractaddress',
+    apiKey: 'query-key',
+    now: world.parts.now,
+    timeoutMs: 200,
+  });
+  upstream.requests.length = 0;
+});
+
+const RECORD = {
+  cataloged: true,
+  contractAddress: TOKEN,
+  decimals: '2',
+  name: 'GoodDollar',
+  symbol: 'G$',
+  totalSupply: '1234567890123',
+  type: 'ERC-20',
+};
+const frame = (result: unknown, message = 'OK', status = '1'): Given => ({ body: { message, result, status } });
+
+describe('/token', () => {
+  it('shows what the explorer knows, publicly', async () => {
+    upstream.set(() => frame(RECORD));
+    const answer = await world.use('token', { address: TOKEN.toLowerCase() }, { as: seed.mia });
+    const text = textOf(answer);
+    expect(isPrivate(answer)).toBe(false);
+    for (const part of [
+      '`GoodDollar` `G$`',
+      TOKEN,
+      'ERC-20',
+      '12,345,678,901.23 `G$`\nraw `1234567890123`',
+      'Catalogued\nyes',
+    ]) {
+      expect(text).toContain(part);
+    }
+    expect(linksOf(answer)).toEqual([{ label: 'Explorer', url: `https://explorer.example/token/${TOKEN}` }]);
+  });
+
+  it('leaves open what the explorer does not know, and disarms names', async () => {
+    upstream.set(() => frame({ ...RECORD, decimals: '', name: null, symbol: '[x](https://evil.example) @everyone' }));
+    const text = textOf(await world.use('token', { address: TOKEN }));
+    expect(text).toContain('Unnamed token `(name hidden: looks like a link)`');
+    expect(text).toContain('Decimals\nnot given');
+    expect(text).toContain('Total supply\nraw `1234567890123`');
+    expect(text).toContain('does not know this token’s decimals');
+    expect(text).not.toContain('evil');
+  });
+
+  it('shows a token whose name is longer than a title may be', async () => {
+    upstream.set(() => frame({ ...RECORD, name: 'a\u0316\u0317\u0318\u0319\u031c\u031d\u031e\u031f'.repeat(40) }));
+    const answer = await world.use('token', { address: TOKEN });
+    expect(textOf(answer)).toContain(TOKEN);
+    expect(answer.reply!.message.embeds[0]!.title).toMatch(/^`a.*…`$/u);
+  });
+
+  it('counts NFTs, which have no decimals', async () => {
+    upstream.set(() => frame({ ...RECORD, type: 'ERC-721', decimals: '', totalSupply: '9600' }));
+    const text = textOf(await world.use('token', { address: TOKEN }));
+    expect(text).toContain('Total supply\n9,600 `G$`');
+    expect(text).not.toContain('does not know');
+  });
+
+  it.each([
+    [{ body: JSON.stringify({ status: '1', result: RECORD }).replace('"1234567890123"', '1e27') }, '`1e27`'],
+    [frame({ ...RECORD, totalSupply: '1e+27' }), '`1e+27`'],
+  ])('says of a supply that the explorer rounded that it is', async (given, raw) => {
+    upstream.set(() => given);
+    const text = textOf(await world.use('token', { address: TOKEN }));
+    expect(text).toContain(
+      `Total supply\n10,000,000,000,000,000,000,000,000 \`G$\`\nraw ${raw}\n-# The explorer gives it rounded`,
+    );
+  });
+
+  const wrong: [string, Given, RegExp][] = [
+    ['not found', frame(null, 'Contract address not found', '0'), /knows no token at .*0x5Df2.*wallet/],
+    ['invalid', frame(null, 'Invalid contract address hash', '0'), /does not take/],
+    ['429', { status: 429, body: {} }, /Wait a minute/],
+    ['403', { status: 403, body: {} }, /EXPLORER_API_KEY/],
+    ['500', { status: 500, body: {} }, /fault of its own \(error 500\)/],
+    ['HTML', { body: '<html>', type: 'text/html' }, /not data/],
+    ['hanging', null, /did not answer in time/],
+  ];
+  it.each(wrong)('explains: %s', async (_name, given, sentence) => {
+    upstream.set(() => given);
+    const answer = await world.use('token', { address: TOKEN });
+    expect(textOf(answer)).toMatch(sentence);
+    expect(isPrivate(answer)).toBe(true);
+    expect(JSON.stringify(answer)).not.toContain('query-key');
+  });
+
+  it('refuses a bad checksum with the reason, without asking', async () => {
+    expect(textOf(await world.use('token', { address: TOKEN.replace('Df', 'df') }))).toMatch(/EIP-55/);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it('says who can turn it on', async () => {
+    world.parts.explorer = null;
+    expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/off here.*`EXPLORER_API_URL`/);
+  });
+
+  it('offers the tokens and labelled addresses of this server that the member can see', async () => {
+    const lower = (text: string) => text.toLowerCase() as `0x${string}`;
+    await world.subscribe({ label: 'Treasury', token: lower(TOKEN) });
+    await world.subscribe({ channelId: harbor.treasury, label: 'Secret', address: lower(B) });
+    await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign', address: lower(B) });
+    const offered = await world.choices('token', 'address', {}, { as: seed.mia });
+    expect(offered.map(({ value }) => value)).toEqual([A, TOKEN]);
+    // The address book names what this member may not see, and what nobody watches.
+    const unwatched = `0x${'7'.repeat(40)}` as const;
+    for (const address of [lower(B), unwatched]) {
+      await world.store.labels.set(harbor.id, { address, name: 'Named', createdBy: seed.ada, at: 0 }, 10);
+    }
+    const named = (as: string) => world.choices('token', 'address', { address: 'named' }, { as });
+    expect((await named(seed.mia)).map(({ value }) => value)).toEqual([unwatched]);
+    expect(await world.choices('token', 'address', { address: 'treas' })).toMatchObject([{ value: A }]);
+    // What moved may have moved at an address that this member may not see.
+    const bell = `0x${'b'.repeat(40)}` as const;
+    remember(world.file, Date.now(), [{}, { kind: 'erc20', token: bell, tokenSymbol: 'BELL' }]);
+    const coins = (as: string) => world.choices('token', 'address', { address: 'bell' }, { as });
+    expect(await coins(seed.mia)).toEqual([]);
+    expect(await coins(seed.ada)).toEqual([{ name: 'BELL · 0xbBbB…BBbB', value: expect.stringMatching(/^0xb{40}$/i) }]);
+  });
+
+  it('lets managers watch it with a button, and others not', async () => {
+    upstream.set(() => frame(RECORD));
+    const shown = await world.use('token', { address: TOKEN }, { in: harbor.general });
+    expect(textOf(await world.press(shown, 'token:watch', { as: seed.mia, in: harbor.general }))).toMatch(
+      /Manage Server/,
+    );
+    expect(await world.store.subscriptions.watching([TOKEN.toLowerCase()])).toEqual([]);
+    const done = await world.press(shown, 'token:watch', { as: seed.max, in: harbor.general });
+    expect(isPrivate(done)).toBe(true);
+    expect(textOf(done)).toContain('Watching');
+    expect(await world.store.subscriptions.watching([TOKEN.toLowerCase()])).toMatchObject([
+      { channelId: harbor.general, createdBy: seed.max },
+    ]);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { renderDigest } from '../../src/discord/digest.ts';
+import { checksumAddress } from '../../src/domain/address.ts';
+import type { Mark } from '../../src/domain/mark.ts';
+import { ALICE, alertOf, BOB, COIN, KEYS, key, PAYROLL, read, settings, TREASURY, USDC } from './alerts.ts';
+
+describe('a digest', () => {
+  const list = [
+    ...Array.from({ length: 3 }, () => alertOf({ value: '1500000' })),
+    alertOf({ value: '7000000' }, { labels: { [ALICE]: 'Alice' }, count: 2 }),
+    alertOf({ from: TREASURY, to: BOB, value: '250000' }),
+    alertOf({ ...COIN, from: TREASURY, to: PAYROLL, value: '10000000000000000' }),
+    ...['1', '2'].map((id) => alertOf(key(id))),
+  ];
+
+  it.each([
+    ['backlog', 'too many to tell one by one'],
+    ['hourly', 'The hour’s transfers'],
+    ['daily', 'The day’s transfers'],
+    ['quiet', 'Quiet hours are over'],
+    ['burst', 'more than 60 lines in ten minutes'],
+  ] as const)('says why it is one: %s', async (reason, words) => {
+    const [embed] = (await renderDigest(list, 'ABCDEFGHIJ', settings, reason)).payload.embeds!;
+    expect(embed!.title).toBe('🗂️ Digest · 9 transfers');
+    expect(embed!.description).toContain(words);
+    expect(embed!.description).toMatch(/<t:1750000000:f>.*<t:1750000000:f>/);
+  });
+
+  it('sums each token by direction, exactly, with its address once, and names the largest of each', async () => {
+    const [embed] = (await renderDigest(list, 'ABCDEFGHIJ', settings)).payload.embeds!;
+    expect(read(embed!).split('\n').slice(3)).toEqual([
+      '📥 18.5 `USDC` in 5 transfers',
+      '📤 0.25 `USDC` in 1 transfer',
+      `\`${checksumAddress(USDC)}\``,
+      '📥 2 × `Harbor Keys` in 2 transfers',
+      `\`${checksumAddress(KEYS)}\``,
+      '🔁 0.01 `ETH` in 1 transfer',
+      'The largest',
+      expect.stringMatching(/^📥 7 `USDC` · `Alice` → `Treasury` · <t:1750000000:t> · `0x0{8}`$/),
+      expect.stringMatching(/^📤 0\.25 `USDC` · `Treasury` · /),
+      expect.stringMatching(/^🔁 0\.01 `ETH` · `Treasury` → `Payroll` · /),
+    ]);
+  });
+
+  it('sums neither different tokens whose contract is not known, nor amounts that are not', async () => {
+    const of = (tokenSymbol: string, value: string | null) => alertOf({ token: null, tokenSymbol, value });
+    const alerts = [of('AAA', '5000000'), of('BBB', '7000000'), of('AAA', null), of('AAA', '1000000')];
+    const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', settings)).payload.embeds!;
+    expect(read(embed!).split('\n').slice(3, 6)).toEqual([
+      '📥 6 `AAA` in 2 transfers',
+      '📥 7 `BBB` in 1 transfer',
+      '📥 `AAA` in 1 transfer',
+    ]);
+  });
+
+  it('warns of look-alikes with both addresses, and keeps suspects out of the sums', async () => {
+    const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as typeof ALICE;
+    const mark: Mark = { kind: 'look-alike', address: ALICE, like, label: 'Grants' };
+    const [embed] = (await renderDigest([...list, alertOf({}, { marks: [mark] })], 'ABCDEFGHIJ', settings)).payload
+      .embeds!;
+    const text = read(embed!);
+    expect(embed!.color).toBe(0xffcc00);
+    for (const part of [
+      'Copy no address',
+      checksumAddress(ALICE),
+      checksumAddress(like),
+      '⚠️ 📥 5 `USDC` in 1 transfer',
+    ])
+      expect(text).toContain(part);
+    expect(text).toContain('📥 18.5 `USDC` in 5 transfers');
+  });
+
+  it('lists every transfer in a file when there are many, and no cell is a formula', async () => {
+    const hostile = Array.from({ length: 501 }, () => alertOf({ tokenSymbol: '=HYPERLINK("x")' }));
+    const { csv } = await renderDigest(hostile, 'ABCDEFGHIJ', settings);
+    const rows = csv!.split('\r\n');
+    expect(rows).toHaveLength(502);
+    expect(rows[1]).toContain(`"'=HYPERLINK(""x"")"`);
+    expect(rows[1]).toMatch(/,5,,1,incoming,$/);
+    expect((await renderDigest(hostile.slice(1), 'ABCDEFGHIJ', settings)).csv).toBeNull();
+  });
+
+  it('of thousands lets the event loop go on while its file is made', async () => {
+    let turns = 0;
+    const count = () => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const { csv } = await renderDigest(
+      Array.from({ length: 5_000 }, () => alertOf()),
+      'ABCDEFGHIJ',
+      settings,
+    );
+    clearImmediate(next);
+    expect(csv!.split('\r\n')).toHaveLength(5_001);
+    expect(turns).toBeGreaterThanOrEqual(10);
+  });
+});
