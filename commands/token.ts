@@ -12,7 +12,7 @@ import { explain, off } from './parts/failure.ts';
 import { fullAddress, linkButton, nameOf, note, press, row, shortAddress } from './parts/reply.ts';
 import { watch } from './subscription/add.ts';
 import { visibleTo } from './subscription/find.ts';
-import { choiceOf } from './subscription/tokens.ts';
+import { choiceOf, imitationsAmong } from './subscription/tokens.ts';
 
 /** What the explorer knows of a token. */
 export const token = {
@@ -62,7 +62,8 @@ export const token = {
     }
     // What moved is known of the whole server: for those who see all of it.
     const moved = secret.size === 0 ? await store.ledger.tokens(interaction.guildId) : [];
-    for (const one of moved) if (one.seen && one.token !== 'native') offer(one.token, choiceOf(one, t));
+    const imitations = imitationsAmong(moved);
+    for (const one of moved) if (one.seen && one.token !== 'native') offer(one.token, choiceOf(one, imitations, t));
     return [...found]
       .filter(([value, name]) => `${value} ${name}`.toLowerCase().includes(typed))
       .map(([value, name]) => ({ name, value }));

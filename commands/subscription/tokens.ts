@@ -1,5 +1,6 @@
 import type { AutocompleteUse, Choice, CommandContext } from '../../src/discord/command.ts';
 import { checksumAddress, NATIVE_SENTINEL, parseAddress } from '../../src/domain/address.ts';
+import { skeleton } from '../../src/domain/guard.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
 import { looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
@@ -71,17 +72,33 @@ export async function offerTokens(interaction: AutocompleteUse, { store, t }: Co
   const typed = interaction.options.getFocused().trim().toLowerCase();
   // A subscription asks for the native coin by its kind; mute takes it as a token.
   const native = interaction.options.getSubcommand(false) === 'mute';
-  const choices = (await store.ledger.tokens(interaction.guildId))
+  const known = await store.ledger.tokens(interaction.guildId);
+  const imitations = imitationsAmong(known);
+  const choices = known
     .filter(({ token, seen }) => seen && (native || token !== 'native'))
-    .map((one) => ({ name: choiceOf(one, t), value: writeAsset(one.token) }));
+    .map((one) => ({ name: choiceOf(one, imitations, t), value: writeAsset(one.token) }));
   return choices.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(typed));
 }
 
+/** Those that only call themselves like a token of the explorer's catalogue. */
+export function imitationsAmong(known: readonly KnownToken[]): ReadonlySet<Asset> {
+  const called = ({ symbol }: KnownToken): string => (symbol === null ? '' : skeleton(symbol));
+  const genuine = new Set(known.filter(({ cataloged }) => cataloged).map(called));
+  genuine.delete('');
+  const others = known.filter(({ token, cataloged }) => !cataloged && token !== 'native');
+  return new Set(others.filter((one) => genuine.has(called(one))).map(({ token }) => token));
+}
+
 /** A token's line among choices. */
-export function choiceOf({ token, symbol }: KnownToken, t: CommandContext['t']): string {
+export function choiceOf(
+  { token, symbol }: KnownToken,
+  imitations: ReadonlySet<Asset>,
+  t: CommandContext['t'],
+): string {
   const named = symbol === null || looksLikeLink(symbol) ? null : plainText(symbol);
   const parts = [named, token === 'native' ? t('subscription.token.native') : shortAddress(token)];
-  return parts.filter(Boolean).join(' · ');
+  const title = parts.filter(Boolean).join(' · ');
+  return imitations.has(token) ? `⚠️ ${t('alert.imitation', { title })}` : title;
 }
 
 /** As a person would type it. */

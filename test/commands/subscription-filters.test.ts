@@ -139,6 +139,8 @@ it('choices of `token` are what moved at this server’s addresses', async () =>
   expect(await world.choices('subscription add', 'token', { token: 'g$' })).toEqual([
     { name: `G$ · ${TOKEN.slice(0, 6)}…${TOKEN.slice(-4)}`, value: TOKEN },
   ]);
+  const called = await world.choices('subscription add', 'token', { token: 'usdc' });
+  expect(called).toEqual([{ name: expect.stringMatching(/^⚠️ Imitation! USDC · 0x0000…/), value: expect.anything() }]);
 });
 
 describe('what cannot be', () => {
