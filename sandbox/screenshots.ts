@@ -65,6 +65,26 @@ async function stage(url: string): Promise<void> {
   await act(url, { do: 'transfer', kind: 'erc20', ...between, amount: '18400.75' });
 }
 
+/** What an ordinary day does not have, also in its order. */
+async function stageRest(url: string): Promise<void> {
+  await act(url, { do: 'fake', from: 'Alice', to: 'Treasury' });
+  await act(url, { do: 'lookalike', like: 'Payroll', to: 'Treasury' });
+  await act(url, { do: 'sweep', from: 'Treasury', to: 'Market', count: 5 });
+  await act(url, { do: 'swap', from: 'Treasury' });
+  await act(url, { do: 'burn', from: 'Treasury' });
+  await act(url, { do: 'mint', to: 'Treasury' });
+}
+
+/** Every alert of the channel, and nothing above the first. */
+async function saveWhole(page: Page, name: string): Promise<void> {
+  const first = await page.locator('.embed', { hasText: ' · ref ' }).first().boundingBox();
+  const list = 'document.querySelector("#messages")';
+  const below = (await page.evaluate(`${list}.scrollHeight - ${list}.scrollTop`)) as number;
+  await page.setViewportSize({ width: desktop.width, height: Math.ceil(below - first!.y) + 160 });
+  await page.locator('.channel').screenshot({ path: `${folder}${name}.png` });
+  await page.setViewportSize(desktop);
+}
+
 /** A hundred transfers while Discord asks for patience: too many lines to tell one by one. */
 async function backlog(url: string): Promise<void> {
   const fault = { kind: 'rate-limit', retryAfterMs: 8_000 };
@@ -81,9 +101,6 @@ async function draw(browser: Browser, url: string): Promise<void> {
   const page = await open(browser, url, {});
   await page.locator('.embed', { hasText: '18,400.75' }).waitFor();
   await save(page, 'alerts');
-  await page.setViewportSize({ width: 1280, height: 2300 });
-  await page.locator('.channel').screenshot({ path: `${folder}alerts-every-kind.png` });
-  await page.setViewportSize(desktop);
   const light = await open(browser, url, { colors: 'light' });
   await light.locator('.embed', { hasText: '18,400.75' }).waitFor();
   await light.locator('#tab-send').click();
@@ -91,6 +108,9 @@ async function draw(browser: Browser, url: string): Promise<void> {
   const small = await open(browser, url, { size: phone });
   await small.locator('.embed', { hasText: '18,400.75' }).waitFor();
   await save(small, 'alerts-phone');
+  await stageRest(url);
+  await page.locator('.embed', { hasText: 'Mint · ' }).waitFor();
+  await saveWhole(page, 'alerts-every-kind');
 
   await goTo(page, 'general');
   await page.locator('#composer').fill('/');
