@@ -17,8 +17,8 @@ export async function server(interaction: CommandUse, { t, store, now }: Command
     checkTarget(interaction, channel.id, channel, t);
     changed.defaultChannel = channel.id;
   }
-  const role = options.getRole('manager');
-  if (role) changed.managerRole = role.id === guildId ? null : role.id;
+  const role = options.get('manager')?.value;
+  if (typeof role === 'string') changed.managerRole = role === guildId ? null : role;
   const timezone = options.getString('timezone');
   if (timezone !== null) {
     const known = readTimezone(timezone);

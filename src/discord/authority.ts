@@ -15,8 +15,9 @@ export function mayManage(interaction: Replying | AutocompleteUse, { managerRole
   // Always there at Discord itself.
   if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return true;
   if (managerRole === null || managerRole === interaction.guildId) return false;
-  const { roles } = interaction.member;
-  return Array.isArray(roles) ? roles.includes(managerRole) : roles.cache.has(managerRole);
+  // As they were sent: the library shows only roles that it was told of, which takes a moment after a start.
+  const { roles, _roles = roles } = interaction.member as { roles: unknown; _roles?: unknown };
+  return Array.isArray(_roles) && _roles.includes(managerRole);
 }
 
 /** What the command, or its subcommand, asks of a member. */

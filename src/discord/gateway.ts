@@ -10,6 +10,7 @@ import {
 } from 'discord.js';
 import type { Logger } from 'pino';
 import type { Command, MessageCommand, Parts } from './command.ts';
+import { fillGaps, handleEarly, type RawInteraction } from './gaps.ts';
 import { createDispatcher } from './interactions.ts';
 import { registerCommands } from './register.ts';
 import { makeRequest } from './request.ts';
@@ -183,33 +184,6 @@ function makeClient(options: GatewayOptions): Client {
   client.on(Events.Warn, (message) => log.warn({ message }, 'Discord client warning'));
   tellChanges(client, options);
   return client;
-}
-
-/** The parts of an interaction that the library reads unasked, and that relays and stand-ins may leave out. */
-interface RawInteraction {
-  type: number;
-  channel?: object | null;
-  channel_id?: string;
-  entitlements?: unknown[] | null;
-  authorizing_integration_owners?: object | null;
-}
-
-/**
- * The library holds everything back until the last server was told of, which can take longer than the 3 s that Discord
- * waits for an answer.
- */
-function handleEarly(client: Client, interaction: RawInteraction): void {
-  const { actions } = client as unknown as { actions: { InteractionCreate: { handle(data: object): void } } };
-  actions.InteractionCreate.handle({ ...interaction });
-  // What is held back of it is of no kind that the library knows, so that it is handled once.
-  interaction.type = 0;
-}
-
-/** The library throws where one of these is missing, and reads the channel's object only, not its id. */
-function fillGaps(interaction: RawInteraction): void {
-  if (!interaction.channel && interaction.channel_id) interaction.channel = { id: interaction.channel_id };
-  interaction.entitlements ??= [];
-  interaction.authorizing_integration_owners ??= {};
 }
 
 function tellChanges(client: Client, { onChannelChange, onChannelRemoved, onGuildRemoved }: GatewayOptions): void {
