@@ -3,6 +3,7 @@ import { checksumAddress } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
 import { partsOf } from '../domain/story.ts';
 import type { Perspective } from '../domain/subscription.ts';
+import type { ClaimedAlert } from '../store/alerts.ts';
 import { type AlertPart, type Alerts, bodyOf, partWords, swapWords } from './body.ts';
 import {
   code,
@@ -48,10 +49,15 @@ export function transactionEmbed(alerts: Alerts, reference: string, voice: Voice
       ...(fits || parts.length > 1 ? [] : [whatMoved(alerts[0].transfer, voice)]),
       ...bodyOf(parts, voice),
     ].join('\n'),
-    fields: details(alerts, voice),
+    fields: details(alerts, parts, voice),
     footer: { text: footer(alerts, reference, voice) },
     timestamp: new Date(alerts[0].createdAt).toISOString(),
   };
+}
+
+/** As the parts tell them: what a swap gave before what it got. */
+function inOrder(parts: AlertPart[]): ClaimedAlert[] {
+  return parts.flatMap((part) => (part.kind === 'swap' ? [...part.gave, ...part.got] : part.alerts));
 }
 
 /** The title that tells the whole; `what` stands for amounts that are too long for it. */
@@ -86,10 +92,10 @@ function headline(parts: AlertPart[], voice: Voice, what: string | undefined): s
 }
 
 /** Tokens, long ids, and the transaction: its block and fee are named once. */
-function details(alerts: Alerts, voice: Voice): APIEmbedField[] {
+function details(alerts: Alerts, parts: AlertPart[], voice: Voice): APIEmbedField[] {
   const { t } = voice;
   const fields: APIEmbedField[] = [];
-  for (const [token, list] of Map.groupBy(alerts, ({ transfer }) => transfer.token)) {
+  for (const [token, list] of Map.groupBy(inOrder(parts), ({ transfer }) => transfer.token)) {
     if (token === null) continue;
     const { transfer, labels } = list[0]!;
     const own = code(transfer.tokenName, code(transfer.tokenSymbol, t('alert.unnamed'), voice), voice);

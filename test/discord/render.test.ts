@@ -132,6 +132,18 @@ it('a swap is told as a swap, with what went where', () => {
   expect(read(embed!)).toContain(`**With**\n\`${checksumAddress(ALICE)}\``);
 });
 
+it('a swap names its tokens in the order of its title, however they came', () => {
+  const [embed] = embedsOf(
+    alertOf({ txHash: HASH, ...key('7'), from: ALICE }),
+    alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' }),
+  );
+  expect(embed!.title).toBe('🔄 Swap · 1,200 `USDC` → `Harbor Keys` #7');
+  expect(embed!.fields!.map(({ value }) => /^`[^`]*`/.exec(value)?.[0]).slice(0, 2)).toEqual([
+    '`USD Coin`',
+    '`Harbor Keys`',
+  ]);
+});
+
 it('a swap with several others is told leg by leg', () => {
   const [embed] = embedsOf(
     alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1000000000' }),
