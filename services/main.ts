@@ -24,6 +24,7 @@ const services = await startServices({
   ...(config.PROVIDERS_FILE === undefined ? {} : { providersFile: config.PROVIDERS_FILE }),
 }).catch((error: Error & { code?: string; syscall?: string }) => {
   if (error instanceof Misconfigured) refuse([error.message]);
+  if (error.code === 'SQLITE_CORRUPT') refuse([`DATA_DIR ${config.DATA_DIR} holds a broken file: ${error.message}`]);
   if (error.code === 'EADDRINUSE') {
     process.stderr.write(`Port ${config.PORT} is in use. Stop what listens there, or set PORT to another one.\n`);
   } else if (error.syscall === 'listen' || error.syscall === 'getaddrinfo') {

@@ -22,7 +22,7 @@ export async function startLimitedNode(rpcUrl: string, missing: readonly string[
   const refused = new Map<string, Refusal>(
     missing.map((method) => [method, { code: -32601, message: `the method ${method} is not available` }]),
   );
-  const server = fastify();
+  const server = fastify({ forceCloseConnections: true });
   server.post('/', async (request, reply) => {
     const { id, method, params } = request.body as { id: number; method: string; params: unknown[] };
     if (isAway) return reply.code(503).send('gone');

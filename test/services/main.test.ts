@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { truncateSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -77,13 +77,21 @@ test.each([
   expect(said).toContain(`${variable} ${value}`);
 });
 
-test('a broken state file is named, with what to do, and the exit code is 78', async () => {
-  const dir = join(folder.dir, 'broken');
+test.each([
+  {
+    what: 'cut',
+    change: (bytes: Buffer) => bytes.subarray(0, 4096),
+    says: /notification\.sqlite .*malformed\. Put a backup/,
+  },
+  { what: 'overwritten', change: (bytes: Buffer) => bytes.fill(0xab, 4096), says: /holds a broken file: .*malformed/ },
+])('a state file that was $what is told of, and the exit code is 78', async ({ what, change, says }) => {
+  const dir = join(folder.dir, what);
+  const file = join(dir, 'notification.sqlite');
   new NotificationStore(dir).close();
-  truncateSync(join(dir, 'notification.sqlite'), 4096);
+  writeFileSync(file, change(readFileSync(file)));
   const { code, said } = await ended(run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: dir }));
   expect(code).toBe(78);
-  expect(said).toMatch(/DATA_DIR: .*notification\.sqlite cannot be used: .*malformed\. Put a backup in its place/);
+  expect(said).toMatch(says);
 });
 
 test('an unknown service is refused', async () => {
