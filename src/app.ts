@@ -163,31 +163,9 @@ export async function startApp(
     readiness: () => readiness(store, intake.fault(), gateway.state(), deliverer.state()),
   });
 
-  let stopPruning = () => {};
-  const prune = async () => {
-    try {
-      await eraseBegun(store);
-      let at: Position | null = null;
-      do at = await store.pruning.step(now() - MEMORY_MS, at);
-      while (at);
-    } catch (error) {
-      log.warn({ err: error }, 'pruning paused');
-    }
-    stopPruning = clock.after(HOUR, () => void prune());
-  };
-
-  // An operator's tool puts back what was set aside, as a writer of its own: nobody else would tell of it.
-  let stopLooking = () => {};
-  const look = () => {
-    router.nudge();
-    void deliverer.look();
-    void watchQuarantine(store, intake, log);
-    stopLooking = clock.after(MINUTE, look);
-  };
-
+  let stopUpkeep = () => {};
   const close = async () => {
-    stopPruning();
-    stopLooking();
+    stopUpkeep();
     intake.stopAdmitting();
     const patience = clock.after(2_000, () => receiver.server.closeAllConnections());
     receiver.server.closeIdleConnections();
@@ -206,11 +184,41 @@ export async function startApp(
     throw error;
   }
   router.nudge();
-  stopLooking = clock.after(MINUTE, look);
-  void prune();
+  stopUpkeep = startUpkeep(store, clock, log, () => {
+    // An operator's tool puts back what was set aside, as a writer of its own: nobody else would tell of it.
+    router.nudge();
+    void deliverer.look();
+    void watchQuarantine(store, intake, log);
+  });
   const off = (['NOTIFICATION_URL', 'EXPLORER_API_URL', 'DISCOVERY_URL'] as const).filter((name) => !config[name]);
   log.info({ receiver: receiverUrl, ops: opsUrl, publicUrl, off, version: packageJson.version }, 'started');
   return { receiver: receiverUrl, ops: opsUrl, close };
+}
+
+/** Looks each minute, and forgets each hour what is old; gives how to stop. */
+function startUpkeep(store: Store, clock: Clock, log: Logger, look: () => void): () => void {
+  let stopPruning = () => {};
+  const prune = async () => {
+    try {
+      await eraseBegun(store);
+      let at: Position | null = null;
+      do at = await store.pruning.step(clock.now() - MEMORY_MS, at);
+      while (at);
+    } catch (error) {
+      log.warn({ err: error }, 'pruning paused');
+    }
+    stopPruning = clock.after(HOUR, () => void prune());
+  };
+  const lookAgain = () => {
+    look();
+    stopLooking = clock.after(MINUTE, lookAgain);
+  };
+  let stopLooking = clock.after(MINUTE, lookAgain);
+  void prune();
+  return () => {
+    stopPruning();
+    stopLooking();
+  };
 }
 
 async function listen(
