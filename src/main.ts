@@ -3,6 +3,7 @@ import type { App } from './app.ts';
 import { type Config, ConfigError, databaseFile, readConfig } from './config.ts';
 import { openLog } from './log.ts';
 import { openStore } from './store/client.ts';
+import { makeFolderOf } from './store/folder.ts';
 
 /** The process edge: environment → configuration → start; signals → stop. */
 
@@ -20,7 +21,9 @@ async function start(config: Config, log: Logger): Promise<App> {
     log.error({ err: error }, 'the database’s thread has ended; start again');
     process.exit(1);
   };
-  const [database, { startApp }] = await Promise.all([openStore(databaseFile(config), onLost), import('./app.ts')]);
+  const file = databaseFile(config);
+  makeFolderOf(file);
+  const [database, { startApp }] = await Promise.all([openStore(file, onLost), import('./app.ts')]);
   return startApp(config, { database, log });
 }
 

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Where backups go and how they are named; without the database's library, which only its threads load. */
@@ -7,3 +8,26 @@ export const backupFolder = (file: string): string => join(dirname(file), 'backu
 
 /** A time as it stands in file names: `2026-01-31T12-00-00-000Z`. */
 export const stamp = (now: number): string => new Date(now).toISOString().replace(/[:.]/g, '-');
+
+/** Makes the folder of a database; throws an Error with a message for the operator. */
+export function makeFolderOf(file: string): void {
+  try {
+    makeFolder(dirname(file));
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(`The folder of ${file} cannot be made: ${message}. Name a file elsewhere with DATABASE_URL.`);
+  }
+}
+
+/** With those above it; where none can be made (`/proc`), Node's own way to make several never ends. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    makeFolder(dirname(path));
+    mkdirSync(path);
+  }
+}

@@ -84,14 +84,16 @@ it('a host that is not here, and what is no database, end the start with the var
   const other = temporaryFile();
   writeFileSync(other, 'A file of somebody else, who would miss it.');
   mkdirSync(`${other}.folder`);
-  const [host, folder, text] = await Promise.all([
+  const [nowhere, host, folder, text] = await Promise.all([
+    startInVain('/proc/ledgerbell/x.sqlite'),
     startInVain(temporaryFile(), { OPS_HOST: '203.0.113.1' }),
     startInVain(`${other}.folder`),
     startInVain(other),
   ]);
   expect(host.stderr).toMatch(/203\.0\.113\.1.* OPS_HOST\./);
   for (const { stderr } of [folder, text]) expect(stderr).toMatch(/cannot be used as the database: .*DATABASE_URL/);
-  expect([host.code, folder.code, text.code]).toEqual([1, 1, 1]);
+  expect(nowhere.stderr).toMatch(/The folder of \/proc\/ledgerbell\/x\.sqlite cannot be made: .*DATABASE_URL/);
+  expect([nowhere.code, host.code, folder.code, text.code]).toEqual([1, 1, 1, 1]);
   expect(readFileSync(other, 'utf8')).toContain('somebody else');
 });
 
