@@ -18,14 +18,16 @@ export async function readBlock(node: Node, number: number): Promise<NodeBlock> 
  */
 export async function readTransfers(node: Node, block: NodeBlock, traceMethod: TraceMethod): Promise<Transfer[]> {
   if (block.transactions.length === 0) return [];
-  const moves = coinMoves(node, traceMethod, block).catch((error: Error) => {
-    throw error instanceof NodeBusy ? error : new TracesFailed(error.message);
-  });
+  const moves = coinMoves(node, traceMethod, block)
+    .then(internalTransfers)
+    .catch((error: Error) => {
+      throw error instanceof NodeBusy ? error : new TracesFailed(error.message);
+    });
   // Asked at the same time, because blocks may come quickly. A node that answers neither is away: traces have no part in it.
   moves.catch(() => undefined);
   const logs = await readLogs(node, block);
   const payments = block.transactions.flatMap(nativeTransfers);
-  return [...payments, ...internalTransfers(await moves), ...logs.flatMap(tokenTransfers)];
+  return [...payments, ...(await moves), ...logs.flatMap(tokenTransfers)];
 }
 
 /** The logs of transfers, each once and in the chain's order. */

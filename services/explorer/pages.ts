@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { formatEther, formatUnits, getAddress, type Hex, isAddress, isHash } from 'viem';
 import { type Node, NodeBusy, type NodeReceipt, type NodeTransaction } from '../chain/node.ts';
 import { readFacts, readToken, type TokenFacts } from '../chain/token.ts';
-import { type CoinMove, coinMovesOf, findTraceMethod, type TraceMethod } from '../chain/traces.ts';
+import { coinMovesOf, findTraceMethod, type TraceMethod } from '../chain/traces.ts';
 import { type Address, internalTransfers, nativeTransfers, type Transfer, tokenTransfers } from '../chain/transfers.ts';
 import { type Html, html, page, pageHeaders } from '../html.ts';
 
@@ -56,7 +56,7 @@ class Pages {
     const hasMoved = receipt !== null && receipt.status !== '0x0';
     const moves = hasMoved ? await this.#movesOf(transaction.hash) : [];
     const transfers = hasMoved
-      ? [...nativeTransfers(transaction), ...internalTransfers(moves ?? []), ...receipt.logs.flatMap(tokenTransfers)]
+      ? [...nativeTransfers(transaction), ...(moves ?? []), ...receipt.logs.flatMap(tokenTransfers)]
       : [];
     const facts = await this.#factsOf(transfers);
     const shown = transfers.map((transfer) => this.#transfer(transfer, facts));
@@ -121,10 +121,11 @@ ${moves === null ? html`<p class="soft">Coins that contracts sent on the way can
   }
 
   /** What a transaction moved inside, null where the node does not trace it. Its block's traces may be tens of megabytes. */
-  async #movesOf(hash: Hex): Promise<CoinMove[] | null> {
+  async #movesOf(hash: Hex): Promise<Transfer[] | null> {
     try {
       if (this.#traceMethod === 'none') this.#traceMethod = await findTraceMethod(this.#node);
-      return this.#traceMethod === 'none' ? null : await coinMovesOf(this.#node, this.#traceMethod, hash);
+      if (this.#traceMethod === 'none') return null;
+      return internalTransfers(await coinMovesOf(this.#node, this.#traceMethod, hash));
     } catch (error) {
       if (error instanceof NodeBusy) throw error;
       return null;

@@ -112,6 +112,18 @@ describe.each([{ scripted: false }, { scripted: true }])(
       expect(await values(1)).toEqual(['9']);
     });
 
+    test('traces that cannot be read hold nothing up for good', async () => {
+      node.change('trace_block', (traces: { action: object }[]) =>
+        traces.map((trace) => ({ ...trace, action: { ...trace.action, to: '0x' } })),
+      );
+      await pay(9n, 'internal');
+      await pay(1n);
+      await expect(scan()).rejects.toThrow(/invalid/);
+      services.clock.advance(patience);
+      await scan();
+      expect(await values(1)).toEqual(['1']);
+    });
+
     test('another block than the one asked for is not taken for it', async () => {
       await pay(1n);
       const before = await rpcOf(here.chain.rpcUrl)('eth_getBlockByNumber', ['0x1', true]);
