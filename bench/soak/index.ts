@@ -8,10 +8,10 @@ import { report } from '../table.ts';
 import { diskRows } from './disk.ts';
 import { startPeople } from './people.ts';
 import { drawSoak } from './plot.ts';
-import { look, metricsOf, type Sample } from './samples.ts';
+import { look, metricsOf, type Soak } from './samples.ts';
 import { startSender } from './sender.ts';
 import { createTally } from './tally.ts';
-import { startTroubles, type Trouble } from './troubles.ts';
+import { startTroubles } from './troubles.ts';
 import { verdictOf } from './verdict.ts';
 
 /** Transfers; with twins, repeats and what is told of twice it is half as many requests again. */
@@ -23,15 +23,6 @@ const SAMPLE_MS = 5_000;
 const END_MS = 5 * 60_000;
 
 const FILES = { soak: 'bench/soak.json', plot: 'bench/soak.png', log: 'bench/soak.log' };
-
-/** Everything that is drawn. */
-export interface Soak {
-  cycles: number;
-  cycleMs: number;
-  perSecond: number;
-  samples: Sample[];
-  troubles: Trouble[];
-}
 
 /** An hour (or BENCH_MINUTES) at a constant rate, with faults: nothing is lost or doubled, and nothing grows. */
 export async function soak(): Promise<void> {

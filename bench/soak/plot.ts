@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Canvas, createCanvas } from '@napi-rs/canvas';
 import { Chart, type Plugin } from 'chart.js/auto';
-import type { Soak } from './index.ts';
-import type { Sample } from './samples.ts';
+import type { Sample, Soak } from './samples.ts';
 import type { Trouble } from './troubles.ts';
 
 /** Pixels; a phone shows a bit less than half of them, so letters are large. */

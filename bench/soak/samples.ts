@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { memoryOf } from '../bot.ts';
 import { quantile } from '../table.ts';
 import type { Told } from './tally.ts';
+import type { Trouble } from './troubles.ts';
 
 /** What the bot looks like at a moment, and what happened since the moment before. */
 export type Sample = Awaited<ReturnType<typeof look>> & {
@@ -11,6 +12,15 @@ export type Sample = Awaited<ReturnType<typeof look>> & {
   transfers: number;
   refused: number;
 };
+
+/** Everything that is drawn. */
+export interface Soak {
+  cycles: number;
+  cycleMs: number;
+  perSecond: number;
+  samples: Sample[];
+  troubles: Trouble[];
+}
 
 /** Milliseconds of a tick in `/proc/<pid>/stat`. */
 const CPU_TICK_MS = 10;

@@ -1,7 +1,6 @@
 import { quantile, type Row, short } from '../table.ts';
-import type { Soak } from './index.ts';
 import type { Asked } from './people.ts';
-import type { Sample } from './samples.ts';
+import type { Sample, Soak } from './samples.ts';
 import type { Sent } from './sender.ts';
 import type { Counts } from './tally.ts';
 import { isCalm } from './troubles.ts';
