@@ -6,6 +6,7 @@ import { inCode } from '../src/domain/text.ts';
 import type { ServerOverview } from '../src/store/figures.ts';
 import { hiddenFrom } from './parts/channel.ts';
 import { define } from './parts/define.ts';
+import { refusedFor } from './parts/project.ts';
 import { ago, fullAddress, note, prose } from './parts/reply.ts';
 
 /** How alerts stand in this server. */
@@ -110,9 +111,8 @@ function deadLetterLine(last: NonNullable<ServerOverview['lastDeadLetter']>, { t
 }
 
 /** The last delivery from a wrong address, to whoever may know of it. */
-async function lastRefused(guildId: string, { t, projects, lastRefused: of }: CommandContext): Promise<string | null> {
-  const { own, scope } = await projects.of(guildId);
-  if (scope === null) return null;
-  const last = of(own ? scope : 'any');
+async function lastRefused(guildId: string, context: CommandContext): Promise<string | null> {
+  const { t, projects } = context;
+  const last = refusedFor(await projects.of(guildId), context);
   return last && t('status.refused', { ago: ago(last.at), source: inCode(last.source, '?') });
 }

@@ -1,4 +1,5 @@
 import type { CommandContext } from '../../src/discord/command.ts';
+import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
@@ -35,6 +36,18 @@ export async function projectOf(
 export async function receiverUrlOf({ projects, receiver }: CommandContext, guildId: string): Promise<string | null> {
   const { scope } = await projects.of(guildId);
   return scope === null ? null : receiver.urls(scope).current;
+}
+
+/**
+ * The latest delivery that was refused for its source, of those that concern a server: of all where the operator's project
+ * is managed, else at its own URL; at the operator's when no server is named that would be told of it.
+ */
+export function refusedFor(
+  { own, scope }: ProjectAccess,
+  { projects, lastRefused }: CommandContext,
+): ReturnType<CommandContext['lastRefused']> {
+  if (scope === null) return projects.hasOperators ? null : lastRefused(OPERATOR_SCOPE);
+  return lastRefused(own ? scope : 'any');
 }
 
 /** Whether a webhook posts to one of these receiver URLs. */

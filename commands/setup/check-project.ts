@@ -3,8 +3,9 @@ import type { AddressText } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Notification, Webhook } from '../../src/upstream/notification.ts';
+import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { explain } from '../parts/failure.ts';
-import { pointsAt, urlBlock } from '../parts/project.ts';
+import { pointsAt, refusedFor, urlBlock } from '../parts/project.ts';
 import { ago, fullAddress } from '../parts/reply.ts';
 import { ID_LONGEST } from '../webhook/name.ts';
 import { type Finding, fault, fine, hint, someOf } from './finding.ts';
@@ -19,13 +20,13 @@ export async function checkProject(
   context: CommandContext,
   subscriptions: readonly Subscription[],
 ): Promise<Finding[]> {
-  const { t, projects, receiver, lastRefused, store } = context;
+  const { t, projects, receiver, store } = context;
   const access = await projects.of(guildId);
   const events = (inScope = false) => checkEvents(context, subscriptions, inScope);
+  const findings = refused(context, access);
   if (access.scope === null) {
-    return [...(access.status === 'none' ? [fine(t('setup.check.projectNone'))] : []), ...events()];
+    return [...findings, ...(access.status === 'none' ? [fine(t('setup.check.projectNone'))] : []), ...events()];
   }
-  const findings = refused(context, access.own, lastRefused(access.own ? access.scope : 'any'));
   if (access.status === 'off') return [...findings, hint(t('setup.check.projectOff')), ...events()];
   if (access.status === 'sealed') return [...findings, fault(t('webhook.sealed')), ...events()];
   const answer = await access.notification.webhooks(LOOK_MS);
@@ -49,11 +50,14 @@ export async function checkProject(
   ];
 }
 
-/** The operator's servers see every refusal, as they can mend the list; a server with a project those at its own URL. */
-function refused({ t }: CommandContext, own: boolean, last: ReturnType<CommandContext['lastRefused']>): Finding[] {
+/** Who was refused, and who can mend the list of sources. */
+function refused(context: CommandContext, access: ProjectAccess): Finding[] {
+  const { t } = context;
+  const last = refusedFor(access, context);
   if (!last) return [];
   const source = inCode(last.source, t('setup.check.unknownSource'));
-  return [fault(t(own ? 'setup.check.refusedOwn' : 'setup.check.refusedOperator', { ago: ago(last.at), source }))];
+  const key = access.own ? 'setup.check.refusedOwn' : 'setup.check.refusedOperator';
+  return [fault(t(key, { ago: ago(last.at), source }))];
 }
 
 /** Whether the webhooks that post here have every watched address; null when the service does not tell. */

@@ -26,6 +26,8 @@ export type ProjectAccess =
 export interface Projects {
   /** Whether the notification service is configured. */
   enabled: boolean;
+  /** Whether servers are named that may manage the operator's project. */
+  hasOperators: boolean;
   of(guildId: string): Promise<ProjectAccess>;
   /** Asks the service whether it knows these keys; null when it is off. */
   check(keys: ProjectKeys, withinMs: number): Promise<WebhooksAnswer | null>;
@@ -84,6 +86,7 @@ export function createProjects(options: {
 
   return {
     enabled: Boolean(url),
+    hasOperators: operatorGuildIds.length > 0,
 
     async of(guildId) {
       const stored = await store.projects.ofGuild(guildId);

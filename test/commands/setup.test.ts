@@ -130,6 +130,16 @@ describe('/setup check', () => {
     await world.clear();
   });
 
+  it('says who was refused at the operator’s receiver; while no server is named as the operator’s, to all', async () => {
+    const { projects, lastRefused } = world.parts;
+    world.parts.lastRefused = (of) => (of === 0 ? { source: '203.0.113.9', at: world.clock.now } : null);
+    const told = async (command: string) => textOf(await world.use(command, {}, { in: orchid.lobby }));
+    for (const command of ['setup check', 'status']) expect(await told(command)).not.toContain('203.0.113.9');
+    world.parts.projects = { ...projects, hasOperators: false };
+    for (const command of ['setup check', 'status']) expect(await told(command)).toContain('`203.0.113.9`');
+    Object.assign(world.parts, { projects, lastRefused });
+  });
+
   it('names to the manager role nothing of channels that it does not see', async () => {
     const { discord } = world;
     await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
