@@ -54,11 +54,11 @@ export async function restore(file: string, backup: string, now: number): Promis
     const fresh = `${file}.restored`;
     rmSync(fresh, { force: true });
     await backUp(backup, fresh);
-    const kept = existsSync(file) ? `${file}.before-restore-${stamp(now)}` : null;
-    if (kept !== null) keep(file, kept);
+    const kept = `${file}.before-restore-${stamp(now)}`;
+    const isKept = keep(file, kept);
     renameSync(fresh, file);
     fsync(dirname(file));
-    return { kept };
+    return { kept: isKept ? kept : null };
   } finally {
     lock.close();
   }
@@ -78,11 +78,14 @@ function lockFor(file: string): Database.Database {
   }
 }
 
-/** Gives the database a second name; its own stays until the restored file takes it. */
-function keep(file: string, kept: string): void {
-  // Of a database that was not closed in peace, the newest commits are in the log beside it.
+/** Gives the database a second name, if there is one; its own stays until the restored file takes it. */
+function keep(file: string, kept: string): boolean {
+  const isThere = existsSync(file);
+  if (isThere) linkSync(file, kept);
+  // Of a database that was not closed in peace, the newest commits are in the log beside it. One that was left behind by
+  // a file that is gone would be read into the restored one, and destroy it.
   for (const end of ['-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, kept + end);
-  linkSync(file, kept);
+  return isThere;
 }
 
 async function copy(file: string, partial: string, target: string): Promise<void> {

@@ -217,6 +217,18 @@ describe('a restore', () => {
     expect(bodies(file)).toEqual(['a']);
   });
 
+  it('of a file that is gone reads nothing of the log that it left behind', async () => {
+    store('a');
+    await backUp(file, copy);
+    const writer = await startWriter();
+    await writer.reaches(200);
+    await writer.kill();
+    rmSync(file);
+    expect(existsSync(`${file}-wal`)).toBe(true);
+    expect(await restore(file, copy, NOW)).toEqual({ kept: null });
+    expect(bodies(file)).toEqual(['a']);
+  });
+
   it('without a name says how to give one', async () => {
     const { code, stderr } = await run('restore');
     expect(code).toBe(1);
