@@ -146,6 +146,15 @@ export function takeLock(file: string): Database.Database {
   }
 }
 
+function schemaOf(file: string): number {
+  const db = new Database(file, { readonly: true });
+  try {
+    return Number(db.pragma('user_version', { simple: true }));
+  } finally {
+    db.close();
+  }
+}
+
 function migrate(db: Database.Database, file: string): void {
   const version = Number(db.pragma('user_version', { simple: true }));
   if (version > migrations.length) {
@@ -156,7 +165,9 @@ function migrate(db: Database.Database, file: string): void {
   }
   if (version > 0 && version < migrations.length) {
     const backup = `${file}.before-schema-${migrations.length}`;
-    if (!existsSync(backup)) {
+    // An update that broke off between two steps has its copy. One that is as old as the file, or newer, is of an update
+    // that was taken back since: what was written after that is not in it.
+    if (!existsSync(backup) || schemaOf(backup) >= version) {
       // A process that ends on the way must not leave half a copy under the name of a whole one.
       rmSync(`${backup}.partial`, { force: true });
       db.prepare('VACUUM INTO ?').run(`${backup}.partial`);

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { restore } from '../../src/store/backup.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { bodiesIn, startBot, startInVain, temporaryFile } from './bot.ts';
 
@@ -118,4 +119,21 @@ describe.each(schemas.map((_, version) => [version]))('from schema %i', (from) =
     expect(look(copy)).toEqual(before);
     expect(bodiesIn(copy)).toEqual(['kept']);
   }, 90_000);
+});
+
+it('an update after one that was taken back keeps a copy of what was written between them', async () => {
+  const file = makeFile(migrations.length);
+  const copy = `${file}.before-schema-${schemas.length}`;
+  const update = async () => {
+    const bot = await startBot(file, { NEXT_SCHEMA });
+    bot.kill('SIGTERM');
+    await bot.ended;
+  };
+  await update();
+  await restore(file, copy, Date.now());
+  const db = new Database(file);
+  db.exec("INSERT INTO inbox (scope, received_at, body) VALUES (0, 1, CAST('since then' AS BLOB))");
+  db.close();
+  await update();
+  expect(bodiesIn(copy)).toEqual(['since then', 'kept']);
 });
