@@ -23,8 +23,14 @@ export async function openProjects(
 ): Promise<Projects> {
   const { store, file, receiver, now, log } = options;
   const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(join(dirname(file), 'secrets.key'))]);
-  const resealed = await resealProjects(store, seal);
+  const { resealed, closed } = await resealProjects(store, seal);
   if (resealed > 0) log.info({ resealed }, 'projects are sealed with the new key');
+  if (closed.length > 0) {
+    log.error(
+      { guilds: closed },
+      'no key opens these servers’ projects: put the one back that sealed them, or they store their projects again',
+    );
+  }
   return createProjects({
     store,
     seal,

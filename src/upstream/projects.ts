@@ -40,16 +40,18 @@ export interface Projects {
 /** The keys as they are sealed. */
 type Sealed = Pick<ProjectKeys, 'apiKey' | 'apiSecret'>;
 
-/** Puts every stored project that an older key sealed under the present one; gives how many. */
-export async function resealProjects(store: Store, seal: Seal): Promise<number> {
-  let done = 0;
+/** Puts every stored project that an older key sealed under the present one; gives how many, and whose no key opens. */
+export async function resealProjects(store: Store, seal: Seal): Promise<{ resealed: number; closed: string[] }> {
+  let resealed = 0;
+  const closed: string[] = [];
   for (const project of await store.projects.all()) {
     const opened = seal.open(project.sealed, project.guildId);
+    if (opened === null) closed.push(project.guildId);
     if (!opened?.stale) continue;
     await store.projects.reseal(project, seal.seal(opened.text, project.guildId));
-    done++;
+    resealed++;
   }
-  return done;
+  return { resealed, closed };
 }
 
 /** Gives each server its notification project: its own, else the operator's where it may manage that. */

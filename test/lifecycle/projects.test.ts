@@ -132,7 +132,7 @@ it('what one server’s project sends and nobody understands closes that server�
   expect(await bot.post('more')).toBe(200);
 });
 
-it('a new SECRETS_KEY before the old one seals every stored project anew', async () => {
+it('a new SECRETS_KEY before the old one seals every stored project anew, and before a wrong one says so', async () => {
   const [old, fresh] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   const file = temporaryFile();
   const read = <T>(use: (tables: ReturnType<typeof openTables>) => T): T => {
@@ -143,10 +143,18 @@ it('a new SECRETS_KEY before the old one seals every stored project anew', async
   };
   const sealed = createSeal([old]).seal('{}', orchid.id);
   read(({ projects }) => projects.save({ guildId: orchid.id, projectId: 'p', sealed }, 'token', ada, 1));
-  const bot = await startBot(file, { SECRETS_KEY: `${fresh.toString('base64')},${old.toString('base64')}` });
-  expect(JSON.stringify(bot.log)).toContain('sealed with the new key');
-  bot.kill('SIGTERM');
-  await bot.ended;
+  const logOf = async (...keys: Buffer[]) => {
+    const bot = await startBot(file, { SECRETS_KEY: keys.map((key) => key.toString('base64')).join() });
+    bot.kill('SIGTERM');
+    await bot.ended;
+    return JSON.stringify(bot.log);
+  };
+  expect(await logOf(fresh, Buffer.alloc(32, 3))).toMatch(
+    new RegExp(`"guilds":\\["${orchid.id}"\\],"msg":"no key opens these servers’ projects`),
+  );
+  const said = await logOf(fresh, old);
+  expect(said).toContain('sealed with the new key');
+  expect(said).not.toContain('no key opens');
   const after = read(({ projects }) => projects.ofGuild(orchid.id)!);
   expect(createSeal([fresh]).open(after.sealed, orchid.id)).toEqual({ text: '{}', stale: false });
 });
