@@ -114,12 +114,12 @@ type Seen = Activity['largest'][number];
 
 /**
  * Equal for what is summed up. Tokens whose contract did not come are told apart by what they are called; what has no
- * amount is in no sum.
+ * amount is in no sum. One contract may move amounts and things of their own kind, which have no sum together.
  */
 function keyOf(transfer: Transfer): string {
   const { kind, token, tokenName, tokenSymbol, decimals, value } = transfer;
   const asset = token ?? (kind === 'native' ? kind : JSON.stringify([kind, tokenName, tokenSymbol, decimals]));
-  return `${asset} ${isItem(transfer) || value !== null}`;
+  return `${asset} ${isItem(transfer) ? 'pieces' : value !== null}`;
 }
 
 function newTally(transfer: Transfer): Tally {

@@ -76,6 +76,15 @@ it('only what is known to be one token is summed, and what has no amount is in n
   expect(found.totals.map(({ incoming }) => incoming.value)).toEqual(['5', '7', '3', '0']);
 });
 
+it('amounts and pieces of one contract have no sum together', () => {
+  const piece = movement({ move: { kind: 'erc721', tokenId: '7', value: null } });
+  const { totals } = summarise(ME, [movement({ value: '5000000' }), piece, piece], week);
+  expect(totals.map(({ transfer, incoming }) => [transfer.kind, incoming.transfers, incoming.value])).toEqual([
+    ['erc721', 2, '2'],
+    ['erc20', 1, '5000000'],
+  ]);
+});
+
 it('the largest are those of each asset in turn, never by comparing two', () => {
   const other = { token: YOU, tokenSymbol: 'MINI', decimals: 0 };
   const found = summarise(
