@@ -1,7 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { checksumAddress } from '../domain/address.ts';
-import { formatAmount } from '../domain/amount.ts';
-import { csvLine } from '../domain/csv.ts';
+import { amountCell, csvLine } from '../domain/csv.ts';
 import { viewOf } from '../domain/story.ts';
 import { plainText } from '../domain/text.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
@@ -30,7 +29,7 @@ function rowOf(alert: ClaimedAlert): string {
     transfer.to && checksumAddress(transfer.to),
     transfer.token && checksumAddress(transfer.token),
     plainText(transfer.tokenSymbol),
-    transfer.value === null ? null : formatAmount(transfer.value, transfer.decimals).replaceAll(',', ''),
+    amountCell(transfer),
     transfer.tokenId,
     count,
     viewOf(alert),

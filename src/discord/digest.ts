@@ -70,7 +70,9 @@ export async function renderDigest(
   const totals = [...totalsOf(alerts).values()].sort((a, b) => b.transfers - a.transfers);
   const suspects = alerts.filter(isSuspect);
   const csv = alerts.length > CSV_FROM ? await csvOf(alerts) : null;
-  const [first, last] = [alerts[0]!, alerts.at(-1)!].map(({ createdAt }) => `<t:${Math.floor(createdAt / 1_000)}:f>`);
+  // Those of an earlier end of quiet hours come first, whenever they came.
+  const { least, most } = timesOf(alerts);
+  const [first, last] = [least, most].map((at) => `<t:${Math.floor(at / 1_000)}:f>`);
   const intro = [
     t(`digest.${reason}`, { first, last }),
     ...(csv ? [t('digest.file')] : []),
@@ -93,6 +95,15 @@ export async function renderDigest(
   };
   if (roles.length > 0) payload.content = roles.map((role) => `<@&${role}>`).join(' ');
   return { payload, csv };
+}
+
+/** When the first and the last of them came; there may be more than a call takes as arguments. */
+function timesOf(alerts: readonly ClaimedAlert[]): { least: number; most: number } {
+  const [{ createdAt }] = alerts as [ClaimedAlert];
+  return alerts.reduce(
+    ({ least, most }, alert) => ({ least: Math.min(least, alert.createdAt), most: Math.max(most, alert.createdAt) }),
+    { least: createdAt, most: createdAt },
+  );
 }
 
 function warning(suspects: ClaimedAlert[], voice: Voice): string[] {

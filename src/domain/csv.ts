@@ -1,3 +1,7 @@
+import { formatAmount } from './amount.ts';
+import { isItem } from './story.ts';
+import type { Transfer } from './transfer.ts';
+
 /** One record of a CSV text; `line` is where it begins, counted from 1. */
 export interface CsvRecord {
   line: number;
@@ -13,6 +17,13 @@ const FORMULA = /^'*[=+@\-\t\r]/;
 /** A record as RFC 4180 has it, without its line end; what looks like a formula is disarmed with an apostrophe. */
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
   return cells.map(cell).join(',');
+}
+
+/** What moved, exactly and without separators; raw units say so, or a sheet would add them to the token's own. */
+export function amountCell(transfer: Transfer): string | null {
+  const { value, decimals } = transfer;
+  if (value === null || isItem(transfer)) return value;
+  return decimals === null ? `${value} raw` : formatAmount(value, decimals).replaceAll(',', '');
 }
 
 function cell(value: string | number | boolean | null): string {

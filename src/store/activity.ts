@@ -1,8 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { type Activity, type Movement, type Period, summarise, wayOf } from '../domain/activity.ts';
 import { type AddressText, checksumAddress } from '../domain/address.ts';
-import { formatAmount } from '../domain/amount.ts';
-import { csvLine } from '../domain/csv.ts';
+import { amountCell, csvLine } from '../domain/csv.ts';
 import { plainText } from '../domain/text.ts';
 import type { Transfer } from '../domain/transfer.ts';
 
@@ -117,7 +116,7 @@ function fileRow(
   address: AddressText,
   names: ReadonlyMap<AddressText, string>,
 ): string {
-  const { from, to, token, value, decimals } = transfer;
+  const { from, to, token } = transfer;
   const party = (party: AddressText | null) => [party && checksumAddress(party), party && (names.get(party) ?? null)];
   return csvLine([
     new Date(at).toISOString(),
@@ -129,7 +128,7 @@ function fileRow(
     ...party(to),
     token && checksumAddress(token),
     plainText(transfer.tokenSymbol),
-    value === null ? null : formatAmount(value, decimals).replaceAll(',', ''),
+    amountCell(transfer),
     transfer.tokenId,
     count,
     hidden === null ? 'yes' : `no: ${hidden}`,

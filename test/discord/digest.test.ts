@@ -18,12 +18,18 @@ describe('a digest', () => {
     ['hourly', 'The hour’s transfers'],
     ['daily', 'The day’s transfers'],
     ['quiet', 'Quiet hours are over'],
-    ['burst', 'more than 60 lines in ten minutes'],
+    ['burst', '. There had been more than 60 lines in ten minutes'],
   ] as const)('says why it is one: %s', async (reason, words) => {
     const [embed] = (await renderDigest(list, 'ABCDEFGHIJ', settings, reason)).payload.embeds!;
     expect(embed!.title).toBe('🗂️ Digest · 9 transfers');
     expect(embed!.description).toContain(words);
     expect(embed!.description).toMatch(/<t:1750000000:f>.*<t:1750000000:f>/);
+  });
+
+  it('says when the first and the last came, in whichever order they were due', async () => {
+    const at = [300, 500, 100, 400].map((seconds) => alertOf({}, { createdAt: seconds * 1_000 }));
+    const [embed] = (await renderDigest(at, 'ABCDEFGHIJ', settings, 'quiet')).payload.embeds!;
+    expect(embed!.description).toMatch(/<t:100:f>.*<t:500:f>/);
   });
 
   it('sums each token by direction, exactly, with its address once, and names the largest of each', async () => {
@@ -78,6 +84,18 @@ describe('a digest', () => {
     expect(rows[1]).toContain(`"'=HYPERLINK(""x"")"`);
     expect(rows[1]).toMatch(/,5,,1,incoming,$/);
     expect((await renderDigest(hostile.slice(1), 'ABCDEFGHIJ', settings)).csv).toBeNull();
+  });
+
+  it('gives in its file raw units as such, and pieces whatever decimals their contract claims', async () => {
+    const odd = [
+      alertOf({ decimals: null }),
+      alertOf({ ...key('7'), kind: 'erc1155', value: '12', decimals: 18 }),
+      ...Array.from({ length: 499 }, () => alertOf()),
+    ];
+    const rows = (await renderDigest(odd, 'ABCDEFGHIJ', settings)).csv!.split('\r\n');
+    expect(rows[1]).toContain(',USDC,5000000 raw,,1,');
+    expect(rows[2]).toContain(',KEY,12,7,1,');
+    expect(rows[3]).toContain(',USDC,5,,1,');
   });
 
   it('of thousands lets the event loop go on while its file is made', async () => {
