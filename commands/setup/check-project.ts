@@ -88,7 +88,9 @@ function checkEvents(
   inScope: boolean,
 ): Finding[] {
   if (subscriptions.length === 0) return [];
-  const silent = addressesOf(subscriptions.filter(({ lastEventAt }) => lastEventAt === null));
+  const moved = new Set(addressesOf(subscriptions.filter(({ lastEventAt }) => lastEventAt !== null)));
+  // What is watched in another channel since yesterday is known to come.
+  const silent = addressesOf(subscriptions).filter((address) => !moved.has(address));
   const last = Math.max(...subscriptions.map(({ lastEventAt }) => lastEventAt ?? 0));
   if (silent.length === 0) return [fine(t('setup.check.eventsFine', { ago: ago(last) }))];
   const shown = someOf(t, silent, 5, (address) => fullAddress(address, settings));

@@ -127,6 +127,8 @@ describe('/setup check', () => {
     await world.store.subscriptions.change(harbor.id, one!.id, { lastEventAt: 60_000 });
     const begun = textOf(await world.use('setup check'));
     expect(begun).toMatch(/⏳ No event yet for 1 address[\s\S]*✅ The last event came <t:60:R>\./);
+    await world.subscribe({ channelId: harbor.whales, address: one!.address });
+    expect(textOf(await world.use('setup check'))).toContain('⏳ No event yet for 1 address');
     await world.clear();
   });
 
