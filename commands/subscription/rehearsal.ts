@@ -28,7 +28,7 @@ export async function rehearse(wish: Wish, context: CommandContext): Promise<API
     return `${ARROWS[perspective]} ${cutTo(moved(transfer, language), LONGEST)} · ${time}${link}`;
   });
   const cut = rehearsal.cut === null ? [] : [t('subscription.rehearsal.cut', { count: rehearsal.cut })];
-  const lines = [sum(rehearsal, now(), t), ...cut, ...examples, ...leftOut(rehearsal, context)];
+  const lines = [sum(rehearsal, now(), t), ...cut, ...examples, ...leftOut(rehearsal, wish, context)];
   return { name: t('subscription.rehearsal.title'), value: asManyAsFit(lines, 1_000) };
 }
 
@@ -41,14 +41,21 @@ const OPTIONS: Partial<Record<HiddenReason, string>> = {
 };
 
 /** Which options left out how many, each as the person sees it in Discord. */
-function leftOut({ hidden }: Rehearsal, { t, language }: CommandContext): string[] {
-  const nameOf = (option: string) => wordingsOf(language)[`subscription add ${option}`]?.name ?? option;
+function leftOut(
+  { hidden }: Rehearsal,
+  { minimum, filters }: Pick<Wish, 'minimum' | 'filters'>,
+  { t, language }: CommandContext,
+): string[] {
+  const nameOf = (option: string) => `\`${wordingsOf(language)[`subscription add ${option}`]?.name ?? option}\``;
+  const byToken = Object.keys(filters.minimums).length > 0 ? [nameOf('minimums')] : [];
+  const minimums = [...(minimum === null ? [] : [nameOf('minimum')]), ...byToken].join(' / ');
+  const optionOf = (reason: HiddenReason) => (reason === 'minimum' ? minimums : nameOf(OPTIONS[reason] ?? reason));
   const reasons = (Object.entries(hidden) as [HiddenReason, number][])
     .toSorted(([, a], [, b]) => b - a)
     .map(([reason, count]) =>
       reason === 'guard'
         ? t('subscription.rehearsal.guard', { count })
-        : t('subscription.rehearsal.option', { option: `\`${nameOf(OPTIONS[reason] ?? reason)}\``, count }),
+        : t('subscription.rehearsal.option', { option: optionOf(reason), count }),
     );
   return reasons.length > 0 ? [t('subscription.rehearsal.leftOut', { reasons: reasons.join(', ') })] : [];
 }

@@ -219,8 +219,11 @@ describe('the dry run', () => {
     const edited = textOf(await world.use('subscription edit', { subscription: String(id), minimum: '1000' }));
     expect(edited).toContain('Would have posted **none of 22**');
     expect(edited).toContain('Left out by `minimum` (22).');
+    const byToken = { subscription: String(id), minimum: 'none', minimums: 'native=1000' };
+    expect(textOf(await world.use('subscription edit', byToken))).toContain('Left out by `minimums` (22).');
     world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
-    const german = textOf(await world.use('subscription edit', { subscription: String(id), minimum: '1001' }));
+    const inGerman = { subscription: String(id), minimum: '1001', minimums: 'none' };
+    const german = textOf(await world.use('subscription edit', inGerman));
     world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
     expect(german).toContain(`\`${wordingsOf('de')['subscription add minimum']!.name}\` (22)`);
     const same = await world.use('subscription edit', { subscription: String(id), minimum: '1001' });
