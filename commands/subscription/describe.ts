@@ -1,7 +1,8 @@
+import { TimestampStyles, time } from 'discord.js';
 import type { CommandContext } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Asset, Choices, Subscription } from '../../src/domain/subscription.ts';
-import { DEFAULT_CHOICES } from '../../src/domain/subscription.ts';
+import { DEFAULT_CHOICES, FOREVER } from '../../src/domain/subscription.ts';
 import { fullAddress } from '../parts/reply.ts';
 import type { TokenBook } from './tokens.ts';
 
@@ -39,7 +40,28 @@ export function addressLine(
 export function told(subscription: Subscription, context: CommandContext, tokens: TokenBook): string[] {
   const [what = '', ...more] = describe(subscription, context, tokens);
   const first = context.t('subscription.told', { channel: `<#${subscription.channelId}>`, what });
-  return [first, ...more.map((phrase) => `- ${phrase}`)];
+  const silent = silentLine(subscription, context);
+  return [first, ...more.map((phrase) => `- ${phrase}`), ...(silent === null ? [] : [silent])];
+}
+
+/** Why nothing is told at the moment; empty when something would be. */
+export function stateOf({ paused, mutedUntil }: Subscription, { now, t }: Pick<CommandContext, 'now' | 't'>): string {
+  if (paused) return t('subscription.state.paused');
+  if (mutedUntil === null || mutedUntil <= now()) return '';
+  return mutedUntil === FOREVER
+    ? t('subscription.state.mutedForever')
+    : t('subscription.state.muted', { time: moment(mutedUntil) });
+}
+
+/** Says so where nothing is told at the moment. */
+export function silentLine(subscription: Subscription, context: Pick<CommandContext, 'now' | 't'>): string | null {
+  const state = stateOf(subscription, context);
+  return state === '' ? null : context.t('subscription.state.silent', { state });
+}
+
+/** "21 November 2026 22:00", in the reader's language and time zone. */
+export function moment(milliseconds: number): string {
+  return time(Math.floor(milliseconds / 1000), TimestampStyles.ShortDateTime);
 }
 
 function filterPhrases({ filters }: Choices, { t, settings }: CommandContext, tokens: TokenBook): string[] {

@@ -1,10 +1,10 @@
 import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
-import { FOREVER, type Subscription } from '../../src/domain/subscription.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { ago, asManyAsFit, note, pager, row } from '../parts/reply.ts';
-import { addressLine, describe } from './describe.ts';
+import { addressLine, describe, stateOf } from './describe.ts';
 import { visibleTo } from './find.ts';
-import { moment, mutedTokens } from './mute.ts';
+import { mutedTokens } from './mute.ts';
 import { type TokenBook, tokenBook } from './tokens.ts';
 
 const PER_PAGE = 6;
@@ -85,13 +85,4 @@ function inOneLine(phrases: string[], most: number, t: CommandContext['t']): str
   while (shown < phrases.length && phrases.slice(0, shown + 1).join(' · ').length <= most) shown++;
   const rest = phrases.length - shown;
   return [...phrases.slice(0, shown), ...(rest > 0 ? [t('subscription.list.more', { count: rest })] : [])].join(' · ');
-}
-
-/** Why nothing is told at the moment; empty when something would be. */
-export function stateOf({ paused, mutedUntil }: Subscription, { now, t }: Pick<CommandContext, 'now' | 't'>): string {
-  if (paused) return t('subscription.state.paused');
-  if (mutedUntil === null || mutedUntil <= now()) return '';
-  return mutedUntil === FOREVER
-    ? t('subscription.state.mutedForever')
-    : t('subscription.state.muted', { time: moment(mutedUntil) });
 }

@@ -1,10 +1,9 @@
-import { TimestampStyles, time } from 'discord.js';
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { FOREVER } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { note } from '../parts/reply.ts';
 import { record, save } from './change.ts';
-import { addressLine } from './describe.ts';
+import { addressLine, moment, silentLine } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { type TokenBook, tokenBook, writeAsset } from './tokens.ts';
 
@@ -30,7 +29,11 @@ export async function mute(interaction: CommandUse, context: CommandContext): Pr
   const after = await save(interaction, context, await named(interaction, context), { mutedUntil: until });
   const name = nameOf(after);
   const title = until === null ? t('subscription.mute.ended', { name }) : t('subscription.mute.title', { name });
-  return note('good', title, [addressLine(after.address, context), lasting(until, t)]);
+  // What is paused stays so, with or without a mute.
+  const lines = after.paused
+    ? [until === null ? null : lasting(until, t), silentLine(after, context)]
+    : [lasting(until, t)];
+  return note('good', title, [addressLine(after.address, context), ...lines]);
 }
 
 async function muteAll(interaction: CommandUse, context: CommandContext, until: number | null): Promise<Reply> {
@@ -41,7 +44,12 @@ async function muteAll(interaction: CommandUse, context: CommandContext, until: 
   if (until !== null) return note('good', t('subscription.mute.titleAll', { count }), [lasting(until, t)]);
   const stay = await mutedTokens(interaction.guildId, context, await tokenBook(interaction.guildId, context));
   const rest = stay.length === 0 ? [] : [t('subscription.mute.tokensStay'), ...stay];
-  return note('good', t('subscription.mute.endedAll', { count }), [lasting(until, t), ...rest]);
+  const paused = (await store.subscriptions.list(interaction.guildId)).filter((one) => one.paused).length;
+  return note('good', t('subscription.mute.endedAll', { count }), [
+    lasting(until, t),
+    ...(paused > 0 ? [t('status.paused', { count: paused })] : []),
+    ...rest,
+  ]);
 }
 
 async function muteToken(
@@ -89,9 +97,4 @@ export async function mutedTokens(guildId: string, context: CommandContext, toke
       ? `- ${t('subscription.list.mutedTokenForever', { token })}`
       : `- ${t('subscription.list.mutedToken', { token, time: moment(until) })}`;
   });
-}
-
-/** "21 November 2026 22:00", in the reader's language and time zone. */
-export function moment(milliseconds: number): string {
-  return time(Math.floor(milliseconds / 1000), TimestampStyles.ShortDateTime);
 }

@@ -2,8 +2,8 @@ import { DiscordAPIError, RESTJSONErrorCodes, Routes } from 'discord.js';
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import { note } from '../parts/reply.ts';
+import { stateOf } from './describe.ts';
 import { named, nameOf } from './find.ts';
-import { stateOf } from './list.ts';
 
 /** `/subscription test`: posts a line that is marked as a sample. */
 export async function test(interaction: CommandUse, context: CommandContext): Promise<Reply> {

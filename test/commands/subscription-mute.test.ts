@@ -42,6 +42,21 @@ describe('/subscription pause, resume, mute', () => {
     expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([null, null]);
   });
 
+  it('promises no alerts of what is paused or muted still', async () => {
+    const { id } = await world.subscribe();
+    const subscription = String(id);
+    await world.use('subscription mute', { subscription, duration: '8h' });
+    await world.use('subscription pause', { subscription });
+    const resumed = textOf(await world.use('subscription resume', { subscription }));
+    expect(resumed).toMatch(/At the moment nothing is told: 🔕 muted until <t:/);
+    await world.use('subscription pause', { subscription });
+    for (const asked of [subscription, 'all']) {
+      const unmuted = textOf(await world.use('subscription mute', { subscription: asked, duration: 'off' }));
+      expect(unmuted).toMatch(/nothing is told: ⏸️ paused|told again from now on\.\n1 of them paused/);
+    }
+    expect(textOf(await world.use('subscription edit', { subscription, label: 'Ops' }))).toContain('⏸️ paused');
+  });
+
   it('mutes until undone', async () => {
     const { id } = await world.subscribe();
     const answer = await world.use('subscription mute', { subscription: String(id), duration: 'forever' });
