@@ -57,7 +57,9 @@ async function main(): Promise<void> {
 }
 
 main().catch(async (error: unknown) => {
-  if (error instanceof GivenUp) return stop(0);
+  // What a stop interrupts fails, too, maybe in the turn before its signal is heard; nobody wants to read of that.
+  await new Promise(setImmediate);
+  if (error instanceof GivenUp || stopping !== undefined) return stop(0);
   console.error(error instanceof Error ? error.message : String(error));
   await stop(1);
   process.exit(1);

@@ -45,15 +45,20 @@ describe('npm run sandbox', () => {
     expect(readdirSync(sandbox.temporary)).toEqual([]);
   });
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'is ended by %s while it starts',
+  it.each([
+    ['SIGINT', /services/],
+    ['SIGTERM', /stand-in/],
+    ['SIGHUP', /stand-in/],
+  ] as const)(
+    'is ended by %s while it starts, and tells of nothing that failed for it',
     { timeout: 20_000 },
-    async (signal) => {
+    async (signal, said) => {
       const sandbox = run('0');
-      await sandbox.printed(/services/);
+      await sandbox.printed(said);
       const family = familyOf(sandbox.child.pid!);
       sandbox.child.kill(signal);
       expect(await sandbox.ended).toBe(0);
+      expect(sandbox.output()).toMatch(/^( {2}.*\n)+(\nStopping…\n)?$/);
       expect(living(family)).toEqual([]);
       expect(readdirSync(sandbox.temporary)).toEqual([]);
     },
