@@ -127,6 +127,10 @@ function answer(tables: Tables, [command, id]: string[]): string {
   throw new UserError(USAGE);
 }
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader that has seen enough, such as `head`.
+  if (error.code !== 'EPIPE') throw error;
+});
 try {
   const db = openBeside(readDatabaseFile(process.env));
   try {

@@ -185,6 +185,16 @@ describe('beside a running bot', () => {
     expect(count('quarantine')).toBe(0);
   });
 
+  it('a long list may be cut off by its reader', async () => {
+    beside((db) =>
+      db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+               INSERT INTO quarantine (scope, received_at, reason, body) SELECT 0, 1, 'r', 'x' FROM n`),
+    );
+    const env = { PATH: process.env.PATH, NODE: process.execPath, DATABASE_URL: `sqlite:${file}` };
+    const cut = await promisify(execFile)('sh', ['-c', '"$NODE" src/deadletters.ts list | head -1'], { env });
+    expect(cut).toEqual({ stdout: 'Dead letters (lines that could not be told): 0\n', stderr: '' });
+  });
+
   it('dead letters are not discarded', async () => {
     await makeDeadLetter();
     expect((await deadletters('discard', 'd1')).stderr).toContain('replay it, or leave it');
