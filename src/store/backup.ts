@@ -1,9 +1,9 @@
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { UserError } from '../errors.ts';
 import { takeLock } from './database.ts';
-import { backupFolder, stamp } from './folder.ts';
+import { backupFolder, makeFolderOf, stamp } from './folder.ts';
 import { migrations } from './migrations.ts';
 
 /** How long a copy waits for a lock that another process holds for a moment. */
@@ -25,7 +25,7 @@ export interface Backup {
 export async function backUp(file: string, target: string): Promise<Backup> {
   if (!existsSync(file)) throw new UserError(`There is no database at ${file}. Name it with DATABASE_URL.`);
   if (existsSync(target)) throw new UserError(`${target} exists already. Name another file, or move that one away.`);
-  mkdirSync(dirname(target), { recursive: true });
+  makeFolderOf(target, 'Name a file elsewhere.');
   const partial = `${target}.partial`;
   rmSync(partial, { force: true });
   try {
@@ -48,7 +48,7 @@ export async function backUp(file: string, target: string): Promise<Backup> {
 export async function restore(file: string, backup: string, now: number): Promise<{ kept: string | null }> {
   if (!existsSync(backup))
     throw new UserError(`There is no backup at ${backup}. Backups are in ${backupFolder(file)}.`);
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolderOf(file);
   const lock = lockFor(file);
   try {
     const fresh = `${file}.restored`;

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { UserError } from '../errors.ts';
 
 /** Where backups go and how they are named; without the database's library, which only its threads load. */
 
@@ -9,13 +10,12 @@ export const backupFolder = (file: string): string => join(dirname(file), 'backu
 /** A time as it stands in file names: `2026-01-31T12-00-00-000Z`. */
 export const stamp = (now: number): string => new Date(now).toISOString().replace(/[:.]/g, '-');
 
-/** Makes the folder of a database; throws an Error with a message for the operator. */
-export function makeFolderOf(file: string): void {
+/** Makes the folder of a file; throws a {@link UserError} that ends with what to do. */
+export function makeFolderOf(file: string, todo = 'Name a file elsewhere with DATABASE_URL.'): void {
   try {
     makeFolder(dirname(file));
   } catch (error) {
-    const { message } = error as Error;
-    throw new Error(`The folder of ${file} cannot be made: ${message}. Name a file elsewhere with DATABASE_URL.`);
+    throw new UserError(`The folder of ${file} cannot be made: ${(error as Error).message}. ${todo}`);
   }
 }
 

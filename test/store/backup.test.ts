@@ -209,6 +209,14 @@ describe('a restore', () => {
     await expect(restore(other, file, NOW)).rejects.toThrow(/cannot be restored: .*nothing was changed/);
   });
 
+  it('and a backup, where no folder can be made, say so at once', async () => {
+    store('a');
+    const nowhere = '/proc/ledgerbell/x.sqlite';
+    const message = `The folder of ${nowhere} cannot be made: `;
+    await expect(backUp(file, nowhere)).rejects.toThrow(message);
+    await expect(restore(nowhere, file, NOW)).rejects.toThrow(message);
+  });
+
   it('makes the database on a new machine', async () => {
     store('a');
     await backUp(file, copy);
