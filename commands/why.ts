@@ -57,7 +57,7 @@ async function explain(interaction: Use, context: CommandContext, txHash: string
   const { guildId } = interaction;
   const { scope } = await projects.of(guildId);
   const { total, first } = await store.reports.stories(guildId, txHash, scope, context.now(), MOST_TRANSFERS);
-  const shown = await Promise.all(first.map((story) => seenBy(interaction, context, story)));
+  const shown = await seenBy(interaction, context, first);
   const url = settings.explorerUrl ? `${settings.explorerUrl}/tx/${txHash}` : null;
   if (total === 0) {
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
@@ -106,18 +106,19 @@ async function explainMessage(
   };
 }
 
-/** What a person may know of a story: nothing about channels that they cannot see. */
+/** What a person may know of stories: nothing about channels that they cannot see. */
 async function seenBy(
   interaction: Use,
   { manages }: CommandContext,
-  story: Story,
-): Promise<Story & { hidden: number }> {
-  const channels = [...story.decisions, ...story.alerts].map(({ channelId }) => channelId);
-  const hidden = await hiddenFrom(interaction, channels, manages);
-  return {
+  stories: readonly Story[],
+): Promise<(Story & { hidden: number })[]> {
+  const channelsOf = (story: Story) => [...story.decisions, ...story.alerts].map(({ channelId }) => channelId);
+  // For all at once: they tell of the same channels, about some of which Discord is asked.
+  const hidden = await hiddenFrom(interaction, stories.flatMap(channelsOf), manages);
+  return stories.map((story) => ({
     ...story,
     decisions: story.decisions.filter(({ channelId }) => !hidden.has(channelId)),
     alerts: story.alerts.filter(({ channelId }) => !hidden.has(channelId)),
-    hidden: hidden.size,
-  };
+    hidden: new Set(channelsOf(story).filter((channelId) => hidden.has(channelId))).size,
+  }));
 }

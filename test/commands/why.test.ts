@@ -124,6 +124,15 @@ it('the manager role learns nothing about channels that it cannot see', async ()
   expect(text).toMatch(/decided for 1 channel that you cannot see/);
   expect(text).not.toMatch(/Secret|matched/);
   expect(await why(hash)).toMatch(/`Secret` \(number 1\) matched/);
+  // Discord is asked once about one that is gone, however many transfers were told there.
+  const gone = '1100000000000088888';
+  await pipeline.watch(TREASURY, gone, { label: 'Lost' });
+  const txHash = await receive();
+  await receive({ txHash, value: '9000000' });
+  const told = await why(txHash, { as: seed.noa });
+  expect(told).toContain('`Lost`');
+  expect(told.match(/1 channel that you cannot see/g)).toHaveLength(2);
+  expect(pipeline.discord.requests().filter(({ path }) => path.endsWith(`/channels/${gone}`))).toHaveLength(1);
 });
 
 it('the button explains the message’s transaction, and lets choose where there are several', async () => {
