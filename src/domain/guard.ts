@@ -38,11 +38,10 @@ export function endsOf(address: AddressText): string {
   return address.slice(2, 6) + address.slice(-4);
 }
 
-/** The first characters in which two addresses differ, with a few of those that follow: of each, as inline code. */
+/** The first characters in which look-alikes differ, with a few of those that follow: of each, as inline code. */
 export function differenceOf(fake: AddressText, known: AddressText): { fake: string; known: string } {
-  let start = 2;
+  let start = 0;
   while (start < fake.length && fake[start] === known[start]) start++;
-  const part = (address: AddressText) =>
-    `\`${start > 2 ? '…' : ''}${checksumAddress(address).slice(start, start + 8)}…\``;
+  const part = (address: AddressText) => `\`…${checksumAddress(address).slice(start, start + 8)}…\``;
   return { fake: part(fake), known: part(known) };
 }

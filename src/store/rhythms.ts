@@ -107,7 +107,7 @@ export function rhythmsTable(db: Database) {
      * nothing can be written (a full disk) the rhythms stay as they were counted last.
      */
     count(): void {
-      if (!open() && latest.get()! <= counted()) return;
+      if (latest.get()! <= counted()) return;
       try {
         unsynced(db, () => countAll.immediate());
       } catch (error) {

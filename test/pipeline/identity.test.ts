@@ -42,6 +42,11 @@ describe('one transfer, one line per channel', () => {
       pipeline.clock.advance(30_000);
     }
     await count(WHALES, 1);
+    await pipeline.routed();
+    // It happened once, and where it was said to be.
+    expect(pipeline.rows('SELECT count, bodies, reorganised FROM transfers')).toEqual([
+      { count: 1, bodies: 3, reorganised: 0 },
+    ]);
     await only(1);
     const [line] = pipeline.lines(ALERTS);
     expect(line!.title).toBe('🔁 Internal move · 5 `USDC`');
@@ -122,6 +127,29 @@ describe('the block of a transfer', () => {
     await pipeline.pass(60_000);
     expect(pipeline.lines(ALERTS)[0]!.text).toContain('now in block 777,777');
     await only(1);
+  });
+
+  it('is not any of those that were left, of which it knows the latest', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    const block = (n: number) => ({
+      ...event,
+      blockHash: `0x${n.toString(16).padStart(64, '0')}`,
+      blockNumber: 1_000 + n,
+    });
+    for (let n = 1; n <= 12; n++) await pipeline.receive(block(n));
+    for (const n of [11, 5, 4, 8]) await pipeline.receive({ ...block(n), direction: 'outgoing' });
+    await pipeline.routed();
+    const known = () => {
+      const [row] = pipeline.rows<{ data: string }>('SELECT data FROM transfers');
+      const { blockNumber, left = [] } = JSON.parse(row!.data) as { blockNumber: number; left?: string[] };
+      return [blockNumber, ...left.map(Number)];
+    };
+    expect(known()).toEqual([1_012, 4, 5, 6, 7, 8, 9, 10, 11]);
+    // As earlier versions stored it; and as is forgotten of the first ones.
+    pipeline.rows("UPDATE transfers SET data = json_remove(data, '$.left')");
+    await pipeline.receive(block(3));
+    await pipeline.routed();
+    expect(known()).toEqual([1_012]);
   });
 
   it('is learned from another body where the first one did not tell, without a word of a reorganisation', async () => {

@@ -74,6 +74,39 @@ it('many decisions do not wait for somebody who reads: each transaction counts s
   expect(rhythm()).toMatchObject({ events: 2_003, lastEventAt: 4 * MINUTE, gapMs: MINUTE });
 });
 
+it('who reads while many are counted has each of them once', () => {
+  decide(MINUTE, 2_000);
+  decide(2 * MINUTE);
+  expect([stored(), rhythm()?.events, stored()]).toEqual([1_000, 2_001, 2_001]);
+});
+
+it('counting keeps up, however many decisions a transaction makes; it begins later where there are many subscriptions', () => {
+  decide(MINUTE, 5_000);
+  decide(2 * MINUTE);
+  expect(stored()).toBe(1_000);
+  decide(3 * MINUTE, 2_000);
+  expect(stored()).toBe(5_000);
+  decide(4 * MINUTE, 3_000);
+  expect(stored()).toBe(7_001);
+  open.db.pragma('foreign_keys = OFF');
+  open.db.exec('INSERT INTO rhythms (subscription_id) VALUES (200000)');
+  for (const minute of [5, 6]) decide(minute * MINUTE, 500);
+  expect(stored()).toBe(7_001);
+  decide(7 * MINUTE);
+  expect(stored()).toBe(8_001);
+});
+
+it('an event that comes late or while the clock is behind moves no last one back', () => {
+  for (const minute of [3, 2]) decide(minute * MINUTE);
+  expect(rhythm()).toMatchObject({ events: 2, lastEventAt: 3 * MINUTE, gapMs: null });
+});
+
+it('who reads while nothing can be written has what was counted last', () => {
+  decide(MINUTE);
+  open.db.exec("CREATE TEMP TRIGGER full BEFORE INSERT ON meta BEGIN SELECT raise(ABORT, 'full'); END");
+  expect(rhythm()).toMatchObject({ events: 0, lastEventAt: null });
+});
+
 it('counting that was broken off goes on where it was, by an end or by a transaction that failed', () => {
   const other = tables.subscriptions.add({ ...wish, channelId: 'd' }, 10).subscription!.id;
   for (let n = 0; n < 10; n++) decide(MINUTE + n, 100, n % 2 === 0 ? id : other);
