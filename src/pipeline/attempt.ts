@@ -43,7 +43,7 @@ export function createAttempts(options: AttemptOptions) {
     const now = clock.now();
     const first = { attempts: 1, frozenAt: now, certain: true, isChange: false };
     const { join } = lines;
-    const joined = join && !channel.plain ? composeJoined(join, lines.alerts, options.render, now) : null;
+    const joined = join ? composeJoined(join, lines.alerts, options.render, now) : null;
     if (join && joined) {
       const { body, alerts } = joined;
       const id = await store.outbox.join(channel.id, join, alerts, JSON.stringify(body), now);
@@ -113,7 +113,7 @@ export function createAttempts(options: AttemptOptions) {
   async function change(batch: Batch, original: Original | null): Promise<Outcome> {
     const messageId = original?.messageId;
     const unchanged: Outcome = { status: 'sent', messageId: null };
-    if (!messageId || original.alerts.length + original.ids.length === 0) return unchanged;
+    if (!messageId) return unchanged;
     if (batch.payload !== '') return sender.edit(batch.channelId, messageId, JSON.parse(batch.payload) as object);
     const alerts = await toldBy(original, store);
     if (!alerts) return unchanged;

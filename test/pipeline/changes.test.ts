@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renderAlerts } from '../../src/discord/render.ts';
+import { toldBy } from '../../src/pipeline/compose.ts';
 import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
 
 const SECOND = 1_000;
@@ -59,11 +60,13 @@ describe('another equal transfer, once the first one was told in a digest,', () 
 
   it('is counted in its file too, which takes the place of the old one', async () => {
     await digest(600);
+    const order = (await rows()).map((row) => row[1]);
     await again();
     await pipeline.turnUntil(pipeline.settled);
     expect(titles()).toEqual(['🗂️ Digest · 602 transfers']);
     const counts = Map.groupBy(await rows(), (row) => row[10]);
     expect([counts.get('1')?.length, counts.get('2')?.map((row) => row[1])]).toEqual([600, [event.txHash]]);
+    expect((await rows()).map((row) => row[1])).toEqual(order);
     // Another block changes nothing but the file.
     pipeline.clock.advance(MINUTE);
     await again({ blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
@@ -153,6 +156,12 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     await again({ blockHash: `0x${'c'.repeat(64)}` });
     await pipeline.turnUntil(pipeline.settled);
     expect(titles()).toEqual(['🗂️ Digest · 3 transfers']);
+    // Nor when that happens while it is read.
+    const [left] = pipeline.rows<{ id: number }>('SELECT id FROM alerts');
+    const told = (ids: number[]) =>
+      toldBy({ messageId: null, reason: 'hourly', plain: false, alerts: [], ids }, pipeline.store);
+    expect(await told([left!.id])).toMatchObject([{ id: left!.id }]);
+    expect([await told([left!.id, left!.id + 1]), await told([])]).toEqual([null, null]);
   });
 });
 

@@ -95,6 +95,17 @@ it('a line that cannot even be rendered plain becomes a dead letter that can be 
   expect(shown(ALERTS)).toEqual(['1', '3', '4', '2']);
 });
 
+it('a message that the database does not take is no fault of its lines: they wait, and are told as ever', async () => {
+  pipeline = await startPipeline();
+  await pipeline.watch(TREASURY, ALERTS);
+  pipeline.rows("CREATE TRIGGER full BEFORE INSERT ON batches BEGIN SELECT RAISE(ABORT, 'full'); END");
+  for (const units of [1, 2, 3]) await send(units);
+  await pipeline.pass(20_000);
+  pipeline.rows('DROP TRIGGER full');
+  await pipeline.turnUntil(pipeline.settled, 60);
+  expect([shown(ALERTS), pipeline.discord.messages(ALERTS).length]).toEqual([['1', '2', '3'], 1]);
+});
+
 it('a line that cannot be rendered anew stays as it was told, and holds up nothing', async () => {
   let broken = false;
   pipeline = await startPipeline({
