@@ -5,19 +5,7 @@ import { partsOf } from '../domain/story.ts';
 import type { Perspective } from '../domain/subscription.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
 import { type AlertPart, type Alerts, bodyOf, partWords, swapWords } from './body.ts';
-import {
-  code,
-  coin,
-  hash,
-  LOOKS,
-  linked,
-  named,
-  number,
-  transactionUrl,
-  type Voice,
-  whatMoved,
-  whatTheyMoved,
-} from './line.ts';
+import { code, coin, hash, LOOKS, linked, named, number, transactionUrl, type Voice, whatTheyMoved } from './line.ts';
 import { WARNING, warningsOf } from './marks.ts';
 
 /** Discord's limit for an embed's title. */
@@ -46,13 +34,20 @@ export function transactionEmbed(alerts: Alerts, reference: string, voice: Voice
     description: [
       ...warnings,
       ...(warnings.length > 0 ? [''] : []),
-      ...(fits || parts.length > 1 ? [] : [whatMoved(alerts[0].transfer, voice)]),
+      ...(fits || parts.length > 1 ? [] : amountsOf(parts[0]!, voice)),
       ...bodyOf(parts, voice),
     ].join('\n'),
     fields: details(alerts, parts, voice),
     footer: { text: footer(alerts, reference, voice) },
     timestamp: new Date(alerts[0].createdAt).toISOString(),
   };
+}
+
+/** What a title has no room for; nothing where the lines below tell it. */
+function amountsOf(part: AlertPart, voice: Voice): string[] {
+  if (part.kind !== 'swap') return [partWords(part, voice)];
+  const words = swapWords(part, voice);
+  return words === null ? [] : [`${words.gave} → ${words.got}`];
 }
 
 /** As the parts tell them: what a swap gave before what it got. */

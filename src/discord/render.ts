@@ -18,6 +18,8 @@ import { remarksOf, warningsOf } from './marks.ts';
 const MAX_EMBEDS = 10;
 const MAX_FIELDS = 25;
 const MAX_CONTENT = 2_000;
+/** Characters of a plain line's amount and token id: all that both can have. */
+const LONGEST_RAW = 200;
 /** Alerts that one message tells at the most, however short. */
 const MAX_ALERTS = 100;
 
@@ -122,7 +124,10 @@ export function renderPlain(alert: ClaimedAlert, reference: string): RESTPostAPI
   const { t } = voice;
   const view = viewOf(alert);
   const address = (value: AddressText | null) => (value ? `\`${checksumAddress(value)}\`` : t('alert.unknown'));
-  const amount = code(transfer.value ?? transfer.tokenId, t('alert.plainUnknownAmount'), voice);
+  const { value, tokenId } = transfer;
+  // A token id is no amount, and an amount that is cut is another one.
+  const raw = [value, tokenId === null ? null : `#${tokenId}`].filter((one) => one !== null).join(' × ');
+  const amount = code(raw, t('alert.plainUnknownAmount'), voice, LONGEST_RAW);
   const lines = [
     ...warningsOf([alert], voice),
     `${LOOKS[view].icon} ${t(`alert.${view}`, { what: t('alert.plainAmount', { amount }) })}`,

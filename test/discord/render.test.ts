@@ -4,6 +4,7 @@ import { renderDigest } from '../../src/discord/digest.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
 import type { Mark } from '../../src/domain/mark.ts';
+import type { Transfer } from '../../src/domain/transfer.ts';
 import type { ClaimedAlert } from '../../src/store/alerts.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, read, settings, TREASURY, USDC } from './alerts.ts';
 
@@ -142,6 +143,26 @@ it('a swap names its tokens in the order of its title, however they came', () =>
     '`USD Coin`',
     '`Harbor Keys`',
   ]);
+});
+
+it('what has no room in a title is told below it, whole', () => {
+  const tokenName = `x${'\u0316'.repeat(7)}`.repeat(32);
+  const legs = [
+    alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' }),
+    alertOf({ txHash: HASH, ...key('7'), tokenName }),
+  ] as const;
+  const [swap] = embedsOf(...legs);
+  expect(swap!.title).toBe('🔄 2 transfers in one transaction');
+  expect(swap!.description!.split('\n')[0]).toBe(`1,200 \`USDC\` → \`${tokenName}\` #7`);
+  const [twice] = embedsOf({ ...legs[1], count: 2 });
+  expect(twice!.description!.split('\n')[0]).toBe(`\`${tokenName}\` #7 ×2`);
+});
+
+it('a plain line tells every digit, and a token id as one', () => {
+  const huge = '1234567890'.repeat(7);
+  const several: Partial<Transfer> = { ...key('7'), kind: 'erc1155', value: '12' };
+  const told = [{ value: huge }, key('7'), several].map((one) => renderPlain(alertOf(one), 'ABCDEFGHIJ').content!);
+  expect(told.map((text) => /`([^`]*)` \(raw\)/.exec(text)![1])).toEqual([huge, '#7', '12 × #7']);
 });
 
 it('a swap with several others is told leg by leg', () => {
