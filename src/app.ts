@@ -191,7 +191,10 @@ export async function startApp(
     void watchQuarantine(store, intake, log);
   });
   const off = (['NOTIFICATION_URL', 'EXPLORER_API_URL', 'DISCOVERY_URL'] as const).filter((name) => !config[name]);
-  log.info({ receiver: receiverUrl, ops: opsUrl, publicUrl, off, version: packageJson.version }, 'started');
+  log.info(
+    { receiver: receiverUrl, ops: opsUrl, publicUrl, database: file, off, version: packageJson.version },
+    'started',
+  );
   return { receiver: receiverUrl, ops: opsUrl, close };
 }
 

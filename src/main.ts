@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { App } from './app.ts';
 import { type Config, ConfigError, databaseFile, readConfig } from './config.ts';
@@ -22,8 +23,12 @@ async function start(config: Config, log: Logger): Promise<App> {
     process.exit(1);
   };
   const file = databaseFile(config);
+  const isNew = !existsSync(file);
   makeFolderOf(file);
   const [database, { startApp }] = await Promise.all([openStore(file, onLost), import('./app.ts')]);
+  // Where it should have found one, it would hear of every transfer and tell of none.
+  if (isNew)
+    log.warn({ database: file }, 'there was no database; an empty one is made. Expected one? See DATABASE_URL');
   return startApp(config, { database, log });
 }
 

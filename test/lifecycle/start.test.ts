@@ -53,10 +53,16 @@ it('a port that is in use ends the start with a message, and gives the database 
   openDatabase(file).close();
 });
 
-it('names at its start the services that are not configured', async () => {
-  const bot = await startBot(temporaryFile(), { EXPLORER_API_URL: 'http://127.0.0.1:9' });
-  const started = bot.log.find(({ msg }) => msg === 'started');
-  expect(started).toMatchObject({ off: ['NOTIFICATION_URL', 'DISCOVERY_URL'] });
+it('names at its start the services that are not configured, its database, and whether that is new', async () => {
+  const file = temporaryFile();
+  for (const beginning of [`there was no database`, 'started']) {
+    const bot = await startBot(file, { EXPLORER_API_URL: 'http://127.0.0.1:9' });
+    expect(bot.log[0]).toMatchObject({ msg: expect.stringContaining(beginning), database: file });
+    const started = bot.log.find(({ msg }) => msg === 'started');
+    expect(started).toMatchObject({ off: ['NOTIFICATION_URL', 'DISCOVERY_URL'], database: file });
+    bot.kill('SIGTERM');
+    await bot.ended;
+  }
 });
 
 it('a path token that may be guessed works, and is warned of', async () => {
