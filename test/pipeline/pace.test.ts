@@ -8,6 +8,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const MESSAGES = '/channels/:channel/messages';
 const CHANNELS = [ALERTS, WHALES, GENERAL];
+const EAGER: Leaving = { apart: 0, places: 0, during: Number.POSITIVE_INFINITY };
 
 let pipeline: Pipeline;
 const start = async (sender?: (real: Sender) => Sender) => {
@@ -88,6 +89,24 @@ describe('a token that Discord refuses', () => {
     expect(CHANNELS.map(shown)).toEqual(CHANNELS.map(() => ['1', '2']));
     expect(pipeline.deliverer.state().authorised).toBe(true);
   });
+});
+
+it('a token that the gateway refuses or takes: one request tries then; what an answer said counts for five minutes', () => {
+  const clock = new ManualClock();
+  const pace = createPace(clock);
+  const { token, state, take } = pace;
+  token(false);
+  expect([state().authorised, typeof take(EAGER), take(EAGER)]).toEqual([false, 'object', SECOND]);
+  token(true);
+  expect([state().authorised, typeof take(EAGER)]).toEqual([true, 'object']);
+  pace.answered('unauthorised');
+  token(true);
+  clock.advance(5 * MINUTE - 1);
+  token(true);
+  expect([state().authorised, take(EAGER)]).toEqual([false, 1]);
+  clock.advance(1);
+  token(true);
+  expect(state().authorised).toBe(true);
 });
 
 describe('refused requests', () => {
@@ -192,8 +211,6 @@ describe('waiting before the next try', () => {
 });
 
 describe('requests for everything', () => {
-  const EAGER: Leaving = { apart: 0, places: 0, during: Number.POSITIVE_INFINITY };
-
   /**
    * Sends whatever is allowed, as often as there is a chance; `takes` milliseconds until the n-th is there, as many until
    * its answer is back. When they were sent, and when they got there.
