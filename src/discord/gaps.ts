@@ -35,7 +35,7 @@ export function fillGaps(interaction: RawInteraction): void {
  */
 export function handleEarly(client: Client, interaction: RawInteraction): void {
   const { actions } = client as unknown as { actions: { InteractionCreate: { handle(data: object): void } } };
-  actions.InteractionCreate.handle({ ...interaction });
+  actions.InteractionCreate.handle(interaction);
   // What is held back of it is of no kind that the library knows, so that it is handled once.
   interaction.type = 0;
 }

@@ -62,11 +62,11 @@ async function startRelay(toldOfGuild = true) {
     answers,
     identified: identified.promise,
     /** Sends a use of `/subscription …` and waits for the text of its answer. */
-    async use(name: string, options: object[], member: object): Promise<string> {
+    async use(name: string, options: object[], member: object, resolved?: object): Promise<string> {
       const from = answers.length;
       const id = String(2_200_000_000_000_000_000n + BigInt(from));
       const [command, sub] = name.split(' ');
-      const data = { id: '5', name: command, type: 1, options: [{ name: sub, type: 1, options }] };
+      const data = { id: '5', name: command, type: 1, options: [{ name: sub, type: 1, options }], resolved };
       const user = { id: '2100000000000000008', username: 'ada', discriminator: '0', avatar: null };
       const d = {
         id,
@@ -132,6 +132,12 @@ describe('a relay that sends little', () => {
     expect(await relay.use('subscription add', [address, there], manager)).toContain(`<#${OTHER}>: every`);
     expect(await relay.use('subscription list', [there], manager)).toContain('1 subscription');
     expect(await world.store.subscriptions.list(GUILD)).toHaveLength(2);
+  });
+
+  it('is taken at its word where it says more of a channel than its id', async () => {
+    const there = { name: 'channel', type: 7, value: '2100000000000000005' };
+    const resolved = { channels: { [there.value]: { id: there.value, type: 4, name: 'Category', permissions: '0' } } };
+    expect(await relay.use('subscription add', [address, there], manager, resolved)).toContain('no messages');
   });
 
   it('still gives nobody more than they have', async () => {

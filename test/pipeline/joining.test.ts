@@ -52,6 +52,22 @@ describe('alerts of one transaction', () => {
     expect(told().length).toBeLessThan(4);
   });
 
+  it('that join a message which cannot be changed for a while try as seldom as others', async () => {
+    const tx = hash();
+    await send(tx, 1);
+    const away = pipeline.discord.fault({
+      fault: { kind: 'error', status: 503 },
+      method: 'PATCH',
+      path: '/channels/**',
+    });
+    await send(tx, 2);
+    await pipeline.pass(MINUTE);
+    expect([edits() > 3, edits() < 9]).toEqual([true, true]);
+    away.clear();
+    await pipeline.turnUntil(pipeline.settled);
+    expect(told()).toEqual([[[1, 2]]]);
+  });
+
   it('that come later join its message', async () => {
     const tx = hash();
     await send(tx, 1);

@@ -63,6 +63,15 @@ it('a line that cannot be rendered goes out plain; the others of its channel and
     expect(shown(channel).filter(Boolean)).toEqual(['1', '3', '4', '5']);
     expect(messages.filter((text) => text.includes(String(bad.txHash)))).toHaveLength(1);
   }
+  // What comes then is told in full messages again.
+  const before = pipeline.discord.messages(ALERTS).length;
+  const holdAgain = hold();
+  for (let units = 11; units <= 40; units++) await send(units);
+  await pipeline.routed();
+  holdAgain();
+  await pipeline.turnUntil(pipeline.settled, 120);
+  expect(shown(ALERTS).slice(-30)).toEqual(Array.from({ length: 30 }, (_, n) => String(n + 11)));
+  expect(pipeline.discord.messages(ALERTS).length - before).toBeLessThan(8);
 });
 
 it('a line that cannot even be rendered plain becomes a dead letter that can be replayed', async () => {
