@@ -36,7 +36,7 @@ export function parseEvent(body: string): ParsedEvent {
 function likeness(body: string): string {
   if (body.trim() === '') return ': it is empty';
   if (body.startsWith('\x1f\ufffd')) return ': it is compressed (gzip); the sender must post it as it is';
-  if (body.startsWith('\ufffd\ufffd') || /^.?\0|^.\0/su.test(body)) return ': it is UTF-16; the sender must post UTF-8';
+  if (body.startsWith('\ufffd\ufffd') || /^.?\0/su.test(body)) return ': it is UTF-16; the sender must post UTF-8';
   if (/^[\w.+%-]+=[^\s<>]*$/.test(body.slice(0, 1_000)))
     return ': it is a form (name=value); the sender must post JSON';
   if (body.trimStart().startsWith('<')) return ': it is HTML or XML';

@@ -59,12 +59,15 @@ describe('connecting', () => {
 
   it('comes back after Discord was away', async () => {
     const discord = await standIn();
-    const { gateway } = start(discord);
+    const taken: boolean[] = [];
+    const { gateway } = start(discord, { onToken: (accepted) => void taken.push(accepted) });
     await until(() => gateway.state() === 'ready');
     const away = discord.fault({ fault: { kind: 'away' } });
     await until(() => gateway.state() === 'away');
     away.clear();
+    taken.length = 0;
     await until(() => gateway.state() === 'ready');
+    expect(taken).toEqual([true]);
   });
 
   it('is ready again with a new session, when Discord no longer knows the one before', async () => {
@@ -78,8 +81,11 @@ describe('connecting', () => {
 
   it('survives a refused token, and says so', async () => {
     const discord = await standIn();
-    const { gateway, logged } = start(discord, { token: 'bm90.the.right-one' });
+    const taken: boolean[] = [];
+    const onToken = (accepted: boolean) => void taken.push(accepted);
+    const { gateway, logged } = start(discord, { token: 'bm90.the.right-one', onToken });
     await until(() => gateway.state() === 'unauthorized');
+    expect(taken).toEqual([false]);
     expect(JSON.stringify(logged)).toContain('set the right DISCORD_TOKEN and restart');
     expect(JSON.stringify(logged)).not.toContain('right-one');
   });

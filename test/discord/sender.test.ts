@@ -84,6 +84,7 @@ describe('an answer that', () => {
       { status: 'rate-limited', global: true, local: false, retryAfterMs: 1_500 },
     ],
     ['asks to wait without a word', 429, { 'retry-after': '2' }, '', { status: 'rate-limited', global: false }],
+    ['is full without any word', 429, {}, '', { status: 'breaker' }],
     ['asks to wait in few words', 429, { 'retry-after': '2' }, 'error code: 1015', { status: 'breaker' }],
     ['does not call itself JSON', 403, {}, word(50_013), { status: 'forbidden', code: 50_013 }],
     ['knows no such page', 404, JSON_TYPE, word(0), { status: 'breaker' }],

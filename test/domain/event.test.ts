@@ -183,6 +183,7 @@ describe('a body that is not JSON', () => {
     ['nothing', '', 'it is empty'],
     ['gzip', asText(gzipSync('{"txHash":"0x1"}')), 'it is compressed (gzip); the sender must post it as it is'],
     ['UTF-16', asText(Buffer.from('{"txHash":"0x1"}', 'utf16le')), 'it is UTF-16; the sender must post UTF-8'],
+    ['UTF-16 the other way round', '\0{\0}', 'it is UTF-16; the sender must post UTF-8'],
     ['UTF-16 with its mark', asText(Buffer.from('\ufeff{}', 'utf16le')), 'it is UTF-16; the sender must post UTF-8'],
     ['a form', 'txHash=0x1&value=1', 'it is a form (name=value); the sender must post JSON'],
     ['a page', ' <html></html>', 'it is HTML or XML'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checksumAddress, parseAddress, parseWatchable, toAddress } from '../../src/domain/address.ts';
-import { formatAmount, isBelow } from '../../src/domain/amount.ts';
+import { formatAmount, isBelow, wholeDigits } from '../../src/domain/amount.ts';
 import { cutTo, inCode } from '../../src/domain/text.ts';
 
 describe('amounts', () => {
@@ -24,6 +24,24 @@ describe('amounts', () => {
         expect(BigInt(whole + fraction.padEnd(decimals, '0'))).toBe(value);
       }),
     );
+  });
+
+  it.each([
+    ['1.5e+21', '1500000000000000000000'],
+    ['1.25E2', '125'],
+    ['12e0', '12'],
+    ['7.0', '7'],
+    ['7.500', null],
+    ['1.25e1', null],
+    ['0.0', '0'],
+    ['007', '7'],
+    ['0.5e1', '5'],
+    ['1e100', null],
+    ['5e-1', null],
+    ['-1', null],
+    ['1,000', null],
+  ])('reads %s as %s in whole digits', (source, digits) => {
+    expect(wholeDigits(source)).toBe(digits);
   });
 
   it('compares exactly', () => {

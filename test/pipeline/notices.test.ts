@@ -59,6 +59,15 @@ describe('a channel that is closed to the bot', () => {
     expect(notices(WHALES)).toEqual([]);
   });
 
+  it('is not told of, and not taken for closed, in a server that removed the bot before this process began', async () => {
+    await send();
+    pipeline.deliverer.guildRemoved(HARBOR);
+    await pipeline.restart();
+    for (const channel of [ALERTS, WHALES]) close(channel);
+    await send();
+    expect((await pipeline.backlog()).channels).toEqual({ parked: 0, paused: 2 });
+  });
+
   it('survives an answer that is lost: the notice is there once', async () => {
     close(ALERTS);
     pipeline.discord.fault({
