@@ -14,7 +14,7 @@ describe('a digest', () => {
   ];
 
   it.each([
-    ['backlog', 'too many to tell one by one'],
+    ['backlog', 'too many to tell one by one, or they had waited for too long;'],
     ['hourly', 'The hour’s transfers'],
     ['daily', 'The day’s transfers'],
     ['quiet', 'Quiet hours are over'],
