@@ -1,5 +1,5 @@
 import type { APIEmbed, APIEmbedField } from 'discord.js';
-import { checksumAddress } from '../domain/address.ts';
+import { type AddressText, checksumAddress } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
 import { partsOf } from '../domain/story.ts';
 import type { Perspective } from '../domain/subscription.ts';
@@ -127,15 +127,17 @@ function transactionField(alerts: Alerts, voice: Voice): APIEmbedField {
 /** Every subscription that the lines are told for, in a footer's plain text. */
 function footer(alerts: Alerts, reference: string, voice: Voice): string {
   const { t } = voice;
-  const seen = new Map<string, Set<Perspective>>();
+  // By address: several may bear one name, and what leaves one and reaches the other went in and out of neither.
+  const seen = new Map<AddressText, { name: string; perspectives: Set<Perspective> }>();
   for (const { matches, labels } of alerts) {
     for (const { address, label, perspective } of matches) {
       const short = checksumAddress(address);
       const name = code(label ?? labels[address], `${short.slice(0, 6)}…${short.slice(-4)}`, voice).replaceAll('`', '');
-      seen.set(name, (seen.get(name) ?? new Set()).add(perspective));
+      const perspectives = seen.get(address)?.perspectives ?? new Set();
+      seen.set(address, { name, perspectives: perspectives.add(perspective) });
     }
   }
-  const names = [...seen].flatMap(([name, perspectives]) => {
+  const names = [...seen.values()].flatMap(({ name, perspectives }) => {
     const both = perspectives.has('incoming') && perspectives.has('outgoing');
     const alone = [...perspectives].filter((one) => !both || (one !== 'incoming' && one !== 'outgoing'));
     return [...(both ? [t('alert.watchedBoth', { name })] : []), ...alone.map((one) => t(WATCHED[one], { name }))];

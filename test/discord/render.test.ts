@@ -145,6 +145,12 @@ it('a swap names its tokens in the order of its title, however they came', () =>
   ]);
 });
 
+it('two watched addresses of one name are told apart in the footer', () => {
+  const hot = [matchOf(TREASURY, 'outgoing'), matchOf(PAYROLL, 'incoming', 2)].map((one) => ({ ...one, label: 'Hot' }));
+  const [embed] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }, { matches: hot }));
+  expect(embed!.footer!.text).toMatch(/^Watching Hot \(outgoing\), Hot \(incoming\) · ref/);
+});
+
 it('what has no room in a title is told below it, whole', () => {
   const tokenName = `x${'\u0316'.repeat(7)}`.repeat(32);
   const legs = [
