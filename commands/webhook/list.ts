@@ -24,18 +24,19 @@ export async function list(guildId: string, context: CommandContext): Promise<Re
   const urls = receiver.urls(scope);
   const targets = webhooks.map(({ url }) => pointsAt(urls, url));
   const advice = adviceOn(targets);
-  const lines = webhooks.flatMap((one) => {
+  // As one text each, so that those that have no room are counted by webhook.
+  const entries = webhooks.map((one) => {
     const name = one.id === null ? undefined : names.get(one.id);
     return [
       ...(name === undefined ? [] : [`**${inCode(name, '')}**`]),
       line(one, urls, context),
       one.id === null ? t('webhook.list.noId') : t('webhook.list.id', { id: inCode(one.id, '?', ID_LONGEST) }),
-    ];
+    ].join('\n');
   });
   return note(
     advice === null ? 'info' : 'warn',
     t('webhook.list.title', { count: webhooks.length }),
-    [advice === null ? null : `${t(`webhook.list.${advice}`)}\n${urlBlock(urls.current)}`, ...lines],
+    [advice === null ? null : `${t(`webhook.list.${advice}`)}\n${urlBlock(urls.current)}`, ...entries],
     {
       components: [
         row(press(t('webhook.list.receiver'), 'setup:receiver')),

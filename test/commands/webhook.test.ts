@@ -69,6 +69,14 @@ describe('/webhook list', () => {
     expect(text).toMatch(new RegExp(`None of them posts here[^]*\`\`\`\n${RECEIVER_URL}\n`));
   });
 
+  it('counts the webhooks that have no room', async () => {
+    const one = (_: unknown, index: number) => ({ _id: String(index).padStart(24, '0'), webhookUrl: RECEIVER_URL });
+    list = { body: Array.from({ length: 100 }, one) };
+    const text = textOf(await world.use('webhook list'));
+    const left = Number(/\n… \+(\d+)/.exec(text)![1]);
+    expect(text.match(/→ this bot\n-# id/g)).toHaveLength(100 - left);
+  });
+
   it('shows a webhook whose event type is as long as can be', async () => {
     list = {
       body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'a\u0316\u0317\u0318\u0319\u031c\u031d'.repeat(40) }],
