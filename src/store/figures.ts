@@ -10,7 +10,7 @@ export interface Backlog {
    * that cannot be written to (`closed`). `oldest`: since when the oldest one that is due could have been told.
    */
   alerts: { due: number; held: number; closed: number; oldest: number | null };
-  /** Messages that were begun and are not confirmed. */
+  /** Messages that were begun and are not confirmed, in channels that can be written to. */
   frozen: number;
   deadLetters: number;
   channels: { parked: number; paused: number };
@@ -59,18 +59,26 @@ export function figuresTable(db: Database) {
      FROM (SELECT a.created_at, a.due_at, coalesce(c.state, 'ready') = 'ready' AS ready
            FROM alerts a LEFT JOIN channels c USING (channel_id) WHERE a.state = 'waiting')`,
   );
-  const others = db.prepare<[], { frozen: number; deadLetters: number; parked: number; paused: number }>(
-    `SELECT (SELECT count(*) FROM batches WHERE state = 'frozen') AS frozen,
+  const others = db.prepare<
+    [],
+    { frozen: number; frozenClosed: number; deadLetters: number; parked: number; paused: number }
+  >(
+    `WITH begun AS (SELECT b.id, coalesce(c.state, 'ready') = 'ready' AS ready
+       FROM batches b LEFT JOIN channels c USING (channel_id) WHERE b.state = 'frozen')
+     SELECT (SELECT count(*) FROM begun WHERE ready) AS frozen,
+            (SELECT count(*) FROM begun CROSS JOIN alerts a ON a.batch_id = begun.id
+             WHERE NOT ready AND a.state = 'frozen') AS frozenClosed,
             (SELECT count(*) FROM dead_letters) AS deadLetters,
             (SELECT count(*) FROM channels WHERE state = 'parked') AS parked,
             (SELECT count(*) FROM channels WHERE state = 'paused') AS paused`,
   );
   const read = db.transaction((now: number): Backlog => {
-    const { frozen, deadLetters, ...channels } = others.get()!;
+    const { frozen, frozenClosed, deadLetters, ...channels } = others.get()!;
+    const { closed, ...waiting } = alerts.get({ now })!;
     return {
       inbox: inbox.get()!,
       quarantine: quarantine.get()!,
-      alerts: alerts.get({ now })!,
+      alerts: { ...waiting, closed: closed + frozenClosed },
       frozen,
       deadLetters,
       channels,
