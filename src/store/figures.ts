@@ -7,7 +7,8 @@ export interface Backlog {
   quarantine: { rows: number; bytes: number };
   /**
    * Alerts that wait for their message: `due` now, `held` for a later hour that somebody chose, or kept for a channel
-   * that cannot be written to (`closed`). `oldest`: since when the oldest one that is due could have been told.
+   * that cannot be written to (`closed`). `oldest`: since when the oldest one that is due, or whose message was begun and
+   * is not confirmed, could have been told.
    */
   alerts: { due: number; held: number; closed: number; oldest: number | null };
   /** Messages that were begun and are not confirmed, in channels that can be written to. */
@@ -61,11 +62,19 @@ export function figuresTable(db: Database) {
   );
   const others = db.prepare<
     [],
-    { frozen: number; frozenClosed: number; deadLetters: number; parked: number; paused: number }
+    {
+      frozen: number;
+      begunAt: number | null;
+      frozenClosed: number;
+      deadLetters: number;
+      parked: number;
+      paused: number;
+    }
   >(
-    `WITH begun AS (SELECT b.id, coalesce(c.state, 'ready') = 'ready' AS ready
+    `WITH begun AS (SELECT b.id, b.kind, b.frozen_at, coalesce(c.state, 'ready') = 'ready' AS ready
        FROM batches b LEFT JOIN channels c USING (channel_id) WHERE b.state = 'frozen')
      SELECT (SELECT count(*) FROM begun WHERE ready) AS frozen,
+            (SELECT min(frozen_at) FROM begun WHERE ready AND kind <> 'edit') AS begunAt,
             (SELECT count(*) FROM begun CROSS JOIN alerts a ON a.batch_id = begun.id
              WHERE NOT ready AND a.state = 'frozen') AS frozenClosed,
             (SELECT count(*) FROM dead_letters) AS deadLetters,
@@ -73,12 +82,13 @@ export function figuresTable(db: Database) {
             (SELECT count(*) FROM channels WHERE state = 'paused') AS paused`,
   );
   const read = db.transaction((now: number): Backlog => {
-    const { frozen, frozenClosed, deadLetters, ...channels } = others.get()!;
-    const { closed, ...waiting } = alerts.get({ now })!;
+    const { frozen, begunAt, frozenClosed, deadLetters, ...channels } = others.get()!;
+    const { due, held, closed, oldest } = alerts.get({ now })!;
+    const since = [oldest, begunAt].filter((time) => time !== null);
     return {
       inbox: inbox.get()!,
       quarantine: quarantine.get()!,
-      alerts: { ...waiting, closed: closed + frozenClosed },
+      alerts: { due, held, closed: closed + frozenClosed, oldest: since.length === 0 ? null : Math.min(...since) },
       frozen,
       deadLetters,
       channels,

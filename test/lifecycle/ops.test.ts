@@ -152,6 +152,14 @@ describe('the figures', () => {
     },
   );
 
+  it('tell how long the only alert of a channel has waited for Discord', async () => {
+    const { post, discord, metrics } = await start();
+    discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES });
+    await post(JSON.stringify(payment()));
+    while ((await metrics()).get('ledgerbell_outbox_oldest_seconds') === 0);
+    expect((await metrics()).get('ledgerbell_outbox_frozen')).toBe(1);
+  });
+
   it('tell that the gateway is away from the start: commands do not answer, and alerts go out all the same', async () => {
     const { post, discord, get } = await start((standIn) => void standIn.fault({ fault: { kind: 'gateway-down' } }));
     await post(JSON.stringify(payment()));
