@@ -35,6 +35,11 @@ const urlLike = (example: string) =>
     .refine((value) => /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value), `a URL like ${example}`)
     .transform((value) => value.replace(/\/+$/, ''));
 const url = urlLike('https://service.example/v0');
+/** With a version behind it, every request would go to one of two. */
+const discordUrl = urlLike('https://discord.com/api').refine(
+  (value) => !/\/api\/v\d+$/.test(value),
+  'without the version, like https://discord.com/api',
+);
 /** What goes into a request's head, where anything else would make every request fail. */
 const credential = (expected: string) =>
   z
@@ -91,7 +96,7 @@ function addressList(entries: string[]): AddressList {
 /** One entry a variable; `.env.example` names exactly these. */
 const schema = z.object({
   DISCORD_TOKEN: z.preprocess(given, credential('the bot token from the Discord developer portal')),
-  DISCORD_API_URL: withDefault(url, 'https://discord.com/api'),
+  DISCORD_API_URL: withDefault(discordUrl, 'https://discord.com/api'),
   HOST: withDefault(host, '127.0.0.1'),
   PORT: withDefault(port, '8080'),
   PUBLIC_URL: optional(urlLike('https://bot.example')),
@@ -117,8 +122,8 @@ const schema = z.object({
   EXPLORER_API_URL: optional(url),
   EXPLORER_ADDRESS_PARAM: withDefault(z.string().regex(/^\w+$/, 'the name of a query parameter'), 'contractaddress'),
   EXPLORER_API_KEY: optional(z.string()),
-  EXPLORER_URL: optional(url),
-  DISCOVERY_URL: optional(url),
+  EXPLORER_URL: optional(urlLike('https://explorer.example')),
+  DISCOVERY_URL: optional(urlLike('https://service.example')),
   MAX_SUBSCRIPTIONS: withDefault(
     z
       .string()

@@ -77,6 +77,14 @@ describe('a wrong environment', () => {
     expect(readConfig({ DISCORD_TOKEN: ' token\n' }).DISCORD_TOKEN).toBe('token');
   });
 
+  it.each(['discord.com/api', 'https://discord.com/api/v10', 'https://discord.com/api/v9/'])(
+    'has a root of Discord that is none: %s',
+    (root) => {
+      const message = faults({ DISCORD_TOKEN: 't', DISCORD_API_URL: root });
+      expect(message).toMatch(/DISCORD_API_URL: .*like https:\/\/discord\.com\/api$/m);
+    },
+  );
+
   it.each(['.', '..', 'a/b', 'a b', 'x'.repeat(101)])('has a path token that no path takes: %s', (token) => {
     expect(faults({ DISCORD_TOKEN: 't', RECEIVER_TOKEN: token })).toMatch(/RECEIVER_TOKEN: .*openssl rand -hex 24/);
   });
