@@ -35,7 +35,7 @@ export function openDatabase(file: string): OpenDatabase {
     if (!UNUSABLE.test(code)) throw error;
     throw new Error(
       `${file} cannot be used as the database: ${message}. ` +
-        'Name a file that this user may write, in a folder that this user may write, with DATABASE_URL.',
+        'Give it and its folder to the user that runs the bot, or name another file with DATABASE_URL.',
     );
   }
 }

@@ -71,7 +71,8 @@ export function figuresTable(db: Database) {
       paused: number;
     }
   >(
-    `WITH begun AS (SELECT b.id, b.kind, b.frozen_at, coalesce(c.state, 'ready') = 'ready' AS ready
+    // Read by what is begun, not by its age through all that was ever sent.
+    `WITH begun AS MATERIALIZED (SELECT b.id, b.kind, b.frozen_at, coalesce(c.state, 'ready') = 'ready' AS ready
        FROM batches b LEFT JOIN channels c USING (channel_id) WHERE b.state = 'frozen')
      SELECT (SELECT count(*) FROM begun WHERE ready) AS frozen,
             (SELECT min(frozen_at) FROM begun WHERE ready AND kind <> 'edit') AS begunAt,
