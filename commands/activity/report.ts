@@ -4,7 +4,7 @@ import { type Activity, type AssetTotal, isNoise, type Way } from '../../src/dom
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { formatAmount } from '../../src/domain/amount.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
-import { isItem } from '../../src/domain/story.ts';
+import { isItem } from '../../src/domain/transfer.ts';
 import type { ActivityReport } from '../../src/store/activity.ts';
 import { ago, fullAddress, linkButton, note, press, row } from '../parts/reply.ts';
 

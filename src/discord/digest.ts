@@ -3,8 +3,8 @@ import type { AddressText } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import type { DigestReason } from '../domain/rhythm.ts';
-import { isItem, isSuspect } from '../domain/story.ts';
-import type { Transfer } from '../domain/transfer.ts';
+import { isSuspect } from '../domain/story.ts';
+import { isItem, type Transfer } from '../domain/transfer.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
 import { csvOf } from './csv.ts';
 import {

@@ -1,8 +1,8 @@
 import { type AddressText, checksumAddress } from '../domain/address.ts';
 import { formatAmount } from '../domain/amount.ts';
-import { isItem, sumOf, type View } from '../domain/story.ts';
+import { sumOf, type View } from '../domain/story.ts';
 import { inCode } from '../domain/text.ts';
-import type { Transfer } from '../domain/transfer.ts';
+import { isItem, type Transfer } from '../domain/transfer.ts';
 import { type Language, languageOf, type Translate, translator } from '../languages/index.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
 

@@ -1,7 +1,6 @@
 import type { AddressText } from './address.ts';
 import type { HiddenReason } from './match.ts';
-import { isItem } from './story.ts';
-import type { Transfer } from './transfer.ts';
+import { isItem, type Transfer } from './transfer.ts';
 
 /** Which way a transfer went, seen from an address; `other`: to itself, or of the address's own token. */
 export type Way = 'incoming' | 'outgoing' | 'other';

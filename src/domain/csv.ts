@@ -1,6 +1,5 @@
 import { formatAmount } from './amount.ts';
-import { isItem } from './story.ts';
-import type { Transfer } from './transfer.ts';
+import { isItem, type Transfer } from './transfer.ts';
 
 /** One record of a CSV text; `line` is where it begins, counted from 1. */
 export interface CsvRecord {

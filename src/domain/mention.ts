@@ -1,5 +1,5 @@
 import { isBelow } from './amount.ts';
-import type { Transfer } from './transfer.ts';
+import { isItem, type Transfer } from './transfer.ts';
 
 const MINUTE = 60_000;
 /** More roles than this nobody needs to be called at once. */
@@ -7,7 +7,7 @@ const MOST_ROLES = 20;
 
 /** A line, as far as it matters for mentions. */
 interface Line {
-  transfer: Pick<Transfer, 'value' | 'decimals' | 'tokenId'>;
+  transfer: Pick<Transfer, 'kind' | 'value' | 'decimals' | 'tokenId'>;
   matches: {
     subscription: number;
     mention: string | null;
@@ -37,7 +37,8 @@ export function mentionsOf(lines: Line[], now: number): { roles: string[]; subsc
   return { roles, subscriptions: [...new Set(mentioning.map(({ subscription }) => subscription))] };
 }
 
-function isSmall({ value, decimals, tokenId }: Line['transfer'], minimum: string | null): boolean {
-  if (minimum === null || value === null || decimals === null || tokenId !== null) return false;
+function isSmall(transfer: Line['transfer'], minimum: string | null): boolean {
+  const { value, decimals } = transfer;
+  if (minimum === null || value === null || decimals === null || isItem(transfer)) return false;
   return isBelow(value, decimals, minimum);
 }

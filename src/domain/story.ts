@@ -1,7 +1,7 @@
 import { type AddressText, ZERO_ADDRESS } from './address.ts';
 import type { Mark } from './mark.ts';
 import type { Asset, Perspective } from './subscription.ts';
-import type { Transfer } from './transfer.ts';
+import { isItem, type Transfer } from './transfer.ts';
 
 /** What telling a transfer's story needs to know of an alert. */
 export interface Told {
@@ -35,11 +35,6 @@ export function viewOf({ matches, transfer }: Told): View {
   if (seen.has('incoming') && seen.has('outgoing')) return 'internal';
   if (seen.has('incoming')) return 'incoming';
   return seen.has('outgoing') ? 'outgoing' : 'token';
-}
-
-/** Whether one thing of its own kind moved, rather than an amount. */
-export function isItem({ kind, tokenId }: Transfer): boolean {
-  return kind === 'erc721' || kind === 'erc1155' || (kind === 'unknown' && tokenId !== null);
 }
 
 const isNothing = ({ kind, value }: Transfer): boolean => kind !== 'erc721' && value === '0';

@@ -40,9 +40,14 @@ export interface TransferEvent {
   projectId: string | null;
 }
 
+/** Whether one thing of its own kind moved, rather than an amount: an amount stays one when a token id comes with it. */
+export function isItem({ kind, tokenId }: Pick<Transfer, 'kind' | 'tokenId'>): boolean {
+  return kind === 'erc721' || kind === 'erc1155' || (kind === 'unknown' && tokenId !== null);
+}
+
 /** Whether nothing moved. NFTs are never nothing, and an amount that did not come is not known to be. */
-export function isZero({ value, tokenId, kind }: Transfer): boolean {
-  return value === '0' && tokenId === null && kind !== 'erc721' && kind !== 'erc1155';
+export function isZero(transfer: Transfer): boolean {
+  return transfer.value === '0' && !isItem(transfer);
 }
 
 /** Sixteen bytes as hex. */

@@ -113,6 +113,8 @@ const ROWS: Row[] = [
   ['to oneself if so chosen', {}, { self: true }, { from: WALLET }, 'as self'],
   ['nothing of no value', {}, {}, { value: '0' }, 'zero'],
   ['nothing of no coin', {}, {}, { ...native, value: '0' }, 'zero'],
+  ['nothing of no value that comes with a token id', {}, {}, { value: '0', tokenId: '0' }, 'zero'],
+  ['no small amount that comes with a token id', { minimum: '100' }, {}, { value: '1', tokenId: '0' }, 'minimum'],
   ['no value if so chosen', {}, { zero: true }, { value: '0' }, 'as incoming'],
   ['an amount that did not come', {}, {}, { value: null }, 'as incoming'],
   ['an NFT, which has no value', {}, {}, nft, 'as incoming'],

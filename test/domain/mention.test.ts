@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 
 function line(value: string | null, match: object, decimals: number | null = 6) {
   const plain = { subscription: 1, mention: '7', mentionMinimum: null, mentionCooldown: 5, mentionedAt: null };
-  return { transfer: { value, decimals, tokenId: null }, matches: [{ ...plain, ...match }] };
+  return { transfer: { kind: 'erc20' as const, value, decimals, tokenId: null }, matches: [{ ...plain, ...match }] };
 }
 
 it.each([
@@ -20,6 +20,8 @@ it.each([
   ['after the cool-down', line('1', { mentionedAt: NOW - 5 * MINUTE }), ['7']],
 ])('%s', (_, given, roles) => {
   expect(mentionsOf([given], NOW).roles).toEqual(roles);
+  // A token id that comes with an amount changes nothing.
+  expect(mentionsOf([{ ...given, transfer: { ...given.transfer, tokenId: '0' } }], NOW).roles).toEqual(roles);
 });
 
 it('mentions a role once, for every subscription that calls for it and no other', () => {
