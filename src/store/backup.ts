@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { UserError } from '../errors.ts';
@@ -45,10 +55,12 @@ export async function backUp(file: string, target: string): Promise<Backup> {
  * the kept file, or null when there was none. Throws a {@link UserError} when a bot runs or the backup is not sound;
  * the database is untouched then.
  */
-export async function restore(file: string, backup: string, now: number): Promise<{ kept: string | null }> {
+export async function restore(named: string, backup: string, now: number): Promise<{ kept: string | null }> {
   if (!existsSync(backup))
-    throw new UserError(`There is no backup at ${backup}. Backups are in ${backupFolder(file)}.`);
-  makeFolderOf(file);
+    throw new UserError(`There is no backup at ${backup}. Backups are in ${backupFolder(named)}.`);
+  makeFolderOf(named);
+  // Where the name leads: a database that was put on a larger disk stays there.
+  const file = existsSync(named) ? realpathSync(named) : named;
   const lock = lockFor(file);
   try {
     const fresh = `${file}.restored`;

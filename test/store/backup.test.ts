@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -223,6 +225,16 @@ describe('a restore', () => {
     for (const name of readdirSync(directory)) if (name.startsWith('bot.')) rmSync(join(directory, name));
     expect(await restore(file, copy, NOW)).toEqual({ kept: null });
     expect(bodies(file)).toEqual(['a']);
+  });
+
+  it('by a link goes to where the database is', async () => {
+    store('a');
+    await backUp(file, copy);
+    store('b');
+    const link = join(directory, 'link.sqlite');
+    symlinkSync(file, link);
+    const { kept } = await restore(link, copy, NOW);
+    expect([bodies(file), bodies(kept!), lstatSync(link).isSymbolicLink()]).toEqual([['a'], ['a', 'b'], true]);
   });
 
   it('of a file that is gone reads nothing of the log that it left behind', async () => {
