@@ -155,10 +155,11 @@ export function createPace(clock: Clock) {
       if (!accepted) authorised = false;
       else if (look() >= holdUntil) authorised = true;
     },
+    /** `breaker`: sending is held back for everything, after a fault of everything or too many refusals. */
     state() {
       const now = look();
       const invalidRequests = invalid.filter((at) => at > now - INVALID_WINDOW).length;
-      return { authorised, breaker: breakerOpen, invalidRequests, heldUntil: holdUntil };
+      return { authorised, breaker: breakerOpen || invalidRequests >= INVALID_LIMIT, invalidRequests };
     },
   };
 }

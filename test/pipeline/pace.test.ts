@@ -110,6 +110,18 @@ it('a token that the gateway refuses or takes: one request tries then; what an a
 });
 
 describe('refused requests', () => {
+  it('500 of them in ten minutes: sending is said to be held back until the first of them is that old', () => {
+    const clock = new ManualClock();
+    const pace = createPace(clock);
+    const told = () => [pace.state().breaker, pace.take(EAGER)];
+    for (let n = 0; n < 499; n++) pace.answered('invalid');
+    expect(pace.state().breaker).toBe(false);
+    pace.answered('invalid');
+    expect(told()).toEqual([true, 10 * MINUTE]);
+    clock.advance(10 * MINUTE);
+    expect(told()).toEqual([false, expect.any(Object)]);
+  });
+
   it('500 of them in ten minutes: nothing more is sent until the first of them is that old', async () => {
     await start();
     for (let n = 0; n < 600; n++) {
