@@ -317,6 +317,27 @@ describe('the manager role', () => {
     const options = { subscription: String(hidden.id) };
     expect(textOf(await world.use('subscription remove', options, noa))).toMatch(/no such subscription/);
     expect(textOf(await world.use('subscription remove', options))).toContain('Secret');
+    // Nor by an address that looks like one that is watched there.
+    const like = { address: `${B.slice(0, 6)}${'0'.repeat(32)}${B.slice(-4)}`.toLowerCase(), name: 'Mine' };
+    expect(textOf(await world.use('label set', like, noa))).not.toMatch(/Secret|Look-alike/);
+    expect(textOf(await world.use('label set', like))).toMatch(/Look-alike.*Secret/);
+    await world.use('label remove', { address: like.address });
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
+  });
+
+  it('has Discord asked about ten channels at a time, and never again about those that are gone', async () => {
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    for (let n = 10; n < 22; n++) await world.subscribe({ channelId: `11000000000000777${n}` });
+    const from = world.discord.requests().at(-1)!.number;
+    const asked = () =>
+      world.discord.requests(from).filter(({ path }) => /channels\/11000000000000777\d\d$/.test(path));
+    const told = [];
+    for (let use = 0; use < 3; use++) {
+      await world.use('subscription list', {}, { as: seed.noa });
+      told.push(asked().length);
+    }
+    expect(told).toEqual([10, 12, 12]);
     world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
   });
 

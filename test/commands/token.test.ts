@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { imitationsAmong } from '../../commands/subscription/tokens.ts';
+import type { Asset } from '../../src/domain/subscription.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { remember } from './ledger.ts';
@@ -155,4 +157,21 @@ describe('/token', () => {
       { channelId: harbor.general, createdBy: seed.max },
     ]);
   });
+});
+
+it('an imitation is called like a token of the catalogue and is not in it; what has no symbol, or is the coin, is none', () => {
+  const known = (token: string, symbol: string | null, cataloged: boolean) => {
+    return { token: token as Asset, symbol, cataloged, seen: true };
+  };
+  const tokens = [
+    known('0x1', 'USDC', true),
+    known('0x2', 'USDС', false),
+    known('0x3', 'USDC', true),
+    known('0x4', null, true),
+    known('0x5', null, false),
+    known('0x6', 'ETH', true),
+    known('native', 'ETH', false),
+    known('0x7', 'DAI', false),
+  ];
+  expect([...imitationsAmong(tokens)]).toEqual(['0x2']);
 });

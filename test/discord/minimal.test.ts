@@ -62,11 +62,11 @@ async function startRelay(toldOfGuild = true) {
     answers,
     identified: identified.promise,
     /** Sends a use of `/subscription …` and waits for the text of its answer. */
-    async use(name: string, options: object[], member: object, resolved?: object): Promise<string> {
+    async use(name: string, options: object[], member: object, more: object = {}): Promise<string> {
       const from = answers.length;
       const id = String(2_200_000_000_000_000_000n + BigInt(from));
       const [command, sub] = name.split(' ');
-      const data = { id: '5', name: command, type: 1, options: [{ name: sub, type: 1, options }], resolved };
+      const data = { id: '5', name: command, type: 1, options: [{ name: sub, type: 1, options }] };
       const user = { id: '2100000000000000008', username: 'ada', discriminator: '0', avatar: null };
       const d = {
         id,
@@ -79,8 +79,10 @@ async function startRelay(toldOfGuild = true) {
         data,
       };
       const payload = { ...d, member: { user, joined_at: '2026-01-01T00:00:00Z', roles: [], ...member } };
+      for (const [key, value] of Object.entries(more))
+        Object.assign(key === 'resolved' ? data : payload, { [key]: value });
       sockets.at(-1)!.send(JSON.stringify({ op: 0, t: 'INTERACTION_CREATE', s: 2, d: payload }));
-      const answer = () => answers.slice(from).find(({ url }) => url.includes('/messages/'));
+      const answer = () => answers.slice(from).find(({ url, body }) => url.includes('/messages/') || body.type === 4);
       while (!answer()) await new Promise<void>((resolve) => (changed = resolve));
       return JSON.stringify(answer()!.body);
     },
@@ -137,7 +139,14 @@ describe('a relay that sends little', () => {
   it('is taken at its word where it says more of a channel than its id', async () => {
     const there = { name: 'channel', type: 7, value: '2100000000000000005' };
     const resolved = { channels: { [there.value]: { id: there.value, type: 4, name: 'Category', permissions: '0' } } };
-    expect(await relay.use('subscription add', [address, there], manager, resolved)).toContain('no messages');
+    expect(await relay.use('subscription add', [address, there], manager, { resolved })).toContain('no messages');
+  });
+
+  it('is told so where the bot was added by a person, and not to the server', async () => {
+    const owners = (of: object) => relay.use('subscription list', [], manager, { authorizing_integration_owners: of });
+    expect(await owners({ 1: '2100000000000000008' })).toContain('only work inside a server');
+    for (const of of [{ 0: GUILD }, { 0: GUILD, 1: '2100000000000000008' }])
+      expect(await owners(of)).toContain('2 sub');
   });
 
   it('still gives nobody more than they have', async () => {

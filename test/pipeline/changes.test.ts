@@ -248,6 +248,27 @@ describe('a change of a sent message', () => {
     expect(pipeline.clock.now() - now).toBeGreaterThanOrEqual(SECOND);
   });
 
+  it('that is asked for while another one is under way comes after it', async () => {
+    await pipeline.close();
+    const held = Promise.withResolvers<void>();
+    pipeline = await startPipeline({
+      sender: (real) => ({
+        ...real,
+        edit: (...change) => real.edit(...change).finally(() => held.promise),
+      }),
+    });
+    await pipeline.watch(TREASURY, ALERTS);
+    await again();
+    await pipeline.turnUntil(pipeline.settled);
+    await again();
+    while (!titles()[0]!.includes('×2')) await pipeline.backlog();
+    await again();
+    await pipeline.routed();
+    held.resolve();
+    await pipeline.turnUntil(pipeline.settled);
+    expect([titles()[0], changes()]).toEqual([expect.stringContaining('×3'), 2]);
+  });
+
   it('that the message has no room for is a dead letter', async () => {
     await pipeline.close();
     const settings = { explorerUrl: undefined, nativeSymbol: undefined };

@@ -224,3 +224,32 @@ describe('a role', () => {
     expect(pipeline.discord.messages(WHALES).some(({ message }) => message.content === `<@&${ROLE}>`)).toBe(true);
   });
 });
+
+it('a joined message that was rendered before another equal transfer was counted is not frozen, but read anew', async () => {
+  const txHash = hash();
+  const [first, second] = [payment({ txHash, value: '1000000' }), payment({ txHash, value: '2000000' })];
+  await pipeline.receive(first);
+  await pipeline.turnUntil(pipeline.settled);
+  await pipeline.deliverer.close();
+  const receive = async (event: object) => {
+    await pipeline.receive(event);
+    await pipeline.routed();
+  };
+  const now = pipeline.clock.now();
+  const claimed = async () => {
+    const take = { limit: 10, alone: false, changesAt: now + MINUTE };
+    const { next } = await pipeline.store.outbox.claim(ALERTS, take, now);
+    if (next.status !== 'lines' || !next.join) throw new Error(next.status);
+    return () => pipeline.store.outbox.join(ALERTS, next.join!, next.alerts, '{}', now);
+  };
+  await receive(second);
+  for (const told of [second, first]) {
+    const join = await claimed();
+    await receive(told);
+    expect(await join()).toBeNull();
+  }
+  const join = await claimed();
+  expect(await join()).toEqual(expect.any(Number));
+  // What joined is under way: it joins nothing else.
+  expect(await join()).toBeNull();
+});

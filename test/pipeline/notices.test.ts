@@ -68,6 +68,16 @@ describe('a channel that is closed to the bot', () => {
     expect((await pipeline.backlog()).channels).toEqual({ parked: 0, paused: 2 });
   });
 
+  it('is told of as ever in a server that has the bot again', async () => {
+    await send();
+    pipeline.deliverer.guildRemoved(HARBOR);
+    pipeline.deliverer.guildChanged(HARBOR);
+    close(ALERTS);
+    await send();
+    expect((await pipeline.backlog()).channels).toEqual({ parked: 1, paused: 0 });
+    expect(notices(WHALES)).toHaveLength(1);
+  });
+
   it('survives an answer that is lost: the notice is there once', async () => {
     close(ALERTS);
     pipeline.discord.fault({

@@ -96,3 +96,13 @@ describe('whose turn it is', () => {
     expect(alerts.find(({ channel }) => channel === '1000')!.wait).toBeLessThan(6 * SECOND);
   });
 });
+
+it('a clock that is set back holds neither a channel’s lines nor its changes for as long', () => {
+  const turns = createTurns();
+  turns.came(['1'], 1, 50_000);
+  const channel = turns.next(50_000).channel!;
+  Object.assign(channel, { dueAt: 60_000, changesAt: 70_000 });
+  turns.setBack(40_000);
+  expect(channel).toMatchObject({ since: 10_000, dueAt: 20_000, changesAt: 30_000 });
+  expect(turns.next(10_000)).toEqual({ channel: null, wait: 10_000 });
+});
