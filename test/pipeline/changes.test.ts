@@ -254,7 +254,11 @@ describe('a change of a sent message', () => {
     pipeline = await startPipeline({
       sender: (real) => ({
         ...real,
-        edit: (...change) => real.edit(...change).finally(() => held.promise),
+        edit: async (...change) => {
+          const outcome = await real.edit(...change);
+          await held.promise;
+          return outcome;
+        },
       }),
     });
     await pipeline.watch(TREASURY, ALERTS);

@@ -48,6 +48,20 @@ describe('messages', () => {
     expect(pipeline.discord.messages(WHALES)[0]!.message.content).toBe('<@&1100000000000000102>');
     expect(pipeline.lines(WHALES)[0]!.text).not.toContain('everyone');
   });
+
+  it('mention it once, also where Discord does not take the first of them', async () => {
+    await pipeline.watch(TREASURY, WHALES, { mention: '1100000000000000102', mentionCooldown: 60 });
+    const fault = { kind: 'error', status: 400, code: 50_035 } as const;
+    pipeline.discord.fault({ fault, channelId: WHALES, method: 'POST', path: MESSAGES, times: 1 });
+    const bodies = [payment(), payment()].map((body) => Buffer.from(JSON.stringify(body)));
+    const receivedAt = pipeline.clock.now();
+    await pipeline.store.inbox.append(bodies.map((body) => ({ scope: 0, receivedAt, body })));
+    await send(3);
+    await pipeline.turnUntil(pipeline.settled);
+    const contents = pipeline.discord.messages(WHALES).map(({ message }) => message.content);
+    expect(contents.filter((content) => content.includes('<@&'))).toEqual(['<@&1100000000000000102>']);
+    expect([contents.length > 1, shown(WHALES).length]).toEqual([true, 3]);
+  });
 });
 
 describe('a fault that passes', () => {
