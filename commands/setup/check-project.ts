@@ -89,7 +89,7 @@ function checkEvents(
 ): Finding[] {
   if (subscriptions.length === 0) return [];
   const moved = new Set(addressesOf(subscriptions.filter(({ lastEventAt }) => lastEventAt !== null)));
-  // What is watched in another channel since yesterday is known to come.
+  // Another channel may watch it for longer: then it is known to come.
   const silent = addressesOf(subscriptions).filter((address) => !moved.has(address));
   const last = Math.max(...subscriptions.map(({ lastEventAt }) => lastEventAt ?? 0));
   if (silent.length === 0) return [fine(t('setup.check.eventsFine', { ago: ago(last) }))];

@@ -65,7 +65,9 @@ export function readKept(said: (column: string) => string | undefined, before: K
 function readMoment(text: string, { t }: Reading): number | null {
   if (text === '') return null;
   if (text.toLowerCase() === 'forever') return FOREVER;
-  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  // Without a zone a time of day would be that of the machine on which the bot runs.
+  const inZone = /:\d\d(\.\d+)?$/.test(text) && !/[+-]\d\d:\d\d$/.test(text) ? `${text}Z` : text;
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(inZone) : Number.NaN;
   if (Number.isNaN(time)) throw new UserError(t('subscription.import.moment'));
   return time;
 }

@@ -115,6 +115,19 @@ describe('/subscription export and import', () => {
     ]);
   });
 
+  it('take a time without a zone for UTC, wherever the bot runs', async () => {
+    const { TZ = 'UTC' } = process.env;
+    process.env.TZ = 'Asia/Tokyo';
+    try {
+      const file = `address,channel,muted-until\n${A},#alerts,2030-12-31 22:00\n${B},#alerts,2030-12-31T22:00:00+02:00\n`;
+      await world.press(await bring(file), 'subscription:import');
+    } finally {
+      process.env.TZ = TZ;
+    }
+    const ends = (await all()).map(({ mutedUntil }) => new Date(mutedUntil!).toISOString());
+    expect(ends).toEqual(['2030-12-31T22:00:00.000Z', '2030-12-31T20:00:00.000Z']);
+  });
+
   it('take a mute that is over for none', async () => {
     const { id } = await world.subscribe();
     await world.store.subscriptions.change(harbor.id, id, { mutedUntil: world.clock.now - 1 });
