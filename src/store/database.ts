@@ -118,9 +118,8 @@ export function openBeside(file: string): Database.Database {
   const version = Number(db.pragma('user_version', { simple: true }));
   if (version !== migrations.length) {
     db.close();
-    throw new Error(
-      `${file} has schema ${version}; this program knows ${migrations.length}. Start the Ledgerbell of this version once.`,
-    );
+    const todo = version < migrations.length ? 'Start the Ledgerbell of this version once.' : 'Use the newer version.';
+    throw new Error(`${file} has schema ${version}; this program knows ${migrations.length}. ${todo}`);
   }
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');

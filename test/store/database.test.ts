@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase, unsynced } from '../../src/store/database.ts';
+import { openBeside, openDatabase, unsynced } from '../../src/store/database.ts';
 import { inboxTable } from '../../src/store/inbox.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { outboxTable } from '../../src/store/outbox.ts';
@@ -118,6 +118,16 @@ describe('the database file', () => {
     // The refusal does not keep the lock.
     rmSync(file);
     openDatabase(file).close();
+  });
+
+  it.each([
+    [1, 'Use the newer version.'],
+    [-1, 'Start the Ledgerbell of this version once.'],
+  ])('whose schema is %i away tells an operator’s tool what to do', (away, todo) => {
+    const other = new Database(file);
+    other.pragma(`user_version = ${migrations.length + away}`);
+    other.close();
+    expect(() => openBeside(file)).toThrow(todo);
   });
 
   it('holds all of the schema or none of it', () => {
