@@ -48,13 +48,17 @@ export async function set(interaction: CommandUse, context: CommandContext): Pro
 export async function remove(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { settings, t } = context;
   const { address, name } = await named(interaction, context);
+  // The name of a subscription takes its place, where that has one.
+  const watched = await visibleTo(interaction, context);
+  const isNamed = watched.some((one) => one.address === address && one.label !== null);
   const text = checksumAddress(address);
   const buttons = row(
     press(t('label.yes'), `label:drop:${text}`, ButtonStyle.Danger),
     press(t('label.no'), `label:keep:${text}`),
   );
   const title = t('label.remove', { name: shown(name) });
-  return note('danger', title, [fullAddress(address, settings), t('label.removeMeaning')], { components: [buttons] });
+  const lines = [fullAddress(address, settings), isNamed ? null : t('label.removeMeaning')];
+  return note('danger', title, lines, { components: [buttons] });
 }
 
 /** `label:drop:<address>` */

@@ -45,7 +45,10 @@ it('asks before it removes, by address or by name; a removed one is removed once
   await set(B, 'Vendor');
   const asked = await world.use('label remove', { address: 'payroll' });
   expect(await labels()).toHaveLength(2);
-  const kept = await world.press(await world.use('label remove', { address: B }), 'label:keep');
+  await world.subscribe({ address: B.toLowerCase() as `0x${string}`, label: 'Ops' });
+  const named = await world.use('label remove', { address: B });
+  expect([asked, named].map((one) => /the bare address/.test(textOf(one)))).toEqual([true, false]);
+  const kept = await world.press(named, 'label:keep');
   expect(textOf(kept)).toMatch(/Nothing was changed/);
   expect(textOf(await world.press(asked, 'label:drop'))).toMatch(/Removed the label `Payroll`/);
   expect(await labels()).toEqual([[B.toLowerCase(), 'Vendor']]);
