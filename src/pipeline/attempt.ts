@@ -92,11 +92,10 @@ export function createAttempts(options: AttemptOptions) {
     }
     let blind = false;
     if (batch.unsure && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
-      const searched = { ...done, certain: false };
       const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt, turn.send);
-      if (found.status === 'found') return { batch: searched, outcome: { status: 'sent', messageId: found.messageId } };
+      if (found.status === 'found') return { batch: done, outcome: { status: 'sent', messageId: found.messageId } };
       // A search that failed says nothing: the message stays as unsure as it was.
-      if (found.status !== 'absent' && found.status !== 'unknown') return { batch: searched, outcome: found };
+      if (found.status !== 'absent' && found.status !== 'unknown') return { batch: done, outcome: found };
       blind = found.status === 'unknown';
       if (blind) log.warn({ channel: batch.channelId, batch: batch.id }, 'repeated without a look at the history');
     }

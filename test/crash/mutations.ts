@@ -147,6 +147,36 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/pipeline/joining.test.ts'],
   },
   {
+    name: 'an answer to a repeat takes away the doubt of the first try',
+    file: 'src/pipeline/attempt.ts',
+    changes: [['certain: !batch.unsure, isChange', 'certain: true, isChange']],
+    tests: ['test/pipeline/deliver.test.ts'],
+  },
+  {
+    name: 'a failing database is taken for a line that cannot be rendered',
+    file: 'src/pipeline/attempt.ts',
+    changes: [['if (error instanceof StoreError) throw error;', '']],
+    tests: ['test/pipeline/poison.test.ts'],
+  },
+  {
+    name: 'a change that is asked for while another one is under way is lost',
+    file: 'src/store/edits.ts',
+    changes: [['AND attempts = 0\n       AND reason IN', 'AND reason IN']],
+    tests: ['test/pipeline/changes.test.ts'],
+  },
+  {
+    name: 'who reads while events are counted has them twice',
+    file: 'src/store/rhythms.ts',
+    changes: [['if (window) step(window, Number.POSITIVE_INFINITY);', '']],
+    tests: ['test/store/rhythms.test.ts'],
+  },
+  {
+    name: 'a twin of a left block brings it back',
+    file: 'src/pipeline/route.ts',
+    changes: [[' && !left.includes(named)', '']],
+    tests: ['test/pipeline/identity.test.ts'],
+  },
+  {
     name: 'a clock that was set back makes second transfers',
     file: 'src/domain/identity.ts',
     changes: [['Math.abs(receivedAt - known.answeredAt)', '(receivedAt - known.answeredAt)']],

@@ -95,3 +95,45 @@ test.each([{ code: -32000, message: 'execution aborted (timeout = 5s)' }, 504])(
     ]);
   },
 );
+
+test('a node that has no time for now is waited for, however long', async () => {
+  await pay('dollar', 1n);
+  node.refuse('eth_call', 429);
+  for (let times = 0; times < 3; times++) {
+    await expect(scan()).rejects.toThrow(/429/);
+    services.clock.advance(patience);
+  }
+  node.refuse('eth_call', null);
+  await scan();
+  expect(await told(1)).toEqual([['1', '6']]);
+});
+
+test('a token that answered in between is waited for anew', async () => {
+  await pay('dollar', 1n);
+  node.refuse('eth_call', 504);
+  await expect(scan()).rejects.toThrow(/504/);
+  node.refuse('eth_call', null);
+  node.change('eth_call', () => '0x');
+  await scan();
+  services.clock.advance(patience);
+  await pay('dollar', 2n);
+  node.refuse('eth_call', 504);
+  await expect(scan()).rejects.toThrow(/504/);
+});
+
+test('what a token said on another chain counts for nothing', async () => {
+  await pay('dollar', 1n);
+  await scan();
+  node.change('eth_getBlockByNumber', (block: object, [number]) =>
+    number === '0x0' ? { ...block, hash: `0x${'9'.repeat(64)}` } : block,
+  );
+  node.change('eth_call', () => `0x${'12'.padStart(64, '0')}`);
+  for (const amount of [2n, 3n]) {
+    await pay('dollar', amount);
+    await scan();
+  }
+  expect(await told(2)).toEqual([
+    ['1', '6'],
+    ['3', '18'],
+  ]);
+});
