@@ -83,6 +83,25 @@ describe('nobody sees more than their channels tell', () => {
     const forged = await world.post(`activity:csv:7d:${ALICE}`);
     expect(textOf(await world.press(forged, 'activity:csv', member))).toMatch(/is not watched/);
   });
+
+  it('nor what was decided about an address, or told of it, in another channel', async () => {
+    const address = `0x${'5'.repeat(40)}` as const;
+    const { treasury } = seed.harbor;
+    await pipeline.watch(address, ALERTS);
+    await pipeline.watch(address, treasury, { direction: 'outgoing' });
+    await receive({ from: `0x${'4'.repeat(40)}`, to: address });
+    const now = pipeline.clock.now();
+    const seen = async (...channelIds: string[]) => {
+      const question = { guildId: HARBOR, address, channelIds, since: now - DAY, now, timezone: 'UTC', most: 100 };
+      const { largest } = await pipeline.store.reports.activity(question);
+      const { csv } = await pipeline.store.reports.activityFile(question);
+      const told = csv.split('\r\n').slice(1);
+      return [...largest.map(({ message }) => message?.channelId), ...told.map((row) => row.split(',').at(-1))];
+    };
+    expect(await seen(ALERTS)).toEqual([ALERTS, 'yes']);
+    expect(await seen(treasury)).toEqual([undefined, 'no: direction']);
+    expect(await seen()).toEqual([]);
+  });
 });
 
 it('a token that only bears a known symbol does not pass for it', async () => {

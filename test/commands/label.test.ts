@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ALERTS, ALICE, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
+import { remember } from './ledger.ts';
 import { A, B, type CommandWorld, isPrivate, LIKE_A, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { id: HARBOR } = seed.harbor;
@@ -100,4 +101,9 @@ it('offers what is watched and named for a new name, and only what has one for r
   expect(await names('label set', '')).toEqual(['Our coin · 0x5Df2…3f0D', 'Treasury · 0xcc95…6430']);
   expect(await names('label remove', '')).toEqual(['Our coin · 0x5Df2…3f0D']);
   expect(await names('label set', 'treas')).toEqual(['Treasury · 0xcc95…6430']);
+  // Then whom its addresses met, and nobody else's.
+  const [own, foreign] = [`0x${'3'.repeat(40)}`, `0x${'4'.repeat(40)}`] as const;
+  const met = { from: own, to: own };
+  remember(world.file, world.clock.now, [met, { from: foreign, to: foreign, guilds: [seed.orchid.id] }]);
+  expect((await world.choices('label set', 'address', {})).slice(2).map(({ value }) => value)).toEqual([own]);
 });

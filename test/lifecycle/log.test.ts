@@ -1,5 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
 import { launch, startBot, temporaryFile, until } from './bot.ts';
@@ -41,4 +44,14 @@ it('a terminal that is closed stops the bot in order, and SIGUSR1 opens no debug
   await told;
   bot.kill('SIGHUP');
   expect(await bot.ended).toEqual({ code: 0, signal: null, stderr: '' });
+});
+
+it('what was logged last is written before the end', () => {
+  const url = pathToFileURL(resolve('src/log.ts')).href;
+  const words = "for (const word of ['the first', 'the last']) log.info(word)";
+  const code = `const log = (await import('${url}')).openLog('info'); ${words}; process.exit(3);`;
+  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+  // What is under way may come after what is written at the end.
+  const told = stdout.match(/the (first|last)/g)?.sort();
+  expect([status, told]).toEqual([3, ['the first', 'the last']]);
 });
