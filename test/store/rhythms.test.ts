@@ -141,6 +141,17 @@ it('nothing is counted twice when the latest decisions are forgotten while they 
   expect(rhythm()).toMatchObject({ events: 1_801 });
 });
 
+it('decisions that bear the numbers of forgotten ones count for their own subscription', () => {
+  const other = tables.subscriptions.add({ ...wish, channelId: 'd' }, 10).subscription!.id;
+  decide(MINUTE, 2_000);
+  for (const minute of [2, 3, 4]) decide(minute * MINUTE);
+  expect(rhythm()).toMatchObject({ events: 2_003 });
+  open.db.exec('DELETE FROM decisions');
+  decide(5 * MINUTE, 2_000, other);
+  decide(6 * MINUTE, 1, other);
+  expect(tables.subscriptions.list('g').map(({ events }) => events)).toEqual([2_003, 2_001]);
+});
+
 it('a rhythm ends with its subscription', () => {
   decide(MINUTE);
   tables.subscriptions.remove('g', id);
