@@ -41,11 +41,11 @@ export class Plans {
       case 'native':
       case 'internal': {
         const value = request.amount ?? parseEther('0.25') + this.#step() * parseEther('0.01');
+        const coins = value === parseEther('1') ? '1 coin' : `${formatEther(value)} coins`;
         await this.#holdings.coins(from, value);
-        if (request.kind === 'native')
-          return { call: { from, to, value }, summary: tell(`${formatEther(value)} coins`) };
+        if (request.kind === 'native') return { call: { from, to, value }, summary: tell(coins) };
         const call = this.#call(from, this.#world.contracts.splitter, callData('Splitter', 'split', [[to]]), value);
-        return { call, summary: tell(`${formatEther(value)} coins through a contract`) };
+        return { call, summary: tell(`${coins} through a contract`) };
       }
       case 'erc20': {
         const token = request.token ?? 'dollar';

@@ -7,6 +7,7 @@ import { readToken } from '../../services/chain/token.ts';
 
 const nobody = '0x0000000000000000000000000000000000000000';
 const stranger = '0x00000000000000000000000000000000000ABc01';
+const COIN = 10n ** 18n;
 
 describe.each([{ kind: 'anvil' }, { kind: 'scripted' }] as const)('the $kind chain', ({ kind }) => {
   let chain: Chain;
@@ -44,11 +45,12 @@ describe.each([{ kind: 'anvil' }, { kind: 'scripted' }] as const)('the $kind cha
       { kind: 'native', from: 'Alice', to: 'Treasury', value: 5n, internal: false },
     ]);
     expect(native.summary).toBe('Alice sends 0.000000000000000005 coins to Treasury');
-    const internal = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 6n });
+    const internal = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: COIN });
     expect(await transfersOf(internal)).toEqual([
-      { kind: 'native', from: 'Alice', to: 'splitter', value: 6n, internal: false },
-      { kind: 'native', from: 'splitter', to: 'Treasury', value: 6n, internal: true },
+      { kind: 'native', from: 'Alice', to: 'splitter', value: COIN, internal: false },
+      { kind: 'native', from: 'splitter', to: 'Treasury', value: COIN, internal: true },
     ]);
+    expect(internal.summary).toBe('Alice sends 1 coin through a contract to Treasury');
   });
 
   test('token transfers of every kind', async () => {
