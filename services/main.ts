@@ -2,6 +2,8 @@ import { pino } from 'pino';
 import { Misconfigured, readConfig } from './config.ts';
 import { serviceNames, startServices } from './start.ts';
 
+// The receivers' tokens are in the state file, which is for this user alone.
+process.umask(0o077);
 const wanted = process.argv[2] ?? 'all';
 const only = serviceNames.find((name) => name === wanted);
 if (only === undefined && wanted !== 'all') refuse([`There is no service ${JSON.stringify(wanted)}`]);

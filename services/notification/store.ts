@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { Misconfigured } from '../config.ts';
 import type { EventType } from './types.ts';
@@ -272,10 +272,25 @@ export class NotificationStore {
 
 function openFile(dir: string, file: string): Database.Database {
   try {
-    mkdirSync(dir, { recursive: true });
+    makeFolder(resolve(dir));
+    // Receivers' tokens are in it, and an older version left it open to everybody.
+    if (existsSync(file) && (statSync(file).mode & 0o007) !== 0) chmodSync(file, 0o600);
     return new Database(file, { timeout: 500 });
   } catch (error) {
     throw new Misconfigured(`DATA_DIR ${dir} must be a folder that can be written to: ${(error as Error).message}`);
+  }
+}
+
+/** With those above it; where none can be made (`/proc`), Node's own way to make several never ends. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    makeFolder(dirname(path));
+    mkdirSync(path);
   }
 }
 

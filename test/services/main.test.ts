@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -68,6 +68,7 @@ test('without configuration every fault is named and the exit code is 78', async
 test.each([
   { variable: 'PROVIDERS_FILE', value: '/nowhere/providers.json' },
   { variable: 'DATA_DIR', value: main },
+  { variable: 'DATA_DIR', value: '/proc/ledgerbell/services' },
   { variable: 'HOST', value: '192.0.2.1' },
 ])('$variable that is of no use is named, and the exit code is 78', async ({ variable, value }) => {
   const { code, said } = await ended(
@@ -100,7 +101,11 @@ test('an unknown service is refused', async () => {
   expect(said).toContain('There is no service "everything"');
 });
 
-test('what was accepted before a kill is delivered after it', async () => {
+test('what was accepted before a kill is delivered after it, and nobody else may read it', async () => {
+  const state = join(folder.dir, 'notification.sqlite');
+  const made = () => readdirSync(folder.dir).filter((name) => name.startsWith('notification.sqlite'));
+  const modes = () => new Set(made().map((name) => (statSync(join(folder.dir, name)).mode & 0o777).toString(8)));
+
   const receiver = await startReceiver();
   const first = await start();
   const call = (path: string, body: object) =>
@@ -122,7 +127,10 @@ test('what was accepted before a kill is delivered after it', async () => {
   const later = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
 
   receiver.answer(200);
+  expect(modes()).toEqual(new Set(['600']));
+  chmodSync(state, 0o644);
   const second = await start();
+  expect((statSync(state).mode & 0o777).toString(8)).toBe('600');
   const bodies = await receiver.until(7);
   const hashes = new Set(bodies.map(({ body }) => JSON.parse(body).txHash));
   expect(hashes).toEqual(new Set([...mined.map(({ hash }) => hash), later.hash]));
