@@ -10,6 +10,7 @@ import { renderAlerts, renderPlain } from './discord/render.ts';
 import { createSender } from './discord/sender.ts';
 import { type Clock, steadyTime, systemClock } from './domain/clock.ts';
 import { OPERATOR_SCOPE } from './domain/scope.ts';
+import { startError } from './errors.ts';
 import { createMetrics } from './metrics.ts';
 import { createParts, openExplorer, openProjects } from './parts.ts';
 import { createCatalogue } from './pipeline/catalogue.ts';
@@ -241,7 +242,7 @@ async function listen(
       code === 'EADDRINUSE'
         ? `port ${port} on ${host} is in use. Stop what uses it, or set another ${name}.`
         : `${(error as Error).message}. Set another ${name} or ${name.replace('PORT', 'HOST')}.`;
-    throw new Error(`Ledgerbell cannot start: ${why}`);
+    throw startError(`Ledgerbell cannot start: ${why}`, error as NodeJS.ErrnoException);
   }
   const shown = host.includes(':') ? `[${host}]` : host;
   return `http://${shown}:${(server.server.address() as AddressInfo).port}`;

@@ -5,6 +5,8 @@ import { backupFolder, stamp } from './store/folder.ts';
 
 /** `npm run backup -- [file]`: a verified copy of the database, also while the bot runs. */
 
+// As the bot's own: receiver tokens are in it.
+process.umask(0o077);
 try {
   const file = readDatabaseFile(process.env);
   const target = resolve(process.argv[2] ?? `${backupFolder(file)}/${stamp(Date.now())}.sqlite`);

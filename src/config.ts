@@ -2,11 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
 // The small zod: the whole one loads 99 files with every language's messages, some 20 ms of each start.
 import { z } from 'zod/v3';
-
-/** A start that cannot be made with this environment; the message names every fault and no secret's value. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
+import { ConfigError } from './errors.ts';
 
 /** IPs and CIDR ranges, as text and as a list to check against. */
 export interface AddressList {

@@ -6,6 +6,22 @@ export class UserError extends Error {
   override readonly name = 'UserError';
 }
 
+/** A start that cannot be made with this configuration; the message names every fault and no secret's value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * What may be over by the next start: a full or failing disk, too many open files, and a port in use, most often by the
+ * process that this one replaces. A name that is not found stays wrong, though its resolver may have been away.
+ */
+const PASSING_START = /^(ENOSPC|EDQUOT|EIO|EMFILE|ENFILE|ENOMEM|ENOBUFS|EADDRINUSE)$/;
+
+/** Why a start cannot be made, by the system's error: a {@link ConfigError} unless starting again may help. */
+export function startError(message: string, { code = '' }: NodeJS.ErrnoException): Error {
+  return PASSING_START.test(code) ? new Error(message) : new ConfigError(message);
+}
+
 /** A failed call to the database; `code` is SQLite's (`SQLITE_BUSY`, `SQLITE_FULL`, …) where it has one. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { App } from './app.ts';
-import { type Config, ConfigError, databaseFile, readConfig } from './config.ts';
+import { type Config, databaseFile, readConfig } from './config.ts';
+import { ConfigError } from './errors.ts';
 import { openLog } from './log.ts';
 import { openStore } from './store/client.ts';
-import { makeFolderOf } from './store/folder.ts';
+import { takePlace } from './store/folder.ts';
 
 /** The process edge: environment → configuration → start; signals → stop. */
 
@@ -24,7 +25,7 @@ async function start(config: Config, log: Logger): Promise<App> {
   };
   const file = databaseFile(config);
   const isNew = !existsSync(file);
-  makeFolderOf(file);
+  takePlace(file);
   const [database, { startApp }] = await Promise.all([openStore(file, onLost), import('./app.ts')]);
   // Where it should have found one, it would hear of every transfer and tell of none.
   if (isNew)
@@ -33,6 +34,8 @@ async function start(config: Config, log: Logger): Promise<App> {
 }
 
 async function main(): Promise<void> {
+  // Receiver tokens are in the database: what is made from here on is for this user alone.
+  process.umask(0o077);
   const config = readConfig(process.env);
   const log = openLog(config.LOG_LEVEL);
   const starting = start(config, log);

@@ -5,6 +5,8 @@ import { restore } from './store/backup.ts';
 
 /** `npm run restore -- <file>`: puts a backup in the database's place while the bot is stopped. */
 
+// As the bot's own: receiver tokens are in it.
+process.umask(0o077);
 try {
   const [backup] = process.argv.slice(2);
   if (!backup) throw new UserError('Name the backup: npm run restore -- data/backups/2026-01-31T12-00-00-000Z.sqlite');

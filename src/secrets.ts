@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { ConfigError, startError } from './errors.ts';
 
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
@@ -51,12 +52,12 @@ export function createSeal(keys: readonly Uint8Array[]): Seal {
 
 /**
  * The key in a file, made there when there is none: base64, readable for its owner only. Throws an Error with a message
- * for the operator when the file holds something else.
+ * for the operator when the file holds something else or cannot be used.
  */
 export function keyFromFile(file: string): Uint8Array {
   const key = Buffer.from(readOrMake(file).trim(), 'base64');
   if (key.length === KEY_BYTES) return key;
-  throw new Error(
+  throw new ConfigError(
     `Ledgerbell cannot start: ${file} does not hold a key (32 bytes in base64). Put the right one back from your ` +
       'backup; or remove the file to have a new one made, and let each server store its project again.',
   );
@@ -67,9 +68,11 @@ function readOrMake(file: string): string {
     if (!existsSync(file)) makeKey(file);
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new Error(
-      `Ledgerbell cannot start: the key file cannot be used: ${(error as Error).message}. ` +
+    const { message } = error as Error;
+    throw startError(
+      `Ledgerbell cannot start: the key file cannot be used: ${message}. ` +
         `Give ${file} and its folder to the user that runs the bot, or set SECRETS_KEY to what it holds.`,
+      error as NodeJS.ErrnoException,
     );
   }
 }

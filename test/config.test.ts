@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CONFIG_KEYS, ConfigError, databaseFile, readConfig } from '../src/config.ts';
+import { CONFIG_KEYS, databaseFile, readConfig } from '../src/config.ts';
+import { ConfigError } from '../src/errors.ts';
 
 const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
 const lines = example.split('\n').filter((line) => /^[A-Z_]+=/.test(line));

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -90,16 +90,18 @@ it('a host that is not here, and what is no database, end the start with the var
   const other = temporaryFile();
   writeFileSync(other, 'A file of somebody else, who would miss it.');
   mkdirSync(`${other}.folder`);
-  const [nowhere, host, folder, text] = await Promise.all([
+  const [nowhere, host, name, folder, text] = await Promise.all([
     startInVain('/proc/ledgerbell/x.sqlite'),
     startInVain(temporaryFile(), { OPS_HOST: '203.0.113.1' }),
+    startInVain(temporaryFile(), { HOST: 'no.such.host.invalid' }),
     startInVain(`${other}.folder`),
     startInVain(other),
   ]);
   expect(host.stderr).toMatch(/203\.0\.113\.1.* OPS_HOST\./);
   for (const { stderr } of [folder, text]) expect(stderr).toMatch(/cannot be used as the database: .*DATABASE_URL/);
   expect(nowhere.stderr).toMatch(/The folder of \/proc\/ledgerbell\/x\.sqlite cannot be made: .*DATABASE_URL/);
-  expect([nowhere.code, host.code, folder.code, text.code]).toEqual([1, 1, 1, 1]);
+  expect(name.stderr).toMatch(/^Ledgerbell cannot start: .*no\.such\.host\.invalid.* HOST\.\n$/);
+  expect([nowhere, host, name, folder, text].map(({ code }) => code)).toEqual([78, 78, 78, 78, 78]);
   expect(readFileSync(other, 'utf8')).toContain('somebody else');
 });
 
@@ -113,7 +115,40 @@ it('files that this user may not write or read end the start with what to mend',
   const [file, key] = await Promise.all([startInVain(readOnly, {}, asUser), startInVain(unreadable, {}, asUser)]);
   expect(file.stderr).toMatch(/cannot be used as the database: .*DATABASE_URL/);
   expect(key.stderr).toMatch(/the key file cannot be used: .*secrets\.key.* SECRETS_KEY/);
-  expect([file.code, key.code]).toEqual([1, 1]);
+  const shut = temporaryFile();
+  chmodSync(dirname(shut), 0o555);
+  const place = await startInVain(shut, {}, asUser);
+  chmodSync(dirname(shut), 0o755);
+  expect(place.stderr).toMatch(/^\/.*cannot be used as the database: .*permission denied.*DATABASE_URL\.\n$/);
+  expect([file.code, key.code, place.code]).toEqual([78, 78, 78]);
+});
+
+it('what the bot makes is for its user alone, as is from then on what an older version left open to everybody', async () => {
+  const file = temporaryFile();
+  const folder = dirname(file);
+  const old = [file, `${file}.lock`, `${file}.before-schema-2`, join(folder, 'backups/daily-2026.sqlite')];
+  const others = [`${file}.before-restore-2026`, `${file}.notes`];
+  openDatabase(file).close();
+  mkdirSync(join(folder, 'backups'));
+  for (const path of [...old, ...others]) {
+    writeFileSync(path, '', { flag: 'a' });
+    chmodSync(path, 0o644);
+  }
+  // Somebody lets a group read this one.
+  chmodSync(others[0]!, 0o640);
+  const bot = await startBot(file);
+  expect(await bot.post('any')).toBe(200);
+  const modes = (paths: string[]) => paths.map((path) => (statSync(path).mode & 0o777).toString(8));
+  expect(modes(others)).toEqual(['640', '644']);
+  expect(new Set(modes([...old, `${file}-wal`, `${file}-shm`]))).toEqual(new Set(['600']));
+
+  const fresh = join(folder, 'new/bot.sqlite');
+  const second = await startBot(fresh);
+  expect(await second.post('any')).toBe(200);
+  expect(modes([dirname(fresh)])).toEqual(['700']);
+  const made = readdirSync(dirname(fresh)).map((name) => join(dirname(fresh), name));
+  expect(made.length).toBeGreaterThan(4);
+  expect(new Set(modes(made))).toEqual(new Set(['600']));
 });
 
 async function standIn(): Promise<Discord> {

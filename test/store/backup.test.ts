@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -101,6 +102,7 @@ describe('a backup', () => {
     const made = await run('backup', copy);
     expect(made).toMatchObject({ code: 0, stderr: '' });
     expect(made.stdout).toContain(copy);
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
     const after = writer.committed().length;
     // The writer was not held up for good, and what it does from now on is not in the backup.
     await writer.reaches(after + 200);
@@ -115,6 +117,7 @@ describe('a backup', () => {
     const { db, close } = openDatabase(file);
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
     close();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
     const restored = bodies(file);
     expect(restored.slice(0, before.length)).toEqual(before);
     expect(restored).not.toContain(lost);
@@ -133,6 +136,7 @@ describe('a backup', () => {
   it('without a name goes beside the database, named by the time', async () => {
     store('a');
     expect((await run('backup')).code).toBe(0);
+    expect(statSync(backupFolder(file)).mode & 0o777).toBe(0o700);
     const [name, ...more] = readdirSync(backupFolder(file));
     expect(more).toEqual([]);
     expect(name).toMatch(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.sqlite$/);
