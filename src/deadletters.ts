@@ -6,17 +6,18 @@ import { outboxTable } from './store/outbox.ts';
 import { quarantineTable } from './store/quarantine.ts';
 
 /**
- * `npm run deadletters -- list | show <id> | replay <id|all> | discard <q…|all>`: what could not be told (d…) and what
- * could not be understood (q…), also while the bot runs.
+ * `npm run deadletters -- list | show <id> | replay <id…|all> | discard <id…|channel id|all>`: what could not be told
+ * (d…) and what could not be understood (q…), also while the bot runs.
  */
 
 const USAGE = `Usage:
-  npm run deadletters -- list            what could not be told (d1, d2, …) or understood (q1, q2, …)
-  npm run deadletters -- show <id>       one of them, with its bytes
-  npm run deadletters -- replay <id>     puts it back to be told or read anew; the bot takes it up within a minute
-  npm run deadletters -- replay all      the same for every one of them
-  npm run deadletters -- discard <id>    forgets a delivery that could not be understood (q1, q2, …) for good
-  npm run deadletters -- discard all     the same for every such delivery; dead letters stay`;
+  npm run deadletters -- list                   what could not be told (d1, d2, …) or understood (q1, q2, …)
+  npm run deadletters -- show <id>              one of them, with its bytes
+  npm run deadletters -- replay <id> …          puts these back to be told or read anew, within a minute
+  npm run deadletters -- replay all             the same for every one of them
+  npm run deadletters -- discard <id> …         gives these up for good
+  npm run deadletters -- discard channel <id>   the same for every line that could not be told in a channel
+  npm run deadletters -- discard all            the same for every delivery that could not be understood (q1, q2, …)`;
 
 type Tables = { outbox: ReturnType<typeof outboxTable>; quarantine: ReturnType<typeof quarantineTable> };
 
@@ -89,41 +90,66 @@ function show({ outbox, quarantine }: Tables, id: string): string {
   ].join('\n');
 }
 
-function replay(tables: Tables, which: string): string {
-  if (which !== 'all') {
-    const { letter, number } = parse(which);
-    const done = letter === 'd' ? tables.outbox.replay(number, Date.now()) : tables.quarantine.replay(number);
-    if (!done) throw new UserError(`There is no ${which}. See: npm run deadletters -- list`);
-    return `${which} waits again; a running bot takes it up within a minute.`;
+/** Does one thing to each of these; gives their names. Nothing is done when one of the ids is none, or is not there. */
+function each({ outbox, quarantine }: Tables, ids: string[], run: (id: Id) => boolean): string {
+  const all = ids.map((id) => ({ id, ...parse(id) }));
+  const missing = all.filter(({ letter, number }) => !(letter === 'd' ? outbox.deadLetter : quarantine.get)(number));
+  if (missing.length > 0) {
+    throw new UserError(`There is no ${missing.map(({ id }) => id).join(', ')}. See: npm run deadletters -- list`);
   }
+  const done = all.filter(run).map(({ id }) => id);
+  return `${done.join(', ')} ${done.length === 1 ? 'is' : 'are'}`;
+}
+
+function replay(tables: Tables, ids: string[]): string {
   const now = Date.now();
+  if (ids.join() !== 'all') {
+    const { outbox, quarantine } = tables;
+    const again = each(tables, ids, ({ letter, number }) =>
+      letter === 'd' ? outbox.replay(number, now) : quarantine.replay(number),
+    );
+    return `${again} put back; a running bot takes that up within a minute.`;
+  }
   const dead = tables.outbox.deadLetters(Number.MAX_SAFE_INTEGER);
   const letters = dead.filter(({ id }) => tables.outbox.replay(id, now));
   const kept = tables.quarantine.replayAll();
   return `${letters.length} dead letters and ${kept} deliveries wait again; a running bot takes them up within a minute.`;
 }
 
-function discard({ quarantine }: Tables, which: string): string {
-  if (which === 'all') {
+function discard(tables: Tables, ids: string[]): string {
+  const { outbox, quarantine } = tables;
+  const now = Date.now();
+  if (ids.join() === 'all') {
     return `${quarantine.discardAll()} deliveries are gone for good; a running bot notices within a minute.`;
   }
-  const { letter, number } = parse(which);
-  if (letter === 'd') throw new UserError(`${which} is a line that somebody waits for: replay it, or leave it.`);
-  if (!quarantine.discard(number)) throw new UserError(`There is no ${which}. See: npm run deadletters -- list`);
-  return `${which} is gone for good.`;
+  if (ids[0] === 'channel') {
+    const [, channel = '', ...more] = ids;
+    if (!/^\d{1,20}$/.test(channel) || more.length > 0) throw new UserError(USAGE);
+    return `${outbox.discardOf(channel, now)} dead letters of channel ${channel} are gone for good.`;
+  }
+  const gone = each(tables, ids, ({ letter, number }) =>
+    letter === 'd' ? outbox.discard(number, now) : quarantine.discard(number),
+  );
+  return `${gone} gone for good.`;
 }
 
-function parse(id: string): { letter: string; number: number } {
+interface Id {
+  letter: string;
+  number: number;
+}
+
+function parse(id: string): Id {
   const found = /^([dq])(\d{1,15})$/.exec(id);
   if (!found) throw new UserError(`"${oneLine(id)}" is no id; one looks like d12 or q3.\n${USAGE}`);
   return { letter: found[1]!, number: Number(found[2]) };
 }
 
-function answer(tables: Tables, [command, id]: string[]): string {
-  if (command === 'list') return list(tables);
-  if (command === 'show' && id) return show(tables, id);
-  if (command === 'replay' && id) return replay(tables, id);
-  if (command === 'discard' && id) return discard(tables, id);
+function answer(tables: Tables, [command, ...ids]: string[]): string {
+  const [id] = ids;
+  if (command === 'list' && !id) return list(tables);
+  if (command === 'show' && id && ids.length === 1) return show(tables, id);
+  if (command === 'replay' && id) return replay(tables, ids);
+  if (command === 'discard' && id) return discard(tables, ids);
   throw new UserError(USAGE);
 }
 

@@ -105,9 +105,10 @@ function decided(decision: StoryDecision, { t, labels }: Telling): string {
 function became(alert: StoryAlert, telling: Telling): string[] {
   const { t, now } = telling;
   const { state, message, channel } = alert;
-  const held = alert.hold !== null && alert.dueAt > now();
+  const { hold } = alert;
   switch (state) {
     case 'dead': {
+      if (hold === 'discarded') return [t('why.state.discarded', { at: exactly(alert.dueAt) })];
       if (!alert.dead) return [t('why.state.forgotten')];
       const reason = prose(alert.dead.reason, 300);
       return [t('why.state.dead', { at: exactly(alert.dead.at), reason })];
@@ -137,7 +138,7 @@ function became(alert: StoryAlert, telling: Telling): string[] {
       if (message?.sentAt)
         return [t('why.state.joining', { at: exactly(message.sentAt), link: linkTo(alert, telling) })];
       if (message) return [t('why.state.sending', { at: exactly(message.frozenAt), count: message.attempts })];
-      if (held) return [t(`why.state.${alert.hold!}`, { due: ago(alert.dueAt) })];
+      if (hold !== null && alert.dueAt > now()) return [t(`why.state.${hold}`, { due: ago(alert.dueAt) })];
       if (alert.gatheredUntil !== null) return [t('why.state.burst', { due: ago(alert.gatheredUntil) })];
       return [t('why.state.waiting', { at: exactly(alert.createdAt) })];
     }

@@ -20,7 +20,10 @@ const LETTERS = `SELECT d.id, d.alert_id AS alertId, d.channel_id AS channelId, 
     a.state IS 'sent' AS isChange
   FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
 
-/** Lines and changes that could not be told, until somebody puts them back. */
+/** Dead letters that are discarded in one transaction. */
+const AT_ONCE = 200;
+
+/** Lines and changes that could not be told, until somebody puts them back or discards them. */
 export function deadLetters(db: Database) {
   const letters = db.prepare<[number], DeadLetter>(`${LETTERS} ORDER BY d.id LIMIT ?`);
   const letter = db.prepare<[number], DeadLetter>(`${LETTERS} WHERE d.id = ?`);
@@ -34,6 +37,21 @@ export function deadLetters(db: Database) {
      SELECT channel_id, 'edit', 'change', '', reference, '', 'frozen', 0, 0, ? FROM batches
      WHERE id = (SELECT batch_id FROM alerts WHERE id = ?)`,
   );
+  const numbersOf = db
+    .prepare<[string], number>('SELECT id FROM dead_letters WHERE channel_id = ? ORDER BY id')
+    .pluck();
+  // What is dead waits for nothing any more: these two tell that, and when, it was discarded.
+  const shelve = db.prepare<[number, number]>(
+    "UPDATE alerts SET hold = 'discarded', due_at = ? WHERE id = ? AND state = 'dead'",
+  );
+  const discard = db.transaction((ids: readonly number[], now: number): number => {
+    const found = ids.flatMap((id) => letter.get(id) ?? []);
+    for (const { id, alertId } of found) {
+      shelve.run(now, alertId);
+      unbury.run(id);
+    }
+    return found.length;
+  });
   const replay = db.transaction((id: number, now: number) => {
     const found = letter.get(id);
     // A message that was sent must not be told again.
@@ -49,5 +67,14 @@ export function deadLetters(db: Database) {
     deadLetter: (id: number) => letter.get(id) ?? null,
     /** Puts a dead letter's alert or change back among those that wait; false when there is none with this number. */
     replay: (id: number, now: number): boolean => replay.immediate(id, now),
+    /** Gives a dead letter up for good, which its transfer's story tells from then on; false when there is none. */
+    discard: (id: number, now: number): boolean => discard.immediate([id], now) === 1,
+    /** The same for those of a channel that are there now, in steps that hold up no other writer; gives how many. */
+    discardOf(channelId: string, now: number): number {
+      const ids = numbersOf.all(channelId);
+      let done = 0;
+      while (ids.length > 0) done += discard.immediate(ids.splice(0, AT_ONCE), now);
+      return done;
+    },
   };
 }

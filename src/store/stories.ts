@@ -44,7 +44,8 @@ export interface StoryAlert {
   channelId: string;
   createdAt: number;
   state: 'waiting' | 'frozen' | 'sent' | 'dead';
-  hold: ClaimedAlert['hold'];
+  /** `discarded`: whoever runs the bot gave it up for good; `dueAt` says when. */
+  hold: ClaimedAlert['hold'] | 'discarded';
   dueAt: number;
   marks: Mark[];
   perspectives: Perspective[];

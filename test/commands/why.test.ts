@@ -103,7 +103,11 @@ it('what is gathered because of too many lines says so', async () => {
 it('what Discord refused in every form says so, with its reason', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   pipeline.discord.fault({ fault: { kind: 'error', status: 400, code: 50_035 }, method: 'POST', channelId: ALERTS });
-  expect(await why(await receive())).toMatch(/Could not be told.*`.*50035/);
+  const hash = await receive();
+  expect(await why(hash)).toMatch(/Could not be told.*`.*50035/);
+  const [letter] = await pipeline.store.outbox.deadLetters(1);
+  expect(await pipeline.store.outbox.discard(letter!.id, Date.now())).toBe(true);
+  expect(await why(hash)).toMatch(/Could not be told, and was discarded <t:\d+:f> by/);
 });
 
 it('every transfer of the transaction is told', async () => {

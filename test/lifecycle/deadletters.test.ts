@@ -8,7 +8,8 @@ import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
 import type { App } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { openBeside } from '../../src/store/database.ts';
-import { ALICE, payment, TREASURY } from '../pipeline/harness.ts';
+import { storyReader } from '../../src/store/stories.ts';
+import { ALICE, HARBOR, payment, TREASURY } from '../pipeline/harness.ts';
 import { CHANNEL, post, startHere } from './app.ts';
 
 const MINUTE = 60_000;
@@ -121,7 +122,7 @@ describe('beside a running bot', () => {
     const { stdout } = await deadletters('show', 'd1');
     expect(stdout).toContain('d1: a sent message that could not be changed');
     expect(stdout).toContain(TREASURY);
-    expect((await deadletters('replay', 'd1')).stdout).toContain('d1 waits again');
+    expect((await deadletters('replay', 'd1')).stdout).toContain('d1 is put back');
     minute();
     const told = () => discord.messages(CHANNEL).map(({ message }) => JSON.stringify(message).includes('×2'));
     await discord.until(() => told().includes(true));
@@ -195,20 +196,50 @@ describe('beside a running bot', () => {
     expect(cut).toEqual({ stdout: 'Dead letters (lines that could not be told): 0\n', stderr: '' });
   });
 
-  it('dead letters are not discarded', async () => {
+  it('dead letters are discarded by their ids or their channel, counted, and /why still tells of them', async () => {
     await makeDeadLetter();
-    expect((await deadletters('discard', 'd1')).stderr).toContain('replay it, or leave it');
+    const txHash = `0x${'5'.repeat(64)}`;
+    beside((db) =>
+      db.exec(`WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 501)
+               INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, data)
+                 SELECT i, CAST(i AS BLOB), 0, '${txHash}', 1, 1, 1, '{}' FROM n;
+               INSERT INTO alerts (id, transfer_id, guild_id, channel_id, matches, created_at, state)
+                 SELECT id, id, 'g', iif(id < 500, '77', '78'), '[]', 1, 'dead' FROM transfers WHERE id > 1;
+               INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
+                 SELECT id, channel_id, '', 'r', 1 FROM alerts WHERE id > 1`),
+    );
     expect((await deadletters('discard', 'all')).stdout).toContain('0 deliveries');
-    expect(count('dead_letters')).toBe(1);
+    expect((await deadletters('discard', 'd1', 'd9999')).stderr).toMatch(/^There is no d9999\./);
+    expect((await deadletters('discard', 'channel', '77', '78')).stderr).toContain('Usage');
+    expect(count('dead_letters')).toBe(501);
+    const before = Date.now();
+    const channel = await deadletters('discard', 'channel', '77');
+    expect(channel.stdout).toBe('498 dead letters of channel 77 are gone for good.\n');
+    expect((await deadletters('discard', 'd1', 'd500')).stdout).toBe('d1, d500 are gone for good.\n');
+    expect((await deadletters('list')).stdout).toMatch(/told\): 1\nd501 /);
+    const [{ first }, { first: own }] = beside((db) => {
+      const reader = storyReader(db);
+      const hash = db.prepare<[], string>('SELECT tx_hash FROM transfers WHERE id = 1').pluck().get()!;
+      return [reader.stories('g', txHash, null, Date.now(), 1_000), reader.stories(HARBOR, hash, null, Date.now(), 1)];
+    });
+    const gone = [...first, ...own].flatMap(({ alerts }) => alerts).filter(({ hold }) => hold === 'discarded');
+    expect(gone.length).toBe(500);
+    for (const { state, dueAt } of gone) expect([state, dueAt >= before]).toEqual(['dead', true]);
+    // Nothing is told again by a bot that looks.
+    minute();
+    expect(discord.messages(CHANNEL)).toEqual([]);
   });
 });
 
 describe('what is asked wrongly', () => {
-  it.each([[[]], [['show']], [['replay']], [['discard']], [['everything']]])('%j: says how to ask', async (args) => {
-    const { code, stderr } = await deadletters(...args);
-    expect(code).toBe(1);
-    expect(stderr).toContain('npm run deadletters -- replay <id>');
-  });
+  it.each([[[]], [['show']], [['replay']], [['discard']], [['everything']], [['list', 'd1']], [['show', 'd1', 'd2']]])(
+    '%j: says how to ask',
+    async (args) => {
+      const { code, stderr } = await deadletters(...args);
+      expect(code).toBe(1);
+      expect(stderr).toContain('npm run deadletters -- replay <id>');
+    },
+  );
 
   it.each(['12', 'x1', 'd', 'd-1', 'd1;', '\u001b[2J'])('%j is no id', async (id) => {
     const { code, stderr } = await deadletters('show', id);
