@@ -145,7 +145,11 @@ export async function startApp(
     render: settings,
     now,
     lastRefused: (scope) => refusedSources.get(scope) ?? null,
-    relabelled: async (guildId, addresses) => deliverer.nudge(await relabel(store, guildId, addresses, now())),
+    async relabelled(guildId, addresses) {
+      const { channels, ...done } = await relabel(store, guildId, addresses, now());
+      deliverer.nudge(channels);
+      return done;
+    },
   });
   const gateway = startGateway({
     token: config.DISCORD_TOKEN,

@@ -27,9 +27,10 @@ export async function set(interaction: CommandUse, context: CommandContext): Pro
   const outcome = await store.labels.set(guildId, { address, name, createdBy: user.id, at: now() }, MOST_LABELS);
   if (outcome.status === 'full') throw new UserError(t('label.full', { count: MOST_LABELS }));
   const { before } = outcome;
+  let changing: string | null = null;
   if (before !== name) {
     await record(interaction, context, 'label.set', { address: checksumAddress(address), name, before });
-    await relabelled(guildId, [address]);
+    changing = told(await relabelled(guildId, [address]), t);
   }
   const meaning =
     before === null
@@ -38,10 +39,16 @@ export async function set(interaction: CommandUse, context: CommandContext): Pro
         ? t('label.setSame')
         : t('label.setOver', { before: shown(before) });
   const alike = await lookAlikes([address], interaction, context);
-  const lines = [fullAddress(address, settings), ...lookAlikeLines(alike, context), meaning];
+  const lines = [fullAddress(address, settings), ...lookAlikeLines(alike, context), meaning, changing];
   return note(alike.size > 0 ? 'warn' : 'good', t('label.set', { name: shown(name) }), lines, {
     components: [row(press(t('label.goPage'), 'label:list:0'))],
   });
+}
+
+/** What becomes of messages that were sent; null when there are none. */
+function told({ messages, isAll }: { messages: number; isAll: boolean }, t: Translate): string | null {
+  if (messages === 0) return null;
+  return isAll ? t('label.changing', { count: messages }) : t('label.changingLatest', { most: messages });
 }
 
 /** `/label remove`: asks first. */
@@ -71,8 +78,8 @@ export const drop: Button = {
     const name = address && (await store.labels.remove(interaction.guildId, address));
     if (!address || name === null) throw new UserError(t('label.removedGone'));
     await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
-    await relabelled(interaction.guildId, [address]);
-    return note('good', t('label.removed', { name: shown(name) }), [fullAddress(address, settings)]);
+    const changing = told(await relabelled(interaction.guildId, [address]), t);
+    return note('good', t('label.removed', { name: shown(name) }), [fullAddress(address, settings), changing]);
   },
 };
 

@@ -73,8 +73,8 @@ export interface Parts {
   assetName(transfer: Transfer, language: Language): string;
   /** Draws a bar chart as a PNG; rejects when it cannot be drawn here. */
   chart(bars: Bars): Promise<Buffer>;
-  /** These addresses are called otherwise in a server now: what was told lately is to say so. */
-  relabelled(guildId: string, addresses: readonly AddressText[]): Promise<void>;
+  /** These addresses are called otherwise in a server now: so many messages are to say so, which may be the latest only. */
+  relabelled(guildId: string, addresses: readonly AddressText[]): Promise<{ messages: number; isAll: boolean }>;
   /** Erases everything that is stored about a server. */
   eraseServer(guildId: string): Promise<void>;
   /** A line as the subscription would be told in the server's language, marked as a sample. */

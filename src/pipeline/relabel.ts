@@ -7,15 +7,17 @@ const MOST = 200;
 
 /**
  * Asks for the last day's messages of a server that show one of these addresses, the latest 200 at most, to be rendered
- * anew; gives their channels, for the deliverer to be nudged. Looking through a busy server's day takes seconds, so
- * that is not done by the thread that stores deliveries.
+ * anew; gives how many, whether that is all of them, and their channels, for the deliverer to be nudged. Looking through
+ * a busy server's day takes seconds, so that is not done by the thread that stores deliveries.
  */
 export async function relabel(
   { ledger, outbox }: Pick<Store, 'ledger' | 'outbox'>,
   guildId: string,
   addresses: readonly AddressText[],
   now: number,
-): Promise<string[]> {
-  const messages = await ledger.showing(guildId, addresses, now - DAY, MOST);
-  return messages.length === 0 ? [] : outbox.relabel(messages, now);
+): Promise<{ messages: number; isAll: boolean; channels: string[] }> {
+  const found = await ledger.showing(guildId, addresses, now - DAY, MOST + 1);
+  const latest = found.slice(0, MOST);
+  const channels = latest.length === 0 ? [] : await outbox.relabel(latest, now);
+  return { messages: latest.length, isAll: latest.length === found.length, channels };
 }

@@ -150,7 +150,10 @@ describe('/subscription export and import', () => {
   it('asks once for the messages that show a new name, however many there are', async () => {
     const { relabelled } = world.parts;
     const asked: (readonly string[])[] = [];
-    world.parts.relabelled = async (_, addresses) => void asked.push(addresses);
+    world.parts.relabelled = async (_, addresses) => {
+      asked.push(addresses);
+      return { messages: 0, isAll: true };
+    };
     await world.subscribe({ label: 'Old' });
     await world.subscribe({ address: lower(B), label: 'Kept' });
     const text = `${HEAD}\nsubscription,${A},#alerts,New\nsubscription,${B},#alerts,Kept\nlabel,${TOKEN},,One\nlabel,${B},,Two\n`;

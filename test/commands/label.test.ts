@@ -87,10 +87,21 @@ it('shows on the last day’s lines, and goes from them', async () => {
   await pipeline.idle();
   const line = () => pipeline.lines(ALERTS)[0]!.text;
   expect(line()).not.toContain('Alice’s wallet');
-  await beside.use('label set', { address: ALICE, name: 'Alice’s wallet' });
+  const set = await beside.use('label set', { address: ALICE, name: 'Alice’s wallet' });
+  expect(textOf(set)).toContain('1 message of the last day that shows it is being changed, too.');
   await pipeline.turnUntil(() => line().includes('`Alice’s wallet`'));
-  await beside.press(await beside.use('label remove', { address: ALICE }), 'label:drop');
+  const gone = await beside.press(await beside.use('label remove', { address: ALICE }), 'label:drop');
+  expect(textOf(gone)).toContain('1 message of the last day');
   await pipeline.turnUntil(() => !line().includes('Alice’s wallet'));
+  // More of them than are changed.
+  pipeline.rows(`INSERT INTO batches (channel_id, kind, nonce, reference, payload, state, frozen_at, sent_at)
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+    SELECT channel_id, kind, nonce, 'copy ' || i, payload, state, frozen_at, sent_at FROM n, batches WHERE kind = 'create'`);
+  pipeline.rows(`INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at, state, batch_id)
+    SELECT a.transfer_id, a.guild_id, a.channel_id, '[]', a.created_at, 'sent', b.id
+    FROM batches b, alerts a WHERE a.id = 1 AND b.reference LIKE 'copy %'`);
+  const most = await beside.use('label set', { address: ALICE, name: 'Alice' });
+  expect(textOf(most)).toMatch(/The latest 200 messages .* older ones stay as they are/);
 });
 
 it('offers what is watched and named for a new name, and only what has one for removing', async () => {

@@ -112,7 +112,11 @@ export async function startWorld(options: WorldOptions = {}) {
     now,
     ...wordsOf({ explorerUrl: undefined, nativeSymbol: undefined }),
     chart: drawChart,
-    relabelled: async (guildId, addresses) => beside?.deliverer.nudge(await relabel(store, guildId, addresses, now())),
+    async relabelled(guildId, addresses) {
+      const { channels, ...done } = await relabel(store, guildId, addresses, now());
+      beside?.deliverer.nudge(channels);
+      return done;
+    },
     eraseServer: (guildId) => eraseServer(store, guildId),
     sample: (one, language) =>
       sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now, language),

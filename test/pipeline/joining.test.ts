@@ -163,9 +163,12 @@ describe('a new label', () => {
     // Asked for twice at once, a message is changed once.
     const others = [`0x${'8'.repeat(40)}`, ALICE] as const;
     const ask = () => relabel(pipeline.store, HARBOR, others, pipeline.clock.now());
-    expect((await ask()).sort()).toEqual([ALERTS, WHALES].sort());
-    const channels = await ask();
-    expect(await relabel(pipeline.store, 'another server', [ALICE], pipeline.clock.now())).toEqual([]);
+    const { channels, ...done } = await ask();
+    expect(done).toEqual({ messages: 2, isAll: true });
+    expect(channels.toSorted()).toEqual([ALERTS, WHALES].sort());
+    expect((await ask()).channels).toEqual(channels);
+    const elsewhere = await relabel(pipeline.store, 'another server', [ALICE], pipeline.clock.now());
+    expect(elsewhere).toEqual({ messages: 0, isAll: true, channels: [] });
     const forgotten = [{ channelId: ALERTS, reference: 'FORGOTTEN' }];
     expect(await pipeline.store.outbox.relabel(forgotten, pipeline.clock.now())).toEqual([]);
     pipeline.deliverer.nudge(channels);
