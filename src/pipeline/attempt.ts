@@ -22,6 +22,9 @@ export interface AttemptOptions extends Renderers {
   log: Logger;
 }
 
+/** It holds no lines of its own, only makes a sent message say what is known now. */
+export const isChange = ({ kind, payload }: Batch): boolean => kind === 'edit' && payload === '';
+
 /** An attempt that was made, and how it ended. */
 interface Sent {
   batch: Attempted;
@@ -84,8 +87,7 @@ export function createAttempts(options: AttemptOptions) {
   async function repeat({ batch, original, lines }: Extract<Next, { status: 'batch' }>, turn: Turn): Promise<Sent> {
     const now = clock.now();
     // Only an attempt that is the first one of which Discord may know can be undone by its answer.
-    const isChange = batch.kind === 'edit' && batch.payload === '';
-    const done = { ...batch, attempts: batch.attempts + 1, lines, certain: !batch.unsure, isChange };
+    const done = { ...batch, attempts: batch.attempts + 1, lines, certain: !batch.unsure, isChange: isChange(batch) };
     if (batch.kind === 'edit') {
       turn.send();
       return { batch: done, outcome: await change(batch, original) };

@@ -1,4 +1,4 @@
-import { type AttemptOptions, createAttempts } from './attempt.ts';
+import { type AttemptOptions, createAttempts, isChange } from './attempt.ts';
 import { BATCH } from './compose.ts';
 import { createPace, type Turn } from './pace.ts';
 import { createSettler, type SettlerOptions } from './settle.ts';
@@ -80,15 +80,18 @@ export function startDeliverer(options: DelivererOptions) {
   }
 
   async function serve(channel: Channel, turn: Turn): Promise<void> {
-    const take = { limit: channel.limit, alone: channel.limit < BATCH, changesAt: channel.changesAt };
-    const { head, next } = await store.outbox.claim(channel.id, take, clock.now());
+    const now = clock.now();
+    const take = {
+      limit: channel.limit,
+      alone: channel.limit < BATCH,
+      mayChange: turns.mayChange(channel, now),
+    };
+    const { head, next } = await store.outbox.claim(channel.id, take, now);
     if (next.status === 'nothing') {
-      if (!channel.again) {
-        if (next.until === null) turns.remove(channel);
-        else channel.sleepUntil = next.until;
-      }
+      if (!channel.again) turns.rest(channel, next, now);
       return;
     }
+    if (next.status === 'batch' && isChange(next.batch)) channel.isChangesTurn = false;
     channel.lines += next.status === 'lines' ? next.waiting : 1;
     if (channel.guildId === null && head) {
       // First met by a nudge: what is known about the channel counts.

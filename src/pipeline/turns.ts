@@ -9,6 +9,8 @@ const PATIENCE_MS = 5 * SECOND;
 const MEMORY_MS = 400;
 /** When nothing new came for so long, no more is expected. */
 const CALM_MS = 100;
+/** Milliseconds between two changes of sent messages: half of the requests are free for lines at any moment. */
+const CHANGES_APART = (2 * SECOND) / PER_SECOND;
 
 const NOTHING: Leaving = { apart: 0, places: 0, during: Number.POSITIVE_INFINITY };
 
@@ -19,6 +21,8 @@ export interface Channel extends Take {
   dueAt: number;
   /** No sent message may be changed before, but for one that new lines join: Discord counts changes on their own. */
   changesAt: number;
+  /** It has a turn to change one then. */
+  isChangesTurn: boolean;
   /** There is nothing to send before; something new ends this. */
   sleepUntil: number;
   busy: boolean;
@@ -38,14 +42,17 @@ export function createTurns() {
   /** How many events a second came lately, at `cameAt`. */
   let coming = 0;
   let cameAt = Number.NEGATIVE_INFINITY;
+  /** When the next turn is to change a message. */
+  let changesFrom = Number.NEGATIVE_INFINITY;
 
   /** A channel has one more alert; or it was `found` to have some. */
   function add(id: string, now: number, found: Whereabouts | null): void {
     const known = channels.get(id);
     if (!known) {
       const { guildId, dueAt, aside } = found ?? { guildId: null, dueAt: 0, aside: false };
-      const fresh = { changesAt: 0, sleepUntil: 0, busy: false, again: false, limit: BATCH, plain: false };
-      channels.set(id, { id, guildId, dueAt, aside, lines: found ? BATCH : 1, since: now, ...fresh });
+      const rest = { changesAt: 0, isChangesTurn: false, sleepUntil: 0, busy: false, again: false };
+      const lines = found ? BATCH : 1;
+      channels.set(id, { id, guildId, dueAt, aside, lines, since: now, limit: BATCH, plain: false, ...rest });
       return;
     }
     if (known.lines === 0) known.since = now;
@@ -99,6 +106,20 @@ export function createTurns() {
       const apart = Math.ceil((SECOND / PER_SECOND) * Math.max(1, worth / Math.max(1, channel.lines)));
       return { apart, places: worth < BATCH ? 0 : PER_SECOND / 2, during: cameAt + CALM_MS - now };
     },
+    /** Whether one of a channel's messages may be changed now. */
+    mayChange: (channel: Channel, now: number): boolean => channel.isChangesTurn && channel.changesAt <= now,
+    /** A channel has nothing to do `until` then, or at all, but for a message to `change`: it gets a turn for that. */
+    rest(channel: Channel, { until, change }: { until: number | null; change: boolean }, now: number): void {
+      if (until === null && !change) return void channels.delete(channel.id);
+      const turn = Math.max(now, changesFrom);
+      if (change && !channel.isChangesTurn && channel.changesAt <= turn) {
+        channel.changesAt = turn;
+        channel.isChangesTurn = true;
+        changesFrom = turn + CHANGES_APART;
+      }
+      const never = Number.POSITIVE_INFINITY;
+      channel.sleepUntil = Math.min(until ?? never, change ? channel.changesAt : never);
+    },
     /** What was set aside in a guild, and nothing else, is tried at once. */
     guildChanged(guildId: string): void {
       for (const channel of channels.values()) if (channel.aside && channel.guildId === guildId) channel.dueAt = 0;
@@ -106,9 +127,11 @@ export function createTurns() {
     /** The clock was set back: that must not hold a channel for as long. */
     setBack(ms: number): void {
       cameAt -= ms;
+      changesFrom -= ms;
       for (const channel of channels.values()) {
         channel.dueAt -= ms;
         channel.changesAt -= ms;
+        channel.sleepUntil -= ms;
         channel.since -= ms;
       }
     },

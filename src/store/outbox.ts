@@ -49,12 +49,12 @@ export interface FrozenBatch extends Pick<Batch, 'channelId' | 'nonce' | 'refere
   mentioning: number[];
 }
 
-/** How a channel takes what is next: how many alerts, and not before when a sent message may be changed. */
+/** How a channel takes what is next: how many alerts, and whether a sent message may be changed now. */
 interface Take {
   limit: number;
   /** Without the others of their transactions. */
   alone: boolean;
-  changesAt: number;
+  mayChange: boolean;
 }
 
 /** What a channel is to be sent next. */
@@ -63,8 +63,8 @@ export type Next =
   | { status: 'batch'; batch: Batch; lines: number; original: Original | null }
   /** `join`: a sent message that the first alert's transaction was told in. */
   | ({ status: 'lines'; join: Joinable | null } & DueLines)
-  /** Nothing until then, or at all. */
-  | { status: 'nothing'; until: number | null };
+  /** Nothing until then, or at all, but for `change`: a sent message waits until it may be changed. */
+  | { status: 'nothing'; until: number | null; change: boolean };
 
 type BatchRow = Omit<Batch, 'unsure'> & { unsure: 0 | 1 };
 
@@ -180,8 +180,7 @@ export function outboxTable(db: Database) {
   }
 
   function nextOf(channelId: string, take: Take, now: number): Next {
-    const isHeld = now < take.changesAt;
-    const row = frozen.get(channelId, isHeld ? 1 : 0);
+    const row = frozen.get(channelId, take.mayChange ? 0 : 1);
     if (row) return takeUp(row, now);
     const lines = due.next(channelId, take, now);
     if ('alerts' in lines) {
@@ -191,8 +190,8 @@ export function outboxTable(db: Database) {
     }
     // New lines come first.
     const change = changed.get(channelId);
-    if (change && !isHeld) return takeUp(change, now);
-    return { status: 'nothing', until: change ? Math.min(take.changesAt, lines.until ?? take.changesAt) : lines.until };
+    if (change && take.mayChange) return takeUp(change, now);
+    return { status: 'nothing', until: lines.until, change: change !== undefined };
   }
 
   // As one transaction, because every look-up outside of one takes and releases a lock.

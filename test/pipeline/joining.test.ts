@@ -7,6 +7,7 @@ const MINUTE = 60 * SECOND;
 const MESSAGES = '/channels/:channel/messages';
 const AMOUNTS = /\b(\d+) `USDC`/g;
 const ROLE = '1100000000000000102';
+const STRANGER = `0x${'9'.repeat(40)}` as const;
 
 let pipeline: Pipeline;
 beforeEach(async () => {
@@ -157,7 +158,7 @@ describe('a new label', () => {
     await send(hash(), 1);
     await pipeline.pass(25 * 60 * MINUTE, 60 * MINUTE);
     await send(hash(), 2);
-    await pipeline.receive(payment({ from: `0x${'9'.repeat(40)}`, txHash: hash() }));
+    await pipeline.receive(payment({ from: STRANGER, txHash: hash() }));
     await pipeline.idle();
     await label();
     // Asked for twice at once, a message is changed once.
@@ -172,12 +173,35 @@ describe('a new label', () => {
     const forgotten = [{ channelId: ALERTS, reference: 'FORGOTTEN' }];
     expect(await pipeline.store.outbox.relabel(forgotten, pipeline.clock.now())).toEqual([]);
     pipeline.deliverer.nudge(channels);
-    await pipeline.idle();
+    await pipeline.pass(SECOND);
     expect([ALERTS, WHALES].map(names)).toEqual([
       [false, true, false],
       [false, true, false],
     ]);
     expect(edits()).toBe(2);
+  });
+
+  it('leaves half of the requests to lines of other channels', async () => {
+    const { discord, clock } = pipeline;
+    const channels = Array.from({ length: 60 }, (_, n) => {
+      return discord.act({ do: 'channel.create', guildId: HARBOR, name: `many-${n}` }).id!;
+    });
+    for (const channel of channels) await pipeline.watch(ALICE, channel);
+    await receive(hash(), 1);
+    await pipeline.turnUntil(pipeline.settled);
+    await pipeline.pass(SECOND);
+    await label();
+    const labelled = clock.now();
+    pipeline.deliverer.nudge((await relabel(pipeline.store, HARBOR, [ALICE], labelled)).channels);
+    await pipeline.pass(SECOND / 2, 10);
+    expect(edits()).toBeGreaterThanOrEqual(8);
+    for (const channel of channels.slice(0, 10)) await pipeline.watch(STRANGER, channel);
+    await pipeline.receive(payment({ from: STRANGER, txHash: hash() }));
+    await pipeline.idle();
+    expect(channels.filter((channel) => pipeline.lines(channel).length === 2)).toEqual(channels.slice(0, 10));
+    await pipeline.turnUntil(pipeline.settled);
+    expect(edits()).toBe(61);
+    expect(clock.now() - labelled).toBeLessThan(5 * SECOND);
   });
 
   it('waits for new lines, and survives a restart', async () => {
@@ -240,7 +264,7 @@ it('a joined message that was rendered before another equal transfer was counted
   };
   const now = pipeline.clock.now();
   const claimed = async () => {
-    const take = { limit: 10, alone: false, changesAt: now + MINUTE };
+    const take = { limit: 10, alone: false, mayChange: false };
     const { next } = await pipeline.store.outbox.claim(ALERTS, take, now);
     if (next.status !== 'lines' || !next.join) throw new Error(next.status);
     return () => pipeline.store.outbox.join(ALERTS, next.join!, next.alerts, '{}', now);

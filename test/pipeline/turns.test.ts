@@ -106,3 +106,31 @@ it('a clock that is set back holds neither a channel’s lines nor its changes f
   expect(channel).toMatchObject({ since: 10_000, dueAt: 20_000, changesAt: 30_000 });
   expect(turns.next(10_000)).toEqual({ channel: null, wait: 10_000 });
 });
+
+it('of changing sent messages comes for a channel after the other, every 50 ms, whatever the clock does', () => {
+  const turns = createTurns();
+  const rest = (id: string, now: number) => {
+    turns.came([id], 0, now);
+    const channel = turns.next(now).channel!;
+    expect([channel.id, turns.mayChange(channel, now)]).toEqual([id, false]);
+    turns.begin(channel);
+    turns.rest(channel, { until: null, change: true }, now);
+    channel.busy = false;
+    return channel;
+  };
+  const [first, second] = [rest('1', 50_000), rest('2', 50_000)];
+  expect([first, second].map((channel) => turns.mayChange(channel, 50_000))).toEqual([true, false]);
+  expect([49, 50].map((ms) => turns.mayChange(second, 50_000 + ms))).toEqual([false, true]);
+  expect(turns.next(50_000).channel).toBe(first);
+  turns.remove(first);
+  expect(turns.next(50_000)).toEqual({ channel: null, wait: 50 });
+  turns.setBack(40_000);
+  expect(turns.next(10_000)).toEqual({ channel: null, wait: 50 });
+  const third = rest('3', 10_000);
+  expect(turns.mayChange(third, 10_100)).toBe(true);
+  // Asked again, it keeps its turn; what is due sooner comes sooner.
+  turns.rest(third, { until: 10_020, change: true }, 10_010);
+  turns.remove(second);
+  expect(turns.next(10_010)).toEqual({ channel: null, wait: 10 });
+  expect(turns.mayChange(third, 10_100)).toBe(true);
+});
