@@ -203,25 +203,29 @@ function readPage(answer: Answer, category: string): Page | Failure {
   return rows ? { rows, total: findTotal(json) } : { status: 'unreadable' };
 }
 
+/** Envelopes within each other that are opened. */
+const DEEPEST = 4;
+
 /** The list in an envelope of any of the kinds that are about. */
-function findList(json: unknown, category: string | null): unknown[] | null {
+function findList(json: unknown, category: string | null, depth = 0): unknown[] | null {
   if (Array.isArray(json)) return json;
-  if (!isFields(json)) return null;
-  const keys = category === null ? LISTS.toReversed() : [category, ...LISTS];
+  if (!isFields(json) || depth > DEEPEST) return null;
+  // A category may be called like an envelope: looked into twice at each depth, that would never end.
+  const keys = category === null ? LISTS.toReversed() : new Set([category, ...LISTS]);
   for (const key of keys) {
-    const found = Object.hasOwn(json, key) ? findList(json[key], category) : null;
+    const found = Object.hasOwn(json, key) ? findList(json[key], category, depth + 1) : null;
     if (found) return found;
   }
   return null;
 }
 
-function findTotal(json: unknown): number | null {
-  if (!isFields(json)) return null;
+function findTotal(json: unknown, depth = 0): number | null {
+  if (!isFields(json) || depth > DEEPEST) return null;
   for (const value of [json.total, json.totalCount, json.totalRows]) {
     if (typeof value === 'string' && /^\d{1,9}$/.test(value)) return Number(value);
   }
   for (const inner of [json.pagination, json.meta, json.result, json.data]) {
-    const found = findTotal(inner);
+    const found = findTotal(inner, depth + 1);
     if (found !== null) return found;
   }
   return null;
