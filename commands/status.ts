@@ -28,7 +28,7 @@ export const status = {
     const hidden = await hiddenFrom(
       interaction,
       places.map(({ channelId }) => channelId),
-      context.manages,
+      context,
     );
     const seen = ({ channelId }: { channelId: string }) => !hidden.has(channelId);
     const stopped = overview.stopped.filter(seen);

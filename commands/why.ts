@@ -109,12 +109,12 @@ async function explainMessage(
 /** What a person may know of stories: nothing about channels that they cannot see. */
 async function seenBy(
   interaction: Use,
-  { manages }: CommandContext,
+  context: CommandContext,
   stories: readonly Story[],
 ): Promise<(Story & { hidden: number })[]> {
   const channelsOf = (story: Story) => [...story.decisions, ...story.alerts].map(({ channelId }) => channelId);
   // For all at once: they tell of the same channels, about some of which Discord is asked.
-  const hidden = await hiddenFrom(interaction, stories.flatMap(channelsOf), manages);
+  const hidden = await hiddenFrom(interaction, stories.flatMap(channelsOf), context);
   return stories.map((story) => ({
     ...story,
     decisions: story.decisions.filter(({ channelId }) => !hidden.has(channelId)),

@@ -9,7 +9,7 @@ import {
   type PermissionsBitField,
   RESTJSONErrorCodes,
 } from 'discord.js';
-import type { ButtonUse, CommandUse, MenuUse, MessageUse } from '../../src/discord/command.ts';
+import type { ButtonUse, CommandContext, CommandUse, MenuUse, MessageUse } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 
@@ -90,26 +90,41 @@ export type Answer = GuildBasedChannel | 'gone' | 'hidden' | undefined;
 /** Channels that Discord is asked about at once, because the gateway did not tell of them. */
 const ASK_MOST = 10;
 
+/**
+ * Discord counts each refusal, and bans the bot from everywhere for too many: of a server's channels that are hidden from
+ * it, it asks about so many in this time, whoever asks how often.
+ */
+const HIDDEN_MOST = 20;
+const HIDDEN_MS = 2 * 60_000;
+
+/** What Discord said of a server's channels. `hidden`: until when that holds; `asking`: what it is asked now. */
+interface Said {
+  gone: Set<string>;
+  hidden: Map<string, number>;
+  asking: Map<string, Promise<void>>;
+}
+
 /** Ids are never given again: what was found gone stays so. */
-const found = new WeakMap<Guild, Set<string>>();
+const said = new WeakMap<Guild, Said>();
 
 /** The gateway tells of all channels but closed threads; about those Discord is asked, ten at a time. */
-export async function askAbout(guild: Guild, ids: readonly string[]): Promise<Map<string, Answer>> {
-  const gone = found.get(guild) ?? new Set();
-  found.set(guild, gone);
-  const hidden = new Set<string>();
-  const known = (id: string): Answer => guild.channels.cache.get(id) ?? (gone.has(id) ? 'gone' : undefined);
-  await Promise.all(
-    ids
-      .filter((id) => known(id) === undefined)
-      .slice(0, ASK_MOST)
-      .map(async (id) => {
-        const answer = await guild.channels.fetch(id).catch(readFailure);
-        if (answer === 'gone') gone.add(id);
-        else if (answer === 'hidden') hidden.add(id);
-      }),
-  );
-  return new Map(ids.map((id) => [id, known(id) ?? (hidden.has(id) ? 'hidden' : undefined)]));
+export async function askAbout(guild: Guild, ids: readonly string[], now: number): Promise<Map<string, Answer>> {
+  const { gone, hidden, asking } = said.get(guild) ?? { gone: new Set(), hidden: new Map(), asking: new Map() };
+  said.set(guild, { gone, hidden, asking });
+  for (const [id, until] of hidden) if (until <= now) hidden.delete(id);
+  const known = (id: string): Answer =>
+    guild.channels.cache.get(id) ?? (gone.has(id) ? 'gone' : hidden.has(id) ? 'hidden' : undefined);
+  async function ask(id: string): Promise<void> {
+    const answer = await guild.channels.fetch(id).catch(readFailure);
+    if (answer === 'gone') gone.add(id);
+    else if (answer === 'hidden') hidden.set(id, now + HIDDEN_MS);
+    asking.delete(id);
+  }
+  const unknown = ids.filter((id) => known(id) === undefined);
+  const room = Math.min(ASK_MOST, HIDDEN_MOST - hidden.size - asking.size);
+  for (const id of unknown.filter((id) => !asking.has(id)).slice(0, Math.max(0, room))) asking.set(id, ask(id));
+  await Promise.all(unknown.map((id) => asking.get(id)));
+  return new Map(ids.map((id) => [id, known(id)]));
 }
 
 function readFailure(error: unknown): 'gone' | 'hidden' | null {
@@ -133,12 +148,12 @@ export interface Asker {
 export async function hiddenFrom(
   asker: Asker,
   channelIds: Iterable<string>,
-  manages: boolean,
+  { manages, now }: Pick<CommandContext, 'manages' | 'now'>,
 ): Promise<ReadonlySet<string>> {
   if (asker.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return new Set();
   const ids = [...new Set(channelIds)];
   const absent = ids.filter((id) => isGone(asker, id));
-  const answers = asker.guild && manages ? await askAbout(asker.guild, absent) : new Map<string, Answer>();
+  const answers = asker.guild && manages ? await askAbout(asker.guild, absent, now()) : new Map<string, Answer>();
   const unseen = absent.filter((id) => typeof answers.get(id) !== 'object' && answers.get(id) !== 'gone');
   return new Set([...unseen, ...ids.filter((id) => isHidden(asker, id))]);
 }

@@ -10,7 +10,7 @@ import { type Finding, fault, fine, someOf } from './finding.ts';
 /** Whether alerts can go where the subscriptions want them, with the fix where they cannot. */
 export async function checkChannels(
   { guild }: CommandUse,
-  { t, server }: CommandContext,
+  { t, server, now }: CommandContext,
   subscriptions: readonly Subscription[],
   stopped: ServerOverview['stopped'],
 ): Promise<Finding[]> {
@@ -20,7 +20,7 @@ export async function checkChannels(
     const there = subscriptions.filter(({ channelId }) => channelId === id);
     return someOf(t, there, 5, (one) => `#${one.id} ${nameOf(one)}`).join(', ');
   };
-  const known = guild ? await askAbout(guild, ids) : new Map<string, Answer>();
+  const known = guild ? await askAbout(guild, ids, now()) : new Map<string, Answer>();
   const wrong = new Map(
     ids.flatMap((id): [string, Finding][] => {
       const finding = judge(id, known.get(id), guild, t);
@@ -37,7 +37,7 @@ export async function checkChannels(
   const { defaultChannel } = server;
   const lacking = defaultChannel !== null && !ids.includes(defaultChannel) && guild !== null;
   const badDefault =
-    lacking && judge(defaultChannel, (await askAbout(guild, [defaultChannel])).get(defaultChannel), guild, t);
+    lacking && judge(defaultChannel, (await askAbout(guild, [defaultChannel], now())).get(defaultChannel), guild, t);
   return [
     ...(wrong.size > 0 ? wrong.values() : [fine(t('setup.check.channelsFine', { count: ids.length }))]),
     ...(badDefault ? [fault(t('setup.check.defaultChannel'))] : []),

@@ -13,7 +13,7 @@ export async function check(interaction: CommandUse, context: CommandContext): P
   const { t, store, projects } = context;
   const [all, { stopped }] = await Promise.all([store.subscriptions.list(guildId), store.figures.overview(guildId)]);
   const channels = [...all, ...stopped].map(({ channelId }) => channelId);
-  const hidden = await hiddenFrom(interaction, channels, context.manages);
+  const hidden = await hiddenFrom(interaction, channels, context);
   const seen = ({ channelId }: { channelId: string }) => !hidden.has(channelId);
   const subscriptions = all.filter(seen);
   const unseen = all.length - subscriptions.length;

@@ -53,13 +53,13 @@ export async function offer(interaction: AutocompleteUse, context: CommandContex
 /** The server's subscriptions in channels that this person is known to see. */
 export async function visibleTo(
   interaction: Asker & { guildId: string },
-  { store, manages }: CommandContext,
+  context: CommandContext,
 ): Promise<Subscription[]> {
-  const all = await store.subscriptions.list(interaction.guildId);
+  const all = await context.store.subscriptions.list(interaction.guildId);
   const hidden = await hiddenFrom(
     interaction,
     all.map(({ channelId }) => channelId),
-    manages,
+    context,
   );
   return all.filter(({ channelId }) => !hidden.has(channelId));
 }

@@ -341,6 +341,29 @@ describe('the manager role', () => {
     world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
   });
 
+  it('has Discord asked rarely about what that hides from the bot, which bans bots for too many refusals', async () => {
+    const { discord, clock } = world;
+    const made = { type: 11, guildId: harbor.id, parentId: harbor.whales };
+    const threads = Array.from({ length: 25 }, (_, n) => discord.act({ do: 'channel.create', name: `t${n}`, ...made }).id!);
+    for (const channelId of threads) await world.subscribe({ channelId });
+    for (const channelId of threads) discord.act({ do: 'channel.update', channelId, archived: true });
+    discord.act({ do: 'channel.forbid', channelId: harbor.whales });
+    await world.restart();
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    const from = discord.requests().at(-1)!.number;
+    const refused = () => discord.requests(from).filter(({ status }) => status === 403).length;
+    const type = () => world.choices('subscription edit', 'subscription', {}, { as: seed.noa });
+    await Promise.all([type(), type(), type()]);
+    for (let key = 0; key < 5; key++) await type();
+    expect(refused()).toBe(20);
+    clock.now += 2 * 60_000;
+    await type();
+    expect(refused()).toBe(30);
+    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
+    discord.act({ do: 'channel.allow', channelId: harbor.whales });
+  });
+
   it('sees closed threads as Discord tells of them after a restart: none that is private', async () => {
     const { discord } = world;
     const thread = (name: string, type: number) => {
