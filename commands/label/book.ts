@@ -7,7 +7,7 @@ import type { Translate } from '../../src/languages/index.ts';
 import type { Label } from '../../src/store/labels.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { fullAddress, note, pager, press, row, shortAddress } from '../parts/reply.ts';
-import { visibleTo } from '../subscription/find.ts';
+import { seesAll, visibleTo } from '../subscription/find.ts';
 
 /** How many names a server's address book holds. */
 export const MOST_LABELS = 1_000;
@@ -121,10 +121,8 @@ export async function offer(interaction: AutocompleteUse, context: CommandContex
   const labels = await store.labels.list(guildId);
   const choices = new Map<AddressText, string>(labels.map(({ address, name }) => [address, name]));
   if (options.getSubcommand(false) === 'set') {
-    const [watched, met] = await Promise.all([
-      visibleTo(interaction, context),
-      store.ledger.met(guildId, LATEST_DECISIONS),
-    ]);
+    const [watched, isAll] = await Promise.all([visibleTo(interaction, context), seesAll(interaction, context)]);
+    const met = isAll ? await store.ledger.met(guildId, LATEST_DECISIONS) : [];
     for (const { address, label } of watched) if (!choices.has(address)) choices.set(address, label ?? '');
     for (const address of met) if (!choices.has(address)) choices.set(address, '');
   }

@@ -63,3 +63,10 @@ export async function visibleTo(
   );
   return all.filter(({ channelId }) => !hidden.has(channelId));
 }
+
+/** Whether the person sees every channel in which this server watches something, and so may know of all that moved. */
+export async function seesAll(interaction: Asker & { guildId: string }, context: CommandContext): Promise<boolean> {
+  const all = await context.store.subscriptions.list(interaction.guildId);
+  const channels = all.map(({ channelId }) => channelId);
+  return (await hiddenFrom(interaction, channels, context)).size === 0;
+}

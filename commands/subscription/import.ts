@@ -4,6 +4,7 @@ import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { MOST_LABELS } from '../label/book.ts';
+import { hiddenFrom } from '../parts/channel.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { note, press, row } from '../parts/reply.ts';
 import { differing, writeFile } from './file.ts';
@@ -123,12 +124,16 @@ async function attached({ options }: CommandUse, { readAttachment, t }: CommandC
   return answer.text;
 }
 
-async function present({ guildId }: CommandUse, context: CommandContext): Promise<Present> {
+async function present(interaction: CommandUse, context: CommandContext): Promise<Present> {
+  const { guildId } = interaction;
   const { store } = context;
+  const subscriptions = await store.subscriptions.list(guildId);
+  const channels = subscriptions.map(({ channelId }) => channelId);
   return {
-    subscriptions: await store.subscriptions.list(guildId),
+    subscriptions,
     labels: await store.labels.list(guildId),
     tokens: await tokenBook(guildId, context),
+    hidden: await hiddenFrom(interaction, channels, context),
   };
 }
 

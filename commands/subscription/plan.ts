@@ -28,6 +28,8 @@ export interface Present {
   subscriptions: Subscription[];
   labels: Label[];
   tokens: TokenBook;
+  /** Channels that the person is not known to see. */
+  hidden: ReadonlySet<string>;
 }
 
 /** Rows that are read before the event loop has a turn. */
@@ -128,6 +130,7 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   const { channelId, picked } = channelOf(said('channel') ?? '', work);
   once(seen, `${address} ${channelId}`, line, t);
   const found = present.subscriptions.find((one) => one.address === address && one.channelId === channelId);
+  if (present.hidden.has(channelId)) throw new UserError(t('channel.hidden'));
   // A file does not tell of a mute that is over, so that is no change.
   const isOver = found !== undefined && found.mutedUntil !== null && found.mutedUntil <= context.now();
   const before = isOver ? { ...found, mutedUntil: null } : found;

@@ -2,6 +2,7 @@ import { ButtonStyle } from 'discord.js';
 import type { Button, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
 import { UserError } from '../../src/errors.ts';
+import { hiddenFrom } from '../parts/channel.ts';
 import { note, press, row } from '../parts/reply.ts';
 import { addressLine, describe } from './describe.ts';
 import { named, nameOf } from './find.ts';
@@ -29,10 +30,13 @@ export async function remove(interaction: CommandUse, context: CommandContext): 
 export const dropButton: Button = {
   access: 'manage',
   answer: 'update',
-  async press({ guildId, user }, [id], context) {
+  async press(interaction, [id], context) {
+    const { guildId, user } = interaction;
     const { store, now, t } = context;
+    // The channel may be hidden from the person since the question, and the number names what they never saw.
     const found = await store.subscriptions.get(guildId, Number(id));
-    if (!found || !(await store.subscriptions.remove(guildId, found.id))) {
+    const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;
+    if (!isSeen || !(await store.subscriptions.remove(guildId, found.id))) {
       throw new UserError(t('subscription.remove.gone'));
     }
     const detail = { id: found.id, address: checksumAddress(found.address), channel: found.channelId };

@@ -1,11 +1,12 @@
 import { ButtonStyle } from 'discord.js';
-import type { Button, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Notification, RemovalAnswer } from '../../src/upstream/notification.ts';
+import { hiddenFrom } from '../parts/channel.ts';
 import { explain } from '../parts/failure.ts';
 import { pointsAt, projectOf } from '../parts/project.ts';
 import { note, press, quoted, row } from '../parts/reply.ts';
@@ -44,12 +45,12 @@ export async function preview(interaction: CommandUse, context: CommandContext):
     throw new UserError(t('webhook.remove.noAddress', { reason }));
   }
   const { scope, isUnknown } = await lookUp(webhook, project, context);
-  const { free, needed, silent } = await standing(pasted.addresses, guildId, scope, context);
+  const { free, needed, ...quiet } = await standing(pasted.addresses, interaction, scope, context);
   const lines = [
     ...listed(t, free, 'leaves'),
     ...listed(t, needed, 'needed'),
     ...wrongLines(t, pasted),
-    ...silentLines(t, silent),
+    ...silentLines(t, quiet),
     isUnknown ? t('webhook.remove.unknown') : null,
   ];
   if (free.length === 0) return note('warn', t('webhook.remove.nothing'), lines);
@@ -73,7 +74,7 @@ export const confirmButton: Button = {
     const wish = await takeUp(interaction, context, entry, ASKED, CONFIRMED);
     // Another server may have started to watch one of them since the preview.
     const of = wish.scope ?? scope;
-    const { free, needed, silent } = await standing(wish.addresses, interaction.guildId, of, context);
+    const { free, needed, ...quiet } = await standing(wish.addresses, interaction, of, context);
     if (free.length === 0) return note('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
     const answer = await notification.removeAddresses(wish.webhook, free.map(checksumAddress));
     if (answer.status !== 'ok') {
@@ -86,6 +87,7 @@ export const confirmButton: Button = {
       ]);
     }
     const done = await record(interaction, context, REMOVED, { ...wish, addresses: free, outcome: answer });
+    const { silent } = quiet;
     const offer = press(
       t('webhook.remove.alsoHere', { count: silent.length }),
       `webhook:forget:${done}`,
@@ -98,7 +100,7 @@ export const confirmButton: Button = {
         ...outcomeOf(t, answer, free.length),
         ...listed(t, free, 'asked'),
         ...listed(t, needed, 'needed'),
-        ...silentLines(t, silent),
+        ...silentLines(t, quiet),
       ],
       { components: silent.length > 0 ? [row(offer)] : [] },
     );
@@ -122,7 +124,7 @@ export const forgetButton: Button = {
   async press(interaction, [entry], context) {
     const wish = await takeUp(interaction, context, entry, REMOVED, FORGOTTEN);
     const { scope } = await projectOf(context, interaction.guildId);
-    const { silent } = await standing(wish.addresses, interaction.guildId, wish.scope ?? scope, context);
+    const { silent } = await standing(wish.addresses, interaction, wish.scope ?? scope, context);
     for (const { id } of silent) await context.store.subscriptions.remove(interaction.guildId, id);
     const { t } = context;
     return note('good', t('webhook.remove.forgotten', { count: silent.length }), silentNames(t, silent));
@@ -131,16 +133,31 @@ export const forgetButton: Button = {
 
 type Standing = Awaited<ReturnType<typeof standing>>;
 
-/** Which addresses nobody else needs, which somebody does, and what falls silent here. */
-async function standing(addresses: AddressText[], guildId: string, scope: number, { store }: CommandContext) {
+/**
+ * Which addresses nobody else needs, which somebody does, and what falls silent here, as far as the person sees it;
+ * `unseen`: how many more.
+ */
+async function standing(
+  addresses: AddressText[],
+  interaction: CommandUse | ButtonUse,
+  scope: number,
+  context: CommandContext,
+) {
+  const { guildId } = interaction;
+  const { store } = context;
   const [all, scopes] = await Promise.all([store.subscriptions.watching(addresses), store.projects.scopes()]);
   // What the servers of other receiver URLs watch does not come over this webhook.
   const watching = all.filter((one) => (scopes.get(one.guildId) ?? OPERATOR_SCOPE) === scope);
   const elsewhere = new Set(watching.filter((one) => one.guildId !== guildId).map(({ address }) => address));
+  const own = watching.filter((one) => one.guildId === guildId && !elsewhere.has(one.address));
+  const channels = own.map(({ channelId }) => channelId);
+  const hidden = await hiddenFrom(interaction, channels, context);
+  const silent = own.filter(({ channelId }) => !hidden.has(channelId));
   return {
     free: addresses.filter((address) => !elsewhere.has(address)),
     needed: addresses.filter((address) => elsewhere.has(address)),
-    silent: watching.filter((one) => one.guildId === guildId && !elsewhere.has(one.address)),
+    silent,
+    unseen: own.length - silent.length,
   };
 }
 
@@ -167,8 +184,10 @@ function wrongLines(t: Translate, { wrong }: Pasted): string[] {
   return [t('webhook.remove.wrong', { count: wrong.length }), ...shown];
 }
 
-function silentLines(t: Translate, silent: Standing['silent']): string[] {
-  return silent.length === 0 ? [] : [t('webhook.remove.silent'), ...silentNames(t, silent)];
+function silentLines(t: Translate, { silent, unseen }: Pick<Standing, 'silent' | 'unseen'>): string[] {
+  if (silent.length + unseen === 0) return [];
+  const more = unseen > 0 ? [t('setup.check.unseen', { count: unseen })] : [];
+  return [t('webhook.remove.silent'), ...silentNames(t, silent), ...more];
 }
 
 function silentNames(t: Translate, silent: Standing['silent']): string[] {

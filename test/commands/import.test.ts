@@ -260,6 +260,14 @@ describe('/subscription export and import', () => {
     const file = await exported({ as: seed.noa });
     expect(file).toContain('Open');
     expect(file).not.toContain('Secret');
+    const before = await all();
+    const row = (...cells: string[]) => `address,channel,paused\n${cells.join(',')}\n`;
+    const refused = await bring(row(A, `<#${harbor.treasury}>`, 'yes'), { as: seed.noa });
+    expect(textOf(refused)).toMatch(/Line 2.*cannot see that channel/i);
+    expect(textOf(refused)).not.toContain('Secret');
+    expect(await all()).toEqual(before);
+    // Who sees it changes it.
+    expect(textOf(await bring(row(A, `<#${harbor.treasury}>`, 'yes')))).toContain('Secret');
     world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
   });
 });

@@ -2,7 +2,7 @@ import { ChannelType } from 'discord.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { trouble } from './ledger.ts';
+import { remember, trouble } from './ledger.ts';
 import {
   A,
   B,
@@ -314,9 +314,18 @@ describe('the manager role', () => {
     const offered = async (name: string, option: string) => JSON.stringify(await world.choices(name, option, {}, noa));
     expect(await offered('subscription edit', 'subscription')).toMatch(/^(?!.*Secret).*Open/);
     expect(await offered('label set', 'address')).toMatch(/^(?!.*Secret).*Open/);
+    // Nor what moved there, or whom that dealt with.
+    const told = [await offered('label set', 'address'), await offered('subscription add', 'token')];
+    remember(world.file, world.clock.now, [{ kind: 'erc20', token: lower(TOKEN), tokenSymbol: 'COIN' }]);
+    expect([await offered('label set', 'address'), await offered('subscription add', 'token')]).toEqual(told);
+    expect(await world.choices('subscription add', 'token')).toHaveLength(1);
     const options = { subscription: String(hidden.id) };
     expect(textOf(await world.use('subscription remove', options, noa))).toMatch(/no such subscription/);
     expect(textOf(await world.use('subscription remove', options))).toContain('Secret');
+    // Nor by the number of one that it saw once.
+    const shown = await world.post(`subscription:drop:${hidden.id}`);
+    expect(textOf(await world.press(shown, 'subscription:drop', noa))).toMatch(/is gone|no longer|already/);
+    expect(await world.store.subscriptions.get(harbor.id, hidden.id)).not.toBeNull();
     // Nor by an address that looks like one that is watched there.
     const like = { address: `${B.slice(0, 6)}${'0'.repeat(32)}${B.slice(-4)}`.toLowerCase(), name: 'Mine' };
     expect(textOf(await world.use('label set', like, noa))).not.toMatch(/Secret|Look-alike/);
@@ -344,7 +353,10 @@ describe('the manager role', () => {
   it('has Discord asked rarely about what that hides from the bot, which bans bots for too many refusals', async () => {
     const { discord, clock } = world;
     const made = { type: 11, guildId: harbor.id, parentId: harbor.whales };
-    const threads = Array.from({ length: 25 }, (_, n) => discord.act({ do: 'channel.create', name: `t${n}`, ...made }).id!);
+    const threads = Array.from(
+      { length: 25 },
+      (_, n) => discord.act({ do: 'channel.create', name: `t${n}`, ...made }).id!,
+    );
     for (const channelId of threads) await world.subscribe({ channelId });
     for (const channelId of threads) discord.act({ do: 'channel.update', channelId, archived: true });
     discord.act({ do: 'channel.forbid', channelId: harbor.whales });

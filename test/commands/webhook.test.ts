@@ -215,6 +215,25 @@ describe('/webhook remove', () => {
     expect((await world.store.subscriptions.list(harbor.id)).map(({ id }) => id)).toEqual([other.id]);
   });
 
+  it('says to the manager role that more falls silent where it cannot see, not what, and leaves that alone', async () => {
+    const { id: guildId, watchers, treasury } = harbor;
+    await world.store.servers.change(guildId, { managerRole: watchers });
+    world.discord.act({ do: 'member.update', guildId, userId: seed.noa, roleIds: [watchers] });
+    const noa = { as: seed.noa };
+    await world.subscribe({ label: 'Open' });
+    const secret = await world.subscribe({ channelId: treasury, label: 'Secret' });
+    const asked = await world.use('webhook remove', { webhook: 'w', addresses: A }, noa);
+    expect(textOf(asked)).toMatch(
+      /Falls silent here\*\*\n`Open` in <#.*\n1 subscription is in a channel that you cannot/,
+    );
+    removal = { status: 201, body: { message: 'Addresses deleted' } };
+    const done = await world.press(asked, 'webhook:confirm', noa);
+    for (const shown of [asked, done]) expect(textOf(shown)).not.toMatch(new RegExp(`Secret|${treasury}`));
+    expect(textOf(await world.press(done, 'webhook:forget', noa))).toContain('Removed 1 subscription here');
+    expect((await world.store.subscriptions.list(guildId)).map(({ id }) => id)).toEqual([secret.id]);
+    world.discord.act({ do: 'member.update', guildId, userId: seed.noa, roleIds: [] });
+  });
+
   it('keeps what another server of this bot needs, without saying who', async () => {
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
     const asked = await remove(`${A} ${B}`);
