@@ -115,6 +115,7 @@ export async function startApp(
     intake,
     tokens: paths.tokens,
     now: arrivals,
+    after: (ms, run) => clock.after(ms, run),
     log,
     onReceived: () => void metrics.counts.received++,
     onRefused(reason, source, scope) {

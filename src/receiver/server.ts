@@ -3,6 +3,7 @@ import { METHODS } from 'node:http';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { type Clock, systemClock } from '../domain/clock.ts';
 import { schemaController } from './compilers.ts';
 import { type Intake, REFUSALS, type Refusal, type Ticket } from './intake.ts';
 import { sourceAddress } from './source.ts';
@@ -27,12 +28,13 @@ declare module 'fastify' {
   }
 }
 
-/** What the receiver needs. `tokens()` gives the active ones at the time of each request. */
+/** What the receiver needs. `tokens()` gives the active ones at the time of each request; `after` times the answers. */
 export interface ReceiverOptions {
   config: Pick<Config, 'RECEIVER_SOURCES' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
   intake: Intake;
   tokens(): readonly PathToken[];
   now(): number;
+  after?: Clock['after'];
   log: Logger;
   /** `source` and `scope` where they are known. */
   onRefused(reason: RefusalReason, source: string | null, scope: number | null): void;
@@ -43,7 +45,8 @@ export interface ReceiverOptions {
  * The HTTP server that deliveries are posted to: `/hooks/{token}`. Token, method and source are judged before the body
  * is read; 200 is written once the bytes are on disk; what the body says is not judged here.
  */
-export function createReceiver({ config, intake, tokens, now, log, onRefused, onReceived }: ReceiverOptions) {
+export function createReceiver(options: ReceiverOptions) {
+  const { config, intake, tokens, now, after = systemClock.after, log, onRefused, onReceived } = options;
   const app = fastify({
     logger: false,
     schemaController,
@@ -97,11 +100,11 @@ export function createReceiver({ config, intake, tokens, now, log, onRefused, on
     const response = reply.raw;
     // Whatever the sender calls it, these are bytes to keep.
     request.headers['content-type'] = 'application/octet-stream';
-    const slow = setTimeout(() => {
+    const stopDeadline = after(DEADLINE_MS, () => {
       if (!reply.sent) void unavailable(reply.header('connection', 'close'), 'late');
-    }, DEADLINE_MS);
+    });
     response.once('close', () => {
-      clearTimeout(slow);
+      stopDeadline();
       intake.end(ticket, response.writableFinished && response.statusCode === 200 ? now() : null);
     });
     done();

@@ -30,6 +30,8 @@ beforeAll(async () => {
     intake: createIntake({ store, now: Date.now, onStored: () => undefined }),
     tokens: () => [{ token: TOKEN, scope: 0 }],
     now: Date.now,
+    // However long a busy machine takes.
+    after: () => () => undefined,
     log: pino({ level: 'silent' }),
     onRefused: () => undefined,
     onReceived: () => undefined,

@@ -6,6 +6,7 @@ import pino from 'pino';
 import { request } from 'undici';
 import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import { createIntake } from '../../src/receiver/intake.ts';
 import { createReceiver, type PathToken } from '../../src/receiver/server.ts';
 import { openStore } from '../../src/store/client.ts';
@@ -19,6 +20,8 @@ interface Parts {
   environment?: Record<string, string>;
   tokens?: () => PathToken[];
   now?: () => number;
+  /** Default: no deadline passes, however long a busy machine takes. */
+  after?: Clock['after'];
   /** Stands between the receiver and its database. */
   between?: (store: Store) => Store;
 }
@@ -27,6 +30,7 @@ interface Parts {
 export async function startReceiver({
   environment = {},
   now = Date.now,
+  after = () => () => undefined,
   between = (store) => store,
   tokens = () => [
     { token: TOKEN, scope: 0 },
@@ -44,6 +48,7 @@ export async function startReceiver({
     intake,
     tokens,
     now,
+    after,
     log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
     onRefused: (reason, source) => refused.push(`${reason} ${source ?? ''}`.trim()),
     onReceived: () => undefined,

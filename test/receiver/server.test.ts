@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../sandbox/discord/index.ts';
 import { StoreError } from '../../src/errors.ts';
 import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN, until } from './harness.ts';
 
@@ -183,27 +184,33 @@ describe('trouble', () => {
   });
 
   it('a body that never ends: 503 within the sender’s 3 s, and the others are served meanwhile', async () => {
-    const receiver = await startReceiver();
+    const clock = new ManualClock();
+    const receiver = await startReceiver({ after: clock.after.bind(clock) });
     const socket = await receiver.open();
     socket.write(`${head(100)}half`);
+    await until(() => receiver.intake.state().open === 1);
     const answer = firstLine(socket);
     expect((await receiver.post(`/hooks/${TOKEN}`, 'whole')).status).toBe(200);
+    clock.advance(2_000);
     expect(await answer).toContain('503');
     expect(await receiver.stored()).toEqual([[0, 'whole']]);
   });
 
   it('a sender that is gone before the answer leaves the delivery owed', async () => {
-    const receiver = await startReceiver();
-    const other = new Database(receiver.file);
-    other.exec('BEGIN IMMEDIATE');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const receiver = await startReceiver({
+      between: (store) => ({
+        ...store,
+        inbox: { ...store.inbox, append: (rows) => released.then(() => store.inbox.append(rows)) },
+      }),
+    });
     const socket = await receiver.open();
     const ticket = receiver.intake.state().open;
     socket.write(`${head(2)}hi`);
     await until(() => receiver.intake.state().open > ticket);
     socket.destroy();
     await until(() => receiver.intake.state().open === ticket);
-    other.exec('COMMIT');
-    other.close();
+    release();
     await until(async () => (await receiver.stored()).length === 1);
     expect(receiver.intake.outcome((await receiver.store.inbox.next(1))[0]!.id)).toBeNull();
   });
