@@ -52,5 +52,5 @@ test('anvil ends with its parent, even when that is killed', async () => {
   expect(await answers(String(rpcUrl))).toBe(true);
   parent.kill('SIGKILL');
   await once(parent, 'exit');
-  await expect.poll(() => answers(String(rpcUrl)), { interval: 20, timeout: 10_000 }).toBe(false);
+  await expect.poll(() => answers(String(rpcUrl)), { interval: 20, timeout: 120_000 }).toBe(false);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { linksOf as linksToShow } from '../../commands/provider/show.ts';
 import { translator } from '../../src/languages/index.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
@@ -15,9 +15,10 @@ afterAll(async () => {
   await world.close();
   await upstream.close();
 });
+const discovery = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, now: world.parts.now, timeoutMs });
 beforeEach(() => {
   // A fresh client, so that no test lives on what another one made it remember.
-  world.parts.discovery = createDiscovery({ url: upstream.url, now: world.parts.now, timeoutMs: 200 });
+  world.parts.discovery = discovery();
   upstream.requests.length = 0;
 });
 
@@ -142,6 +143,7 @@ describe('/provider search', () => {
   ];
   it.each(wrong)('explains: %s', async (_name, given, sentence) => {
     upstream.set(() => given);
+    if (given === null) world.parts.discovery = discovery(50);
     expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(sentence);
   });
 
@@ -156,10 +158,15 @@ describe('/provider search', () => {
 
   it('offers the active categories, and the known ones when the service hangs', async () => {
     directory([]);
-    expect(await world.choices('provider search', 'category', { category: 'bra' })).toEqual([
-      { name: 'brandnew', value: 'brandnew' },
-    ]);
-    world.parts.discovery = createDiscovery({ url: upstream.url, now: world.parts.now, timeoutMs: 50 });
+    // The service may need longer than choices may wait; what it says then is remembered.
+    await vi.waitFor(
+      async () =>
+        expect(await world.choices('provider search', 'category', { category: 'bra' })).toEqual([
+          { name: 'brandnew', value: 'brandnew' },
+        ]),
+      { timeout: 120_000 },
+    );
+    world.parts.discovery = discovery(50);
     upstream.set(() => null);
     expect(await world.choices('provider search', 'category')).toHaveLength(12);
   });
@@ -169,7 +176,7 @@ describe('/provider categories', () => {
   it('lists the active ones, or says that these are the generally known ones', async () => {
     directory([]);
     expect(textOf(await world.use('provider categories'))).toContain('`apis` · `brandnew`');
-    world.parts.discovery = createDiscovery({ url: upstream.url, now: world.parts.now, timeoutMs: 50 });
+    world.parts.discovery = discovery();
     upstream.set(() => HTML);
     expect(textOf(await world.use('provider categories'))).toMatch(/12 categories[\s\S]*generally known/);
   });

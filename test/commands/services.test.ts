@@ -38,7 +38,7 @@ beforeAll(async () => {
       discovery: createDiscovery({ url: services.discoveryUrl, now }),
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await world?.close();
   await services?.close();

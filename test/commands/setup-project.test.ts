@@ -18,6 +18,7 @@ afterAll(async () => {
   await upstream.close();
 });
 beforeEach(() => {
+  world.parts.projects = world.openProjects();
   list = { body: [] };
   upstream.requests.length = 0;
 });
@@ -89,6 +90,7 @@ describe('/setup project', () => {
   ];
   it.each(wrong)('stores nothing and says what to do: %s', async (_name, keys, given, sentence) => {
     list = given;
+    if (given === null) world.parts.projects = world.openProjects(upstream.url, 7, 50);
     const text = textOf(await store(keys));
     expect(text).toMatch(sentence);
     expect(text).toContain('Nothing was stored.');
@@ -97,17 +99,14 @@ describe('/setup project', () => {
   });
 
   it('is off, and says who can turn it on, when the service is not configured', async () => {
-    const { projects } = world.parts;
     world.parts.projects = world.openProjects('');
     const answer = await world.use('setup project', {}, here);
     expect(answer.modal).toBeNull();
     expect(textOf(answer)).toMatch(/`NOTIFICATION_URL`/);
-    world.parts.projects = projects;
   });
 
   it('whose keys cannot be opened any more is told so, and stored again', async () => {
     const url = urlIn(textOf(await store()))!;
-    const { projects } = world.parts;
     world.parts.projects = world.openProjects(upstream.url, 8);
     expect(textOf(await world.use('webhook list', {}, here))).toMatch(
       /keys cannot be read any more.*Events still arrive/,
@@ -116,7 +115,6 @@ describe('/setup project', () => {
     expect(await world.choices('webhook remove', 'webhook', {}, here)).toEqual([]);
     expect(urlIn(textOf(await store()))).toBe(url);
     expect(textOf(await world.use('webhook list', {}, here))).toContain('0 webhooks');
-    world.parts.projects = projects;
   });
 });
 

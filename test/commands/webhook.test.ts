@@ -30,6 +30,7 @@ afterAll(async () => {
   await upstream.close();
 });
 beforeEach(() => {
+  world.parts.projects = world.openProjects();
   upstream.requests.length = 0;
   list = {
     body: [
@@ -105,6 +106,7 @@ describe('/webhook list', () => {
   ];
   it.each(wrong)('explains: %s', async (_name, given, sentence) => {
     list = given;
+    if (given === null) world.parts.projects = world.openProjects(upstream.url, 7, 50);
     expect(textOf(await world.use('webhook list'))).toMatch(sentence);
   });
 
@@ -115,11 +117,9 @@ describe('/webhook list', () => {
   });
 
   it('says who can turn it on', async () => {
-    const { projects } = world.parts;
     world.parts.projects = world.openProjects('');
     expect(textOf(await world.use('webhook list'))).toMatch(/off here.*`NOTIFICATION_URL`/);
     expect(await world.choices('webhook remove', 'webhook')).toEqual([]);
-    world.parts.projects = projects;
   });
 });
 

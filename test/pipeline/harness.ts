@@ -32,6 +32,8 @@ export interface Pipeline {
   clock: ManualClock;
   /** Sets the machine's clock forward or back; its timers and Discord go on as they were. */
   jump(ms: number): void;
+  /** From now on answers about these channels are waited for only shortly; about others as long as any machine takes. */
+  giveUpSoon(...channelIds: string[]): void;
   discord: Discord;
   readonly store: Store;
   readonly deliverer: Deliverer;
@@ -91,12 +93,23 @@ export async function startPipeline({
   const discord = await startDiscord({ clock, limits: 'none', ...options });
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   const outcomes = new Map<number, number | null>();
+  const hurried = new Set<string>();
+  const connection = (): Sender => {
+    const senderOf = (timeoutMs: number) => createSender({ token: discord.token, apiUrl: discord.apiUrl, timeoutMs });
+    const [patient, hasty] = [senderOf(120_000), senderOf(300)];
+    const of = (channelId: string) => (hurried.has(channelId) ? hasty : patient);
+    return {
+      create: (channelId, ...rest) => of(channelId).create(channelId, ...rest),
+      edit: (channelId, ...rest) => of(channelId).edit(channelId, ...rest),
+      find: (channelId, ...rest) => of(channelId).find(channelId, ...rest),
+    };
+  };
 
   const start = async () => {
     const opened = await openStore(file);
     const deliverer = startDeliverer({
       store: opened.store,
-      sender: sender(createSender({ token: discord.token, apiUrl: discord.apiUrl, timeoutMs: 300 })),
+      sender: sender(connection()),
       clock: machine,
       log,
       random: () => 1,
@@ -145,6 +158,9 @@ export async function startPipeline({
     clock,
     jump(ms) {
       wrong += ms;
+    },
+    giveUpSoon(...channelIds) {
+      for (const id of channelIds) hurried.add(id);
     },
     discord,
     get store() {

@@ -11,7 +11,7 @@ afterAll(() => upstream.close());
 beforeEach(() => {
   upstream.requests.length = 0;
 });
-const client = (timeoutMs = 5_000) => createNotification({ url: `${upstream.url}/v0`, ...KEYS, timeoutMs });
+const client = (timeoutMs = 60_000) => createNotification({ url: `${upstream.url}/v0`, ...KEYS, timeoutMs });
 
 const FORBIDDEN: Given = {
   status: 403,
@@ -112,7 +112,7 @@ describe('a webhook’s addresses', () => {
     ['a frame', { result: [row(A), row(B)] }],
   ])('reads %s', async (_name, body) => {
     upstream.set(() => ({ body }));
-    expect(await client().addresses('w/1', 1_000)).toEqual({ status: 'ok', addresses: lower });
+    expect(await client().addresses('w/1', 60_000)).toEqual({ status: 'ok', addresses: lower });
     expect(upstream.requests.at(-1)!.url).toBe('/v0/webhook/addresses/w%2F1?apiKey=public+key');
   });
 
@@ -124,7 +124,7 @@ describe('a webhook’s addresses', () => {
       [null, 'timeout'],
     ] as const) {
       upstream.set(() => given);
-      expect(await client().addresses('w', 200)).toEqual({ status });
+      expect(await client().addresses('w', given ? 60_000 : 50)).toEqual({ status });
     }
   });
 });
