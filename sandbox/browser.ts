@@ -24,6 +24,8 @@ export function launchChromium(executablePath: string): Promise<Browser> {
     args: [
       '--no-sandbox',
       '--disable-gpu',
+      // Containers have little shared memory, or none.
+      '--disable-dev-shm-usage',
       '--disable-quic',
       '--no-first-run',
       '--disable-background-networking',

@@ -18,7 +18,9 @@ const ORCHIDS: Project = { id: 'orchid', key: 'orchid-key', secret: 'orchid-secr
 /** What the pretended coin is called. */
 const COIN = 'HARBOR';
 const BLOCK_POLL_MS = 250;
-const BOT_READY_MS = 30_000;
+const BOT_READY_MS = 90_000;
+/** On a busy machine the bot may miss Discord's three seconds. */
+const TRIES = 5;
 
 /** Hears of each part as it stands, and is given the way to end it; what was given last is ended first. */
 export interface Progress {
@@ -161,8 +163,8 @@ function firstScope({ wallets, tokens }: Chain): string[] {
   return [wallets.Treasury, wallets.Payroll, wallets.Grants, tokens.bell.address];
 }
 
-/** Types the first subscriptions, as Ada, who owns both servers. */
-async function subscribe(discord: Discord, { wallets, tokens }: Chain): Promise<void> {
+/** Types the first subscriptions, as Ada, who owns both servers; throws when the bot answers none of some tries. */
+export async function subscribe(discord: Discord, { wallets, tokens }: Pick<Chain, 'wallets' | 'tokens'>): Promise<void> {
   const { harbor, orchid } = seed;
   discord.act({ do: 'role.update', roleId: harbor.watchers, mentionable: true });
   discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [harbor.watchers] });
@@ -173,8 +175,13 @@ async function subscribe(discord: Discord, { wallets, tokens }: Chain): Promise<
     [harbor.treasury, { address: wallets.Treasury, label: 'Treasury', direction: 'outgoing' }],
     [orchid.alerts, { address: wallets.Grants, label: 'Grants' }],
   ];
-  for (const [channelId, options] of typed) {
+  const add = async (channelId: string, options: Record<string, string>): Promise<boolean> => {
     const used = await discord.use({ kind: 'command', name: 'subscription add', userId: seed.ada, channelId, options });
-    await used.final();
+    return (await used.final()).status === 'acknowledged';
+  };
+  for (const [channelId, options] of typed) {
+    let isAnswered = false;
+    for (let n = 0; n < TRIES && !isAnswered; n++) isAnswered = await add(channelId, options);
+    if (!isAnswered) throw new Error('The bot does not answer /subscription add.');
   }
 }
