@@ -17,6 +17,8 @@ export interface Sent {
 /** Transfers that go to the same few channels before the next few have their turn. */
 const TURN = 150;
 const AT_ONCE = 6;
+/** So few wait at a time that no channel's backlog becomes a digest. */
+export const ENOUGH = 50;
 
 const STRANGER = `0x${'d'.repeat(40)}`;
 const TOKEN = `0x${'7'.repeat(40)}`;
@@ -34,10 +36,12 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
   const { deliver, later, unanswered, close } = startDeliveries({ url, retriesMs: RETRIES, repeats });
   const sent = new Map<string, Sent>();
   let serial = 0;
+  let acknowledged = 0;
 
   const post = (event: Sent, body: object) =>
     deliver(JSON.stringify(body), () => {
       event.acknowledged = true;
+      acknowledged++;
     });
 
   function transfer(): void {
@@ -88,13 +92,14 @@ export function startSender(url: string, watched: Watched[], waiting: () => numb
     post(event, { ...body, ...token, from: STRANGER, tokenId, direction: 'incoming' });
   }
 
-  // So few at a time that no channel's backlog becomes a digest.
   const pulse = setInterval(() => {
-    if (waiting() < 50) transfer();
+    if (waiting() < ENOUGH) transfer();
   }, 20);
 
   return {
     sent,
+    /** Bodies with a 200. */
+    acknowledged: () => acknowledged,
     /** Bodies without a 200 yet. */
     unanswered,
     /** No new transfers; what was begun is still repeated until it is answered. */

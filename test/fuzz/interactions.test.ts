@@ -3,8 +3,8 @@ import { request } from 'undici';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { commands } from '../../commands/index.ts';
 import { Gateway } from '../../sandbox/discord/gateway.ts';
-import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { type Bot, startBot, temporaryFile, until } from '../lifecycle/bot.ts';
+import { type Discord, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { accepted, type Bot, startBot, temporaryFile, until } from '../lifecycle/bot.ts';
 import { NAUGHTY } from './naughty.ts';
 
 /*
@@ -112,7 +112,8 @@ async function ready(discord: Discord): Promise<Bot> {
 }
 
 it('whatever an interaction looks like, the bot goes on, and answers the next one', async () => {
-  const discord = await startDiscord({ limits: 'none' });
+  // Its time stands still: how long a busy machine takes to answer is no matter here.
+  const discord = await startDiscord({ limits: 'none', clock: new ManualClock(Date.now()) });
   const bot = await ready(discord);
   // What the library knows no class for never gets to the bot.
   const isKnown = ({ type, data }: Packet) => {
@@ -143,7 +144,7 @@ it('whatever an interaction looks like, the bot goes on, and answers the next on
   await until(() => bot.log.filter(({ msg }) => told.includes(msg)).length >= RUNS + known);
   expect(known).toBeGreaterThan(RUNS / 4);
   expect((await request(`${bot.ops}/healthz`)).statusCode).toBe(200);
-  expect(await bot.post('still here')).toBe(200);
+  await accepted(() => bot.post('still here'));
   expect(discord.state.sessions).toMatchObject([{ connected: true, resumed: 0 }]);
   await discord.close();
-}, 90_000);
+}, 900_000);

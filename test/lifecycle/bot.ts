@@ -45,7 +45,7 @@ export interface Bot {
   log: readonly Line[];
   /** The next line of the log with this message. */
   said(message: string): Promise<Line>;
-  post(body: string, options?: { dispatcher?: Dispatcher }): Promise<number>;
+  post(body: string, options?: { dispatcher?: Dispatcher; headersTimeout?: number }): Promise<number>;
   /** A connection to the receiver, open. */
   connect(): Promise<Socket>;
 }
@@ -127,9 +127,6 @@ export async function startBot(
       const answer = await request(`${receiver}/hooks/${environment.RECEIVER_TOKEN ?? TOKEN}`, {
         method: 'POST',
         body,
-        // The sender's own patience.
-        headersTimeout: 3_000,
-        bodyTimeout: 3_000,
         ...options,
       });
       await answer.body.dump();
@@ -144,6 +141,14 @@ export async function startBot(
       return socket;
     },
   };
+}
+
+/** Delivers again and again until the answer is 200, as senders do: a busy machine may not manage it in time at first. */
+export async function accepted(post: () => Promise<number>): Promise<void> {
+  for (let status = 0; status !== 200; ) {
+    status = await post();
+    if (status !== 200 && status !== 503) throw new Error(`The delivery was answered with ${status}.`);
+  }
 }
 
 /** The beginning of a request with a body that never comes to its end. */

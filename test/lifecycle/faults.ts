@@ -2,15 +2,22 @@ import { existsSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { systemClock } from '../../src/domain/clock.ts';
 import { migrations } from '../../src/store/migrations.ts';
 
 /**
  * Preloaded into the bot (`node --import`) and into its database thread, to bring about what tests cannot from outside.
  * PAGE_LIMIT: a file with the number of pages that the database may have, read again and again. NEXT_SCHEMA: SQL of one
- * more migration. THREAD_END: a file; the database's thread ends when it is there. SIGUSR2 prints the longest delay of the event loop since the last time, in milliseconds.
+ * more migration. THREAD_END: a file; the database's thread ends when it is there. SLOW: so many times as long as it should
+ * takes whatever the bot's clock times. SIGUSR2 prints the longest delay of the event loop since the last time, in milliseconds.
  */
 
-const { PAGE_LIMIT, NEXT_SCHEMA, THREAD_END } = process.env;
+const { PAGE_LIMIT, NEXT_SCHEMA, THREAD_END, SLOW } = process.env;
+
+if (SLOW) {
+  const { after } = systemClock;
+  systemClock.after = (ms, run) => after(ms * Number(SLOW), run);
+}
 
 if (NEXT_SCHEMA) migrations.push(NEXT_SCHEMA);
 

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { restore } from '../../src/store/backup.ts';
 import { migrations } from '../../src/store/migrations.ts';
-import { bodiesIn, startBot, startInVain, temporaryFile } from './bot.ts';
+import { accepted, bodiesIn, startBot, startInVain, temporaryFile } from './bot.ts';
 
 const NEXT_SCHEMA = `CREATE TABLE next_version (a); INSERT INTO next_version VALUES (1);
   ALTER TABLE guilds ADD COLUMN next_version TEXT; UPDATE quarantine SET reason = 'changed' WHERE 0;`;
@@ -111,14 +111,14 @@ describe.each(schemas.map((_, version) => [version]))('from schema %i', (from) =
     const completed = look(file);
     expect([completed.version, completed.sound]).toEqual([schemas.length, true]);
     expectKept(before.rows, completed.rows);
-    expect(await bot.post('more')).toBe(200);
+    await accepted(() => bot.post('more'));
 
     const copy = `${file}.before-schema-${schemas.length}`;
     expect(existsSync(`${copy}.partial`)).toBe(false);
     if (from === 0) return;
     expect(look(copy)).toEqual(before);
     expect(bodiesIn(copy)).toEqual(['kept']);
-  }, 90_000);
+  });
 });
 
 it('an update after one that was taken back keeps a copy of what was written between them', async () => {

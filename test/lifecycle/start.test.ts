@@ -1,13 +1,13 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { expect, it, onTestFinished, vi } from 'vitest';
-import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { type Discord, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { openTables } from '../../src/store/tables.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
-import { startBot, startInVain, temporaryFile } from './bot.ts';
+import { accepted, startBot, startInVain, temporaryFile, until } from './bot.ts';
 
 const ROWS = 100_000;
 const CHANNEL = seed.harbor.alerts;
@@ -26,7 +26,7 @@ it('a second process on the same file ends with a message that names the file; t
   expect(code).toBe(1);
   expect(stderr).toContain(`Another process is using ${file}.`);
   expect(stderr).toContain('DATABASE_URL');
-  expect(await bot.post('still here')).toBe(200);
+  await accepted(() => bot.post('still here'));
 });
 
 it('a database of a newer version ends the start with a message, and is not touched', async () => {
@@ -67,7 +67,7 @@ it('names at its start the services that are not configured, its database, and w
 
 it('a path token that may be guessed works, and is warned of', async () => {
   const bot = await startBot(temporaryFile(), { RECEIVER_TOKEN: 'bell' });
-  expect(await bot.post('any')).toBe(200);
+  await accepted(() => bot.post('any'));
   expect(bot.log.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^RECEIVER_TOKEN is so short/));
 });
 
@@ -80,10 +80,8 @@ it('a start goes on with the erasing of a server that a crash broke off', async 
   openTables(db).erasure.begin('gone');
   close();
   await startBot(file);
-  await vi.waitFor(
-    () => expect(read(file, 'SELECT guild_id AS guild FROM audit')).toEqual([{ guild: 'stays' }]),
-    10_000,
-  );
+  await until(() => read(file, 'SELECT guild_id AS guild FROM audit').length === 1);
+  expect(read(file, 'SELECT guild_id AS guild FROM audit')).toEqual([{ guild: 'stays' }]);
 });
 
 it('a host that is not here, and what is no database, end the start with the variable to mend', async () => {
@@ -152,7 +150,8 @@ it('what the bot makes is for its user alone, as is from then on what an older v
 });
 
 async function standIn(): Promise<Discord> {
-  const discord = await startDiscord({ limits: 'none' });
+  // Its time stands still: how long a busy machine takes to answer is no matter here.
+  const discord = await startDiscord({ limits: 'none', clock: new ManualClock(Date.now()) });
   onTestFinished(() => discord.close());
   return discord;
 }
@@ -173,10 +172,11 @@ function fill(file: string, sql: string, values: Record<string, string> = {}): v
 async function resumes(file: string, table: string): Promise<void> {
   const discord = await standIn();
   const bot = await startBot(file, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
-  expect(await bot.post('not understood')).toBe(200);
+  const delivered = accepted(() => bot.post('not understood'));
   await discord.until(() => discord.messages(CHANNEL).length > 0);
   const [{ n } = { n: 0 }] = read<{ n: number }>(file, `SELECT count(*) AS n FROM ${table}`);
   expect(n).toBeGreaterThan(ROWS / 2);
+  await delivered;
 }
 
 it('a start with 100,000 deliveries that wait to be routed tells the first of them at once', async () => {
@@ -199,7 +199,8 @@ it('a start with 100,000 alerts that wait for their message sends the first of t
   const discord = await standIn();
   fill(scratch, 'SELECT 1');
   const bot = await startBot(scratch, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
-  expect(await bot.post(JSON.stringify(payment()))).toBe(200);
+  const body = JSON.stringify(payment());
+  await accepted(() => bot.post(body));
   await discord.until(() => discord.messages(CHANNEL).length > 0);
   const [{ data } = { data: '' }] = read<{ data: string }>(scratch, 'SELECT data FROM transfers');
   const [{ matches } = { matches: '' }] = read<{ matches: string }>(scratch, 'SELECT matches FROM alerts');

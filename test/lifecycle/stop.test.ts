@@ -3,7 +3,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
-import { bodiesIn, HALF, startBot, temporaryFile } from './bot.ts';
+import { timed } from '../slowness.ts';
+import { accepted, bodiesIn, HALF, startBot, temporaryFile } from './bot.ts';
 
 const STOPPED = Symbol('no connection');
 
@@ -30,11 +31,11 @@ it('SIGTERM under load: ends with 0 within 8 s; every delivery is stored, refuse
   };
   const workers = Array.from({ length: 16 }, (_, name) => worker(name));
   await enough.promise;
-  const began = performance.now();
-  bot.kill('SIGTERM');
-  const { code } = await bot.ended;
-  expect(code).toBe(0);
-  expect(performance.now() - began).toBeLessThan(8_000);
+  const took = await timed(async () => {
+    bot.kill('SIGTERM');
+    expect((await bot.ended).code).toBe(0);
+  });
+  expect(took).toBeLessThan(8_000);
   await Promise.all(workers);
   expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
   const kept = new Set(bodiesIn(file));
@@ -43,12 +44,13 @@ it('SIGTERM under load: ends with 0 within 8 s; every delivery is stored, refuse
 
 it('a delivery that is on its way at SIGTERM is stored and answered', async () => {
   const file = temporaryFile();
-  const bot = await startBot(file);
+  // How long this machine takes is no matter: what may take two seconds may take 20 here.
+  const bot = await startBot(file, { SLOW: '10' });
   const socket = await bot.connect();
   const stopping = bot.said('stopping');
-  socket.write(HALF);
+  socket.write(HALF.replace('Host: x', 'Host: x\r\nConnection: close'));
   // Once another one is answered, the head of this one has been read.
-  expect(await bot.post('other')).toBe(200);
+  await accepted(() => bot.post('other'));
   bot.kill('SIGTERM');
   await stopping;
   socket.write('x'.repeat(96));
@@ -72,12 +74,13 @@ it('a message on its way at SIGTERM, to a Discord that does not answer: ends wit
   const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
   const hanging = discord.fault({ fault: { kind: 'hang', done: true }, path: '/channels/:channel/messages', times: 1 });
   const bot = await startBot(file, environment);
-  expect(await bot.post(JSON.stringify(payment()))).toBe(200);
+  const [first, second] = [JSON.stringify(payment()), JSON.stringify(payment())];
+  await accepted(() => bot.post(first));
   await discord.until(() => hanging.hits === 1);
   bot.kill('SIGTERM');
   expect((await bot.ended).code).toBe(0);
   const next = await startBot(file, environment);
-  expect(await next.post(JSON.stringify(payment()))).toBe(200);
+  await accepted(() => next.post(second));
   await discord.until(() => discord.messages(seed.harbor.alerts).length === 2);
   expect(discord.messages(seed.harbor.alerts).map(({ message }) => message.embeds.length)).toEqual([1, 1]);
 });
