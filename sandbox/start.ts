@@ -164,7 +164,10 @@ function firstScope({ wallets, tokens }: Chain): string[] {
 }
 
 /** Types the first subscriptions, as Ada, who owns both servers; throws when the bot answers none of some tries. */
-export async function subscribe(discord: Discord, { wallets, tokens }: Pick<Chain, 'wallets' | 'tokens'>): Promise<void> {
+export async function subscribe(
+  discord: Discord,
+  { wallets, tokens }: Pick<Chain, 'wallets' | 'tokens'>,
+): Promise<void> {
   const { harbor, orchid } = seed;
   discord.act({ do: 'role.update', roleId: harbor.watchers, mentionable: true });
   discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [harbor.watchers] });
