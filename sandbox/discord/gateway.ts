@@ -13,6 +13,8 @@ import type { World } from './world.ts';
 
 const HEARTBEAT_MS = 41_250;
 const REPLAYED = 5000;
+/** Servers of one session. */
+const GUILDS_MOST = 2500;
 const PRIVILEGED = Intent.GuildMembers | Intent.GuildPresences | Intent.MessageContent;
 
 interface Session {
@@ -33,6 +35,7 @@ const CLOSE = {
   alreadyAuthenticated: [4005, 'Already authenticated.'],
   invalidSequence: [4007, 'Invalid seq.'],
   invalidShard: [4010, 'Invalid shard.'],
+  shardingRequired: [4011, 'Sharding required.'],
   invalidVersion: [4012, 'Invalid API version.'],
   invalidIntents: [4013, 'Invalid intent(s).'],
   disallowedIntents: [4014, 'Disallowed intent(s).'],
@@ -207,6 +210,10 @@ export class Gateway {
     const [shard, count] = data.shard ?? [0, 1];
     if (!(shard >= 0 && shard < count)) return CLOSE.invalidShard;
     const { world } = this.parts;
+    const guilds = [...world.guilds.values()].filter(
+      ({ id, present }) => present && Number((BigInt(id) >> 22n) % BigInt(count)) === shard,
+    );
+    if (guilds.length > GUILDS_MOST) return CLOSE.shardingRequired;
     const session: Session = {
       id: randomBytes(16).toString('hex'),
       shard: [shard, count],
@@ -221,9 +228,6 @@ export class Gateway {
       if (old.socket === null && old.shard.join() === session.shard.join()) this.sessions.delete(old.id);
     this.sessions.set(session.id, session);
     this.identifies += 1;
-    const guilds = [...world.guilds.values()].filter(
-      ({ id, present }) => present && Number((BigInt(id) >> 22n) % BigInt(count)) === shard,
-    );
     this.send(session, 'READY', {
       v: 10,
       user: { ...apiUser(world.users.get(world.botId)!), verified: true, mfa_enabled: true, email: null },

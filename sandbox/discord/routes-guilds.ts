@@ -67,8 +67,9 @@ function botRoutes(core: Core): Route[] {
         status: 200,
         body: {
           url: url(),
-          shards: 1,
-          session_start_limit: { total: 1000, remaining: 1000, reset_after: 86_400_000, max_concurrency: 1 },
+          shards: Math.max(1, Math.ceil([...world.guilds.values()].filter(({ present }) => present).length / 1000)),
+          // Libraries wait 5 s between sessions where Discord opens fewer at once.
+          session_start_limit: { total: 1000, remaining: 1000, reset_after: 86_400_000, max_concurrency: 16 },
         },
       }),
     },

@@ -53,6 +53,7 @@ export function startGateway(options: GatewayOptions) {
   let client: Client | null = null;
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
+  let sharding = false;
 
   let loading: ReturnType<typeof load> | undefined;
   const load = async () => {
@@ -68,7 +69,7 @@ export function startGateway(options: GatewayOptions) {
   };
 
   function connect(): void {
-    const current = makeClient(options);
+    const current = makeClient(options, sharding);
     current.on(Events.InteractionCreate, (interaction) => void answer(interaction));
     client = current;
     let over = false;
@@ -80,6 +81,7 @@ export function startGateway(options: GatewayOptions) {
       current.on(Events.Error, () => {});
       current.destroy().catch(() => {});
       state = isRefusal(error) ? 'unauthorized' : 'away';
+      sharding ||= needsSharding(error);
       if (state === 'unauthorized') options.onToken(false);
       const wait = state === 'unauthorized' ? UNAUTHORIZED_WAIT_MS : backOff(failures++, random());
       const refused = 'Discord refuses the token; set the right DISCORD_TOKEN and restart';
@@ -140,11 +142,15 @@ export function startGateway(options: GatewayOptions) {
   };
 }
 
-/** A client that keeps guilds, channels, roles and itself in memory, and nothing else. */
-function makeClient(options: GatewayOptions): Client {
+/**
+ * A client that keeps guilds, channels, roles and itself in memory, and nothing else. It uses one connection, or, where
+ * that is too few for Discord (above 2,500 servers), as many as Discord recommends.
+ */
+function makeClient(options: GatewayOptions, sharding: boolean): Client {
   const { log } = options;
   const client = new Client({
     intents: [GatewayIntentBits.Guilds],
+    ...(sharding && { shards: 'auto' as const }),
     rest: { api: options.apiUrl, makeRequest },
     ws: { buildStrategy: (manager) => new Sharding(manager) },
     waitGuildTimeout: GUILDS_MS,
@@ -257,6 +263,13 @@ function isRefusal(error: unknown): boolean {
     status === 401 ||
     message === 'Authentication failed'
   );
+}
+
+const SHARDING_REQUIRED = 4011;
+
+function needsSharding(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return code === SHARDING_REQUIRED || message === 'Sharding is required';
 }
 
 /** Words for the log, without the request: its headers hold the token. */

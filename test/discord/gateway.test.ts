@@ -79,6 +79,20 @@ describe('connecting', () => {
     await until(() => gateway.state() === 'ready');
   });
 
+  it('uses as many connections as Discord wants for many servers', async () => {
+    const discord = await standIn();
+    for (let n = 0; n < 2_501; n++) discord.act({ do: 'guild.create', name: `Server ${n}`, ownerId: seed.ada });
+    const { gateway, logged } = start(discord);
+    await until(() => has(logged, 'connected to Discord'));
+    expect(gateway.state()).toBe('ready');
+    expect(discord.state.sessions.map(({ shard }) => shard.join(' of ')).sort()).toEqual([
+      '0 of 3',
+      '1 of 3',
+      '2 of 3',
+    ]);
+    expect(gateway.client()?.guilds.cache.size).toBe(2_503);
+  });
+
   it('survives a refused token, and says so', async () => {
     const discord = await standIn();
     const taken: boolean[] = [];
