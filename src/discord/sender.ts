@@ -18,14 +18,14 @@ export type Outcome =
 /** Whether a message with a reference is in a channel; `unknown` when its history cannot be read and holds something. */
 export type Found = { status: 'found'; messageId: string } | { status: 'absent' } | { status: 'unknown' };
 
-/** JSON codes of a 403 that concern one channel. */
-const FORBIDDEN = new Set<unknown>([50001, 50013, 50083, 160005, 50024]);
+/** JSON codes of a 403 that concern one channel or server. */
+const FORBIDDEN = new Set<unknown>([50001, 50009, 50013, 50083, 50095, 160005, 50024]);
 /** Those of a 400 that say that the channel takes no new message now, whatever it tells: closed threads above all. */
-const CLOSED = new Set<unknown>([50008, 50024, 50083, 160005, 160006]);
-/** Those that concern what a message says: they are no reason to hold anything else. */
-const UNWANTED = new Set<unknown>([20009, 200000, 240000]);
+const CLOSED = new Set<unknown>([40058, 50008, 50024, 50083, 160005, 160006, 160007]);
+/** Those that concern what a message holds: they are no reason to hold anything else. */
+const UNWANTED = new Set<unknown>([20009, 200000, 240000, 400001]);
 /** Those of a Discord that takes nothing for a while. */
-const OVERLOADED = new Set<unknown>([40004, 130000]);
+const OVERLOADED = new Set<unknown>([40004, 40006, 110001, 130000]);
 
 /** An answer that the library would misread, as what it means. */
 class Misread extends Error {

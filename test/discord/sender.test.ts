@@ -89,8 +89,13 @@ describe('an answer that', () => {
     ['does not call itself JSON', 403, {}, word(50_013), { status: 'forbidden', code: 50_013 }],
     ['knows no such page', 404, JSON_TYPE, word(0), { status: 'breaker' }],
     ['takes nothing for a while', 400, JSON_TYPE, word(40_004), { status: 'breaker' }],
+    ['takes nothing of this kind for a while', 400, JSON_TYPE, word(40_006), { status: 'breaker' }],
     ['cannot take so much', 413, PAGE, page, { status: 'refused' }],
     ['does not want these words', 403, JSON_TYPE, word(240_000), { status: 'refused' }],
+    ['takes no files in this server', 403, JSON_TYPE, word(400_001), { status: 'refused' }],
+    ['does not reach this server from here', 403, JSON_TYPE, word(50_095), { status: 'forbidden', code: 50_095 }],
+    ['has no room for one more open thread', 400, JSON_TYPE, word(160_007), { status: 'forbidden', code: 160_007 }],
+    ['names a forum', 400, JSON_TYPE, word(40_058), { status: 'forbidden', code: 40_058 }],
     ['is of an archived thread', 400, JSON_TYPE, word(50_083), { status: 'forbidden', code: 50_083 }],
     ['is of a forum', 400, JSON_TYPE, word(50_008), { status: 'forbidden', code: 50_008 }],
   ])('%s (%i)', async (_name, status, headers, body, outcome) => {
