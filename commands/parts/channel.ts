@@ -43,6 +43,7 @@ export function checkTarget(
     throw new UserError(t('channel.noMessages', { channel: `<#${channelId}>` }));
   }
   const { guild, member } = interaction;
+  if (isLocked(guild, known)) throw new UserError(t('channel.locked', { channel: `<#${channelId}>` }));
   if (known && guild && member instanceof GuildMember && hasRoles(guild)) {
     if (known.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === false) {
       throw new UserError(t('channel.hidden'));
@@ -80,6 +81,12 @@ function ownPermissions(guild: Guild | null, channel: GuildBasedChannel | undefi
   const me = guild?.members.me;
   if (!guild || !channel || !me || !hasRoles(guild) || me.permissions.bitfield === 0n) return null;
   return channel.permissionsFor(me);
+}
+
+/** Whether a thread is known to be locked for the bot: then only who manages threads may write there. */
+export function isLocked(guild: Guild | null, channel: GuildBasedChannel | undefined): boolean {
+  if (!channel?.isThread() || !channel.locked) return false;
+  return ownPermissions(guild, channel)?.has(PermissionFlagsBits.ManageThreads) === false;
 }
 
 const hasRoles = (guild: Guild) => guild.roles.cache.has(guild.id);

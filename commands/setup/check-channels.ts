@@ -3,7 +3,7 @@ import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { ServerOverview } from '../../src/store/figures.ts';
-import { ALERT_EXTRAS, type Answer, askAbout, missingIn } from '../parts/channel.ts';
+import { ALERT_EXTRAS, type Answer, askAbout, isLocked, missingIn } from '../parts/channel.ts';
 import { nameOf } from '../subscription/find.ts';
 import { type Finding, fault, fine, someOf } from './finding.ts';
 
@@ -48,7 +48,7 @@ function judge(id: string, answer: Answer, guild: Guild | null, t: CommandContex
   const channel = `<#${id}>`;
   if (answer === 'gone') return fault(t('setup.check.channelGone', { channel }));
   if (answer === 'hidden') return fault(t('setup.check.channelHidden', { channel }));
-  if (answer?.isThread() && answer.archived && answer.locked) return fault(t('setup.check.channelClosed', { channel }));
+  if (isLocked(guild, answer)) return fault(t('setup.check.channelClosed', { channel }));
   const missing = missingIn(guild, id, null, t, ALERT_EXTRAS);
   if (missing.length === 0) return null;
   return fault(t('setup.check.channelLacks', { channel, permissions: missing.join('**, **') }));

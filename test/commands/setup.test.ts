@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BOT_PERMISSIONS } from '../../sandbox/discord/seed.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import {
   A,
@@ -94,17 +95,29 @@ describe('/setup check', () => {
     world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: [] });
   });
 
-  it('knows a closed thread, and a channel that Discord refused', async () => {
+  it('knows a locked thread, and a channel that Discord refused', async () => {
     await world.clear();
     await world.subscribe({ channelId: harbor.audit });
     await world.subscribe({ channelId: harbor.whales });
-    world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: true, locked: true });
     const channel = 'INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, ?)';
     world.sql(channel, harbor.whales, harbor.id, 'parked');
-    const text = textOf(await world.use('setup check'));
-    expect(text).toMatch(new RegExp(`❌ <#${harbor.audit}> is a closed and locked thread`));
-    expect(text).toMatch(new RegExp(`❌ <#${harbor.whales}>: Discord refused my messages.*7 days`));
-    world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: false, locked: false });
+    for (const archived of [true, false]) {
+      world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived, locked: true });
+      const text = textOf(await world.use('setup check'));
+      expect(text).toMatch(new RegExp(`❌ <#${harbor.audit}> is a locked thread`));
+      expect(text).toMatch(new RegExp(`❌ <#${harbor.whales}>: Discord refused my messages.*7 days`));
+    }
+    const add = () => world.use('subscription add', { address: B, channel: harbor.audit });
+    expect(textOf(await add())).toContain(`<#${harbor.audit}> is a locked thread`);
+    // Who manages threads writes there all the same.
+    const own = world.discord.state.guilds
+      .find(({ id }) => id === harbor.id)!
+      .roles.find(({ name }) => name === 'Ledgerbell')!;
+    world.discord.act({ do: 'role.update', roleId: own.id, permissions: [...BOT_PERMISSIONS, 'ManageThreads'] });
+    expect(textOf(await add())).toContain('Watching');
+    expect(textOf(await world.use('setup check'))).not.toContain('is a locked thread');
+    world.discord.act({ do: 'role.update', roleId: own.id, permissions: [...BOT_PERMISSIONS] });
+    world.discord.act({ do: 'channel.update', channelId: harbor.audit, locked: false });
     await world.parts.eraseServer(harbor.id);
   });
 

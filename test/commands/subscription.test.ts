@@ -468,7 +468,7 @@ describe('/subscription test', () => {
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: true, locked: true });
     const closed = await world.subscribe({ channelId: harbor.audit });
     expect(textOf(await world.use('subscription test', { subscription: String(closed.id) }))).toMatch(
-      /closed and locked/,
+      /is a locked thread/,
     );
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: false, locked: false });
     const gone = await world.subscribe({ channelId: '1100000000000099999' });
