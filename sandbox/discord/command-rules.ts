@@ -5,6 +5,12 @@ import { conforms, type Json } from './validate.ts';
 
 const NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
 const TEXT_MAX = 8000;
+/** How many commands of a type there can be, globally and in each server. */
+export const COMMANDS_MAX: Record<number, number> = {
+  [ApplicationCommandType.ChatInput]: 100,
+  [ApplicationCommandType.User]: 15,
+  [ApplicationCommandType.Message]: 15,
+};
 const VALUE_MAX = 100;
 const LOCALES: readonly string[] = Object.values(Locale);
 const NESTED: readonly number[] = [Type.Subcommand, Type.SubcommandGroup];
@@ -77,6 +83,7 @@ function checkOptions(options: Json[], path: Path, depth: number, found: FieldEr
     if (seen.has(option.name))
       found.add([...at, 'name'], 'APPLICATION_COMMAND_OPTIONS_NAME_DUPLICATE', 'Option names must be unique.');
     seen.add(option.name);
+    if (!option.description?.trim()) found.required([...at, 'description']);
     const nested = NESTED.includes(option.type);
     if (nested !== NESTED.includes(options[0].type))
       found.add(
@@ -131,6 +138,7 @@ function checkOne(command: Json, path: Path, found: FieldErrors): void {
         'Context menu commands cannot have options',
       );
   }
+  for (const field of ['contexts', 'integration_types']) found.distinct([...path, field], command[field] ?? []);
   checkLocales(slash ? command : { ...command, options: null }, path, found);
   if (textOf(command) > TEXT_MAX)
     found.add(path, 'APPLICATION_COMMAND_TOO_LARGE', `Command exceeds maximum size (${TEXT_MAX})`);
@@ -148,8 +156,9 @@ export function checkCommands(body: Json): void {
   const found = new FieldErrors();
   if (!Array.isArray(body)) found.add([], 'LIST_TYPE_CONVERT', 'Only iterables may be used in a ListType');
   found.throwIfAny();
-  if (body.filter((command: Json) => (command?.type ?? 1) === ApplicationCommandType.ChatInput).length > 100)
-    throw errors.tooManyCommands();
+  for (const [type, most] of Object.entries(COMMANDS_MAX))
+    if (body.filter((command: Json) => (command?.type ?? 1) === Number(type)).length > most)
+      throw errors.tooManyCommands(most);
   const seen = new Set<string>();
   for (const [index, command] of body.entries()) {
     if (!conforms('commands-item', command, found, [index])) continue;

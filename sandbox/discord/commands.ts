@@ -1,12 +1,10 @@
 /** The registered commands of the application: global ones and those of single servers. */
 import { type APIApplicationCommand, ApplicationCommandType } from 'discord.js';
-import { checkCommand, checkCommands } from './command-rules.ts';
+import { COMMANDS_MAX, checkCommand, checkCommands } from './command-rules.ts';
 import type { CommandsState } from './control.ts';
 import { errors } from './errors.ts';
 import type { Events } from './events.ts';
 import type { Json } from './validate.ts';
-
-const LIMIT = 100;
 
 export class Commands {
   private readonly applicationId: string;
@@ -60,9 +58,10 @@ export class Commands {
   create(guildId: string | null, body: Json): { created: boolean; command: APIApplicationCommand } {
     if (this.strict) checkCommand(body);
     const old = this.list(guildId);
-    const known = old.find((one) => one.name === body.name && one.type === (body.type ?? 1));
-    if (!known && old.filter(({ type }) => type === ApplicationCommandType.ChatInput).length >= LIMIT)
-      throw errors.tooManyCommands();
+    const wanted: ApplicationCommandType = body.type ?? ApplicationCommandType.ChatInput;
+    const known = old.find((one) => one.name === body.name && one.type === wanted);
+    const most = COMMANDS_MAX[wanted] ?? Number.POSITIVE_INFINITY;
+    if (!known && old.filter(({ type }) => type === wanted).length >= most) throw errors.tooManyCommands(most);
     const command = this.build(guildId, body, known);
     this.store(guildId, [...old.filter((one) => one !== known), command]);
     return { created: !known, command };

@@ -46,6 +46,13 @@ export class FieldErrors {
     this.add(path, 'BASE_TYPE_REQUIRED', 'This field is required');
   }
 
+  /** Says of a list which values it holds twice, where Discord takes each once. */
+  distinct(path: Path, list: readonly unknown[]): void {
+    for (const [index, value] of list.entries())
+      if (list.indexOf(value) < index)
+        this.add([...path, index], 'SET_TYPE_ALREADY_CONTAINS_VALUE', 'The set already contains this value');
+  }
+
   /** Throws 400/50035 with everything that was added. */
   throwIfAny(message = 'Invalid Form Body'): void {
     if (this.found) throw new DiscordError(400, 50035, message, this.tree);
@@ -69,7 +76,8 @@ export const errors = {
   unknownWebhook: make(404, 10015, 'Unknown Webhook'),
   unknownInteraction: make(404, 10062, 'Unknown interaction'),
   unknownCommand: make(404, 10063, 'Unknown application command'),
-  tooManyCommands: make(400, 30032, 'Maximum number of application commands reached (100).'),
+  tooManyCommands: (most: number): DiscordError =>
+    new DiscordError(400, 30032, `Maximum number of application commands reached (${most}).`),
   alreadyAcknowledged: make(400, 40060, 'Interaction has already been acknowledged.'),
   tooLarge: make(413, 40005, 'Request entity too large'),
   missingAccess: make(403, 50001, 'Missing Access'),

@@ -107,6 +107,12 @@ function checkSelect(select: Json, path: Path, found: FieldErrors): void {
   if (!select.options) return;
   if (max > select.options.length)
     found.add([...path, 'max_values'], 'BASE_TYPE_MAX', `Must be ${select.options.length} or less.`);
+  if (select.options.filter((option: Json) => option.default).length > max)
+    found.add(
+      [...path, 'options'],
+      'SELECT_COMPONENT_TOO_MANY_DEFAULT_VALUES',
+      'The specified number of default values exceeds the specified maximum values',
+    );
   const seen = new Set<string>();
   for (const [index, option] of select.options.entries()) {
     if (seen.has(option.value))
@@ -150,6 +156,7 @@ function checkComponents(list: Json, path: Path, found: FieldErrors): { count: n
 }
 
 function checkMentions(allowed: Json, path: Path, found: FieldErrors): void {
+  for (const kind of ['parse', 'users', 'roles'] as const) found.distinct([...path, kind], allowed?.[kind] ?? []);
   for (const kind of ['users', 'roles'] as const) {
     if (!allowed?.parse?.includes(kind) || !allowed[kind]?.length) continue;
     found.add(

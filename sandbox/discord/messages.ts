@@ -75,9 +75,9 @@ export class Messages {
     this.created = 0;
   }
 
-  /** What a message with this nonce already is; throws 10008 if that was deleted since. */
-  repeated(channel: Channel, nonce: string): APIMessage | undefined {
-    const known = this.nonces.get(`${channel.id} ${nonce}`);
+  /** What a message of the bot with this nonce already is, in whichever channel; throws 10008 if that was deleted since. */
+  repeated(nonce: string): APIMessage | undefined {
+    const known = this.nonces.get(nonce);
     if (!known || known.at + NONCE_MS <= this.clock.now()) return undefined;
     const state = this.states.get(known.id);
     if (!state || state.deleted) throw errors.unknownMessage();
@@ -121,7 +121,7 @@ export class Messages {
     else this.byChannel.set(channel.id, [id]);
     this.created += 1;
     if (draft.visibleTo === undefined) channel.lastMessageId = id;
-    if (body.enforce_nonce && body.nonce != null) this.remember(`${channel.id} ${body.nonce}`, id);
+    if (body.enforce_nonce && body.nonce != null) this.remember(String(body.nonce), id);
     this.prune();
     this.record(state, 'created');
     return state;
@@ -162,14 +162,14 @@ export class Messages {
     this.byChannel.delete(channelId);
   }
 
-  private remember(key: string, id: string): void {
+  private remember(nonce: string, id: string): void {
     const now = this.clock.now();
     for (const [old, { at }] of this.nonces) {
       if (at + NONCE_MS > now) break;
       this.nonces.delete(old);
     }
-    this.nonces.delete(key);
-    this.nonces.set(key, { at: now, id });
+    this.nonces.delete(nonce);
+    this.nonces.set(nonce, { at: now, id });
   }
 
   private prune(): void {

@@ -68,9 +68,14 @@ export function sending(channel: Channel): PermissionName {
   return isThread(channel) ? 'SendMessagesInThreads' : 'SendMessages';
 }
 
+/** Whether a thread is locked for the bot: who manages threads writes there all the same. */
+export function isLockedOut(world: World, channel: Channel): boolean {
+  return channel.locked && !(botPermissions(world, channel) & Bit.ManageThreads);
+}
+
 /** Whether the bot may send plain messages here now. */
 export function botMaySend(world: World, channel: Channel): boolean {
-  if (!holdsMessages(channel) || channel.locked) return false;
+  if (!holdsMessages(channel) || isLockedOut(world, channel)) return false;
   const wanted = bits(['ViewChannel', sending(channel)]);
   return (botPermissions(world, channel) & wanted) === wanted;
 }

@@ -6,7 +6,7 @@ import { DiscordError, errors, FieldErrors } from './errors.ts';
 import { checkMessage, isEmpty } from './message-rules.ts';
 import { notifyChannel, notifyThread } from './notify.ts';
 import { apiChannel } from './objects.ts';
-import { accessible, botPermissions, sending } from './permissions.ts';
+import { accessible, botPermissions, isLockedOut, sending } from './permissions.ts';
 import type { Call, Route } from './route.ts';
 import { type Json, validate } from './validate.ts';
 import { type Channel, holdsMessages, isThread } from './world.ts';
@@ -20,7 +20,7 @@ function writable(core: Core, call: Call): Channel {
   if (call.uploads.length > 0) needed.push('AttachFiles');
   if (call.body.message_reference) needed.push('ReadMessageHistory');
   accessible(core.world, channel.id, needed);
-  if (channel.locked) throw errors.threadLocked();
+  if (isLockedOut(core.world, channel)) throw errors.threadLocked();
   const recipient = core.world.users.get(channel.recipientId ?? '');
   if (recipient && !recipient.acceptsDirectMessages) throw errors.cannotMessageUser();
   return channel;
@@ -39,7 +39,7 @@ function send(core: Core, call: Call): APIMessage {
     }
   }
   if (isEmpty(body, uploads)) throw errors.emptyMessage();
-  const repeated = body.enforce_nonce && body.nonce != null && core.messages.repeated(channel, String(body.nonce));
+  const repeated = body.enforce_nonce && body.nonce != null && core.messages.repeated(String(body.nonce));
   if (repeated) return repeated;
   // Whoever writes in an archived thread opens it again.
   if (channel.archived) {
@@ -65,6 +65,10 @@ function edit(core: Core, call: Call): APIMessage {
   const onlyFlags = Object.keys(body).every((key) => key === 'flags');
   if (!own && !onlyFlags) throw errors.cannotEditOthers();
   if (!own) accessible(core.world, state.channelId, ['ManageMessages']);
+  const channel = core.world.channels.get(state.channelId)!;
+  if (isLockedOut(core.world, channel)) throw errors.threadLocked();
+  // A new message opens a closed thread again, a changed one does not.
+  if (channel.archived) throw errors.threadArchived();
   const { attachments, flags } = state.message;
   if (core.strict)
     checkMessage(body, { kind: 'message-edit', uploads, existing: attachments.map(({ id }) => id), flags: flags ?? 0 });
@@ -77,11 +81,13 @@ function history(core: Core, call: Call): APIMessage[] {
   const channel = accessible(core.world, call.params.channel!);
   if (!holdsMessages(channel)) throw errors.notATextChannel();
   const limit = Number(call.query.limit ?? 50);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
-    const found = new FieldErrors();
+  const found = new FieldErrors();
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100)
     found.add(['limit'], 'NUMBER_TYPE_MAX', 'int value should be between 1 and 100.');
-    found.throwIfAny();
-  }
+  for (const key of ['before', 'after', 'around'])
+    if (!/^\d+$/.test(call.query[key] ?? '0'))
+      found.add([key], 'NUMBER_TYPE_COERCE', `Value "${call.query[key]}" is not snowflake.`);
+  found.throwIfAny();
   // Without the right to read history Discord shows nothing, but does not complain.
   if (channel.guildId !== null && !(botPermissions(core.world, channel) & (1n << 16n))) return [];
   const all = core.messages.in(channel.id).filter(({ visibleTo }) => visibleTo === null);

@@ -59,6 +59,7 @@ const WITH_MESSAGES: readonly number[] = [
   ChannelType.DM,
   ChannelType.GuildAnnouncement,
   ChannelType.GuildVoice,
+  ChannelType.GuildStageVoice,
   ...THREADS,
 ];
 

@@ -1,4 +1,4 @@
-import { AttachmentBuilder, type TextChannel } from 'discord.js';
+import { AttachmentBuilder, ChannelType, type TextChannel } from 'discord.js';
 import { expect, test } from 'vitest';
 import { type Discord, ManualClock, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
@@ -40,7 +40,8 @@ test('lists come newest first, before, after and around an id', async () => {
   expect(await list(`limit=2&before=${ids[3]}`)).toBe('21');
   expect(await list(`limit=2&after=${ids[3]}`)).toBe('54');
   expect(await list(`limit=3&around=${ids[3]}`)).toBe('432');
-  expect(await call(discord, 'GET', `${messages}?limit=101`)).toMatchObject({ status: 400, body: { code: 50035 } });
+  for (const wrong of ['limit=101', 'after=yesterday'])
+    expect(await call(discord, 'GET', `${messages}?${wrong}`)).toMatchObject({ status: 400, body: { code: 50035 } });
 });
 
 test('files are served, shown by embeds, and kept or dropped by edits', async () => {
@@ -88,7 +89,9 @@ test('a nonce that is enforced gives the first message back, until it is forgott
   clock.advance(4 * 60_000);
   const again = await send(discord, { ...body, content: 'changed' });
   expect(again).toMatchObject({ status: 200, body: { id: first.body.id, content: 'once' } });
-  expect((await send(discord, body, harbor.alerts)).body.id).not.toBe(first.body.id);
+  // In whichever channel: it names a message of the author.
+  expect((await send(discord, body, harbor.alerts)).body.id).toBe(first.body.id);
+  expect(discord.messages(harbor.alerts)).toEqual([]);
   expect(discord.messages(harbor.general)).toHaveLength(1);
   clock.advance(60_000);
   expect((await send(discord, body)).body.id).not.toBe(first.body.id);
@@ -146,6 +149,14 @@ test('what is unknown, hidden or forbidden is told apart', async () => {
   discord.act({ do: 'channel.allow', channelId: harbor.alerts });
   discord.act({ do: 'channel.update', channelId: harbor.audit, locked: true });
   expect(await refused(harbor.audit)).toEqual([403, 160005]);
+  const { id } = discord.act({
+    do: 'role.create',
+    guildId: harbor.id,
+    name: 'Moderator',
+    permissions: ['ViewChannel', 'SendMessagesInThreads', 'ManageThreads'],
+  });
+  discord.act({ do: 'member.update', guildId: harbor.id, userId: discord.botId, roleIds: [id!] });
+  expect((await send(discord, { content: 'x' }, harbor.audit)).status).toBe(200);
   discord.act({ do: 'channel.delete', channelId: harbor.alerts });
   expect(await refused(harbor.audit)).toEqual([404, 10003]);
 });
@@ -186,8 +197,23 @@ test('threads are opened on messages, and an archived one opens again when the b
   const thread = await message.startThread({ name: 'talk' });
   expect(thread.id).toBe(message.id);
   discord.act({ do: 'channel.update', channelId: thread.id, archived: true });
-  await thread.send('inside');
+  const inside = await thread.send('inside');
   expect(discord.state.guilds[0]!.channels.find(({ id }) => id === thread.id)).toMatchObject({ archived: false });
+  discord.act({ do: 'channel.update', channelId: thread.id, archived: true });
+  await expect(inside.edit('changed')).rejects.toMatchObject({ code: 50083 });
+  discord.act({ do: 'channel.update', channelId: thread.id, archived: false, locked: true });
+  await expect(inside.edit('changed')).rejects.toMatchObject({ code: 160005 });
+});
+
+test('voice and stage channels hold messages of their own, forums do not', async () => {
+  const discord = await standIn({ limits: 'none' });
+  const status = async (type: ChannelType) => {
+    const { id } = discord.act({ do: 'channel.create', guildId: harbor.id, name: 'new', type });
+    return (await send(discord, { content: 'x' }, id!)).status;
+  };
+  expect(await status(ChannelType.GuildVoice)).toBe(200);
+  expect(await status(ChannelType.GuildStageVoice)).toBe(200);
+  expect(await status(ChannelType.GuildForum)).toBe(400);
 });
 
 test('commands are registered globally and per server, and keep their ids by name', async () => {

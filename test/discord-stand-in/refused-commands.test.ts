@@ -50,6 +50,13 @@ const COMMANDS: Case[] = [
   ],
   ['option description', options({ type: 3, name: 'a' }), 'options.0.description', options(option({}))],
   [
+    'option description that says something',
+    options(option({ description: ' ' })),
+    'options.0.description',
+    options(option({})),
+  ],
+  ['each context once', command({ contexts: [0, 1, 0] }), 'contexts.2', command({ contexts: [0, 1] })],
+  [
     '25 choices',
     options(option({ choices: choices(26) })),
     'options.0.choices',
@@ -146,7 +153,7 @@ describe('a command is refused with 50035 where Discord does', () => {
     expect(codeAt(bulk.body.errors, path === '' ? '1' : `1.${path}`)).toEqual(expect.any(String));
   });
 
-  test('names are unique in a bulk registration, and at most 100', async () => {
+  test('names are unique in a bulk registration, and at most 100 or, in menus, 15', async () => {
     const discord = await standIn({ limits: 'none' });
     const url = `/applications/${discord.botId}/commands`;
     const twice = await call(discord, 'PUT', url, [command({}), command({})]);
@@ -155,5 +162,10 @@ describe('a command is refused with 50035 where Discord does', () => {
     expect(await call(discord, 'PUT', url, many(101))).toMatchObject({ status: 400, body: { code: 30032 } });
     expect(await call(discord, 'PUT', url, many(100))).toMatchObject({ status: 200 });
     expect(await call(discord, 'POST', url, command({}))).toMatchObject({ status: 400, body: { code: 30032 } });
+    const menu = (count: number) => Array.from({ length: count }, (_, i) => ({ type: 3, name: `Do ${i}` }));
+    expect(await call(discord, 'PUT', url, menu(16))).toMatchObject({ status: 400, body: { code: 30032 } });
+    expect(await call(discord, 'PUT', url, menu(15))).toMatchObject({ status: 200 });
+    expect(await call(discord, 'POST', url, { type: 3, name: 'More' })).toMatchObject({ body: { code: 30032 } });
+    expect(await call(discord, 'POST', url, command({}))).toMatchObject({ status: 201 });
   });
 });

@@ -9,6 +9,7 @@ const row = (...components: object[]) => ({ type: 1, components });
 const button = (more: object) => ({ type: 2, style: 1, label: 'Go', ...more });
 const buttons = (count: number) => Array.from({ length: count }, (_, index) => button({ custom_id: `b${index}` }));
 const select = (more: object) => ({ type: 3, custom_id: 's', options: [{ label: 'A', value: 'a' }], ...more });
+const chosen = ['a', 'b'].map((value) => ({ label: value, value, default: true }));
 const content = (components: object[]) => ({ content: 'x', components });
 const field = (name: string, value: string) => embed({ fields: [{ name, value }] });
 const fields = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `${index}`, value: 'v' }));
@@ -128,6 +129,12 @@ const MESSAGES: Case[] = [
     content([row(select({ max_values: 1 }))]),
   ],
   [
+    'not more options chosen than can be',
+    content([row(select({ options: chosen }))]),
+    'components.0.components.0.options',
+    content([row(select({ options: chosen, max_values: 2 }))]),
+  ],
+  [
     'one menu per row',
     content([row(select({}), select({ custom_id: 't' }))]),
     'components.0.components',
@@ -174,6 +181,12 @@ const MESSAGES: Case[] = [
     { content: 'x', allowed_mentions: { parse: ['all'] } },
     'allowed_mentions.parse.0',
     { content: 'x', allowed_mentions: { parse: [] } },
+  ],
+  [
+    'a role is listed once',
+    { content: 'x', allowed_mentions: { roles: ['1', '2', '1'] } },
+    'allowed_mentions.roles.2',
+    { content: 'x', allowed_mentions: { roles: ['1', '2'] } },
   ],
   ['nonce of 25', { content: 'x', nonce: 'x'.repeat(26) }, 'nonce', { content: 'x', nonce: 'x'.repeat(25) }],
   ['known attachments', { content: 'x', attachments: [{ id: 0 }] }, 'attachments.0', { content: 'x', attachments: [] }],
