@@ -23,6 +23,8 @@ const ASKED = 'subscription.import.asked';
 const CANCELLED = 'subscription.import.cancelled';
 const CONFIRMED = 'subscription.import.confirmed';
 const IMPORTED = 'subscription.import';
+/** Wishes of a server that are kept: each may be of megabytes. */
+const KEPT = 10;
 
 /** What waits for its confirmation; kept in the audit log, so that it outlives a restart. */
 type Wish = Pick<Plan, 'added' | 'changed' | 'labels'>;
@@ -66,7 +68,8 @@ export async function importFile(interaction: CommandUse, context: CommandContex
     return note('info', t('subscription.import.nothing'), same);
   }
   const wish: Wish = { added, changed, labels };
-  const id = await context.store.servers.record({ ...by(interaction), action: ASKED, detail: wish, at: context.now() });
+  const entry = { ...by(interaction), action: ASKED, detail: wish, at: context.now() };
+  const id = await context.store.servers.ask(entry, [ASKED, CANCELLED, CONFIRMED], KEPT);
   const buttons = row(
     press(t('subscription.import.yes'), `subscription:import:${id}`, ButtonStyle.Success),
     press(t('subscription.import.no'), `subscription:discard:${id}`),

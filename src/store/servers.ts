@@ -43,11 +43,23 @@ export function serversTable(db: Database) {
   const addEntry = db.prepare<AuditEntry & { detail: string }>(
     'INSERT INTO audit (guild_id, user_id, action, detail, at) VALUES (@guildId, @userId, @action, @detail, @at)',
   );
+  const forgetAsked = db.prepare<{ guildId: string; actions: string; most: number }>(
+    `WITH asked AS MATERIALIZED (SELECT id FROM audit
+       WHERE guild_id = @guildId AND action IN (SELECT value FROM json_each(@actions)))
+     DELETE FROM audit WHERE id IN (SELECT id FROM asked ORDER BY id DESC LIMIT -1 OFFSET @most)`,
+  );
   const turn = db.prepare<[string, number, string, string, string, number], { detail: string }>(
     `UPDATE audit SET action = ? WHERE id = ? AND guild_id = ? AND user_id = ? AND action = ? AND at >= ?
      RETURNING detail`,
   );
   const settings = (guildId: string): ServerSettings => one.get(guildId) ?? NOTHING;
+  const record = (entry: AuditEntry): number =>
+    Number(addEntry.run({ ...entry, detail: JSON.stringify(entry.detail) }).lastInsertRowid);
+  const ask = db.transaction((entry: AuditEntry, actions: readonly string[], most: number): number => {
+    const id = record(entry);
+    forgetAsked.run({ guildId: entry.guildId, actions: JSON.stringify(actions), most });
+    return id;
+  });
   const change = db.transaction((guildId: string, changed: Partial<ServerSettings>): ServerSettings => {
     const next = { ...settings(guildId), ...changed };
     put.run({ guildId, ...next });
@@ -69,8 +81,13 @@ export function serversTable(db: Database) {
     },
 
     /** Writes an entry and gives its number. */
-    record: (entry: AuditEntry): number =>
-      Number(addEntry.run({ ...entry, detail: JSON.stringify(entry.detail) }).lastInsertRowid),
+    record,
+
+    /**
+     * The same for a question whose detail may be large: of the server's entries with these actions only the latest so
+     * many stay, or whoever asks again and again would fill the disk.
+     */
+    ask: (entry: AuditEntry, actions: readonly string[], most: number): number => ask.immediate(entry, actions, most),
 
     /**
      * Takes up what the same person asked for since `since`: the entry's action becomes `to`, so it happens once. Gives

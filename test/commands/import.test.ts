@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { InteractionState } from '../../sandbox/discord/index.ts';
 import { DEFAULT_FILTERS, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
@@ -244,6 +245,26 @@ describe('/subscription export and import', () => {
     world.clock.now += 16 * 60_000;
     expect(textOf(await world.press(old, 'subscription:import'))).toMatch(/too long ago/);
     expect(await all()).toHaveLength(1);
+  });
+
+  it('keep the latest wishes alone, however often somebody asks', async () => {
+    const actions = (pattern: string) => {
+      const db = new Database(world.file, { readonly: true });
+      const found = db.prepare<[string], string>('SELECT action FROM audit WHERE action GLOB ? ORDER BY id').pluck();
+      const all = found.all(pattern);
+      db.close();
+      return all;
+    };
+    const before = actions('subscription.import').length;
+    const file = (name: string) => bring(`${HEAD}\nlabel,${B},,${name}\n`);
+    for (let n = 0; n < 12; n++) await world.press(await file(`Name ${n}`), 'subscription:import');
+    for (let n = 0; n < 9; n++) await file('Another');
+    expect(actions('subscription.import.*')).toEqual([
+      'subscription.import.confirmed',
+      ...Array(9).fill('subscription.import.asked'),
+    ]);
+    // What was done is kept for all of them.
+    expect(actions('subscription.import')).toHaveLength(before + 12);
   });
 
   it('know nothing of other servers', async () => {
