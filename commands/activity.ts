@@ -92,8 +92,10 @@ async function show(
 ): Promise<Reply> {
   const asked = await ask(interaction, context, typed, period);
   const { guildId } = interaction;
-  const found = await inTurn(guildId, () => context.store.reports.activity(asked.question));
-  return report(found, asked, guildId, context);
+  // The picture as well: they are drawn one after the other for everybody.
+  return inTurn(guildId, async () =>
+    report(await context.store.reports.activity(asked.question), asked, guildId, context),
+  );
 }
 
 /** Turns what was typed into a question about a watched address, within what the person can see. */

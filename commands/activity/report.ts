@@ -21,7 +21,6 @@ export interface Shown {
 }
 
 const NAMES: readonly PeriodName[] = ['24h', '7d', '30d'];
-const ASSETS_SHOWN = 6;
 const ICONS: Record<Way, string> = { incoming: '📥', outgoing: '📤', other: '🔁' };
 const WAYS: readonly Way[] = ['incoming', 'outgoing', 'other'];
 
@@ -88,16 +87,16 @@ async function drawn({ buckets }: Activity, { chart }: CommandContext): Promise<
 const section = (heading: string, lines: string[]): string[] =>
   lines.length > 0 ? ['', `**${heading}**`, ...lines] : [];
 
-function totalsOf({ totals }: Activity, context: CommandContext): string[] {
+function totalsOf({ totals, assets }: Activity, context: CommandContext): string[] {
   const { t } = context;
-  const left = totals.length - ASSETS_SHOWN;
-  const lines = totals.slice(0, ASSETS_SHOWN).flatMap((total) =>
+  const left = assets - totals.length;
+  const lines = totals.flatMap((total) =>
     WAYS.filter((way) => total[way].transfers > 0).map((way) => {
       const count = total[way].transfers;
       return `${iconOf(way, total)} ${t('activity.total', { what: sumOf(total, way, context), count })}`;
     }),
   );
-  const imitates = totals.slice(0, ASSETS_SHOWN).some(({ imitation }) => imitation);
+  const imitates = totals.some(({ imitation }) => imitation);
   return [
     ...lines,
     ...(left > 0 ? [t('activity.moreTokens', { count: left })] : []),

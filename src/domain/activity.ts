@@ -32,8 +32,10 @@ export interface AssetTotal extends Record<Way, Sum> {
 export interface Activity extends Record<Way, number> {
   /** One for each hour or day; the label is the hour (00 to 23) or the day of the month. */
   buckets: ({ label: string } & Record<Way, number>)[];
-  /** Those with the most transfers first. */
+  /** The few with the most transfers, those first: anybody can have an address get thousands of tokens. */
   totals: AssetTotal[];
+  /** How many assets there are. */
+  assets: number;
   /** The largest of each asset, the largest of the busiest asset first. */
   largest: (Movement & { way: Way })[];
   /** What was not told, by reason; the most frequent first. */
@@ -50,6 +52,7 @@ export interface Period {
 const HOUR = 3_600_000;
 const QUARTER = HOUR / 4;
 const LARGEST = 5;
+const TOTALS = 6;
 
 /** Reasons that say "this is nothing": such transfers are counted as hidden only. */
 const NOISE: ReadonlySet<string> = new Set([
@@ -103,7 +106,8 @@ export function summarise(address: AddressText, movements: Iterable<Movement>, p
     outgoing: number('outgoing'),
     other: number('other'),
     buckets: [...buckets.values()],
-    totals,
+    totals: totals.slice(0, TOTALS),
+    assets: totals.length,
     largest: largestOf([...tallies.values()]),
     hidden: [...hidden].map(([reason, transfers]) => ({ reason, transfers })).sort((a, b) => b.transfers - a.transfers),
   };

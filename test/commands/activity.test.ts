@@ -171,3 +171,19 @@ it('what cannot be drawn is told all the same', async () => {
   const answer = await world.use('activity', { address: TREASURY });
   expect(textOf(answer)).toMatch(/chart could not be drawn here[\s\S]*18,401.75/u);
 });
+
+it('a server’s pictures are drawn in turn: one for all servers, whoever asks how often', async () => {
+  const drawing: PromiseWithResolvers<Buffer>[] = [];
+  world.parts.chart = () => {
+    drawing.push(Promise.withResolvers<Buffer>());
+    return drawing.at(-1)!.promise;
+  };
+  const asked = [1, 2, 3].map(() => world.use('activity', { address: TREASURY }));
+  for (let drawn = 0; drawn < 3; drawn++) {
+    while (drawing.length <= drawn) await new Promise((turn) => setImmediate(turn));
+    await world.use('activity', { address: 'nobody' });
+    expect(drawing).toHaveLength(drawn + 1);
+    drawing[drawn]!.reject(new Error('no canvas'));
+  }
+  await Promise.all(asked);
+});

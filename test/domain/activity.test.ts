@@ -85,6 +85,14 @@ it('amounts and pieces of one contract have no sum together', () => {
   ]);
 });
 
+it('of thousands of tokens, which anybody can send, the busiest are told and all are counted', () => {
+  const tokens = Array.from({ length: 2_000 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}` as const);
+  const found = summarise(ME, [...tokens.map((token) => movement({ move: { token } })), movement()], week);
+  expect([found.assets, found.incoming]).toEqual([2_001, 2_001]);
+  expect(found.totals).toHaveLength(6);
+  expect(JSON.stringify(found).length).toBeLessThan(20_000);
+});
+
 it('the largest are those of each asset in turn, never by comparing two', () => {
   const other = { token: YOU, tokenSymbol: 'MINI', decimals: 0 };
   const found = summarise(
