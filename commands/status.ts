@@ -8,6 +8,7 @@ import { hiddenFrom } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { refusedFor } from './parts/project.ts';
 import { ago, fullAddress, note, prose } from './parts/reply.ts';
+import { subscriptionsOf } from './parts/subscriptions.ts';
 
 /** How alerts stand in this server. */
 export const status = {
@@ -19,7 +20,7 @@ export const status = {
     await store.rhythms.count();
     const [overview, subscriptions, silent, error] = await Promise.all([
       store.figures.overview(guildId),
-      store.subscriptions.list(guildId),
+      subscriptionsOf(context, guildId),
       store.reports.silent(guildId, now()),
       lastRefused(guildId, context),
     ]);

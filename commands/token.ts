@@ -11,7 +11,7 @@ import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';
 import { fullAddress, linkButton, nameOf, note, press, row, shortAddress } from './parts/reply.ts';
 import { watch } from './subscription/add.ts';
-import { visibleTo } from './subscription/find.ts';
+import { seenBy } from './subscription/find.ts';
 import { choiceOf, imitationsAmong } from './subscription/tokens.ts';
 
 /** What the explorer knows of a token. */
@@ -45,11 +45,10 @@ export const token = {
   async autocomplete(interaction, context) {
     const typed = interaction.options.getFocused().trim().toLowerCase();
     const { t, store } = context;
-    const visible = await visibleTo(interaction, context);
-    const watched = await store.subscriptions.list(interaction.guildId);
+    const { visible, unseen } = await seenBy(interaction, context);
     // A name in the address book says no more of an address than the channels that this person sees.
     const shown = new Set(visible.map(({ address }) => address));
-    const secret = new Set(watched.map(({ address }) => address).filter((address) => !shown.has(address)));
+    const secret = new Set(unseen.map(({ address }) => address).filter((address) => !shown.has(address)));
     const book = (await store.labels.list(interaction.guildId)).filter(({ address }) => !secret.has(address));
     const found = new Map<string, string>();
     const offer = (address: AddressText, name: string) => {

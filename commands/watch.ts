@@ -14,6 +14,7 @@ import { checkTarget } from './parts/channel.ts';
 import { lookAlikeLines, lookAlikes } from './parts/look-alike.ts';
 import { receiverUrlOf } from './parts/project.ts';
 import { fullAddress, note, press, row } from './parts/reply.ts';
+import { subscriptionsOf } from './parts/subscriptions.ts';
 import { nextStep } from './subscription/add.ts';
 
 const NAME = 'Watch addresses in this message';
@@ -44,10 +45,10 @@ export const watchMessage: MessageCommand = {
   },
   access: 'manage',
   async execute(interaction, context) {
-    const { store, t } = context;
+    const { t } = context;
     checkTarget(interaction, interaction.channelId, null, t);
     const { addresses, refused } = findAddresses(textOf(interaction));
-    const there = (await store.subscriptions.list(interaction.guildId)).filter(
+    const there = (await subscriptionsOf(context, interaction.guildId)).filter(
       ({ channelId }) => channelId === interaction.channelId,
     );
     const known = addresses.filter((address) => there.some((one) => one.address === address));

@@ -7,7 +7,7 @@ import type { Translate } from '../../src/languages/index.ts';
 import type { Label } from '../../src/store/labels.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { fullAddress, note, pager, press, row, shortAddress } from '../parts/reply.ts';
-import { seesAll, visibleTo } from '../subscription/find.ts';
+import { seenBy, visibleTo } from '../subscription/find.ts';
 
 /** How many names a server's address book holds. */
 export const MOST_LABELS = 1_000;
@@ -121,9 +121,10 @@ export async function offer(interaction: AutocompleteUse, context: CommandContex
   const labels = await store.labels.list(guildId);
   const choices = new Map<AddressText, string>(labels.map(({ address, name }) => [address, name]));
   if (options.getSubcommand(false) === 'set') {
-    const [watched, isAll] = await Promise.all([visibleTo(interaction, context), seesAll(interaction, context)]);
-    const met = isAll ? await store.ledger.met(guildId, LATEST_DECISIONS) : [];
-    for (const { address, label } of watched) if (!choices.has(address)) choices.set(address, label ?? '');
+    const { visible, unseen } = await seenBy(interaction, context);
+    // Whom they met is known of the whole server: for those who see all of it.
+    const met = unseen.length === 0 ? await store.ledger.met(guildId, LATEST_DECISIONS) : [];
+    for (const { address, label } of visible) if (!choices.has(address)) choices.set(address, label ?? '');
     for (const address of met) if (!choices.has(address)) choices.set(address, '');
   }
   return [...choices]

@@ -1,6 +1,7 @@
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { hiddenFrom } from '../parts/channel.ts';
 import { note, press, row } from '../parts/reply.ts';
+import { subscriptionsOf } from '../parts/subscriptions.ts';
 import { checkChannels, checkRoles } from './check-channels.ts';
 import { checkProject } from './check-project.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';
@@ -11,7 +12,7 @@ const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine
 export async function check(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { guildId } = interaction;
   const { t, store, projects } = context;
-  const [all, { stopped }] = await Promise.all([store.subscriptions.list(guildId), store.figures.overview(guildId)]);
+  const [all, { stopped }] = await Promise.all([subscriptionsOf(context, guildId), store.figures.overview(guildId)]);
   const channels = [...all, ...stopped].map(({ channelId }) => channelId);
   const hidden = await hiddenFrom(interaction, channels, context);
   const seen = ({ channelId }: { channelId: string }) => !hidden.has(channelId);

@@ -4,6 +4,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Stored } from '../../src/store/figures.ts';
 import { note, press, row } from '../parts/reply.ts';
+import { inTurn } from '../parts/turn.ts';
 
 /** As long as Discord lets a private answer be changed. */
 const OPEN_MS = 15 * 60_000;
@@ -38,7 +39,8 @@ const eraseButton: Button = {
   async press({ guildId }, [asked], { t, store, receiver, eraseServer, now }) {
     if (!(now() - Number(asked) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
     const erased = await store.figures.stored(guildId);
-    await eraseServer(guildId);
+    // Each goes through all that was ever told, in steps between which deliveries are stored.
+    await inTurn(guildId, () => eraseServer(guildId), 'erase');
     await receiver.refresh();
     return note('good', t('setup.forget.done'), [...listed(t, erased), t('setup.forget.doneText')]);
   },

@@ -6,6 +6,7 @@ import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { type Asker, hiddenFrom } from '../parts/channel.ts';
 import { shortAddress } from '../parts/reply.ts';
+import { subscriptionsOf } from '../parts/subscriptions.ts';
 
 /** What a subscription is called where there is no room: by its label, else by the ends of its address. */
 export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address'>): string {
@@ -50,23 +51,21 @@ export async function offer(interaction: AutocompleteUse, context: CommandContex
   }
 }
 
-/** The server's subscriptions in channels that this person is known to see. */
-export async function visibleTo(
+/** The server's subscriptions in channels that this person is known to see, and all others. */
+export async function seenBy(
   interaction: Asker & { guildId: string },
   context: CommandContext,
-): Promise<Subscription[]> {
-  const all = await context.store.subscriptions.list(interaction.guildId);
-  const hidden = await hiddenFrom(
-    interaction,
-    all.map(({ channelId }) => channelId),
-    context,
-  );
-  return all.filter(({ channelId }) => !hidden.has(channelId));
+): Promise<{ visible: Subscription[]; unseen: Subscription[] }> {
+  const all = await subscriptionsOf(context, interaction.guildId);
+  const channels = all.map(({ channelId }) => channelId);
+  const hidden = await hiddenFrom(interaction, channels, context);
+  return {
+    visible: all.filter(({ channelId }) => !hidden.has(channelId)),
+    unseen: all.filter(({ channelId }) => hidden.has(channelId)),
+  };
 }
 
-/** Whether the person sees every channel in which this server watches something, and so may know of all that moved. */
-export async function seesAll(interaction: Asker & { guildId: string }, context: CommandContext): Promise<boolean> {
-  const all = await context.store.subscriptions.list(interaction.guildId);
-  const channels = all.map(({ channelId }) => channelId);
-  return (await hiddenFrom(interaction, channels, context)).size === 0;
+/** The server's subscriptions in channels that this person is known to see. */
+export async function visibleTo(...asked: Parameters<typeof seenBy>): Promise<Subscription[]> {
+  return (await seenBy(...asked)).visible;
 }

@@ -7,6 +7,8 @@ import { MOST_LABELS } from '../label/book.ts';
 import { hiddenFrom } from '../parts/channel.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { note, press, row } from '../parts/reply.ts';
+import { subscriptionsOf } from '../parts/subscriptions.ts';
+import { inTurn } from '../parts/turn.ts';
 import { differing, writeFile } from './file.ts';
 import { nameOf, visibleTo } from './find.ts';
 import { type Plan, type Present, planImport } from './plan.ts';
@@ -35,13 +37,14 @@ export async function exportFile(interaction: CommandUse, context: CommandContex
   const subscriptions = await visibleTo(interaction, context);
   const labels = await store.labels.list(interaction.guildId);
   if (subscriptions.length + labels.length === 0) throw new UserError(t('subscription.export.nothing'));
+  const data = await inTurn(interaction.guildId, () => writeFile(subscriptions, labels, now()), 'file');
   return {
     ...note('info', t('subscription.export.title'), [
       t('subscription.export.subscriptions', { count: subscriptions.length }),
       t('subscription.export.labels', { count: labels.length }),
       t('subscription.export.next'),
     ]),
-    files: [{ name: 'ledgerbell-subscriptions.csv', data: writeFile(subscriptions, labels, now()) }],
+    files: [{ name: 'ledgerbell-subscriptions.csv', data }],
   };
 }
 
@@ -49,8 +52,11 @@ export async function exportFile(interaction: CommandUse, context: CommandContex
 export async function importFile(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { t } = context;
   const text = await attached(interaction, context);
-  const there = await present(interaction, context);
-  const plan = await planImport(text, there, interaction, context);
+  const read = async () => {
+    const there = await present(interaction, context);
+    return { there, plan: await planImport(text, there, interaction, context) };
+  };
+  const { there, plan } = await inTurn(interaction.guildId, read, 'file');
   const { added, changed, labels, unchanged, errors } = plan;
   if (errors.length > 0) {
     const shown = errors
@@ -130,7 +136,7 @@ async function attached({ options }: CommandUse, { readAttachment, t }: CommandC
 async function present(interaction: CommandUse, context: CommandContext): Promise<Present> {
   const { guildId } = interaction;
   const { store } = context;
-  const subscriptions = await store.subscriptions.list(guildId);
+  const subscriptions = await subscriptionsOf(context, guildId);
   const channels = subscriptions.map(({ channelId }) => channelId);
   return {
     subscriptions,

@@ -2,6 +2,7 @@ import type { CommandContext, CommandUse, Reply } from '../../src/discord/comman
 import { FOREVER } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { note } from '../parts/reply.ts';
+import { subscriptionsOf } from '../parts/subscriptions.ts';
 import { record, save } from './change.ts';
 import { addressLine, moment, silentLine } from './describe.ts';
 import { named, nameOf } from './find.ts';
@@ -44,7 +45,7 @@ async function muteAll(interaction: CommandUse, context: CommandContext, until: 
   if (until !== null) return note('good', t('subscription.mute.titleAll', { count }), [lasting(until, t)]);
   const stay = await mutedTokens(interaction.guildId, context, await tokenBook(interaction.guildId, context));
   const rest = stay.length === 0 ? [] : [t('subscription.mute.tokensStay'), ...stay];
-  const paused = (await store.subscriptions.list(interaction.guildId)).filter((one) => one.paused).length;
+  const paused = (await subscriptionsOf(context, interaction.guildId)).filter((one) => one.paused).length;
   return note('good', t('subscription.mute.endedAll', { count }), [
     lasting(until, t),
     ...(paused > 0 ? [t('status.paused', { count: paused })] : []),

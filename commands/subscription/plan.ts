@@ -25,7 +25,7 @@ export interface Plan {
 
 /** How a server stands when a file comes. */
 export interface Present {
-  subscriptions: Subscription[];
+  subscriptions: readonly Subscription[];
   labels: Label[];
   tokens: TokenBook;
   /** Channels that the person is not known to see. */

@@ -6,7 +6,7 @@ import { looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { KnownToken } from '../../src/store/ledger.ts';
 import { fullAddress, nameOf, quoted, shortAddress } from '../parts/reply.ts';
-import { seesAll } from './find.ts';
+import { seenBy } from './find.ts';
 
 /** The tokens that people of one server can mean by a symbol, and how tokens are shown to them. */
 export interface TokenBook {
@@ -71,7 +71,7 @@ export async function tokenBook(guildId: string, context: CommandContext): Promi
 /** The tokens that moved at this server's addresses and fit what was typed; none where some of it is hidden from the person. */
 export async function offerTokens(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]> {
   const { store, t } = context;
-  if (!(await seesAll(interaction, context))) return [];
+  if ((await seenBy(interaction, context)).unseen.length > 0) return [];
   const typed = interaction.options.getFocused().trim().toLowerCase();
   // A subscription asks for the native coin by its kind; mute takes it as a token.
   const native = interaction.options.getSubcommand(false) === 'mute';

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { writeFile } from '../../commands/subscription/file.ts';
 import type { InteractionState } from '../../sandbox/discord/index.ts';
 import { DEFAULT_FILTERS, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { createAttachmentReader } from '../../src/upstream/attachment.ts';
@@ -141,6 +142,22 @@ describe('/subscription export and import', () => {
     await world.use('subscription edit', { subscription: String(id), cataloged: true });
     await world.press(asked, 'subscription:import');
     expect((await all())[0]!.filters).toEqual({ ...DEFAULT_FILTERS, zero: true, cataloged: true });
+  });
+
+  it('let others have a turn while a large file is written', async () => {
+    await world.subscribe();
+    const [one] = await all();
+    let turns = 0;
+    let isDone = false;
+    const turn = () => {
+      turns++;
+      if (!isDone) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const text = await writeFile(Array<Subscription>(200).fill(one!), [], 0);
+    isDone = true;
+    expect(text.split('\r\n')).toHaveLength(202);
+    expect(turns).toBeGreaterThan(10);
   });
 
   it('are not held up by blanks without end', async () => {

@@ -42,3 +42,22 @@ it('spares everything on the other button, and when it was asked too long ago', 
   expect(textOf(await world.press(late, 'setup:erase', here))).toMatch(/asked too long ago/);
   expect(await count()).toBe(1);
 });
+
+it('is erased once at a time, however often the button is pressed', async () => {
+  const { eraseServer } = world.parts;
+  const running: PromiseWithResolvers<void>[] = [];
+  world.parts.eraseServer = () => {
+    running.push(Promise.withResolvers<void>());
+    return running.at(-1)!.promise;
+  };
+  const asked = await Promise.all([1, 2, 3].map(() => world.use('setup forget', {}, here)));
+  const pressed = asked.map((one) => world.press(one, 'setup:erase', here));
+  for (let run = 0; run < 3; run++) {
+    while (running.length <= run) await new Promise((turn) => setImmediate(turn));
+    await world.use('setup server', {}, here);
+    expect(running).toHaveLength(run + 1);
+    running[run]!.resolve();
+  }
+  for (const done of await Promise.all(pressed)) expect(textOf(done)).toContain('Erased');
+  world.parts.eraseServer = eraseServer;
+});

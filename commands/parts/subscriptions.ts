@@ -1,0 +1,33 @@
+import type { CommandContext } from '../../src/discord/command.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
+import type { Store } from '../../src/store/tables.ts';
+
+/** A server's question that is under way, and the one that follows it. */
+interface Asked {
+  now: Promise<readonly Subscription[]>;
+  next: Promise<readonly Subscription[]> | null;
+}
+
+const asked = new WeakMap<Store, Map<string, Asked>>();
+
+/**
+ * A server's subscriptions. They may take megabytes, and the thread that reads them also stores deliveries: whoever asks
+ * while a question of the same server is under way shares the next one, however many ask.
+ */
+export function subscriptionsOf({ store }: Pick<CommandContext, 'store'>, guildId: string): Asked['now'] {
+  const servers = asked.get(store) ?? new Map<string, Asked>();
+  asked.set(store, servers);
+  const begin = (): Asked['now'] => {
+    const question: Asked = { now: store.subscriptions.list(guildId), next: null };
+    servers.set(guildId, question);
+    const end = () => {
+      if (question.next === null) servers.delete(guildId);
+    };
+    question.now.then(end, end);
+    return question.now;
+  };
+  const present = servers.get(guildId);
+  if (!present) return begin();
+  present.next ??= present.now.then(begin, begin);
+  return present.next;
+}
