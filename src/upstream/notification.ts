@@ -41,6 +41,9 @@ const webhook = z
     }),
   );
 
+/** More than any project has; an answer has room for hundreds of thousands, each of which takes work to be shown. */
+const MOST_WEBHOOKS = 1_000;
+
 const rows = z.array(z.unknown());
 const webhooks = z
   .union([
@@ -49,7 +52,7 @@ const webhooks = z
     z.looseObject({ data: rows }).transform(({ data }) => data),
     z.looseObject({ webhooks: rows }).transform(({ webhooks: list }) => list),
   ])
-  .transform((list) => list.flatMap((row) => webhook.safeParse(row).data ?? []));
+  .transform((list) => list.slice(0, MOST_WEBHOOKS).flatMap((row) => webhook.safeParse(row).data ?? []));
 
 const addressRow = z.union([z.string(), z.looseObject({ address: z.string() }).transform(({ address }) => address)]);
 const addresses = z.union([rows, z.looseObject({ result: rows }).transform(({ result }) => result)]).transform((list) =>

@@ -24,7 +24,8 @@ const text = z
   .string()
   .trim()
   .min(1)
-  .transform((all) => all.slice(0, LONGEST_TEXT))
+  // As a copy: a part of a text keeps all of it in memory, and answers are remembered.
+  .transform((all) => Buffer.from(all.slice(0, LONGEST_TEXT)).toString())
   .nullish()
   .catch(null);
 const digits = z

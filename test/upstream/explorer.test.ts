@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type Given, HTML, startUpstream } from './server.ts';
@@ -136,6 +138,21 @@ describe('memory', () => {
     time += 60_001;
     await client.token(ADDRESS);
     expect(upstream.requests).toHaveLength(2);
+  });
+
+  it('keeps of a name without end what is shown of it', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const endless = 'x'.repeat(2_000_000);
+    upstream.set(({ url }) => ({ body: frame({ ...RECORD, name: url + endless, symbol: `${endless}${url}` }) }));
+    const client = explorer();
+    const ask = (n: number) => client.token(`0x${n.toString(16).padStart(40, '0')}`);
+    await ask(0);
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let n = 1; n <= 20; n++) expect(await ask(n)).toMatchObject({ status: 'found' });
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
   });
 
   it('never remembers a failure', async () => {

@@ -50,6 +50,12 @@ describe('webhooks', () => {
     });
   });
 
+  it('reads no more than a project has, however many come', async () => {
+    upstream.set(() => ({ body: Array.from({ length: 100_000 }, (_, n) => ({ _id: `w${n}` })) }));
+    const answer = await client().webhooks();
+    expect(answer.status === 'ok' && answer.webhooks.length).toBe(1_000);
+  });
+
   const failures: [string, Given, object][] = [
     ['403', FORBIDDEN, { status: 'forbidden' }],
     ['400', { status: 400, body: {} }, { status: 'rejected' }],
