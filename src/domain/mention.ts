@@ -29,7 +29,8 @@ export function mentionsOf(lines: Line[], now: number): { roles: string[]; subsc
       (match) =>
         match.mention !== null &&
         !isSmall(transfer, match.mentionMinimum) &&
-        (match.mentionedAt === null || now - match.mentionedAt >= match.mentionCooldown * MINUTE),
+        // A mention of a clock that was ahead must not hold the next one for as long.
+        (match.mentionedAt === null || Math.abs(now - match.mentionedAt) >= match.mentionCooldown * MINUTE),
     ),
   );
   const roles = [...new Set(due.flatMap(({ mention }) => mention ?? []))].slice(0, MOST_ROLES);

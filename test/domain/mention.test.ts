@@ -18,6 +18,8 @@ it.each([
   ['no amount', line(null, { mentionMinimum: '100' }), ['7']],
   ['within the cool-down', line('1', { mentionedAt: NOW - 5 * MINUTE + 1 }), []],
   ['after the cool-down', line('1', { mentionedAt: NOW - 5 * MINUTE }), ['7']],
+  ['within the cool-down, the clock set back by less', line('1', { mentionedAt: NOW + MINUTE }), []],
+  ['after a mention of a clock that was days ahead', line('1', { mentionedAt: NOW + 3 * 24 * 60 * MINUTE }), ['7']],
 ])('%s', (_, given, roles) => {
   expect(mentionsOf([given], NOW).roles).toEqual(roles);
   // A token id that comes with an amount changes nothing.
