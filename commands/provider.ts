@@ -84,7 +84,7 @@ async function search({ options }: CommandUse, context: CommandContext): Promise
   const { keys, live } = await directory(context).categories(CHOICES_MS);
   const category = keys.find((key) => key.toLowerCase() === typed.toLowerCase()) ?? typed;
   if (!CATEGORY.test(category) || (live && !keys.includes(category))) {
-    const known = keys.map((key) => `\`${key}\``).join(', ');
+    const known = keys.map((key) => `\`${key}\``).join(own('reply.comma'));
     throw new UserError(own('provider.noCategory', { typed: quoted(typed), categories: known }));
   }
   const query = {

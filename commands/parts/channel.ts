@@ -52,7 +52,9 @@ export function checkTarget(
   const own = channelId === interaction.channelId ? interaction.appPermissions : null;
   const missing = missingIn(guild, channelId, own, t);
   if (missing.length > 0) {
-    throw new UserError(t('channel.cannotPost', { channel: `<#${channelId}>`, permissions: missing.join('**, **') }));
+    throw new UserError(
+      t('channel.cannotPost', { channel: `<#${channelId}>`, permissions: missing.join(`**${t('reply.comma')}**`) }),
+    );
   }
 }
 

@@ -15,5 +15,7 @@ export function explain(t: Translate, failure: Failure, service: Service): strin
 
 /** Says that an interface is off, and with which environment variables its operator can change it. */
 export function off(t: Translate, service: Service, ...variables: string[]): UserError {
-  return new UserError(t(`failure.${service}.off`, { variables: variables.map((name) => `\`${name}\``).join(', ') }));
+  return new UserError(
+    t(`failure.${service}.off`, { variables: variables.map((name) => `\`${name}\``).join(t('reply.comma')) }),
+  );
 }

@@ -18,7 +18,7 @@ export async function checkChannels(
   if (ids.length === 0) return [fault(t('setup.check.nothingWatched'))];
   const subscriptionsIn = (id: string): string => {
     const there = subscriptions.filter(({ channelId }) => channelId === id);
-    return someOf(t, there, 5, (one) => `#${one.id} ${nameOf(one)}`).join(', ');
+    return someOf(t, there, 5, (one) => `#${one.id} ${nameOf(one)}`).join(t('reply.comma'));
   };
   const known = guild ? await askAbout(guild, ids, now()) : new Map<string, Answer>();
   const wrong = new Map(
@@ -51,7 +51,7 @@ function judge(id: string, answer: Answer, guild: Guild | null, t: CommandContex
   if (isLocked(guild, answer)) return fault(t('setup.check.channelClosed', { channel }));
   const missing = missingIn(guild, id, null, t, ALERT_EXTRAS);
   if (missing.length === 0) return null;
-  return fault(t('setup.check.channelLacks', { channel, permissions: missing.join('**, **') }));
+  return fault(t('setup.check.channelLacks', { channel, permissions: missing.join(`**${t('reply.comma')}**`) }));
 }
 
 /** Whether the roles that are mentioned, and the one that manages, are there and can be pinged. */

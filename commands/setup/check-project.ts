@@ -43,7 +43,7 @@ export async function checkProject(
   const scope = await checkScope(context, access.notification, here, subscriptions);
   return [
     ...findings,
-    fine(t('setup.check.webhooksFine', { count: here.length, names: shown.join(', ') })),
+    fine(t('setup.check.webhooksFine', { count: here.length, names: shown.join(t('reply.comma')) })),
     ...(here.some(({ url }) => pointsAt(urls, url) === 'retiring') ? [fault(t('setup.check.webhookOld'))] : []),
     ...(scope === null ? [] : [scope]),
     ...events(scope?.tone === 'fine'),

@@ -67,7 +67,7 @@ function readTimezone(text: string): string | null {
 function readLanguage(typed: string, t: Translate): Language {
   const found = languageOf(typed);
   if (found.split('-')[0] === typed.split('-')[0]) return found;
-  const choices = LANGUAGE_CHOICES.map(({ value }) => `\`${value}\``).join(', ');
+  const choices = LANGUAGE_CHOICES.map(({ value }) => `\`${value}\``).join(t('reply.comma'));
   throw new UserError(t('subscription.filter.choice', { option: 'language', choices }));
 }
 

@@ -66,7 +66,7 @@ export function moment(milliseconds: number): string {
 
 function filterPhrases({ filters }: Choices, { t, settings }: CommandContext, tokens: TokenBook): string[] {
   const several = <Value>(values: readonly Value[], show: (value: Value) => string): string => {
-    const shown = values.slice(0, SHOWN).map(show).join(', ');
+    const shown = values.slice(0, SHOWN).map(show).join(t('reply.comma'));
     return values.length > SHOWN ? t('subscription.what.more', { shown, count: values.length - SHOWN }) : shown;
   };
   const named = (assets: Asset[]) => ({ tokens: several(assets, tokens.nameOf) });

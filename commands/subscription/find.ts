@@ -28,7 +28,7 @@ export async function named(interaction: CommandUse, context: CommandContext): P
   const choices = found
     .slice(0, 20)
     .map((one) => t('subscription.choice', { id: one.id, name: nameOf(one), channel: `<#${one.channelId}>` }));
-  throw new UserError(t('subscription.several', { choices: choices.join(', ') }));
+  throw new UserError(t('subscription.several', { choices: choices.join(t('reply.comma')) }));
 }
 
 /** This server's subscriptions that the person sees and that fit what was typed. */

@@ -162,7 +162,7 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
     ...part(changed, t('subscription.import.toChange', { count: changed.length }), ({ address, channelId, change }) => {
       const before = subscriptions.find((one) => one.address === address && one.channelId === channelId)!;
       const after = { ...before, ...change, filters: { ...before.filters, ...change.filters } };
-      return `${nameOf(before)} → <#${channelId}>: ${differing(before, after).join(', ')}`;
+      return `${nameOf(before)} → <#${channelId}>: ${differing(before, after).join(t('reply.comma'))}`;
     }),
     ...part(labels, t('subscription.import.toSet', { count: labels.length }), ({ address, name }) => {
       return `${inCode(name, '')} ${full(address)}`;

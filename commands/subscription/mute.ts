@@ -79,7 +79,7 @@ function untilOf(duration: string, { now, t }: CommandContext): number | null {
   if (duration === 'forever') return FOREVER;
   const length = Object.hasOwn(LENGTHS, duration) ? LENGTHS[duration] : undefined;
   if (length !== undefined) return now() + length;
-  const choices = MUTE_CHOICES.map(({ value }) => `\`${value}\``).join(', ');
+  const choices = MUTE_CHOICES.map(({ value }) => `\`${value}\``).join(t('reply.comma'));
   throw new UserError(t('subscription.filter.choice', { option: 'duration', choices }));
 }
 

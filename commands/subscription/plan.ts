@@ -79,7 +79,7 @@ function faultOf(columns: string[], t: CommandContext['t']): string | null {
   const unknown = columns.find((name) => !COLUMNS.includes(name));
   if (!columns.includes('address')) return t('subscription.import.noAddress');
   if (unknown !== undefined) {
-    const known = COLUMNS.map((name) => `\`${name}\``).join(', ');
+    const known = COLUMNS.map((name) => `\`${name}\``).join(t('reply.comma'));
     return t('subscription.import.unknownColumn', { column: quoted(unknown), columns: known });
   }
   const repeated = COLUMNS.find((name) => columns.indexOf(name) !== columns.lastIndexOf(name));

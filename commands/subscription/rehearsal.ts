@@ -57,7 +57,7 @@ function leftOut(
         ? t('subscription.rehearsal.guard', { count })
         : t('subscription.rehearsal.option', { option: optionOf(reason), count }),
     );
-  return reasons.length > 0 ? [t('subscription.rehearsal.leftOut', { reasons: reasons.join(', ') })] : [];
+  return reasons.length > 0 ? [t('subscription.rehearsal.leftOut', { reasons: reasons.join(t('reply.comma')) })] : [];
 }
 
 function sum({ related, told, since }: Rehearsal, now: number, t: CommandContext['t']): string {

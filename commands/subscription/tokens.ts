@@ -54,7 +54,7 @@ export async function tokenBook(guildId: string, context: CommandContext): Promi
       const symbol = quoted(typed);
       if (!only) throw new UserError(t('subscription.token.unknown', { symbol }));
       const choices = trusted.slice(0, 5).map(({ token }) => `\`${writeAsset(token)}\``);
-      throw new UserError(t('subscription.token.several', { symbol, choices: choices.join(', ') }));
+      throw new UserError(t('subscription.token.several', { symbol, choices: choices.join(t('reply.comma')) }));
     },
     nameOf(asset) {
       const symbol = nameOf(t, symbols.get(asset), '');

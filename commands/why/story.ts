@@ -75,7 +75,9 @@ function received({ deliveries, seenAt, own, count, reorganised }: Story, { t }:
     last - seenAt >= MINUTE ? t('why.received', words) : t('why.receivedAtOnce', words),
     ...(own && watchers.length > 0 ? watchers : []),
     ...(projects.length > 0
-      ? [`-# ${t('why.project', { projects: projects.map((one) => inCode(one, '', ID_LONGEST)).join(', ') })}`]
+      ? [
+          `-# ${t('why.project', { projects: projects.map((one) => inCode(one, '', ID_LONGEST)).join(t('reply.comma')) })}`,
+        ]
       : []),
     ...(count > 1 ? [t('why.equal', { count })] : []),
     ...(reorganised ? [t('why.reorganised')] : []),

@@ -143,6 +143,6 @@ function footer(alerts: Alerts, reference: string, voice: Voice): string {
     return [...(both ? [t('alert.watchedBoth', { name })] : []), ...alone.map((one) => t(WATCHED[one], { name }))];
   });
   const rest = names.length - WATCHED_SHOWN;
-  const shown = { names: names.slice(0, WATCHED_SHOWN).join(', '), reference };
+  const shown = { names: names.slice(0, WATCHED_SHOWN).join(t('reply.comma')), reference };
   return rest > 0 ? t('alert.watchingMore', { ...shown, number: number(rest) }) : t('alert.watching', shown);
 }

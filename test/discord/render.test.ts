@@ -252,7 +252,7 @@ describe('marks', () => {
       { kind: 'imitation', symbol: 'ETH', genuine: null },
       '⚠️ **This token only calls itself `ETH`; the real one is the chain’s own coin, not a token.**',
     ],
-    ['uncataloged', { kind: 'uncataloged' }, '-# The explorer’s catalogue does not list this token.'],
+    ['uncataloged', { kind: 'uncataloged' }, '-# The explorer’s catalog does not list this token.'],
     ['late', { kind: 'late', ms: 2 * 3_600_000 }, '-# Arrived 2 hr late.'],
     ['very late', { kind: 'late', ms: 26.5 * 3_600_000 }, '-# Arrived 1 day, 2 hr late.'],
   ])('%s', (_name, mark, words) => {
@@ -263,7 +263,7 @@ describe('marks', () => {
     [
       'reorganised',
       alertOf({}, { reorganised: true }),
-      '-# The chain was reorganised; the transaction is now in block 1,234.',
+      '-# The chain was reorganized; the transaction is now in block 1,234.',
     ],
     [
       'a rounded token id',
@@ -293,6 +293,8 @@ describe('marks', () => {
   it('are told in the server’s language', () => {
     const [embed] = embedsOf(alertOf({}, { marks: [{ kind: 'late', ms: 2 * 3_600_000 }], language: 'de' }));
     expect(embed!.description).toContain('2 Std.');
+    const [moved] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }, { language: 'ja' }));
+    expect(moved!.footer!.text).toMatch(/^監視中：Treasury（出金）、Payroll（入金） ·/u);
   });
 
   it('stay at their own transfer in a group, and are told in plain text too', () => {
