@@ -17,7 +17,7 @@ export const setup = {
         .addChannelOption((option) =>
           option
             .setName('channel')
-            .setDescription('Where new subscriptions tell, when no channel is named')
+            .setDescription('Where alerts of new subscriptions go when no channel is named')
             .addChannelTypes(...TARGET_TYPES),
         )
         .addRoleOption((option) =>

@@ -118,7 +118,7 @@ function oneOf<Value extends string>(option: string, values: readonly [Value, ..
       if (text === '') return values[0];
       const found = values.find((value) => value === text.toLowerCase());
       if (found) return found;
-      const choices = values.map((value) => `\`${value}\``).join(', ');
+      const choices = values.map((value) => `\`${value}\``).join(t('reply.comma'));
       throw new UserError(t('subscription.filter.choice', { option: called(option), choices }));
     },
     write: String,
@@ -179,9 +179,9 @@ function readAmount(option: string, text: string, { t, called }: Reading): strin
   throw new UserError(t('subscription.filter.amount', { option: called(option) }));
 }
 
-function readToken(text: string, { tokens, t }: Reading): AddressText {
+function readToken(text: string, { tokens, t, called }: Reading): AddressText {
   const asset = tokens.find(text);
-  if (asset === 'native') throw new UserError(t('subscription.filter.nativeToken'));
+  if (asset === 'native') throw new UserError(t('subscription.filter.nativeToken', { kind: called('kind') }));
   return asset;
 }
 
@@ -193,14 +193,14 @@ function readRole(text: string, { guildId, t }: Reading): string {
 }
 
 function readMinimums(text: string, reading: Reading): Filters['minimums'] {
-  const { tokens, t } = reading;
+  const { tokens, t, called } = reading;
   if (NONE.includes(text.toLowerCase())) return {};
   // In two steps: blanks without end must not be gone through anew from each of them.
   const together = text.replace(/\s+/g, ' ').replace(/ ?= ?/g, '=');
   const entries = words(together).map((word): [Asset, string] => {
     const [token = '', amount = '', ...more] = word.split('=');
     if (token === '' || more.length > 0 || !isAmount(amount)) {
-      throw new UserError(t('subscription.filter.minimums', { text: quoted(word) }));
+      throw new UserError(t('subscription.filter.minimums', { option: called('minimums'), text: quoted(word) }));
     }
     return [tokens.find(token), amount];
   });
@@ -245,7 +245,7 @@ function readCooldown(text: string, { t }: Reading): number {
 }
 
 /** Refuses what contradicts itself, so that nobody waits for alerts that can never come. */
-function checkTogether({ kind, token, minimum, filters }: Choices, { t, tokens }: Reading): void {
+function checkTogether({ kind, token, minimum, filters }: Choices, { t, tokens, called }: Reading): void {
   const isNative = (asset: Asset) => asset === 'native';
   const never = kind === 'native' ? (asset: Asset) => !isNative(asset) : kind === 'any' ? () => false : isNative;
   if ((token !== null && never(token)) || (filters.tokens.length > 0 && filters.tokens.every(never))) {
@@ -262,6 +262,6 @@ function checkTogether({ kind, token, minimum, filters }: Choices, { t, tokens }
   const other = filters.counterparties.find((one) => filters.deniedCounterparties.includes(one));
   if (other) throw new UserError(t('subscription.filter.both', { what: `\`${checksumAddress(other)}\`` }));
   if (token !== null && filters.tokens.length > 0 && !filters.tokens.includes(token)) {
-    throw new UserError(t('subscription.filter.tokenNotAmong'));
+    throw new UserError(t('subscription.filter.tokenNotAmong', { token: called('token'), tokens: called('tokens') }));
   }
 }

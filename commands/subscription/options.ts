@@ -67,8 +67,8 @@ export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashC
   text('counterparties', `Only transfers from or to these addresses${clears}`, 3_000);
   text('exclude-counterparties', `No transfers from or to these addresses${clears}`, 3_000);
   flag('internal', `Also native transfers that contracts make inside a transaction${unnamed('yes')}`);
-  flag('cataloged', `Only tokens that the explorer’s catalogue has${unnamed('no')}`);
-  flag('zero', `Also transfers of nothing${unnamed('no')}`);
+  flag('cataloged', `Only tokens that the explorer’s catalog has${unnamed('no')}`);
+  flag('zero', `Also transfers of a zero amount${unnamed('no')}`);
   flag('self', `Also transfers from the address to itself${unnamed('no')}`);
   text('digest', 'Tell all together once an hour or a day, not one by one', 0, same('off', 'hourly', 'daily'));
   text('quiet', 'Hours in which nothing is told until they end, like 22:00-07:00, or "off"', 20);

@@ -41,7 +41,7 @@ it('tells sums, the largest with their messages, and what was hidden; the pictur
   expect(text).toContain('📤 250 `USDC` in 1 transfer');
   const message = pipeline.discord.messages(ALERTS)[0]!.message.id;
   expect(text).toContain(`(https://discord.com/channels/${HARBOR}/${ALERTS}/${message})`);
-  expect(text).toMatch(/1 transfer: below the minimum\n1 transfer: of nothing \\\*/);
+  expect(text).toMatch(/1 transfer: below the minimum\n1 transfer: zero amount \\\*/);
 
   const image = await loadImage(await load(pictureOf(answer)));
   expect([image.width, image.height]).toEqual([1_100, 540]);
@@ -112,7 +112,7 @@ it('a token that only bears a known symbol does not pass for it', async () => {
   const text = textOf(await world.use('activity', { address: TREASURY, period: '24h' }));
   expect(text).toMatch(/^📥 7 `Fuse` in 1 transfer$/mu);
   expect(text).toMatch(/^⚠️ 📥 5 `Fuse` in 1 transfer$/mu);
-  expect(text).toContain('These tokens only call themselves like a known one.');
+  expect(text).toContain('These tokens only bear the name of a known one.');
 });
 
 it('where nothing moved in the other period, no picture of the first one stays', async () => {

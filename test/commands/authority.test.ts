@@ -288,9 +288,9 @@ describe('the operator’s project', () => {
   it('is managed in the operator’s servers only, whoever asks elsewhere', async () => {
     expect(textOf(await world.use('webhook list'))).toContain('1 webhook');
     const before = upstream.requests.length;
-    expect(textOf(await world.use('webhook list', {}, orchids))).toMatch(/no notification project of its own/);
+    expect(textOf(await world.use('webhook list', {}, orchids))).toMatch(/bot’s own notification project/);
     const remove = await world.use('webhook remove', { webhook: WEBHOOK, addresses: A }, orchids);
-    expect(textOf(remove)).toMatch(/no notification project of its own/);
+    expect(textOf(remove)).toMatch(/bot’s own notification project/);
     expect(await world.choices('webhook remove', 'webhook', {}, orchids)).toEqual([]);
     expect(upstream.requests.length).toBe(before);
   });

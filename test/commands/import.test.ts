@@ -91,7 +91,7 @@ describe('/subscription export and import', () => {
     ]);
 
     const again = await bring(file);
-    expect(textOf(again)).toMatch(/Nothing to change\n3 rows are as they are here already/);
+    expect(textOf(again)).toMatch(/Nothing to change\n3 rows are the same here already/);
     expect(buttonsOf(again)).toEqual([]);
   });
 
@@ -133,7 +133,7 @@ describe('/subscription export and import', () => {
   it('take a mute that is over for none', async () => {
     const { id } = await world.subscribe();
     await world.store.subscriptions.change(harbor.id, id, { mutedUntil: world.clock.now - 1 });
-    expect(textOf(await bring(await exported()))).toMatch(/Nothing to change\n1 row is as it is here already/);
+    expect(textOf(await bring(await exported()))).toMatch(/Nothing to change\n1 row is the same here already/);
   });
 
   it('keep what somebody else changes meanwhile, each filter by itself', async () => {
@@ -178,6 +178,14 @@ describe('/subscription export and import', () => {
     await world.press(await bring(text), 'subscription:import');
     world.parts.relabelled = relabelled;
     expect(asked.map((addresses) => addresses.toSorted())).toEqual([[A, B, TOKEN].map(lower).sort()]);
+  });
+
+  it('names the columns as they stand in the file, in whatever language', async () => {
+    world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'ja' });
+    const rows = [`${A},#alerts,100,,`, `${B},#alerts,,native,`, `${TOKEN},#alerts,,${A},${B}`];
+    const text = textOf(await bring(['address,channel,minimums,token,tokens', ...rows].join('\n')));
+    world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
+    for (const named of ['`minimums`', '`kind: native`', '`token`', '`tokens`']) expect(text).toContain(named);
   });
 
   it('names every line that is wrong, and changes nothing then', async () => {

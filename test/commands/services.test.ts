@@ -50,7 +50,7 @@ it('/token reads the chain', async () => {
   const { address } = chain.tokens.dollar;
   const text = textOf(await world.use('token', { address }));
   expect(text).toContain(address);
-  expect(text).toMatch(/Type\n`ERC-20`\nDecimals\n6\nCatalogued\nyes\nTotal supply\n[\d,.]+ `/);
+  expect(text).toMatch(/Type\n`ERC-20`\nDecimals\n6\nCataloged\nyes\nTotal supply\n[\d,.]+ `/);
   const wallet = await world.use('token', { address: chain.wallets.Treasury });
   expect(textOf(wallet)).toContain('knows no token');
 });

@@ -77,7 +77,7 @@ describe('/setup check', () => {
     world.parts.probeReceiver = async () => 'unreachable';
     const text = textOf(await world.use('setup check'));
     const lines = text.split('\n');
-    expect(lines[0]).toBe('8 things to mend');
+    expect(lines[0]).toBe('8 things to fix');
     expect(text).toMatch(new RegExp(`❌ <#${harbor.council}>: I am missing \\*\\*View Channel`));
     expect(text).toMatch(
       new RegExp(`❌ <#${harbor.general}>: I am missing \\*\\*Attach Files\\*\\*, \\*\\*Read Message History`),
@@ -245,8 +245,8 @@ describe('/status', () => {
     const text = textOf(answer);
     expect(isPrivate(answer)).toBe(true);
     expect(text).toMatch(/Last event\n<t:\d+:R>/);
-    expect(text).toContain('Waiting to be told\n3 alerts\n1 of them for a digest');
-    expect(text).toContain('Could not be told\n1 alert\n');
+    expect(text).toContain('Waiting to be sent\n3 alerts\n1 of them for a digest');
+    expect(text).toContain('Could not be sent\n1 alert\n');
     expect(text).toContain('3 subscriptions of 1,000\n1 of them paused');
     expect(text).toMatch(/Unusually silent\n`Payroll`: last event <t:\d+:R>/);
     expect(text).toContain(`<#${harbor.whales}>: Discord refused my messages <t:60:R>`);
@@ -264,7 +264,7 @@ describe('/status', () => {
     expect(byRole).toMatch(/Last error\n.*203\.0/);
     expect(byRole).not.toMatch(new RegExp(`Payroll|silent|${harbor.whales}|${harbor.alerts}|Invalid`));
     const elsewhere = textOf(await world.use('status', {}, { in: orchid.lobby }));
-    expect(elsewhere).toMatch(/Last event\nnone yet\nWaiting to be told\n0 alerts\nCould not be told\n0 alerts/);
+    expect(elsewhere).toMatch(/Last event\nnone yet\nWaiting to be sent\n0 alerts\nCould not be sent\n0 alerts/);
     expect(elsewhere).not.toMatch(/203\.0|refused|Last error|silent/);
   });
 });

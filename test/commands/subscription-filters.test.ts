@@ -121,7 +121,7 @@ describe('symbols', () => {
     ['PEPE', /know no token `PEPE` here.*contract address.*`native`/],
     ['ELSEWHERE', /know no token/],
     ['twin', /Several tokens are called `twin`.*0xcc95E80D.*0x1ea1f375|0x1ea1f375.*0xcc95E80D/],
-    [TOKEN.replace('5Df2', '5dF2'), /token is not right.*EIP-55/],
+    [TOKEN.replace('5Df2', '5dF2'), /token is not valid.*EIP-55/],
   ])('%s is refused with a way out', async (symbol, sentence) => {
     expect(textOf(await add({ tokens: symbol }))).toMatch(sentence);
     expect(await all()).toEqual([]);
@@ -147,8 +147,8 @@ describe('what cannot be', () => {
   it.each<[string, Record<string, OptionInput>, RegExp]>([
     ['a minimum without a token', { minimums: '100' }, /cannot read `100` in `minimums`.*`USDC=100, ETH=0.5`/],
     ['a minimum with separators', { minimums: 'G$=1,000' }, /cannot read `000`/],
-    ['a counterparty that is none', { counterparties: `${B} bob` }, /`bob` is no address.*40 hexadecimal/],
-    ['a name in the place of an address', { counterparties: 'treasury.eth' }, /`treasury.eth` is no address/],
+    ['a counterparty that is none', { counterparties: `${B} bob` }, /`bob` is not an address.*40 hexadecimal/],
+    ['a name in the place of an address', { counterparties: 'treasury.eth' }, /`treasury.eth` is not an address/],
     ['hours that are none', { quiet: '22-7' }, /`22:00-07:00`, or `off`/],
     ['hours past midnight', { quiet: '22:00-25:00' }, /two times of day/],
     ['a token both asked for and left out', { tokens: 'G$ native', 'exclude-tokens': 'native' }, /`ETH` is both/],

@@ -48,11 +48,11 @@ describe('/subscription pause, resume, mute', () => {
     await world.use('subscription mute', { subscription, duration: '8h' });
     await world.use('subscription pause', { subscription });
     const resumed = textOf(await world.use('subscription resume', { subscription }));
-    expect(resumed).toMatch(/At the moment nothing is told: 🔕 muted until <t:/);
+    expect(resumed).toMatch(/No alerts come at the moment: 🔕 muted until <t:/);
     await world.use('subscription pause', { subscription });
     for (const asked of [subscription, 'all']) {
       const unmuted = textOf(await world.use('subscription mute', { subscription: asked, duration: 'off' }));
-      expect(unmuted).toMatch(/nothing is told: ⏸️ paused|told again from now on\.\n1 of them paused/);
+      expect(unmuted).toMatch(/come at the moment: ⏸️ paused|come again from now on\.\n1 of them paused/);
     }
     expect(textOf(await world.use('subscription edit', { subscription, label: 'Ops' }))).toContain('⏸️ paused');
   });
@@ -60,7 +60,7 @@ describe('/subscription pause, resume, mute', () => {
   it('mutes until undone', async () => {
     const { id } = await world.subscribe();
     const answer = await world.use('subscription mute', { subscription: String(id), duration: 'forever' });
-    expect(textOf(answer)).toMatch(/Nothing is told until you undo it with `\/subscription mute` and `duration: off`/);
+    expect(textOf(answer)).toMatch(/No alerts until you undo it with `\/subscription mute` and `duration: off`/);
     expect(textOf(await world.use('subscription list'))).toContain('🔕 muted until undone');
     await world.use('subscription mute', { subscription: String(id), duration: 'off' });
     expect(await all()).toMatchObject([{ mutedUntil: null }]);
@@ -73,7 +73,7 @@ describe('/subscription pause, resume, mute', () => {
       world.use('subscription mute', { subscription, duration, token });
     const muted = textOf(await mute('1d', TOKEN));
     expect(muted).toContain(`\`${TOKEN}\``);
-    expect(muted).toContain(`No channel of this server is told of its transfers until <t:${ends}:f>`);
+    expect(muted).toContain(`No channel of this server gets alerts about it until <t:${ends}:f>`);
     await mute('forever', 'native');
     const { now } = world.clock;
     expect(await world.store.subscriptions.tokenMutes(harbor.id, now)).toEqual([

@@ -123,7 +123,7 @@ describe('/subscription add', () => {
     ['the zero address', { address: `0x${'0'.repeat(40)}` }, /zero address.*nearly everything/],
     ['the native sentinel', { address: `0x${'e'.repeat(40)}` }, /native coin itself.*nearly everything/],
     ['a minimum with separators', { address: A, minimum: '1,000' }, /`250` or `0.5`/],
-    ['a wrong token', { address: A, token: '0x12' }, /The token is not right.*40 hexadecimal/],
+    ['a wrong token', { address: A, token: '0x12' }, /The token is not valid.*40 hexadecimal/],
     ['native with a token', { address: A, kind: 'native', token: TOKEN }, /nothing would ever match/],
     ['NFTs with a minimum', { address: A, kind: 'nft', minimum: '2' }, /counted, not measured/],
     ['everyone', { address: A, mention: harbor.id }, /never ping @everyone/],

@@ -53,7 +53,7 @@ describe('/token', () => {
       TOKEN,
       'ERC-20',
       '12,345,678,901.23 `G$`\nraw `1234567890123`',
-      'Catalogued\nyes',
+      'Cataloged\nyes',
     ]) {
       expect(text).toContain(part);
     }

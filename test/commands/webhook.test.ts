@@ -93,11 +93,7 @@ describe('/webhook list', () => {
   });
 
   const wrong: [string, Given, RegExp][] = [
-    [
-      '403',
-      { status: 403, body: { statusCode: 403, path: '/?apiKey=public-key' } },
-      /wrong API secret, a wrong API key/,
-    ],
+    ['403', { status: 403, body: { statusCode: 403, path: '/?apiKey=public-key' } }, /wrong API key or secret/],
     ['400', { status: 400, body: {} }, /did not accept/],
     ['408', { status: 408, body: {} }, /did not answer in time/],
     ['500', { status: 500, body: {} }, /fault of its own/],
@@ -112,7 +108,7 @@ describe('/webhook list', () => {
 
   it('belongs to the operator’s servers', async () => {
     const answer = await world.use('webhook list', {}, { in: orchid.lobby });
-    expect(textOf(answer)).toMatch(/no notification project of its own.*`\/setup project`/);
+    expect(textOf(answer)).toMatch(/bot’s own notification project.*`\/setup project`/);
     expect(upstream.requests).toEqual([]);
   });
 
@@ -165,7 +161,7 @@ describe('/webhook remove', () => {
     expect(isPrivate(asked)).toBe(true);
     expect(text).toContain(`Remove 2 addresses from webhook \`${ID}\`?`);
     expect(text).toContain(`\`${A}\`\n\`${B}\``);
-    expect(text).toMatch(/Left out: 1 entry that is no right address\*\*\n`0x12`: .*40 hexadecimal/);
+    expect(text).toMatch(/Left out: 1 entry that is not a valid address\*\*\n`0x12`: .*40 hexadecimal/);
     expect(deletions()).toEqual([]);
     const done = await world.press(asked, 'webhook:confirm');
     expect(deletions()).toMatchObject([{ body: { webhookId: ID, addresses: [A, B] } }]);

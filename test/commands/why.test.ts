@@ -104,10 +104,10 @@ it('what Discord refused in every form says so, with its reason', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   pipeline.discord.fault({ fault: { kind: 'error', status: 400, code: 50_035 }, method: 'POST', channelId: ALERTS });
   const hash = await receive();
-  expect(await why(hash)).toMatch(/Could not be told.*`.*50035/);
+  expect(await why(hash)).toMatch(/Could not be sent.*`.*50035/);
   const [letter] = await pipeline.store.outbox.deadLetters(1);
   expect(await pipeline.store.outbox.discard(letter!.id, Date.now())).toBe(true);
-  expect(await why(hash)).toMatch(/Could not be told, and was discarded <t:\d+:f> by/);
+  expect(await why(hash)).toMatch(/Could not be sent, and was discarded <t:\d+:f> by/);
 });
 
 it('every transfer of the transaction is told', async () => {

@@ -75,3 +75,11 @@ it('a number that has no form of its own is told in the same language', () => {
   expect(translator('fr')('provider.categories', { count: 1_000_000 })).toMatch(/^1.000.000 catégories$/u);
   expect(translator('fr')('provider.categories', { count: 0 })).toBe('0 catégorie');
 });
+
+it('in French no mark stands alone on a new line', () => {
+  const described = Object.entries(wordingsOf('fr')).map(
+    ([path, { description = '' }]) => [path, description] as const,
+  );
+  const loose = [...textsIn('fr'), ...described].filter(([, text]) => / [;:!?»]|« /u.test(text));
+  expect(loose.map(([key]) => key)).toEqual([]);
+});

@@ -158,7 +158,7 @@ describe('the block of a transfer', () => {
     await pipeline.receive({ ...event, direction: 'outgoing' });
     await pipeline.turnUntil(() => pipeline.lines(ALERTS).length > 0, 3_700);
     expect(pipeline.lines(ALERTS)[0]!.text).toContain(`Block ${String(event.blockNumber)}`);
-    expect(pipeline.lines(ALERTS)[0]!.text).not.toContain('reorganised');
+    expect(pipeline.lines(ALERTS)[0]!.text).not.toContain('reorganized');
   });
 });
 
