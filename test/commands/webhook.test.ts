@@ -202,7 +202,7 @@ describe('/webhook remove', () => {
     await world.subscribe({ label: 'Treasury' });
     const other = await world.subscribe({ address: lower(B) });
     const asked = await remove(A);
-    expect(textOf(asked)).toMatch(/Falls silent here\*\*\n`Treasury` in <#/);
+    expect(textOf(asked)).toMatch(/No more alerts here for\*\*\n`Treasury` in <#/);
     removal = { status: 201, body: { message: 'Addresses deleted' } };
     const done = await world.press(asked, 'webhook:confirm');
     expect(textOf(done)).toContain('The service says: `Addresses deleted`');
