@@ -220,7 +220,7 @@ describe('/webhook remove', () => {
     const secret = await world.subscribe({ channelId: treasury, label: 'Secret' });
     const asked = await world.use('webhook remove', { webhook: 'w', addresses: A }, noa);
     expect(textOf(asked)).toMatch(
-      /Falls silent here\*\*\n`Open` in <#.*\n1 subscription is in a channel that you cannot/,
+      /No more alerts here for\*\*\n`Open` in <#.*\n1 subscription is in a channel that you cannot/,
     );
     removal = { status: 201, body: { message: 'Addresses deleted' } };
     const done = await world.press(asked, 'webhook:confirm', noa);
