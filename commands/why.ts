@@ -6,6 +6,7 @@ import type { Story } from '../src/store/stories.ts';
 import { hiddenFrom } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { note } from './parts/reply.ts';
+import { inTurn } from './parts/turn.ts';
 import { tellStory } from './why/story.ts';
 
 /** Transfers of one transaction that are told in full. */
@@ -56,7 +57,8 @@ async function explain(interaction: Use, context: CommandContext, txHash: string
   const { store, settings, projects, t } = context;
   const { guildId } = interaction;
   const { scope } = await projects.of(guildId);
-  const { total, first } = await store.reports.stories(guildId, txHash, scope, context.now(), MOST_TRANSFERS);
+  const read = () => store.reports.stories(guildId, txHash, scope, context.now(), MOST_TRANSFERS);
+  const { total, first } = await inTurn(guildId, read);
   const shown = await seenBy(interaction, context, first);
   const url = settings.explorerUrl ? `${settings.explorerUrl}/tx/${txHash}` : null;
   if (total === 0) {
@@ -81,11 +83,9 @@ async function explainMessage(
   chosen: string | null,
 ): Promise<Reply> {
   const { store, moved, language, t } = context;
-  const { total, first: transactions } = await store.reports.transactionsOf(
-    interaction.guildId,
-    reference,
-    MOST_CHOICES,
-  );
+  const { guildId } = interaction;
+  const read = () => store.reports.transactionsOf(guildId, reference, MOST_CHOICES);
+  const { total, first: transactions } = await inTurn(guildId, read);
   const [first, ...others] = transactions;
   if (!first) throw new UserError(t('why.goneMessage'));
   if (others.length === 0) return explain(interaction, context, first.txHash);

@@ -6,6 +6,7 @@ import { cutTo } from '../../src/domain/text.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Rehearsal, Wish } from '../../src/store/ledger.ts';
 import { ago, asManyAsFit } from '../parts/reply.ts';
+import { inTurn } from '../parts/turn.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const LOOK_BACK_MS = 7 * DAY_MS;
@@ -20,7 +21,7 @@ const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤'
 /** What a subscription would have told in the last days, with examples. */
 export async function rehearse(wish: Wish, context: CommandContext): Promise<APIEmbedField> {
   const { store, settings, moved, language, now, t } = context;
-  const rehearsal = await store.ledger.rehearse(wish, now() - LOOK_BACK_MS, MOST);
+  const rehearsal = await inTurn(wish.guildId, () => store.ledger.rehearse(wish, now() - LOOK_BACK_MS, MOST));
   const examples = rehearsal.examples.map(({ transfer, perspective, seenAt }) => {
     const time = ago(seenAt);
     const linked = settings.explorerUrl !== undefined && /^0x[0-9a-f]{64}$/.test(transfer.txHash);

@@ -49,7 +49,7 @@ export interface StoryAlert {
   dueAt: number;
   marks: Mark[];
   perspectives: Perspective[];
-  /** The message that holds it; `lines`: how many alerts it tells, `together`: how many of the same transaction. */
+  /** The message that holds it; `lines`: how many alerts it tells, `together`: how many of the same transaction, if it is no digest. */
   message: {
     kind: Batch['kind'];
     /** Why it is a digest. */
@@ -122,12 +122,13 @@ export function storyReader(db: Database) {
      FROM decisions d LEFT JOIN subscriptions s ON s.id = d.subscription_id AND s.guild_id = d.guild_id
      WHERE d.transfer_id = ? AND d.guild_id = ? ORDER BY d.id`,
   );
+  // A transfer may be told in a thousand channels, in each with twenty thousand others: those are not gone through.
   const alerts = db.prepare<[string, number, string], AlertRow>(
     `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.marks, a.matches,
        b.id AS batchId, b.kind, b.reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt, b.message_id AS messageId,
-       (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id) AS lines,
-       (SELECT count(*) FROM alerts o JOIN transfers t ON t.id = o.transfer_id
-        WHERE o.batch_id = b.id AND t.tx_hash = ?) AS together,
+       coalesce(b.lines, (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id)) AS lines,
+       CASE WHEN b.kind = 'digest' THEN 1 ELSE (SELECT count(*) FROM alerts o JOIN transfers t ON t.id = o.transfer_id
+         WHERE o.batch_id = b.id AND t.tx_hash = ?) END AS together,
        c.state AS channelState, c.due_at AS channelDueAt, c.reason AS channelReason,
        (SELECT reason FROM dead_letters WHERE alert_id = a.id ORDER BY id DESC LIMIT 1) AS deadReason,
        (SELECT at FROM dead_letters WHERE alert_id = a.id ORDER BY id DESC LIMIT 1) AS deadAt

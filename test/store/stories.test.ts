@@ -53,6 +53,19 @@ describe('stories', () => {
     expect(first.map(({ transfer }) => transfer.value)).toEqual(['1', '2']);
   });
 
+  it('count a digest as it was told, without going through all that it told of', async () => {
+    await world.watch(TREASURY, ALERTS, { digest: 'hourly' });
+    const body = payment();
+    for (const one of [body, payment(), payment()]) await world.receive(one);
+    await world.idle();
+    await world.pass(2 * 3_600_000, 60_000);
+    const writer = new Database(world.file);
+    writer.exec('DELETE FROM alerts WHERE id = (SELECT max(id) FROM alerts)');
+    writer.close();
+    const { first } = await world.store.reports.stories(HARBOR, String(body.txHash), null, Date.now(), 5);
+    expect(first).toMatchObject([{ alerts: [{ state: 'sent', message: { kind: 'digest', lines: 3 } }] }]);
+  });
+
   it('of what nobody in the guild watches are told only to whose project it came', async () => {
     await world.watch(TREASURY, seed.orchid.lobby, ORCHID);
     const body = payment();
