@@ -1,8 +1,6 @@
 /** The whole product in one place: chain, services, Discord stand-in and bot, wired as an operator would wire them. */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Project } from '../services/notification/types.ts';
@@ -10,6 +8,7 @@ import { type Services, startServices } from '../services/start.ts';
 import { type Bot, superviseBot } from './bot.ts';
 import { type Chain, startChain } from './chain/index.ts';
 import { type Discord, seed, startDiscord } from './discord/index.ts';
+import { freePorts } from './ports.ts';
 import { RunningSandbox, type Sandbox } from './running.ts';
 import { createWebhook } from './webhook.ts';
 
@@ -128,15 +127,6 @@ function botEnvironment(parts: {
     DISCOVERY_URL: services.discoveryUrl,
     NATIVE_SYMBOL: COIN,
   };
-}
-
-/** Ports that were free a moment ago, all different. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
 
 /** Starts the bot and waits until it is in its servers and has registered its commands. */

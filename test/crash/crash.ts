@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { type Discord, type FaultRule, startDiscord } from '../../sandbox/discord/index.ts';
+import { freePorts } from '../../sandbox/ports.ts';
 import { type Bot, startBot } from './bot.ts';
 import { FIRST_POINTS, POINTS } from './names.ts';
 import { ENOUGH, type Sent, startSender } from './sender.ts';
@@ -44,7 +43,7 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
   const directory = mkdtempSync(join(tmpdir(), 'crash-'));
   const file = join(directory, 'bot.sqlite');
   const discord = await startDiscord({ limits: 'none' });
-  const port = await freePort();
+  const [port] = await freePorts(1);
   const environment = {
     DISCORD_TOKEN: discord.token,
     DISCORD_API_URL: discord.apiUrl,
@@ -212,14 +211,6 @@ function judge(discord: Discord, sent: Sent[], file: string) {
   if (db.pragma('integrity_check', { simple: true }) !== 'ok') problems.push('the database file is damaged');
   db.close();
   return { acknowledged, shown, lost, doubled, problems };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((listening) => server.once('listening', listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
 }
 
 function shuffled<T>(list: readonly T[]): T[] {

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { type Discord, ManualClock, startDiscord } from '../../sandbox/discord/index.ts';
+import { freePorts } from '../../sandbox/ports.ts';
 import { type Services, startServices } from '../../services/start.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -42,7 +43,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
   const discord = await startDiscord({ limits: 'none', clock: new ManualClock(Date.now()) });
   let bot: ChildProcess;
   let log = '';
-  let port = 0;
+  const [port] = await freePorts(1);
   let opsUrl = '';
 
   const startBot = async () => {
@@ -77,7 +78,6 @@ export async function startWholeWorld(): Promise<WholeWorld> {
     });
     bot.once('exit', (code) => started.reject(new Error(`The bot ended with code ${code}.\n${log}`)));
     const urls = await started.promise;
-    port = Number(new URL(urls.receiver).port);
     opsUrl = urls.ops;
   };
   await startBot();

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
+import { freePorts } from '../../sandbox/ports.ts';
 import { launch, startBot, temporaryFile, until } from './bot.ts';
 
 /** What a refused delivery's line is at least. */
@@ -23,10 +22,7 @@ it('a log that nobody reads holds up neither deliveries nor a stop', async () =>
 
 it('a log that cannot be written holds up neither the bot nor its stop', async () => {
   const file = temporaryFile();
-  const free = createServer().listen(0);
-  await once(free, 'listening');
-  const port = String((free.address() as { port: number }).port);
-  await new Promise((done) => free.close(done));
+  const [port] = (await freePorts(1)).map(String) as [string];
   const { bot, exited } = launch(file, { OPS_PORT: port }, ['sh', '-c', 'exec "$@" > /dev/full', 'sh']);
   await until(async () => {
     const answer = await request(`http://127.0.0.1:${port}/healthz`).catch(() => null);
