@@ -10,6 +10,9 @@ export type Refusal = (typeof REFUSALS)[number];
 
 /** Requests that may wait at once for longer than a moment. */
 const MAX_SLOW = 64;
+/** While they do, others may still wait at another server's URL: bodies that never end at one must not close them all. */
+const OWN_SLOW = 16;
+const MOST_SLOW = 128;
 /** A request older than this counts as waiting; a burst that is committed at once is no overload. */
 const SLOW_MS = 100;
 /**
@@ -66,13 +69,15 @@ export function createIntake({ store, now, onStored, onFault }: IntakeOptions) {
     if (changes) onFault?.(reason);
   }
 
-  function overloaded(at: number): boolean {
+  function overloaded(at: number, scope: number): boolean {
     let slow = 0;
+    let own = 0;
     for (const ticket of open) {
-      if (at - ticket.arrivedAt < SLOW_MS) return false;
-      if (++slow >= MAX_SLOW) return true;
+      if (at - ticket.arrivedAt < SLOW_MS) break;
+      slow++;
+      if (ticket.scope === scope) own++;
     }
-    return false;
+    return slow >= MOST_SLOW || (slow >= MAX_SLOW && own >= OWN_SLOW);
   }
 
   async function commitAll(): Promise<void> {
@@ -107,7 +112,7 @@ export function createIntake({ store, now, onStored, onFault }: IntakeOptions) {
       const at = now();
       if (closing) return 'closing';
       if (quarantineFull.has(scope)) return 'quarantine-full';
-      if (overloaded(at)) return 'overload';
+      if (overloaded(at, scope)) return 'overload';
       const ticket: Ticket = { arrivedAt: at, scope, id: null, over: false, answeredAt: null };
       open.add(ticket);
       return ticket;

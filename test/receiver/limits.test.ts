@@ -85,6 +85,20 @@ describe('overload', () => {
   });
 });
 
+describe('overload of one server’s URL', () => {
+  it('leaves the others’ open', async () => {
+    let time = 0;
+    const receiver = await startReceiver({ now: () => time });
+    const other = `/hooks/${OTHER_TOKEN}`;
+    for (let n = 0; n < 64; n++) (await receiver.open()).write(`${head(4, other)}x`);
+    await until(() => receiver.intake.state().open === 64);
+    time = 101;
+    expect((await receiver.post(other, 'refused')).status).toBe(503);
+    expect((await receiver.post(HOOK, 'taken')).status).toBe(200);
+    expect(await receiver.stored()).toEqual([[0, 'taken']]);
+  });
+});
+
 describe('a commit that takes longer than 2 s', () => {
   it('503 in time; what is stored after all is owed, so that the retry pays it', async () => {
     const release = Promise.withResolvers<void>();
