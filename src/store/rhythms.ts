@@ -8,7 +8,7 @@ import { unsynced } from './database.ts';
 const FEWEST = 2_000;
 const MOST = 20_000;
 const SUBSCRIPTIONS_EACH = 50;
-/** As many of them are counted in a transaction that has other work to do. */
+/** As many of them are counted at once. */
 const STEP = 1_000;
 /** Events closer together than this count as one movement where the average time between events is reckoned. */
 const MOMENT_MS = 10_000;
@@ -79,10 +79,9 @@ export function rhythmsTable(db: Database) {
     else keep({ to, subscription: last.subscription, id: last.id });
   }
 
-  const countAll = db.transaction((): void => {
-    const window = open();
-    if (window) step(window, Number.POSITIVE_INFINITY);
-    step({ to: latest.get()!, subscription: 0, id: 0 }, Number.POSITIVE_INFINITY);
+  const countSome = db.transaction((): boolean => {
+    step(open() ?? { to: latest.get()!, subscription: 0, id: 0 }, STEP);
+    return latest.get()! > counted();
   });
 
   return {
@@ -103,15 +102,17 @@ export function rhythmsTable(db: Database) {
     },
 
     /**
-     * Counts what was decided until now; before anybody reads a rhythm. If the power fails it is counted again. While
-     * nothing can be written (a full disk) the rhythms stay as they were counted last.
+     * Counts some of what was decided until now, and tells whether there is more; again and again before anybody reads a
+     * rhythm, so that others can write in between. If the power fails it is counted again. While nothing can be written
+     * (a full disk) the rhythms stay as they were counted last.
      */
-    count(): void {
-      if (latest.get()! <= counted()) return;
+    count(): boolean {
+      if (latest.get()! <= counted()) return false;
       try {
-        unsynced(db, () => countAll.immediate());
+        return unsynced(db, () => countSome.immediate());
       } catch (error) {
         if (!(error instanceof Sqlite.SqliteError)) throw error;
+        return false;
       }
     },
   };

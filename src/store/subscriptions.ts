@@ -10,7 +10,6 @@ import {
   type Watcher,
 } from '../domain/subscription.ts';
 import { labelsTable } from './labels.ts';
-import { rhythmsTable } from './rhythms.ts';
 
 /** What somebody asks to be told about; the rest of a {@link Subscription} comes with time. */
 export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'address' | 'createdBy' | 'createdAt'> &
@@ -129,9 +128,8 @@ export function watcherLookUp(db: Database): (address: AddressText) => Watcher[]
     byAddress.all(address).map((row) => ({ ...row, paused: row.paused === 1, filters: toFilters(row.filters) }));
 }
 
-/** Subscriptions; every method but `watching` stays within one guild. */
+/** Subscriptions, with their rhythms as counted last; every method but `watching` stays within one guild. */
 export function subscriptionsTable(db: Database) {
-  const rhythms = rhythmsTable(db);
   const { set: setLabel } = labelsTable(db);
   const ofGuild = db.prepare<[string], Row>(`${SELECT} WHERE guild_id = ? ORDER BY channel_id, id`);
   const one = db.prepare<[string, number], Row>(`${SELECT} WHERE guild_id = ? AND id = ?`);
@@ -216,27 +214,17 @@ export function subscriptionsTable(db: Database) {
 
   return {
     /** Adds one unless the channel already watches the address or the guild is at `limit`. */
-    add(subscription: NewSubscription, limit: number) {
-      rhythms.count();
-      return add.immediate(subscription, limit);
-    },
+    add: (subscription: NewSubscription, limit: number) => add.immediate(subscription, limit),
 
-    list(guildId: string): Subscription[] {
-      rhythms.count();
-      return ofGuild.all(guildId).map(fromRow);
-    },
+    list: (guildId: string): Subscription[] => ofGuild.all(guildId).map(fromRow),
 
     get(guildId: string, id: number): Subscription | null {
-      rhythms.count();
       const row = one.get(guildId, id);
       return row ? fromRow(row) : null;
     },
 
     /** Changes what is named, unless the new channel already watches the address. */
-    change(guildId: string, id: number, changed: SubscriptionChange) {
-      rhythms.count();
-      return change.immediate(guildId, id, changed);
-    },
+    change: (guildId: string, id: number, changed: SubscriptionChange) => change.immediate(guildId, id, changed),
 
     /**
      * Adds and changes what a file tells, all or nothing: `full` when the guild would come over a limit, `stale` when
@@ -267,9 +255,7 @@ export function subscriptionsTable(db: Database) {
     remove: (guildId: string, id: number): boolean => remove.run(guildId, id).changes === 1,
 
     /** Who watches these addresses, in every guild. */
-    watching(addresses: string[]): Subscription[] {
-      rhythms.count();
-      return addresses.flatMap((address) => byAddress.all(address)).map(fromRow);
-    },
+    watching: (addresses: string[]): Subscription[] =>
+      addresses.flatMap((address) => byAddress.all(address)).map(fromRow),
   };
 }

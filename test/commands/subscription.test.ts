@@ -181,6 +181,16 @@ describe('/subscription list', () => {
     expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*\\n.*${B}.*\\n.*\\n.*⏸️ paused · last event <t:`));
   });
 
+  it('tells of the last event though it is not counted yet, as the check and the status do', async () => {
+    const { id } = await world.subscribe();
+    for (const [ago, name] of ['subscription list', 'setup check', 'status'].entries()) {
+      remember(world.file, world.clock.now, [{ ago: 60_000 - ago * 1_000 }]);
+      world.sql('UPDATE decisions SET subscription_id = ? WHERE id = (SELECT max(id) FROM decisions)', id);
+      const at = Math.floor(world.clock.now / 1_000) - 60 + ago;
+      expect(textOf(await world.use(name))).toContain(`<t:${at}:R>`);
+    }
+  });
+
   it('shows one channel when asked, and says how to start when there is none', async () => {
     await world.subscribe();
     const answer = await world.use('subscription list', { channel: harbor.whales });
