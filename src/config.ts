@@ -150,7 +150,7 @@ export function readConfig(environment: Environment): Config {
   const parsed = schema.safeParse(environment);
   const marked = Object.keys(environment).find((name) => name.startsWith('\uFEFF'));
   const faults = (parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])}: ${issue.message}`);
-  faults.push(...halfProject(environment), ...overlap(environment));
+  faults.push(...halfProject(environment), ...overlap(environment), ...onePort(environment));
   if (marked !== undefined) {
     faults.push(`${marked.slice(1)}: .env begins with a byte order mark; save it as UTF-8 without one`);
   }
@@ -183,6 +183,15 @@ function halfProject(values: Environment): string[] {
   const missing = PROJECT_KEYS.filter((key) => !given(values[key]));
   if (missing.length === 0 || missing.length === PROJECT_KEYS.length) return [];
   return missing.map((key) => `${key}: missing; the three NOTIFICATION_ project values go together, all or none`);
+}
+
+/** Both listeners at one place; 0 is a free port for each. */
+function onePort(environment: Environment): string[] {
+  const places = schema.pick({ HOST: true, PORT: true, OPS_HOST: true, OPS_PORT: true }).safeParse(environment);
+  if (!places.success) return [];
+  const { HOST, PORT, OPS_HOST, OPS_PORT } = places.data;
+  if (PORT === 0 || PORT !== OPS_PORT || HOST !== OPS_HOST) return [];
+  return [`OPS_PORT: ${OPS_PORT} is the receiver's PORT as well; set another one`];
 }
 
 /** A proxy that is a source; where a list is itself wrong there is nothing to compare. */

@@ -95,6 +95,12 @@ describe('a wrong environment', () => {
     expect(message).toMatch(/- RECEIVER_SOURCE_CHECK: .*byte order mark/);
   });
 
+  it('has one port for both listeners', () => {
+    expect(faults({ DISCORD_TOKEN: 't', PORT: '9464' })).toContain('- OPS_PORT: 9464 is the receiver');
+    const elsewhere = { DISCORD_TOKEN: 't', PORT: '9464', HOST: '10.0.0.1' };
+    for (const environment of [elsewhere, { DISCORD_TOKEN: 't', PORT: '0', OPS_PORT: '0' }]) readConfig(environment);
+  });
+
   it('has a root with a query', () => {
     expect(faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/?a=1' })).toContain('PUBLIC_URL: a URL like');
   });
