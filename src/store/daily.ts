@@ -9,6 +9,8 @@ import { backupFolder, stamp } from './folder.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+/** Copying takes its time, so by the same look of the next day a copy is not quite as old. */
+const DUE_MS = DAY - HOUR / 2;
 /** A bot that starts has better things to do first. */
 const FIRST_LOOK_MS = 10 * MINUTE;
 /** Daily backups that are kept; those with other names are the operator's and stay. */
@@ -56,7 +58,7 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
 
   const look = () => {
     cancel = clock.after(HOUR, look);
-    if (running || clock.now() - (newest('daily-') ?? 0) < DAY) return;
+    if (running || clock.now() - (newest('daily-') ?? 0) < DUE_MS) return;
     running = backUp().finally(() => {
       running = null;
     });

@@ -50,6 +50,28 @@ it('a running bot is backed up once a day; seven daily backups are kept, and eve
   open.close();
 });
 
+it('the next backup is made at the same time of the next day, though the last one took a while', async () => {
+  const open = openDatabase(file);
+  const clock = new ManualClock(Date.now());
+  mkdirSync(backupFolder(file));
+  const last = join(backupFolder(file), 'daily-2026.sqlite');
+  writeFileSync(last, 'of yesterday');
+  const backups = startDailyBackups({ file, clock, log: pino({ level: 'silent' }) });
+  for (const [hours, made] of [
+    [23, 1],
+    [24, 2],
+  ] as const) {
+    // The look is ten minutes from here.
+    const seconds = (clock.now() + HOUR / 6 - hours * HOUR) / 1_000 + 20;
+    utimesSync(last, seconds, seconds);
+    clock.advance(HOUR);
+    await backups.idle();
+    expect(readdirSync(backupFolder(file))).toHaveLength(made);
+  }
+  await backups.close();
+  open.close();
+});
+
 it('a backup that fails is tried again', async () => {
   const clock = new ManualClock(Date.now());
   const backups = startDailyBackups({ file, clock, log: pino({ level: 'silent' }) });
