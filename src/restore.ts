@@ -8,8 +8,9 @@ import { restore } from './store/backup.ts';
 // As the bot's own: receiver tokens are in it.
 process.umask(0o077);
 try {
-  const [backup] = process.argv.slice(2);
-  if (!backup) throw new UserError('Name the backup: npm run restore -- data/backups/2026-01-31T12-00-00-000Z.sqlite');
+  const [backup, ...more] = process.argv.slice(2);
+  if (!backup || more.length > 0)
+    throw new UserError('Name one backup: npm run restore -- data/backups/2026-01-31T12-00-00-000Z.sqlite');
   const file = readDatabaseFile(process.env);
   const { kept } = await restore(file, resolve(backup), Date.now());
   process.stdout.write(`Restored ${resolve(backup)} to ${file}.\n`);

@@ -163,6 +163,14 @@ describe('a backup', () => {
     expect(readdirSync(join(directory, 'elsewhere'))).toEqual([]);
   });
 
+  it('is written to no file that nobody named: a part of a path, or an option', async () => {
+    store('a');
+    for (const names of [[copy, 'disk/copy.sqlite'], ['--help']]) {
+      expect(await run('backup', ...names)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Name one file/) });
+    }
+    expect([existsSync(copy), existsSync('--help')]).toEqual([false, false]);
+  });
+
   it('of nothing says so, and makes no file', async () => {
     const { code, stderr } = await run('backup', copy);
     expect(code).toBe(1);
@@ -254,8 +262,9 @@ describe('a restore', () => {
   });
 
   it('without a name says how to give one', async () => {
-    const { code, stderr } = await run('restore');
-    expect(code).toBe(1);
-    expect(stderr).toContain('npm run restore -- ');
+    for (const names of [[], [copy, 'more']]) {
+      const { code, stderr } = await run('restore', ...names);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^Name one backup: npm run restore -- /)]);
+    }
   });
 });
