@@ -62,7 +62,7 @@ async function show(
   gauge('inbox_oldest_seconds', 'Age of the oldest delivery that is not yet routed', age(inbox.oldest));
   gauge('inbox_commits', 'Commits of the receiver since the start', commits);
   gauge('quarantined', 'Deliveries that could not be understood', quarantine.rows);
-  gauge('quarantined_bytes', 'Their size', quarantine.bytes);
+  gauge('quarantined_bytes', 'Bytes of the deliveries that could not be understood', quarantine.bytes);
   gauges('outbox_waiting', 'Alerts that wait for their message', waiting);
   gauge('outbox_oldest_seconds', 'How long the oldest alert that is due has waited', age(oldest));
   gauge('outbox_frozen', 'Messages begun and not yet confirmed', frozen);
