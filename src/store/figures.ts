@@ -25,7 +25,7 @@ export interface ServerOverview {
   held: number;
   deadLetters: number;
   lastDeadLetter: { channelId: string; reason: string; at: number } | null;
-  /** Channels that take no messages now, and since when. */
+  /** Channels that take no messages now although some are to be told there, and since when. */
   stopped: { channelId: string; state: 'parked' | 'paused'; since: number | null }[];
 }
 
@@ -45,6 +45,12 @@ export interface Stored {
   /** Entries of who changed what. */
   audit: number;
 }
+
+/** Channels that cannot be written to, as far as that matters: a subscription names them, or something waits for them. */
+const STOPPED = `FROM channels c WHERE state <> 'ready' AND (
+  EXISTS (SELECT 1 FROM subscriptions s WHERE s.guild_id = c.guild_id AND s.channel_id = c.channel_id)
+  OR EXISTS (SELECT 1 FROM alerts a WHERE a.channel_id = c.channel_id AND a.state = 'waiting')
+  OR EXISTS (SELECT 1 FROM batches b WHERE b.channel_id = c.channel_id AND b.state = 'frozen'))`;
 
 /** Figures that take looking through much of what is stored: the operator's, and each server's own. */
 export function figuresTable(db: Database) {
@@ -73,14 +79,15 @@ export function figuresTable(db: Database) {
   >(
     // Read by what is begun, not by its age through all that was ever sent.
     `WITH begun AS MATERIALIZED (SELECT b.id, b.kind, b.frozen_at, coalesce(c.state, 'ready') = 'ready' AS ready
-       FROM batches b LEFT JOIN channels c USING (channel_id) WHERE b.state = 'frozen')
+       FROM batches b LEFT JOIN channels c USING (channel_id) WHERE b.state = 'frozen'),
+       stopped AS MATERIALIZED (SELECT state ${STOPPED})
      SELECT (SELECT count(*) FROM begun WHERE ready) AS frozen,
             (SELECT min(frozen_at) FROM begun WHERE ready AND kind <> 'edit') AS begunAt,
             (SELECT count(*) FROM begun CROSS JOIN alerts a ON a.batch_id = begun.id
              WHERE NOT ready AND a.state = 'frozen') AS frozenClosed,
             (SELECT count(*) FROM dead_letters) AS deadLetters,
-            (SELECT count(*) FROM channels WHERE state = 'parked') AS parked,
-            (SELECT count(*) FROM channels WHERE state = 'paused') AS paused`,
+            (SELECT count(*) FROM stopped WHERE state = 'parked') AS parked,
+            (SELECT count(*) FROM stopped WHERE state = 'paused') AS paused`,
   );
   const read = db.transaction((now: number): Backlog => {
     const { frozen, begunAt, frozenClosed, deadLetters, ...channels } = others.get()!;
@@ -118,7 +125,7 @@ export function figuresTable(db: Database) {
      WHERE guild_id = ? ORDER BY d.id DESC LIMIT 1`,
   );
   const stopped = db.prepare<[string], ServerOverview['stopped'][number]>(
-    "SELECT channel_id AS channelId, state, since FROM channels WHERE guild_id = ? AND state <> 'ready'",
+    `SELECT channel_id AS channelId, state, since ${STOPPED} AND guild_id = ?`,
   );
   const overview = db.transaction(
     (guildId: string): ServerOverview => ({

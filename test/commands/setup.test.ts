@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BOT_PERMISSIONS } from '../../sandbox/discord/seed.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
+import { trouble } from './ledger.ts';
 import {
   A,
   type Actor,
@@ -73,6 +74,8 @@ describe('/setup check', () => {
     await world.subscribe({ channelId: harbor.general });
     const deny = [{ id: seed.bot, type: 1 as const, allow: '0', deny: String(0x8000n | 0x10000n) }];
     world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: deny });
+    // Nothing is to be told there any more.
+    trouble(world.file, harbor.id, { '1100000000000066666': 'paused' });
     world.parts.lastRefused = (of) => (of === 'any' ? { source: '203.0.113.9', at: world.clock.now } : null);
     world.parts.probeReceiver = async () => 'unreachable';
     const text = textOf(await world.use('setup check'));
@@ -101,10 +104,13 @@ describe('/setup check', () => {
     await world.subscribe({ channelId: harbor.whales });
     const channel = 'INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, ?)';
     world.sql(channel, harbor.whales, harbor.id, 'parked');
+    // One that was deleted, and that no subscription names any more.
+    trouble(world.file, harbor.id, { '1100000000000077777': 'paused' });
     for (const archived of [true, false]) {
       world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived, locked: true });
       const text = textOf(await world.use('setup check'));
       expect(text).toMatch(new RegExp(`❌ <#${harbor.audit}> is a locked thread`));
+      expect(text).not.toContain('77777');
       expect(text).toMatch(new RegExp(`❌ <#${harbor.whales}>: Discord refused my messages.*7 days`));
     }
     const add = () => world.use('subscription add', { address: B, channel: harbor.audit });
@@ -209,7 +215,7 @@ describe('/status', () => {
   it('shows this server’s figures only', async () => {
     await world.parts.eraseServer(harbor.id);
     const { id } = await world.subscribe({ channelId: harbor.general });
-    await world.subscribe();
+    await world.subscribe({ channelId: harbor.whales });
     await world.store.subscriptions.change(harbor.id, id, { paused: true, lastEventAt: world.clock.now });
     const wont = await world.subscribe({ channelId: harbor.treasury, label: 'Payroll' });
     const longAgo = world.clock.now - 90 * 86_400_000;
@@ -250,6 +256,7 @@ describe('/status', () => {
     expect(text).toContain('3 subscriptions of 1,000\n1 of them paused');
     expect(text).toMatch(/Unusually silent\n`Payroll`: last event <t:\d+:R>/);
     expect(text).toContain(`<#${harbor.whales}>: Discord refused my messages <t:60:R>`);
+    expect(text).not.toContain('66666');
     expect(text).toMatch(
       new RegExp(`Last error\n<t:0:R> in <#${harbor.alerts}>: \`Invalid Form Body \\(50035\\)\`\n.*\`203.0.113.9\``),
     );

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { backUp } from '../../src/store/backup.ts';
 import { openBeside } from '../../src/store/database.ts';
 import { backupFolder } from '../../src/store/folder.ts';
+import { trouble } from '../commands/ledger.ts';
 import { payment } from '../pipeline/harness.ts';
 import { CHANNEL, post, startHere } from './app.ts';
 import { temporaryFile } from './bot.ts';
@@ -115,10 +116,13 @@ describe('the figures', () => {
   });
 
   it('tell of a channel that cannot be written to, and of its alerts; the bot is ready all the same', async () => {
-    const { post, reaches, discord, get } = await start();
+    const { post, reaches, discord, get, file } = await start();
     discord.act({ do: 'channel.forbid', channelId: CHANNEL });
     await post(JSON.stringify(payment()));
+    // One that nobody watches anything in, and that nothing waits for, may be gone for ever.
+    trouble(file, 'g', { gone: 'paused' });
     const now = await reaches('channels{state="parked"}', 1);
+    expect(now.get('ledgerbell_channels{state="paused"}')).toBe(0);
     expect(now.get('ledgerbell_invalid_requests')).toBe(1);
     // The message that was refused is no longer one that Discord owes an answer.
     expect(now.get('ledgerbell_outbox_waiting{state="closed"}')).toBe(1);
