@@ -110,8 +110,8 @@ export const MUTANTS: Mutant[] = [
     file: 'src/store/outbox.ts',
     changes: [
       [
-        'const row = frozen.get(channelId, isHeld ? 1 : 0);',
-        'const old = frozen.get(channelId, isHeld ? 1 : 0); if (old) thaw.immediate(old.id); const row = undefined as BatchRow | undefined;',
+        'const row = frozen.get(channelId, take.mayChange ? 0 : 1);',
+        'const old = frozen.get(channelId, take.mayChange ? 0 : 1); if (old) thaw.immediate(old.id); const row = undefined as BatchRow | undefined;',
       ],
     ],
     tests: ['test/pipeline/deliver.test.ts'],
@@ -119,7 +119,9 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'what was frozen is never sent',
     file: 'src/store/outbox.ts',
-    changes: [['const row = frozen.get(channelId, isHeld ? 1 : 0);', 'const row = undefined as BatchRow | undefined;']],
+    changes: [
+      ['const row = frozen.get(channelId, take.mayChange ? 0 : 1);', 'const row = undefined as BatchRow | undefined;'],
+    ],
     tests: ['test/pipeline/deliver.test.ts'],
   },
   {
