@@ -75,7 +75,7 @@ export const token = {
       async press(interaction, [address = ''], context) {
         const parsed = parseWatchable(address);
         if (!parsed.ok) throw new UserError(context.t(`address.${parsed.fault}`));
-        checkTarget(interaction, interaction.channelId, null, context.t);
+        await checkTarget(interaction, interaction.channelId, null, context.t);
         const wish = { ...DEFAULT_CHOICES, address: parsed.address, channelId: interaction.channelId };
         return watch(interaction, context, wish);
       },

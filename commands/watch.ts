@@ -46,7 +46,7 @@ export const watchMessage: MessageCommand = {
   access: 'manage',
   async execute(interaction, context) {
     const { t } = context;
-    checkTarget(interaction, interaction.channelId, null, t);
+    await checkTarget(interaction, interaction.channelId, null, t);
     const { addresses, refused } = findAddresses(textOf(interaction));
     const there = (await subscriptionsOf(context, interaction.guildId)).filter(
       ({ channelId }) => channelId === interaction.channelId,
@@ -80,7 +80,7 @@ export const watchMessage: MessageCommand = {
 async function choose(...[interaction, , values, context]: Parameters<Menu['choose']>): Promise<Reply> {
   const { guildId, channelId, user } = interaction;
   const { store, settings, now, t } = context;
-  checkTarget(interaction, channelId, null, t);
+  await checkTarget(interaction, channelId, null, t);
   const { addresses, refused } = findAddresses(values.join(' '));
   const outcomes: Record<'added' | 'exists' | 'full', AddressText[]> = { added: [], exists: [], full: [] };
   for (const address of addresses) {

@@ -25,10 +25,23 @@ export const TARGET_TYPES = [
 const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.GuildForum, ChannelType.GuildMedia];
 
 /**
- * Checks that alerts can go to a channel and that the person may see it; throws a {@link UserError} with the fix. Only
- * what is known counts against a channel: Discord does not tell everything about every channel.
+ * Checks that alerts can go to a channel and that the person may see it; throws a {@link UserError} with the fix. About a
+ * channel of which the gateway does not tell, as of private threads that the bot is not in, Discord is asked.
  */
-export function checkTarget(
+export async function checkTarget(
+  ...[interaction, channelId, picked, t]: Parameters<typeof checkKnown>
+): Promise<void> {
+  checkKnown(interaction, channelId, picked, t);
+  const { guild } = interaction;
+  const known = guild?.channels.cache.get(channelId);
+  // The library takes what comes with a command for known.
+  if (!guild || !hasRoles(guild) || (known && known.type !== ChannelType.PrivateThread)) return;
+  const answer = await guild.channels.fetch(channelId, { force: true }).catch(readFailure);
+  if (answer === 'hidden') throw new UserError(t('channel.private', { channel: `<#${channelId}>` }));
+}
+
+/** The same without asking; only what is known counts against a channel. */
+export function checkKnown(
   interaction: CommandUse | ButtonUse | MenuUse | MessageUse,
   channelId: string,
   picked: APIInteractionDataResolvedChannel | GuildBasedChannel | null,

@@ -14,7 +14,7 @@ export async function server(interaction: CommandUse, { t, store, now }: Command
   const changed: Partial<ServerSettings> = {};
   const channel = options.getChannel('channel');
   if (channel) {
-    checkTarget(interaction, channel.id, channel, t);
+    await checkTarget(interaction, channel.id, channel, t);
     changed.defaultChannel = channel.id;
   }
   const role = options.get('manager')?.value;

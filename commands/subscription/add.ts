@@ -21,7 +21,7 @@ export async function add(interaction: CommandUse, context: CommandContext): Pro
   const choices = chosenBy(interaction, context, tokens, DEFAULT_CHOICES);
   const picked = interaction.options.getChannel('channel');
   const channelId = picked?.id ?? (await usualChannel(interaction, context));
-  checkTarget(interaction, channelId, picked, context.t);
+  await checkTarget(interaction, channelId, picked, context.t);
   return watch(interaction, context, { ...choices, address: parsed.address, channelId });
 }
 

@@ -18,7 +18,7 @@ export async function edit(interaction: CommandUse, context: CommandContext): Pr
   const tokens = await tokenBook(interaction.guildId, context);
   const choices = chosenBy(interaction, context, tokens, before);
   const picked = interaction.options.getChannel('channel');
-  if (picked) checkTarget(interaction, picked.id, picked, t);
+  if (picked) await checkTarget(interaction, picked.id, picked, t);
   const wish = { ...choices, ...(picked && { channelId: picked.id }) };
   const fields = [await rehearse({ ...before, ...wish }, context)];
   const change = onlyChanged(before, wish);

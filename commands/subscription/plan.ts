@@ -7,7 +7,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Label } from '../../src/store/labels.ts';
 import type { ImportedSubscription } from '../../src/store/subscriptions.ts';
 import { MOST_LABELS, readName } from '../label/book.ts';
-import { checkTarget, TARGET_TYPES } from '../parts/channel.ts';
+import { checkKnown, TARGET_TYPES } from '../parts/channel.ts';
 import { quoted } from '../parts/reply.ts';
 import { onlyChanged } from './change.ts';
 import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
@@ -136,7 +136,7 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   const before = isOver ? { ...found, mutedUntil: null } : found;
   // Where alerts go already they may go on; everything else is checked as if it were typed.
   if (!before && !picked) throw new UserError(t('subscription.import.channel'));
-  if (!before) checkTarget(interaction, channelId, picked, t);
+  if (!before) checkKnown(interaction, channelId, picked, t);
   const called = (column: string) => column;
   const reading = { t, guildId: interaction.guildId, tokens: present.tokens, called };
   const kept = readKept(said, before ?? DEFAULT_KEPT, reading);

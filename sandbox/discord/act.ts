@@ -5,7 +5,7 @@ import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
 import { checkOverwrites, createChannel, createGuild, guildAction, setBotOverwrite } from './guilds.ts';
 import { channel, guild, member, role, user } from './named.ts';
-import { notifyChannel, notifyGuild, notifyMember, notifyRole } from './notify.ts';
+import { notifyChannel, notifyGuild, notifyMember, notifyRole, notifyThread } from './notify.ts';
 import { apiGuild } from './objects.ts';
 import { bits, sees } from './permissions.ts';
 import { channelState, userStates } from './state.ts';
@@ -41,6 +41,11 @@ function sendMessage(core: Core, action: Of<'message.send'>): WorldResult {
   if (!sees(core.world, author.id, on)) throw new NotPossible(`User ${author.id} does not see #${on.name}.`);
   if (typeof action.content !== 'string' || action.content.trim() === '')
     throw new NotPossible('A message needs content.');
+  // Whom somebody mentions in a private thread is in it from then on.
+  if (on.type === ChannelType.PrivateThread && !on.joined && action.content.includes(`<@${core.world.botId}>`)) {
+    on.joined = true;
+    notifyThread(core, 'THREAD_CREATE', on);
+  }
   return { id: core.messages.create({ channel: on, author, body: { content: action.content }, uploads: [] }).id };
 }
 

@@ -2,6 +2,7 @@
 import { GatewayIntentBits as Intent } from 'discord.js';
 import type { Core } from './core.ts';
 import { apiChannel, apiMember, apiRole } from './objects.ts';
+import { botPermissions } from './permissions.ts';
 import { guildState } from './state.ts';
 import { type Channel, type Guild, isThread, type Member, type Role } from './world.ts';
 
@@ -10,8 +11,8 @@ export function notifyGuild(core: Core, guild: Guild): void {
   core.events.emit({ type: 'guild', guild: guildState(core.world, guild) });
 }
 
-function send(core: Core, guild: Guild, name: string, data: object, intents: number): void {
-  if (guild.present && guild.available) core.gateway.dispatch(name, data, { guildId: guild.id, intents });
+function send(core: Core, guild: Guild, name: string, data: object, intents: number, isSeen = true): void {
+  if (isSeen && guild.present && guild.available) core.gateway.dispatch(name, data, { guildId: guild.id, intents });
   notifyGuild(core, guild);
 }
 
@@ -23,7 +24,9 @@ export function notifyThread(
   const { id, guildId, parentId, type } = thread;
   const whole = { ...apiChannel(core.world, thread), ...(name === 'THREAD_CREATE' && { newly_created: true }) };
   const data = name === 'THREAD_DELETE' ? { id, guild_id: guildId, parent_id: parentId, type } : whole;
-  send(core, core.world.guilds.get(guildId!)!, name, data, Intent.Guilds);
+  // Discord tells bots of every channel, but only of those threads that they can see.
+  const isSeen = name === 'THREAD_DELETE' || botPermissions(core.world, thread) !== 0n;
+  send(core, core.world.guilds.get(guildId!)!, name, data, Intent.Guilds, isSeen);
 }
 
 /** A channel or thread came, changed or goes; going removes it, its messages and its threads from the world. */

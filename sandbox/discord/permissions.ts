@@ -1,5 +1,5 @@
 /** What a member may do, computed as Discord computes it: owner, roles, overwrites, and what implies what. */
-import { PermissionFlagsBits as Bit } from 'discord.js';
+import { PermissionFlagsBits as Bit, ChannelType } from 'discord.js';
 import type { PermissionName } from './control.ts';
 import { errors, NotPossible } from './errors.ts';
 import { type Channel, type Guild, holdsMessages, isThread, type Member, type World } from './world.ts';
@@ -49,7 +49,9 @@ export function botPermissions(world: World, channel: Channel): bigint {
   if (!guild) return ALL;
   const member = guild.members.get(world.botId);
   if (!guild.present || !member) return 0n;
-  return permissionsOf(world, guild, member, channel);
+  const allowed = permissionsOf(world, guild, member, channel);
+  const isIn = channel.type !== ChannelType.PrivateThread || channel.joined || channel.ownerId === world.botId;
+  return isIn || allowed & Bit.ManageThreads ? allowed : 0n;
 }
 
 /** The channel of this id, if the bot has all of `needed` there; else throws what Discord answers. */

@@ -17,7 +17,7 @@ export function userStates(world: World): UserState[] {
 }
 
 export function channelState(world: World, channel: Channel): ChannelState {
-  const { ownerId: _owner, lastMessageId: _last, ...rest } = channel;
+  const { ownerId: _owner, joined: _joined, lastMessageId: _last, ...rest } = channel;
   const people = world.guildOf(channel)?.members.keys() ?? [channel.recipientId ?? '', world.botId];
   return {
     ...rest,

@@ -33,6 +33,8 @@ export interface Member {
 export interface Channel extends Omit<ChannelState, 'botMaySend' | 'visibleTo'> {
   /** Who opened a thread. */
   ownerId: string | null;
+  /** The bot was brought into a private thread. */
+  joined: boolean;
   lastMessageId: string | null;
 }
 
@@ -137,6 +139,7 @@ export class World {
       parentId: null,
       recipientId: null,
       ownerId: null,
+      joined: false,
       archived: false,
       locked: false,
       overwrites: [],

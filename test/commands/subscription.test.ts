@@ -166,6 +166,21 @@ describe('/subscription add', () => {
     expect(textOf(await add({ address: B }))).toMatch(/watches 1 address already, which is the limit/);
     world.parts.settings = settings;
   });
+
+  it('asks to be let into a private thread', async () => {
+    const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
+    const { id } = world.discord.act({ do: 'channel.create', guildId: harbor.id, ...thread });
+    const before = await all();
+    const answers = [
+      await world.use('subscription add', { address: B }, { in: id! }),
+      await world.use('subscription add', { address: B, channel: id! }),
+    ];
+    for (const answer of answers) expect(textOf(answer)).toContain(`I am not in <#${id}>`);
+    expect(await all()).toEqual(before);
+    world.discord.act({ do: 'message.send', channelId: id!, userId: seed.ada, content: `<@${seed.bot}> come in` });
+    expect(textOf(await world.use('subscription add', { address: B }, { in: id! }))).toContain('Watching');
+    world.discord.act({ do: 'channel.delete', channelId: id! });
+  });
 });
 
 describe('/subscription list', () => {
