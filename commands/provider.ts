@@ -1,4 +1,6 @@
+import type { APIButtonComponent } from 'discord.js';
 import type { ButtonUse, Command, CommandContext, CommandUse, Reply } from '../src/discord/command.ts';
+import { isLinkable } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
@@ -101,10 +103,11 @@ async function results(context: CommandContext, query: ProviderQuery, wanted: nu
   const answer = await discovery.rows(query);
   if (answer.status !== 'ok') throw new UserError(explain(own, answer, 'directory'));
   const found = groupProviders(answer.rows);
-  const browse = linkButton(t('provider.browse'), discovery.directoryUrl(query.category, query.search));
+  const directoryUrl = discovery.directoryUrl(query.category, query.search);
+  const browse = isLinkable(directoryUrl) ? [linkButton(t('provider.browse'), directoryUrl)] : [];
   const asked = [query.search, query.provider].filter((text) => text !== null).map((text) => nameOf(t, text, ''));
   const title = [query.category, ...asked].join(' · ');
-  if (found.length === 0) return note('info', title, [t('provider.none')], { components: [row(browse)] });
+  if (found.length === 0) return note('info', title, [t('provider.none')], { components: rowsOf(browse) });
   const pages = Math.ceil(found.length / PER_PAGE);
   const page = Math.min(Math.max(0, wanted), pages - 1);
   const shown = found.slice(page * PER_PAGE, (page + 1) * PER_PAGE);
@@ -117,7 +120,7 @@ async function results(context: CommandContext, query: ProviderQuery, wanted: nu
   );
   // One row of links: on a phone each is a line of its own.
   const links = numbered.flatMap(({ one, number }) => linksOf(t, one, number, Math.floor(PER_PAGE / shown.length)));
-  const rows = [row(...turn, browse), ...(links.length > 0 ? [row(...links)] : [])];
+  const rows = rowsOf([...turn, ...browse], links);
   const lines = numbered.flatMap(({ one, number }) => sectionOf(t, one, number));
   if (!answer.complete) lines.push(`-# ${t('provider.incomplete')}`);
   return note('info', title, lines, {
@@ -125,6 +128,10 @@ async function results(context: CommandContext, query: ProviderQuery, wanted: nu
     components: rows,
   });
 }
+
+/** A row of buttons each, where there are any. */
+const rowsOf = (...groups: APIButtonComponent[][]) =>
+  groups.filter(({ length }) => length > 0).map((buttons) => row(...buttons));
 
 /** A colon separates the parts of a custom id. */
 const encode = (text: string | null) => (text ?? '').replaceAll('%', '%25').replaceAll(':', '%3A');

@@ -10,6 +10,7 @@ import { renderAlerts, renderPlain } from './discord/render.ts';
 import { createSender } from './discord/sender.ts';
 import { type Clock, steadyTime, systemClock } from './domain/clock.ts';
 import { OPERATOR_SCOPE } from './domain/scope.ts';
+import { isLinkable } from './domain/text.ts';
 import { startError } from './errors.ts';
 import { createMetrics } from './metrics.ts';
 import { createParts, openExplorer, openProjects } from './parts.ts';
@@ -55,7 +56,14 @@ export async function startApp(
   const file = databaseFile(config);
   const { store, close: closeStore } = database;
   const now = clock.now;
-  const settings: RenderSettings = { explorerUrl: config.EXPLORER_URL, nativeSymbol: config.NATIVE_SYMBOL };
+  const { EXPLORER_URL } = config;
+  const explorerUrl = EXPLORER_URL !== undefined && isLinkable(EXPLORER_URL) ? EXPLORER_URL : undefined;
+  if (explorerUrl !== EXPLORER_URL) {
+    log.warn(
+      'EXPLORER_URL is not linked: Discord refuses links to a host without a domain; set one that people can reach',
+    );
+  }
+  const settings: RenderSettings = { explorerUrl, nativeSymbol: config.NATIVE_SYMBOL };
   let publicUrl = config.PUBLIC_URL ?? '';
   if (config.RECEIVER_TOKEN !== undefined && config.RECEIVER_TOKEN.length < TOKEN_LENGTH) {
     log.warn('RECEIVER_TOKEN is so short that it may be guessed; set a longer one (openssl rand -hex 24)');

@@ -70,7 +70,7 @@ export function createParts(
     discovery: config.DISCOVERY_URL ? createDiscovery({ url: config.DISCOVERY_URL, now }) : null,
     settings: {
       maxSubscriptions: config.MAX_SUBSCRIPTIONS,
-      explorerUrl: config.EXPLORER_URL,
+      explorerUrl: render.explorerUrl,
       discoveryUrl: config.DISCOVERY_URL,
       publicUrl,
       nativeSymbol: config.NATIVE_SYMBOL,

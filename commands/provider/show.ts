@@ -1,5 +1,5 @@
 import type { APIButtonComponent } from 'discord.js';
-import { plainText } from '../../src/domain/text.ts';
+import { isLinkable, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { ProviderRow } from '../../src/upstream/discovery.ts';
 import { linkButton, nameOf, prose } from '../parts/reply.ts';
@@ -98,6 +98,7 @@ export function linksOf(t: Translate, { rows }: Provider, number: number, most: 
       const [target = ''] = inner.trim().replace(/^</, '').split(/[\s>]/);
       const url = URL.canParse(target) ? new URL(target) : null;
       if (url?.protocol !== 'https:' || url.username || url.password || url.href.length > 512) continue;
+      if (!isLinkable(url.href)) continue;
       // 80 characters fit; the host is what must be seen whole.
       const host = url.hostname.slice(-50);
       const name = (plainText(label) ?? t('provider.open')).slice(0, 70 - host.length).replace(/[\ud800-\udbff]$/, '');

@@ -8,6 +8,8 @@ const EMBEDS_MAX = 6000;
 const TEXT_DISPLAY_MAX = 4000;
 const FILE_MAX = 10 * 1024 * 1024;
 const REQUEST_MAX = 25 * 1024 * 1024;
+/** No host for a link: the name of a machine alone, or one with an underscore. */
+const NO_HOST = /^(?!localhost$)[^.:]*$|_/;
 
 /** A file that came with a request, and the `files[n]` number it came under. */
 export interface Upload {
@@ -34,7 +36,11 @@ const blank = (text: unknown): boolean => typeof text !== 'string' || text.trim(
 function checkUrl(url: unknown, path: Path, found: FieldErrors, schemes: string[]): void {
   if (blank(url)) return;
   const scheme = String(url).split(':', 1)[0]!.toLowerCase();
-  if (schemes.includes(scheme)) return;
+  if (schemes.includes(scheme)) {
+    if (scheme.startsWith('http') && URL.canParse(String(url)) && NO_HOST.test(new URL(String(url)).hostname))
+      found.add(path, 'URL_TYPE_INVALID_URL', 'Not a well formed URL.');
+    return;
+  }
   const allowed = schemes.map((name) => `'${name}'`).join(', ');
   found.add(
     path,

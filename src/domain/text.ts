@@ -37,6 +37,14 @@ export function looksLikeLink(text: string): boolean {
   return LINK_LIKE.test(text.slice(0, MOST_READ).normalize('NFKC').replace(INVISIBLE, ''));
 }
 
+/** `localhost`, an IPv4 address, or a name with a domain. */
+const LINKED_HOST = /^(localhost|[\d.]+|([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z][a-z\d-]*)$/;
+
+/** Whether Discord takes a link to this page in an embed or a button; with any other it refuses the whole message. */
+export function isLinkable(url: string): boolean {
+  return URL.canParse(url) && LINKED_HOST.test(new URL(url).hostname);
+}
+
 /** At most so many characters: no surrogate pair is cut in two, which is no JSON, and inline code is closed. */
 export function cutTo(text: string, most: number): string {
   if (text.length <= most) return text;

@@ -58,6 +58,19 @@ describe('/provider search', () => {
     expect(text).toContain('2 providers');
   });
 
+  it('leaves out the links that Discord would refuse the whole answer for', async () => {
+    const actionButtons = ['[A](https://intranet/docs)', '[B](https://[::1]/docs)', '[C](https://c.example/docs)'];
+    directory([{ provider: 'Acme', actionButtons }]);
+    const discovery = world.parts.discovery!;
+    world.parts.discovery = { ...discovery, directoryUrl: () => 'http://directory:4000/toolbox/apis' };
+    const answer = await world.use('provider search', { category: 'apis' });
+    expect(textOf(answer)).toContain('### 1. `Acme`');
+    expect(linksOf(answer).map(({ url }) => url)).toEqual(['https://c.example/docs']);
+    directory([]);
+    world.parts.discovery = { ...discovery, directoryUrl: () => 'http://directory:4000/toolbox/none' };
+    expect(linksOf(await world.use('provider search', { category: 'brandnew' }))).toEqual([]);
+  });
+
   it('passes search and provider on, and a new category', async () => {
     directory([]);
     const answer = await world.use('provider search', { category: 'BrandNew', search: 'a:b', provider: 'Acme' });

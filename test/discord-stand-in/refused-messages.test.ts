@@ -51,6 +51,12 @@ const MESSAGES: Case[] = [
   ['colour of 24 bits', embed({ color: 0x1000000 }), 'embeds.0.color', embed({ color: 0xffffff })],
   ['well-formed link', embed({ url: 'no link' }), 'embeds.0.url', embed({ url: 'https://a.example/b' })],
   ['link of a known scheme', embed({ url: 'ftp://a.example' }), 'embeds.0.url', embed({ url: 'http://a.example' })],
+  [
+    'link to a domain',
+    embed({ url: 'http://explorer:4000/tx' }),
+    'embeds.0.url',
+    embed({ url: 'http://10.0.0.1:4000' }),
+  ],
   ['timestamp', embed({ timestamp: 'today' }), 'embeds.0.timestamp', embed({ timestamp: '2026-01-01T00:00:00.000Z' })],
   [
     'five rows',
@@ -91,6 +97,12 @@ const MESSAGES: Case[] = [
     content([row(button({ style: 5 }))]),
     'components.0.components.0.url',
     content([row(button({ style: 5, url: 'https://a.example' }))]),
+  ],
+  [
+    'a link button has a link to a domain',
+    content([row(button({ style: 5, url: 'https://my_host.example/tx' }))]),
+    'components.0.components.0.url',
+    content([row(button({ style: 5, url: 'http://localhost:4000/tx' }))]),
   ],
   [
     '25 options',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checksumAddress, parseAddress, parseWatchable, toAddress } from '../../src/domain/address.ts';
 import { formatAmount, isBelow, wholeDigits } from '../../src/domain/amount.ts';
-import { cutTo, inCode } from '../../src/domain/text.ts';
+import { cutTo, inCode, isLinkable } from '../../src/domain/text.ts';
 
 describe('amounts', () => {
   it.each([
@@ -109,4 +109,17 @@ describe('text from the chain', () => {
       }),
     );
   });
+});
+
+it.each([
+  ['https://explorer.example/tx/1', true],
+  ['http://a-b.c.xn--p1ai:4000', true],
+  ['http://localhost:4000', true],
+  ['http://10.0.0.1', true],
+  ['http://explorer:4000', false],
+  ['http://[::1]:4000', false],
+  ['http://my_host.example', false],
+  ['explorer.example', false],
+])('a link to %s is one that Discord takes: %s', (url, taken) => {
+  expect(isLinkable(url)).toBe(taken);
 });

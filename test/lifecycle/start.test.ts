@@ -65,10 +65,12 @@ it('names at its start the services that are not configured, its database, and w
   }
 });
 
-it('a path token that may be guessed works, and is warned of', async () => {
-  const bot = await startBot(temporaryFile(), { RECEIVER_TOKEN: 'bell' });
+it('a path token that may be guessed, and an explorer that cannot be linked, work and are warned of', async () => {
+  const bot = await startBot(temporaryFile(), { RECEIVER_TOKEN: 'bell', EXPLORER_URL: 'http://explorer:4000' });
   await accepted(() => bot.post('any'));
-  expect(bot.log.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^RECEIVER_TOKEN is so short/));
+  const said = bot.log.map(({ msg }) => msg);
+  expect(said).toContainEqual(expect.stringMatching(/^RECEIVER_TOKEN is so short/));
+  expect(said).toContainEqual(expect.stringMatching(/^EXPLORER_URL is not linked/));
 });
 
 it('a start goes on with the erasing of a server that a crash broke off', async () => {
