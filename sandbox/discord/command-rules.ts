@@ -31,9 +31,11 @@ function checkLocales(of: Json, path: Path, found: FieldErrors): void {
     }
 }
 
-/** The text that choices stand for. */
+/** What choices are called, and the text that they stand for. */
 function checkValues(choices: Json[], path: Path, found: FieldErrors): void {
   for (const [index, choice] of choices.entries()) {
+    if (typeof choice?.name === 'string' && choice.name.trim() === '')
+      found.add([...path, index, 'name'], 'BASE_TYPE_BAD_LENGTH', `Must be between 1 and ${VALUE_MAX} in length.`);
     if (choice?.value === '') found.required([...path, index, 'value']);
     else if (typeof choice?.value === 'string' && choice.value.length > VALUE_MAX)
       found.add([...path, index, 'value'], 'BASE_TYPE_MAX_LENGTH', `Must be ${VALUE_MAX} or fewer in length.`);

@@ -63,6 +63,12 @@ const COMMANDS: Case[] = [
     options(option({ choices: choices(25) })),
   ],
   [
+    'choices with names',
+    options(option({ choices: [{ name: ' ', value: 'a' }] })),
+    'options.0.choices.0.name',
+    options(option({ choices: [{ name: 'a ', value: 'a' }] })),
+  ],
+  [
     'choices or autocomplete',
     options(option({ choices: choices(1), autocomplete: true })),
     'options.0',
