@@ -90,15 +90,24 @@ function show({ outbox, quarantine }: Tables, id: string): string {
   ].join('\n');
 }
 
+const namesOf = (some: readonly { id: string }[]) => some.map(({ id }) => id).join(', ');
+
 /** Does one thing to each of these; gives their names. Nothing is done when one of the ids is none, or is not there. */
 function each({ outbox, quarantine }: Tables, ids: string[], run: (id: Id) => boolean): string {
-  const all = ids.map((id) => ({ id, ...parse(id) }));
+  const all = [...new Set(ids)].map((id) => ({ id, ...parse(id) }));
   const missing = all.filter(({ letter, number }) => !(letter === 'd' ? outbox.deadLetter : quarantine.get)(number));
   if (missing.length > 0) {
-    throw new UserError(`There is no ${missing.map(({ id }) => id).join(', ')}. See: npm run deadletters -- list`);
+    throw new UserError(`There is no ${namesOf(missing)}. See: npm run deadletters -- list`);
   }
-  const done = all.filter(run).map(({ id }) => id);
-  return `${done.join(', ')} ${done.length === 1 ? 'is' : 'are'}`;
+  const done = all.filter(run);
+  const left = all.filter((one) => !done.includes(one));
+  const did = `${namesOf(done)} ${done.length === 1 ? 'is' : 'are'}`;
+  if (left.length > 0) {
+    throw new UserError(
+      `${done.length > 0 ? `${did} done. ` : ''}What ${namesOf(left)} told of is forgotten: discard that.`,
+    );
+  }
+  return did;
 }
 
 function replay(tables: Tables, ids: string[]): string {

@@ -217,6 +217,12 @@ describe('beside a running bot', () => {
     expect(channel.stdout).toBe('498 dead letters of channel 77 are gone for good.\n');
     expect((await deadletters('discard', 'd1', 'd500')).stdout).toBe('d1, d500 are gone for good.\n');
     expect((await deadletters('list')).stdout).toMatch(/told\): 1\nd501 /);
+    beside((db) => db.exec('UPDATE dead_letters SET alert_id = 9999'));
+    expect(await deadletters('replay', 'd501')).toMatchObject({
+      code: 1,
+      stderr: 'What d501 told of is forgotten: discard that.\n',
+    });
+    expect((await deadletters('discard', 'd501')).stdout).toBe('d501 is gone for good.\n');
     const [{ first }, { first: own }] = beside((db) => {
       const reader = storyReader(db);
       const hash = db.prepare<[], string>('SELECT tx_hash FROM transfers WHERE id = 1').pluck().get()!;
