@@ -1,5 +1,5 @@
 import { type Hex, isHex, keccak256, numberToHex } from 'viem';
-import { type Node, type NodeBlock, NodeBusy, type NodeLog, type NodeReceipt, NodeUnreachable } from './node.ts';
+import { isOf, type Node, type NodeBlock, NodeBusy, type NodeLog, type NodeReceipt, NodeUnreachable } from './node.ts';
 import { coinMoves, type TraceMethod, TracesFailed } from './traces.ts';
 import { internalTransfers, nativeTransfers, type Transfer, tokenTransfers, transferTopics } from './transfers.ts';
 
@@ -66,19 +66,27 @@ async function logsOfReceipts(node: Node, block: NodeBlock): Promise<NodeLog[]> 
 /** More receipts than these are asked for at once, with all others of their block. */
 const fewReceipts = 4;
 
-/** Reads receipts of a block's transactions. @throws when the node does not have one (yet). */
+/**
+ * Reads receipts of a block's transactions.
+ *
+ * @throws when the node does not have one (yet), or only of another block that holds the transaction too.
+ */
 export async function readReceipts(
   node: Node,
-  { hash: blockHash }: NodeBlock,
+  block: NodeBlock,
   hashes: readonly Hex[],
 ): Promise<Map<Hex, NodeReceipt>> {
-  const all = hashes.length > fewReceipts ? await receiptsAtOnce(node, blockHash) : null;
+  const all = hashes.length > fewReceipts ? await receiptsAtOnce(node, block.hash) : null;
   const receipts = new Map(all?.map((receipt) => [receipt.transactionHash, receipt]));
   for (const hash of hashes) {
     if (receipts.has(hash)) continue;
     const receipt = await node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]);
     if (receipt === null) throw new NodeUnreachable(`The node does not have the receipt of ${hash}`);
     receipts.set(hash, receipt);
+  }
+  for (const receipt of receipts.values()) {
+    if (isOf(block, receipt)) continue;
+    throw new NodeUnreachable(`The node answers the receipt of ${receipt.transactionHash} in another block`);
   }
   return receipts;
 }

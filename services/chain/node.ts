@@ -122,6 +122,16 @@ export interface NodeBlock {
   transactions: NodeTransaction[];
 }
 
+/**
+ * Whether what a node tells of a transaction happened in this block, not in another one that holds it too: a cluster's
+ * nodes may disagree. What does not say where it happened is believed.
+ */
+export function isOf({ hash, transactions }: NodeBlock, { blockHash }: { blockHash?: Hex | null }): boolean {
+  // On odd chains the transactions of a block name it by another hash than it does itself.
+  const own = [hash, transactions[0]?.blockHash].map((one) => one?.toLowerCase());
+  return !blockHash || own.includes(blockHash.toLowerCase());
+}
+
 /** An event of a contract as nodes write it. */
 export interface NodeLog {
   address: Hex;
@@ -136,6 +146,7 @@ export interface NodeLog {
 /** A receipt as nodes write it. */
 export interface NodeReceipt {
   transactionHash: Hex;
+  blockHash?: Hex;
   status?: Hex;
   gasUsed: Hex;
   effectiveGasPrice?: Hex;

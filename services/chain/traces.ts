@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import { type Node, type NodeBlock, NodeBusy, NodeRefused, NodeUnreachable } from './node.ts';
+import { isOf, type Node, type NodeBlock, NodeBusy, NodeRefused, NodeUnreachable } from './node.ts';
 
 /** Coins that a contract sent within a transaction. */
 export interface CoinMove {
@@ -28,6 +28,7 @@ interface ParityTrace {
   error?: string;
   traceAddress: number[];
   transactionHash?: Hex | null;
+  blockHash?: Hex;
 }
 
 interface GethCall {
@@ -79,13 +80,13 @@ export async function coinMoves(node: Node, method: TraceMethod, block: NodeBloc
     case 'trace_block': {
       const traces = await traced<ParityTrace>(node, method, block);
       const hashes = traces.map(({ transactionHash }) => transactionHash);
-      mustBeOf(block, hashes);
+      mustBeOf(block, hashes, traces);
       return parityMoves(traces);
     }
     case 'debug_traceBlockByNumber': {
       const traces = await traced<GethTrace>(node, method, block);
       const hashes = traces.map(({ txHash }, index) => txHash ?? block.transactions[index]?.hash);
-      mustBeOf(block, hashes);
+      mustBeOf(block, hashes, []);
       return traces.flatMap(({ result, error }, index) => {
         if (result === undefined) throw new NodeRefused(`${method}: ${error}`);
         const txHash = hashes[index];
@@ -120,10 +121,14 @@ async function traced<Trace>(node: Node, method: TraceMethod, block: NodeBlock):
 }
 
 /** Traces are asked by number: a cluster's other node may have another block there. */
-function mustBeOf({ number, transactions }: NodeBlock, txHashes: readonly (Hex | null | undefined)[]): void {
-  const own = new Set(transactions.map(({ hash }) => hash));
-  if (txHashes.every((hash) => !hash || own.has(hash))) return;
-  throw new NodeUnreachable(`The node answers the traces of another block ${Number(number)}`);
+function mustBeOf(
+  block: NodeBlock,
+  txHashes: readonly (Hex | null | undefined)[],
+  traces: readonly { blockHash?: Hex }[],
+): void {
+  const own = new Set(block.transactions.map(({ hash }) => hash));
+  const isOwn = txHashes.every((hash) => !hash || own.has(hash)) && traces.every((trace) => isOf(block, trace));
+  if (!isOwn) throw new NodeUnreachable(`The node answers the traces of another block ${Number(block.number)}`);
 }
 
 function paramsOf(method: TraceMethod, block: Hex | 'latest'): unknown[] {

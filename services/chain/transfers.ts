@@ -40,6 +40,11 @@ export function tokenTransfers(log: NodeLog): Transfer[] {
 function decoded({ address, topics, data, transactionHash: txHash }: NodeLog): Transfer[] {
   const token = getAddress(address);
   const [topic, first, second, third] = topics;
+  if (topic === transferTopic && first === undefined) {
+    // NFTs older than their standard name nothing in topics, as CryptoKitties.
+    const [from, to, tokenId] = decodeAbiParameters(parseAbiParameters('address, address, uint256'), data);
+    return [{ txHash, token, kind: 'erc721', from, to, tokenId }];
+  }
   if (topic === transferTopic && first !== undefined && second !== undefined) {
     const common = { txHash, token, from: addressOf(first), to: addressOf(second) };
     if (third !== undefined) return [{ ...common, kind: 'erc721', tokenId: BigInt(third) }];

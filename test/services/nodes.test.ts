@@ -116,6 +116,42 @@ describe.each([{ scripted: false }, { scripted: true }])(
       }
     });
 
+    test('what another node tells of the same transactions in another block is not taken for this one', async () => {
+      const blockHash = `0x${'7'.repeat(64)}`;
+      node.change('eth_getLogs', () => null);
+      node.change('eth_getTransactionReceipt', (receipt: object) => ({ ...receipt, blockHash, logs: [] }));
+      await pay(8n, 'erc20');
+      await expect(scan()).rejects.toThrow(/receipt .* in another block/);
+      node.change('eth_getTransactionReceipt', null);
+      node.change('trace_block', ([first]: object[]) => [{ ...first, blockHash }]);
+      await pay(9n, 'internal');
+      await expect(scan()).rejects.toThrow(/traces of another block/);
+      node.change('trace_block', null);
+      await scan();
+      expect(await values(2)).toEqual(['8', '9']);
+    });
+
+    test('transfers of an NFT that is older than its standard, all of it in the data, are told', async () => {
+      await services.watch(here.receiver.url, [here.chain.wallets.Grants], 'ERC721');
+      node.change('eth_getLogs', (logs: { topics: string[] }[]) =>
+        logs.map(({ topics: [topic, ...rest], ...log }) => ({
+          ...log,
+          topics: [topic],
+          data: `0x${rest.map((one) => one.slice(2)).join('')}`,
+        })),
+      );
+      await here.chain.transfer({ kind: 'erc721', from: 'Alice', to: 'Grants', id: 4242n });
+      await scan();
+      const [event] = await here.receiver.until(1);
+      expect(JSON.parse(event!.body)).toMatchObject({
+        tokenType: 'ERC-721',
+        tokenId: 4242,
+        tokenAddress: here.chain.tokens.keys.address,
+        from: here.chain.wallets.Alice,
+        to: here.chain.wallets.Grants,
+      });
+    });
+
     test('traces that cannot be read hold nothing up for good', async () => {
       node.change('trace_block', (traces: { action: object }[]) =>
         traces.map((trace) => ({ ...trace, action: { ...trace.action, to: '0x' } })),
