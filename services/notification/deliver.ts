@@ -12,6 +12,12 @@ const timeoutMs = 3_000;
 /** How long nothing is sent after the database failed, in milliseconds. */
 const restMs = 5_000;
 
+/**
+ * How long in one go a receiver is tried in vain before what it was owed at the beginning is given up, in milliseconds:
+ * twice the schedule. Only then are there still some whose turn never came, as each attempt waits for an answer.
+ */
+const silenceMs = 2 * retryDelays.reduce((sum, delay) => sum + delay);
+
 interface DelivererParts {
   store: NotificationStore;
   clock: Clock;
@@ -20,6 +26,12 @@ interface DelivererParts {
   random: () => number;
   faults: () => Faults;
   onProgress: (progress: DeliveryProgress) => void;
+}
+
+/** Since when every attempt failed, and the newest delivery of that moment. */
+interface Silence {
+  since: number;
+  newest: number;
 }
 
 /** Sends what is due: one by one to each webhook, newest first, all webhooks at the same time. */
@@ -37,14 +49,23 @@ export class Deliverer {
 
   /** Looks for what is due now, and sets the timer for what is due later. */
   nudge(): void {
-    const { store, clock } = this.#parts;
+    const { clock } = this.#parts;
     this.#cancel();
     if (this.#closing || this.#parts.faults().paused) return;
     const now = clock.now();
-    if (now < this.#restUntil) {
-      this.#cancel = clock.setTimer(this.#restUntil - now, () => this.nudge());
-      return;
+    if (now >= this.#restUntil) {
+      try {
+        this.#look(now);
+        return;
+      } catch (error) {
+        this.#rest(error);
+      }
     }
+    this.#cancel = clock.setTimer(this.#restUntil - now, () => this.nudge());
+  }
+
+  #look(now: number): void {
+    const { store, clock } = this.#parts;
     for (const webhookId of store.webhooksWithDue(now)) {
       if (!this.#sending.has(webhookId)) this.#sending.set(webhookId, this.#drain(webhookId));
     }
@@ -61,19 +82,25 @@ export class Deliverer {
   }
 
   async #drain(webhookId: string): Promise<void> {
-    const { clock, log } = this.#parts;
+    let silence: Silence | undefined;
     try {
       for (let delivery = this.#next(webhookId); delivery !== undefined; delivery = this.#next(webhookId)) {
-        await this.#attempt(delivery);
+        const isDelivered = await this.#attempt(delivery);
+        silence = isDelivered ? undefined : this.#silenceOf(webhookId, silence);
       }
     } catch (error) {
-      log.error({ err: error, webhookId }, `Deliveries cannot be kept; trying again in ${restMs} ms`);
-      this.#restUntil = clock.now() + restMs;
+      this.#rest(error);
     }
     // Never in the same turn as the call: the caller notes this promise first.
     await Promise.resolve();
     this.#sending.delete(webhookId);
     this.nudge();
+  }
+
+  #rest(error: unknown): void {
+    const { clock, log } = this.#parts;
+    log.error({ err: error }, `Deliveries cannot be read or kept; trying again in ${restMs} ms`);
+    this.#restUntil = clock.now() + restMs;
   }
 
   #next(webhookId: string): Delivery | undefined {
@@ -84,7 +111,8 @@ export class Deliverer {
     return store.nextDue(webhookId, clock.now(), skip);
   }
 
-  async #attempt(delivery: Delivery): Promise<void> {
+  /** Answers whether it succeeded. */
+  async #attempt(delivery: Delivery): Promise<boolean> {
     const { clock, log } = this.#parts;
     const { id: deliveryId, webhookId, projectId, txHash, blockNumber } = delivery;
     const ref = (): DeliveryRef => ({ deliveryId, webhookId, projectId, txHash, blockNumber, at: clock.now() });
@@ -92,9 +120,20 @@ export class Deliverer {
     this.#parts.onProgress({ ...ref(), type: 'attempted', attempt });
     const answer = await this.#post(delivery);
     log.info({ deliveryId, webhookId, txHash, attempt, ...answer }, 'delivery attempted');
-    const settle = this.#settle(delivery, attempt, answer.status === 200);
+    const isDelivered = answer.status === 200;
+    const settle = this.#settle(delivery, attempt, isDelivered);
     this.#parts.onProgress({ ...ref(), type: 'answered', attempt, ...answer });
     this.#parts.onProgress({ ...ref(), ...settle });
+    return isDelivered;
+  }
+
+  /** Gives up what could never be sent in time: else it grew for as long as the receiver lets every attempt wait. */
+  #silenceOf(webhookId: string, silence: Silence | undefined): Silence {
+    const { store, clock, log } = this.#parts;
+    if (silence !== undefined && clock.now() - silence.since < silenceMs) return silence;
+    const count = silence === undefined ? 0 : store.giveUp(webhookId, silence.newest);
+    if (count > 0) log.error({ webhookId, count }, 'The receiver answers nothing: its oldest deliveries are given up');
+    return { since: clock.now(), newest: store.newestDelivery() };
   }
 
   /** Keeps what comes after an answer: the end, a repetition or a retry. */

@@ -5,6 +5,7 @@ import { findTraceMethod, type TraceMethod, TracesFailed } from '../chain/traces
 import type { Transfer } from '../chain/transfers.ts';
 import type { Clock } from '../clock.ts';
 import { addressIn, eventBody, type Role, wants } from './event.ts';
+import { Missed } from './missed.ts';
 import type { Cursor, NewDelivery, NotificationStore, Webhook } from './store.ts';
 import { patienceMs, Tokens } from './tokens.ts';
 
@@ -21,6 +22,9 @@ interface ScannerParts {
   /** Called after a block's deliveries are on disk, with their ids. */
   onDeliveries(deliveries: (NewDelivery & { id: number })[]): void;
 }
+
+/** Whose turn a block is: those that were left for later wait for their traces by themselves. */
+type Line = 'new' | 'missed';
 
 interface Match {
   transfer: Transfer;
@@ -40,11 +44,13 @@ const roles: readonly Role[] = ['token', 'to', 'from'];
 export class Scanner {
   readonly #parts: ScannerParts;
   readonly #tokens: Tokens;
+  readonly #missed: Missed;
   #traceMethod: TraceMethod | undefined;
   /** Until when nobody asks anew which way of tracing there is, in milliseconds since 1970. */
   #tracingUntil = 0;
   /** Since when no block could be traced, in milliseconds since 1970. */
-  #untracedSince: number | undefined;
+  readonly #untracedSince: Record<Line, number | undefined> = { new: undefined, missed: undefined };
+  #ahead: { number: number; block: Promise<NodeBlock> } | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #cancel = () => {};
   #closing = false;
@@ -55,6 +61,7 @@ export class Scanner {
   constructor(parts: ScannerParts) {
     this.#parts = parts;
     this.#tokens = new Tokens(parts);
+    this.#missed = new Missed({ ...parts, deliveriesOf: (block) => this.#deliveriesOf(block, 'missed') });
   }
 
   /** Looks once now, and then again and again. Failures are logged and tried again. */
@@ -94,32 +101,49 @@ export class Scanner {
     const newest = await node.call<unknown>('eth_blockNumber');
     const head = typeof newest === 'string' && newest !== '' ? Number(newest) : Number.NaN;
     if (Number.isNaN(head)) throw new NodeUnreachable("The node's answer to eth_blockNumber cannot be read");
-    if (this.#isKnownChain && store.cursor()?.next === head + 1) return;
+    if (!this.#isKnownChain || store.cursor()?.next !== head + 1) await this.#readTo(head);
+    if (store.hasAddresses()) await this.#missed.tell(() => this.#closing);
+  }
+
+  async #readTo(head: number): Promise<void> {
+    const { store } = this.#parts;
     let cursor = await this.#cursor(head);
     this.#isKnownChain = true;
+    this.#ahead = undefined;
     if (head < cursor.next && (await this.#isRolledBack(head))) cursor = { ...cursor, next: head };
-    let ahead: { number: number; block: Promise<NodeBlock> } | undefined;
     while (cursor.next <= head && !this.#closing) {
       if (!store.hasAddresses()) {
         store.commit({ ...cursor, next: head + 1 });
         return;
       }
-      const block = await (ahead?.number === cursor.next ? ahead.block : readBlock(node, cursor.next));
-      ahead = cursor.next < head ? this.#ahead(cursor.next + 1) : undefined;
-      if (await this.#isReorganised(block)) {
-        cursor = { ...cursor, next: cursor.next - 1 };
-        continue;
+      try {
+        cursor = await this.#readNext(cursor, head);
+      } catch (error) {
+        const first = cursor.next;
+        cursor = { ...cursor, next: (await this.#missed.pass(first, head, error as Error)) + 1 };
+        store.miss(cursor, first);
+        this.#ahead = undefined;
       }
-      const isTold = store.toldAt(cursor.next).includes(block.hash);
-      const deliveries = isTold ? [] : await this.#deliveriesOf(block);
-      cursor = { ...cursor, next: cursor.next + 1 };
-      const kept = store.commit(cursor, block.hash, deliveries);
-      if (kept.length > 0) this.#parts.onDeliveries(kept);
     }
   }
 
+  /** Tells the next block, or finds that those before it go first; answers where to go on. */
+  async #readNext(cursor: Cursor, head: number): Promise<Cursor> {
+    const { node, store } = this.#parts;
+    const { next } = cursor;
+    const block = await (this.#ahead?.number === next ? this.#ahead.block : readBlock(node, next));
+    this.#ahead = next < head ? this.#readAhead(next + 1) : undefined;
+    if (await this.#isReorganised(block)) return { ...cursor, next: next - 1 };
+    const isTold = store.toldAt(next).includes(block.hash);
+    const deliveries = isTold ? [] : await this.#deliveriesOf(block, 'new');
+    const moved = { ...cursor, next: next + 1 };
+    const kept = store.commit(moved, block.hash, deliveries);
+    if (kept.length > 0) this.#parts.onDeliveries(kept);
+    return moved;
+  }
+
   /** Begins to read the block after the one at hand: where blocks come quickly, one call after another falls behind. */
-  #ahead(number: number): { number: number; block: Promise<NodeBlock> } {
+  #readAhead(number: number): { number: number; block: Promise<NodeBlock> } {
     const block = readBlock(this.#parts.node, number);
     block.catch(() => undefined); // In its turn it is seen, or asked for again.
     return { number, block };
@@ -163,10 +187,10 @@ export class Scanner {
     return cursor;
   }
 
-  async #deliveriesOf(block: NodeBlock): Promise<NewDelivery[]> {
+  async #deliveriesOf(block: NodeBlock, line: Line): Promise<NewDelivery[]> {
     const { node, clock, nativeSymbol } = this.#parts;
     const blockNumber = Number(block.number);
-    const transfers = await this.#transfersOf(block);
+    const transfers = await this.#transfersOf(block, line);
     const matches = this.#matches(transfers);
     const hashes = [...new Set(matches.map(({ transfer }) => transfer.txHash))];
     const receipts = await readReceipts(node, block, hashes);
@@ -186,19 +210,20 @@ export class Scanner {
     return deliveries;
   }
 
-  async #transfersOf(block: NodeBlock): Promise<Transfer[]> {
+  async #transfersOf(block: NodeBlock, line: Line): Promise<Transfer[]> {
     const { node, clock, log } = this.#parts;
     // An empty block tells nothing of whether others can be traced.
     if (block.transactions.length === 0) return [];
     try {
       const method = await this.#tracing();
       const transfers = await readTransfers(node, block, method);
-      if (method !== 'none') this.#untracedSince = undefined;
+      if (method !== 'none') this.#untracedSince[line] = undefined;
       return transfers;
     } catch (error) {
       if (!(error instanceof TracesFailed)) throw error;
-      this.#untracedSince ??= clock.now();
-      if (clock.now() - this.#untracedSince < patienceMs) throw error;
+      const since = this.#untracedSince[line] ?? clock.now();
+      this.#untracedSince[line] = since;
+      if (clock.now() - since < patienceMs) throw error;
       log.warn(
         { err: error, blockNumber: Number(block.number) },
         'Coins that contracts sent in this block are not seen',

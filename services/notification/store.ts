@@ -19,6 +19,12 @@ export interface Cursor {
   next: number;
 }
 
+/** Blocks that were left for later, by number. */
+export interface MissedBlocks {
+  first: number;
+  last: number;
+}
+
 /** A delivery before it is kept. */
 export interface NewDelivery {
   webhookId: string;
@@ -43,6 +49,7 @@ const tables = `
   CREATE TABLE IF NOT EXISTS cursor (one INTEGER PRIMARY KEY CHECK (one = 1), genesis TEXT NOT NULL, next INTEGER NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS blocks (hash TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT;
   CREATE INDEX IF NOT EXISTS blocksByNumber ON blocks (number);
+  CREATE TABLE IF NOT EXISTS missed (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS webhooks (
     id TEXT PRIMARY KEY, projectId TEXT NOT NULL, url TEXT NOT NULL, eventType TEXT NOT NULL
   ) STRICT;
@@ -65,7 +72,7 @@ const tables = `
     repeats INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE INDEX IF NOT EXISTS deliveriesOfWebhook ON deliveries (webhookId, dueAt);
-  CREATE INDEX IF NOT EXISTS deliveriesNewestFirst ON deliveries (webhookId, id, dueAt);
+  DROP INDEX IF EXISTS deliveriesNewestFirst;
 `;
 
 /** How far back a reorganisation is noticed. */
@@ -184,7 +191,7 @@ export class NotificationStore {
   /** Begins anew on another chain: which blocks of the last one were told says nothing of this one. */
   restart(cursor: Cursor): void {
     this.#db.transaction(() => {
-      this.#db.exec('DELETE FROM blocks');
+      this.#db.exec('DELETE FROM blocks; DELETE FROM missed');
       this.commit(cursor);
     })();
   }
@@ -194,40 +201,78 @@ export class NotificationStore {
    * kept: those to webhooks that were deleted meanwhile are not.
    */
   commit(cursor: Cursor, hash?: string, deliveries: readonly NewDelivery[] = []): (NewDelivery & { id: number })[] {
-    const move = this.#db.prepare('INSERT OR REPLACE INTO cursor VALUES (1, :genesis, :next)');
+    return this.#db.transaction(() => {
+      this.#move(cursor);
+      if (hash !== undefined) {
+        this.#db.prepare('INSERT OR IGNORE INTO blocks VALUES (?, ?)').run(hash, cursor.next - 1);
+        this.#db.prepare('DELETE FROM blocks WHERE number < ?').run(cursor.next - rememberedBlocks);
+      }
+      return this.#keep(deliveries);
+    })();
+  }
+
+  /** Leaves the blocks from `first` up to the next place for later. */
+  miss(cursor: Cursor, first: number): void {
+    this.#db.transaction(() => {
+      this.#move(cursor);
+      const range = { first, last: cursor.next - 1 };
+      const joined = this.#db.prepare('UPDATE missed SET last = :last WHERE last = :first - 1').run(range);
+      if (joined.changes === 0) this.#db.prepare('INSERT INTO missed VALUES (:first, :last)').run(range);
+    })();
+  }
+
+  /** The blocks that were left for later, lowest first. */
+  missed(): MissedBlocks[] {
+    return this.#db.prepare<[], MissedBlocks>('SELECT first, last FROM missed ORDER BY first').all();
+  }
+
+  /** As {@link commit}, for the first of some blocks that were left for later. */
+  commitMissed(number: number, deliveries: readonly NewDelivery[]): (NewDelivery & { id: number })[] {
+    return this.#db.transaction(() => {
+      this.#db.prepare('DELETE FROM missed WHERE first = :number AND last = :number').run({ number });
+      this.#db.prepare('UPDATE missed SET first = first + 1 WHERE first = ?').run(number);
+      return this.#keep(deliveries);
+    })();
+  }
+
+  #move(cursor: Cursor): void {
+    this.#db.prepare('INSERT OR REPLACE INTO cursor VALUES (1, :genesis, :next)').run(cursor);
+    // What is read again from here on must not be told once more as what was missed.
+    this.#db.prepare('DELETE FROM missed WHERE first >= ?').run(cursor.next);
+    this.#db.prepare('UPDATE missed SET last = :next - 1 WHERE last >= :next').run({ next: cursor.next });
+  }
+
+  #keep(deliveries: readonly NewDelivery[]): (NewDelivery & { id: number })[] {
     const webhook = this.#db.prepare<[string]>('SELECT 1 FROM webhooks WHERE id = ?');
     const insert = this.#db.prepare(
       'INSERT INTO deliveries (webhookId, projectId, txHash, blockNumber, body, dueAt) ' +
         'VALUES (:webhookId, :projectId, :txHash, :blockNumber, :body, :dueAt)',
     );
-    return this.#db.transaction(() => {
-      move.run(cursor);
-      if (hash !== undefined) {
-        this.#db.prepare('INSERT OR IGNORE INTO blocks VALUES (?, ?)').run(hash, cursor.next - 1);
-        this.#db.prepare('DELETE FROM blocks WHERE number < ?').run(cursor.next - rememberedBlocks);
-      }
-      return deliveries
-        .filter(({ webhookId }) => webhook.get(webhookId) !== undefined)
-        .map((delivery) => ({ ...delivery, id: Number(insert.run(delivery).lastInsertRowid) }));
-    })();
+    return deliveries
+      .filter(({ webhookId }) => webhook.get(webhookId) !== undefined)
+      .map((delivery) => ({ ...delivery, id: Number(insert.run(delivery).lastInsertRowid) }));
   }
 
   /** The ids of webhooks that have something to be sent now. */
   webhooksWithDue(now: number): string[] {
     return this.#db
-      .prepare<[number], { webhookId: string }>('SELECT DISTINCT webhookId FROM deliveries WHERE dueAt <= ?')
+      .prepare<[number], { id: string }>(
+        'SELECT id FROM webhooks WHERE EXISTS (SELECT 1 FROM deliveries WHERE webhookId = webhooks.id AND dueAt <= ?)',
+      )
       .all(now)
-      .map(({ webhookId }) => webhookId);
+      .map(({ id }) => id);
   }
 
-  /** The delivery of a webhook to be sent next: the newest that is due, or with `skip` the one that many places after it. */
+  /**
+   * The delivery of a webhook to be sent next: what fell due last, the newest event of it, or with `skip` the one that
+   * many places after it. Found at the first look, however many wait, due or put off.
+   */
   nextDue(webhookId: string, now: number, skip = 0): Delivery | undefined {
     return this.#db
       .prepare<[string, number, number], Delivery>(
-        // This index finds it at its first look: with many due, to sort them for every attempt takes long.
         `SELECT ${deliveryColumns} WHERE deliveries.id =
-           (SELECT id FROM deliveries INDEXED BY deliveriesNewestFirst
-            WHERE webhookId = ? AND dueAt <= ? ORDER BY id DESC LIMIT 1 OFFSET ?)`,
+           (SELECT id FROM deliveries INDEXED BY deliveriesOfWebhook
+            WHERE webhookId = ? AND dueAt <= ? ORDER BY dueAt DESC, id DESC LIMIT 1 OFFSET ?)`,
       )
       .get(webhookId, now, skip);
   }
@@ -239,7 +284,10 @@ export class NotificationStore {
   /** When the next delivery that is not yet due will be; undefined when there is none. */
   nextDueAt(now: number): number | undefined {
     const row = this.#db
-      .prepare<[number], { dueAt: number | null }>('SELECT min(dueAt) AS dueAt FROM deliveries WHERE dueAt > ?')
+      .prepare<[number], { dueAt: number | null }>(
+        `SELECT min((SELECT min(dueAt) FROM deliveries WHERE webhookId = webhooks.id AND dueAt > ?)) AS dueAt
+         FROM webhooks`,
+      )
       .get(now);
     return row?.dueAt ?? undefined;
   }
@@ -253,6 +301,16 @@ export class NotificationStore {
 
   deleteDelivery(id: number): void {
     this.#db.prepare('DELETE FROM deliveries WHERE id = ?').run(id);
+  }
+
+  /** The highest id of a delivery so far; 0 when there is none. */
+  newestDelivery(): number {
+    return this.#db.prepare<[], { id: number | null }>('SELECT max(id) AS id FROM deliveries').get()!.id ?? 0;
+  }
+
+  /** Deletes the deliveries of a webhook up to the one with this id; answers how many they were. */
+  giveUp(webhookId: string, id: number): number {
+    return this.#db.prepare('DELETE FROM deliveries WHERE webhookId = ? AND id <= ?').run(webhookId, id).changes;
   }
 
   countDeliveries(): number {

@@ -1,7 +1,12 @@
+import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { connect } from '../../services/chain/node.ts';
+import { openNotification } from '../../services/notification/service.ts';
+import { NotificationStore } from '../../services/notification/store.ts';
 import type { DeliveryProgress } from '../../services/notification/types.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { startLimitedNode } from './limited-node.ts';
+import { ManualClock } from './manual-clock.ts';
 import { startReceiver } from './receiver.ts';
 
 const here = surroundings({ scripted: true });
@@ -195,4 +200,65 @@ test('a webhook that is deleted while a block is read does not keep the block fr
   await here.receiver.until(1);
   expect(services.notification.pending()).toBeLessThanOrEqual(1);
   await node.close();
+});
+
+test('what fell due last is sent first, and what is put off waits', () => {
+  const store = new NotificationStore(`${here.dir}/order`);
+  const { id: webhookId } = store.createWebhook({ projectId: 'harbor', url: here.receiver.url, eventType: 'ALL' });
+  const common = { webhookId, projectId: 'harbor', txHash: '0x1', blockNumber: 1, body: '' };
+  const due = [4, 3, 4, 10].map((dueAt) => ({ ...common, dueAt }));
+  const ids = store.commit({ genesis: '', next: 1 }, undefined, due).map(({ id }) => id);
+  expect([0, 1, 2, 3].map((skip) => store.nextDue(webhookId, 5, skip)?.id)).toEqual([
+    ids[2],
+    ids[0],
+    ids[1],
+    undefined,
+  ]);
+  expect([3, 2].map((now) => store.webhooksWithDue(now))).toEqual([[webhookId], []]);
+  expect([2, 4, 10].map((now) => store.nextDueAt(now))).toEqual([3, 10, undefined]);
+  store.close();
+});
+
+test('what a receiver that lets every attempt wait was owed is given up after twice the schedule, what is newer is not', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
+  await services.close();
+  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir, log });
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  here.receiver.answer(null);
+  const attempt = async (count: number, ms: number) => {
+    await here.receiver.until(count);
+    const after = services.step(settled);
+    services.clock.advance(ms);
+    await after;
+  };
+  await here.chain.burst(3, { from: 'Alice', to: 'Treasury' });
+  await services.notification.scan();
+  await attempt(1, 3_000);
+  await here.chain.burst(2, { from: 'Alice', to: 'Treasury' });
+  await services.notification.scan();
+  const twice = 2 * (15_000 + 60_000 + 600_000 + 3_600_000 + 2 * 86_400_000);
+  await attempt(2, twice - 3_000);
+  expect(services.notification.pending()).toBe(5);
+  await attempt(3, 3_000);
+  await here.receiver.until(4);
+  expect(services.notification.pending()).toBe(2);
+  expect(JSON.parse(lines[0]!)).toMatchObject({ count: 3, msg: expect.stringContaining('given up') });
+  here.receiver.answer(200);
+  services.clock.advance(3_000);
+});
+
+test('a database that fails when it is looked for what is due does not end the process', () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
+  const clock = new ManualClock();
+  const node = connect(here.chain.rpcUrl);
+  const parts = { node, dir: `${here.dir}/failing`, clock, log, nativeSymbol: 'NATIVE', pollMs: 1000 };
+  const notification = openNotification(parts);
+  notification.store.close();
+  expect(() => notification.setFaults({})).not.toThrow();
+  clock.advance(5_000);
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toContain('Deliveries cannot be read or kept');
+  node.close();
 });

@@ -1,0 +1,141 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { rpcOf } from '../../sandbox/chain/driver.ts';
+import { type Harness, startHarness, surroundings } from './harness.ts';
+import { type LimitedNode, startLimitedNode } from './limited-node.ts';
+
+const patience = 600_000;
+const here = surroundings({ scripted: true });
+let node: LimitedNode;
+let services: Harness;
+let lines: string[];
+
+const start = async () => {
+  const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+  services = await startHarness({ rpcUrl: node.url, dir: here.dir, log });
+};
+beforeEach(async () => {
+  lines = [];
+  node = await startLimitedNode(here.chain.rpcUrl, []);
+  await start();
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+});
+afterEach(async () => {
+  await services.close();
+  await node.close();
+});
+
+const scan = () => services.notification.scan();
+const pay = async (...amounts: bigint[]) => {
+  const blocks: number[] = [];
+  for (const amount of amounts) {
+    const { blockNumber } = await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount });
+    blocks.push(blockNumber);
+  }
+  return blocks;
+};
+const values = async (count: number) =>
+  (await here.receiver.until(count)).map(({ body }) => Number(JSON.parse(body).value)).sort((a, b) => a - b);
+const numbersOf = (line: string | undefined) => {
+  const { level, first, last } = JSON.parse(line!);
+  return { level, first, last };
+};
+
+/** Prunes what lies below a block: all of it, or only what its transactions left. */
+function prune(what: 'blocks' | 'receipts', below: number): void {
+  if (what === 'blocks') {
+    node.change('eth_getBlockByNumber', (block, [number]) => (Number(number) < below ? null : block));
+    return;
+  }
+  const isKept = (one: { blockNumber: string } | undefined) => Number(one?.blockNumber) >= below;
+  node.change('eth_getLogs', (logs: { blockNumber: string }[]) => (isKept(logs[0]) ? logs : null));
+  node.change('eth_getBlockReceipts', (all: { blockNumber: string }[]) => (isKept(all[0]) ? all : null));
+  node.change('eth_getTransactionReceipt', (one: { blockNumber: string }) => (isKept(one) ? one : null));
+}
+
+function keepAll(): void {
+  for (const method of ['BlockByNumber', 'Logs', 'BlockReceipts', 'TransactionReceipt']) {
+    node.change(`eth_get${method}`, null);
+  }
+}
+
+test.each(['blocks', 'receipts'] as const)(
+  'what a node has pruned (%s) is named, holds up nothing for good, and is told once another node has it',
+  async (what) => {
+    const blocks = await pay(1n, 2n, 3n, 4n, 5n, 6n, 7n);
+    prune(what, blocks[5]!);
+    await expect(scan()).rejects.toThrow(/does not have/);
+    services.clock.advance(patience);
+    await scan();
+    expect(await values(2)).toEqual([6, 7]);
+    const error = lines.find((line) => line.includes('RPC_URL'));
+    expect(numbersOf(error)).toEqual({ level: 50, first: blocks[0], last: blocks[4] });
+
+    await services.close();
+    await start();
+    expect(numbersOf(lines.at(-1))).toEqual({ level: 40, first: blocks[0], last: blocks[4] });
+    keepAll();
+    await pay(8n);
+    services.clock.advance(patience);
+    await scan();
+    services.clock.advance(patience);
+    await scan();
+    expect(await values(8)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    await services.close();
+    await start();
+    expect(services.notification.pending()).toBe(0);
+  },
+);
+
+test('single blocks that cannot be read are told later, the newest one is waited for', async () => {
+  const [first, , third, , last] = await pay(1n, 2n, 3n, 4n, 5n);
+  const broken = new Set([first, third, last]);
+  node.change('eth_getBlockByNumber', (block, [number]) => (broken.has(Number(number)) ? null : block));
+  await expect(scan()).rejects.toThrow(/does not have/);
+  services.clock.advance(patience);
+  await expect(scan()).rejects.toThrow(/does not have/);
+  broken.delete(last);
+  await scan();
+  expect(await values(3)).toEqual([2, 4, 5]);
+  broken.clear();
+  services.clock.advance(patience);
+  await scan();
+  expect(await values(5)).toEqual([1, 2, 3, 4, 5]);
+});
+
+test('a missed block that is read again after a reorganisation is told once', async () => {
+  const rpc = rpcOf(here.chain.rpcUrl);
+  const [first, second, third] = await pay(1n, 2n, 3n);
+  node.change('eth_getBlockByNumber', (block, [number]) => (Number(number) === second ? null : block));
+  await expect(scan()).rejects.toThrow(/does not have/);
+  services.clock.advance(patience);
+  await scan();
+  expect(await values(2)).toEqual([1, 3]);
+  // The chain is rolled back to the first block, which is another one now, and grows again.
+  const other = (hash: unknown) => `0x${'e'.repeat(60)}${String(hash).slice(-4)}`;
+  const fork = (block: { number: string; hash: string; parentHash: string }, isFull: boolean) => ({
+    ...block,
+    ...(Number(block.number) >= first! ? { hash: other(block.hash) } : {}),
+    ...(Number(block.number) > first! ? { parentHash: other(block.parentHash) } : {}),
+    ...(isFull ? { transactions: [] } : {}),
+  });
+  node.change('eth_getBlockByNumber', (block: never, [, isFull]) => fork(block, Boolean(isFull)));
+  node.change('eth_blockNumber', () => `0x${first!.toString(16)}`);
+  await scan();
+  node.change('eth_blockNumber', null);
+  node.change('eth_getBlockByNumber', (block: never, [number]) => fork(block, Number(number) !== second));
+  node.change('eth_getLogs', () =>
+    rpc('eth_getLogs', [{ fromBlock: `0x${second!.toString(16)}`, toBlock: `0x${second!.toString(16)}` }]),
+  );
+  node.change('eth_getTransactionReceipt', (receipt: object) => ({ ...receipt, blockHash: undefined }));
+  node.change('trace_block', (traces: object[]) => traces.map((trace) => ({ ...trace, blockHash: undefined })));
+  await scan();
+  services.clock.advance(patience);
+  await scan();
+  expect(third).toBe(first! + 2);
+  expect(await values(3)).toEqual([1, 2, 3]);
+  await services.close();
+  await start();
+  expect(services.notification.pending()).toBe(0);
+  expect(here.receiver.received).toHaveLength(3);
+});
