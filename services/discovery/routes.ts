@@ -18,7 +18,7 @@ const text = (most: number) => {
   return z.string({ error }).max(most, error);
 };
 const rowsQuery = z.object({
-  category: z.string({ error: 'is required: a key of /api/infrastructure-providers/categories' }),
+  category: z.string({ error: 'is required, once: a key of /api/infrastructure-providers/categories' }),
   search: text(200).default(''),
   filters: text(4000).default('[]').transform(readFilters),
   page: wholeNumber(1, 1_000_000, 1),

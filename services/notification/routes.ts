@@ -69,13 +69,19 @@ export function notificationRoutes(
   server.setErrorHandler<FastifyError>((error, request, reply) => {
     const statusCode = error.statusCode ?? 500;
     if (statusCode >= 500) request.log.error({ err: error }, 'request failed');
-    const errorMessage = statusCode >= 500 ? 'The request failed. Try again later.' : error.message;
+    const errorMessage =
+      statusCode >= 500
+        ? 'The request failed. Try again later.'
+        : statusCode === 415
+          ? 'The body must be JSON, with the header content-type: application/json'
+          : error.message;
     return reply.code(statusCode).send(failure(statusCode, errorMessage));
   });
   server.setNotFoundHandler(() => {
     throw new NotFound('There is nothing at this path');
   });
   // Many clients name a body's type whether or not they send one; what needs a body says so itself.
+  server.removeContentTypeParser('text/plain'); // JSON under this name would be told that it is no object.
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) =>
     text === '' ? done(null, undefined) : parse(request, text, done),
@@ -177,6 +183,7 @@ function read<Output>(schema: z.ZodType<Output>, body: unknown): Output {
 }
 
 function hasReadableCredentials(text: string): boolean {
+  if (!URL.canParse(text)) return true; // That is another fault.
   try {
     const { username, password } = new URL(text);
     decodeURIComponent(username + password);

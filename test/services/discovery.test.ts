@@ -89,7 +89,7 @@ test('filters take any of their values and all of their columns', async () => {
 });
 
 test.each([
-  [{}, /category is required/],
+  [{}, /category is required, once/],
   [{ category: 'unknown' }, /category is not one of mcpservers/],
   [{ category: 'faucets' }, /category is not one of/],
   [{ category: 'apis', page: '0' }, /page must be a whole number from 1/],

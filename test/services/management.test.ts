@@ -109,6 +109,7 @@ test.each([
 
 test.each([
   ['javascript:alert(1)', 'ALL', /http or https/],
+  ['http://a b/', 'ALL', /^webhookUrl must be an http or https URL$/],
   ['http://harbor:%zz@127.0.0.1:9/', 'ALL', /user and password in URL encoding/],
   ['http://127.0.0.1:9/', 'EVERYTHING', /one of ALL, NATIVE, ERC20, ERC721/],
 ])('a webhook with %s and %s is refused', async (url, eventType, message) => {
@@ -139,6 +140,22 @@ test('a long list of faults is cut, and a path that is none is answered in the f
     expect(JSON.stringify(answer.body)).not.toContain(harbor.key);
   }
 });
+
+test.each(['text/plain', 'application/x-www-form-urlencoded'])(
+  'a body that says it is %s is told what it must be',
+  async (type) => {
+    const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${harbor.key}`, {
+      method: 'POST',
+      headers: { 'API-SECRET': harbor.secret, 'content-type': type },
+      body: JSON.stringify({ projectId: 'harbor', webhookUrl, eventType: 'ALL' }),
+    });
+    const errorMessage = expect.stringContaining('content-type: application/json');
+    expect([response.status, await response.json()]).toEqual([
+      415,
+      { statusCode: 415, error: 'Unsupported Media Type', errorMessage },
+    ]);
+  },
+);
 
 test('a body that is not JSON is answered in the same frame', async () => {
   const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${harbor.key}`, {
