@@ -19,6 +19,8 @@ interface MissedParts {
   clock: Clock;
   log: Logger;
   deliveriesOf(block: NodeBlock): Promise<NewDelivery[]>;
+  /** Whether the block before is another one than the one that was told. */
+  isReorganised(block: NodeBlock): Promise<boolean>;
   onDeliveries(deliveries: (NewDelivery & { id: number })[]): void;
 }
 
@@ -66,7 +68,7 @@ export class Missed {
       for (let number = first; number <= last; number++) {
         if (isClosing() || told >= fewBlocks) return;
         const failure = await this.#tell(number);
-        if (isClosing()) return;
+        if (isClosing() || failure === 'reorganised') return;
         if (failure !== undefined) {
           if (!this.#named.has(number)) log.warn({ err: failure, first: number, last }, `Still missing: ${whatNow}`);
           this.#named.add(number);
@@ -79,16 +81,23 @@ export class Missed {
     if (told < fewBlocks) this.#restUntil = clock.now() + restMs;
   }
 
-  /** Tells one block; answers why the node does not give it. */
-  async #tell(number: number): Promise<Error | undefined> {
-    const { node, store, deliveriesOf, onDeliveries } = this.#parts;
+  /** Tells one block; answers why the node does not give it, or that what was told before it goes first. */
+  async #tell(number: number): Promise<Error | 'reorganised' | undefined> {
+    const { node, store, deliveriesOf, isReorganised, onDeliveries } = this.#parts;
+    let hash: string;
     let deliveries: NewDelivery[];
     try {
-      deliveries = await deliveriesOf(await readBlock(node, number));
+      const block = await readBlock(node, number);
+      if (await isReorganised(block)) {
+        store.commit({ ...store.cursor()!, next: number - 1 });
+        return 'reorganised';
+      }
+      ({ hash } = block);
+      deliveries = store.toldAt(number).includes(hash) ? [] : await deliveriesOf(block);
     } catch (error) {
       return error as Error;
     }
-    const kept = store.commitMissed(number, deliveries);
+    const kept = store.commitMissed(number, hash, deliveries);
     if (kept.length > 0) onDeliveries(kept);
     return undefined;
   }

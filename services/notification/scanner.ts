@@ -61,7 +61,11 @@ export class Scanner {
   constructor(parts: ScannerParts) {
     this.#parts = parts;
     this.#tokens = new Tokens(parts);
-    this.#missed = new Missed({ ...parts, deliveriesOf: (block) => this.#deliveriesOf(block, 'missed') });
+    this.#missed = new Missed({
+      ...parts,
+      deliveriesOf: (block) => this.#deliveriesOf(block, 'missed'),
+      isReorganised: (block) => this.#isReorganised(block),
+    });
   }
 
   /** Looks once now, and then again and again. Failures are logged and tried again. */
@@ -161,6 +165,8 @@ export class Scanner {
     const { node, store } = this.#parts;
     const told = store.toldAt(Number(number) - 1);
     if (told.length === 0 || told.includes(parentHash)) return false;
+    // Else it went back and forth for as long as that block cannot be read; once it can, it is compared itself.
+    if (store.missed().some(({ first, last }) => first < Number(number) && Number(number) <= last + 1)) return false;
     const before = await readBlock(node, Number(number) - 1);
     if (told.includes(before.hash)) {
       throw new NodeUnreachable(`The node's blocks ${Number(before.number)} and ${Number(number)} do not fit together`);

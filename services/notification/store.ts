@@ -227,8 +227,9 @@ export class NotificationStore {
   }
 
   /** As {@link commit}, for the first of some blocks that were left for later. */
-  commitMissed(number: number, deliveries: readonly NewDelivery[]): (NewDelivery & { id: number })[] {
+  commitMissed(number: number, hash: string, deliveries: readonly NewDelivery[]): (NewDelivery & { id: number })[] {
     return this.#db.transaction(() => {
+      this.#db.prepare('INSERT OR IGNORE INTO blocks VALUES (?, ?)').run(hash, number);
       this.#db.prepare('DELETE FROM missed WHERE first = :number AND last = :number').run({ number });
       this.#db.prepare('UPDATE missed SET first = first + 1 WHERE first = ?').run(number);
       return this.#keep(deliveries);
