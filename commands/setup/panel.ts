@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type APIEmbedField, ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandContext, Reply } from '../../src/discord/command.ts';
 import { inCode } from '../../src/domain/text.ts';
@@ -92,28 +93,36 @@ const rotateButton: Button = {
 const revokeButton: Button = {
   access: 'manage',
   answer: 'update',
-  async press({ guildId }, _, context) {
-    const { t, receiver } = context;
-    const { scope } = await managed(context, guildId);
-    const { retiring } = receiver.urls(scope);
-    if (retiring === null) throw new UserError(t('setup.project.nothingToRevoke'));
-    const buttons = row(
-      press(t('setup.project.revoke'), 'setup:revoked', ButtonStyle.Danger),
-      press(t('setup.project.keep'), 'setup:kept'),
-    );
-    return note('danger', t('setup.project.revoke'), [urlBlock(retiring), t('setup.project.nextRotate')], {
-      components: [buttons],
-    });
-  },
+  press: ({ guildId }, _, context) => askToRevoke(context, guildId),
 };
 
-/** `setup:revoked` */
+async function askToRevoke(context: CommandContext, guildId: string): Promise<Reply> {
+  const { t, receiver } = context;
+  const { scope } = await managed(context, guildId);
+  const { retiring } = receiver.urls(scope);
+  if (retiring === null) throw new UserError(t('setup.project.nothingToRevoke'));
+  const buttons = row(
+    press(t('setup.project.revoke'), `setup:revoked:${markOf(retiring)}`, ButtonStyle.Danger),
+    press(t('setup.project.keep'), 'setup:kept'),
+  );
+  return note('danger', t('setup.project.revoke'), [urlBlock(retiring), t('setup.project.nextRotate')], {
+    components: [buttons],
+  });
+}
+
+/** Tells one URL from another without its secret. */
+const markOf = (url: string): string => hash('sha256', url).slice(0, 16);
+
+/** `setup:revoked:<mark of the URL>` */
 const revokedButton: Button = {
   access: 'manage',
   answer: 'update',
-  async press(interaction, _, context) {
+  async press(interaction, [asked], context) {
     const { t, receiver } = context;
     const { scope } = await managed(context, interaction.guildId);
+    const { retiring } = receiver.urls(scope);
+    // Another one may have become the old URL since that was asked.
+    if (retiring !== null && markOf(retiring) !== asked) return askToRevoke(context, interaction.guildId);
     if (!(await receiver.revoke(scope))) throw new UserError(t('setup.project.nothingToRevoke'));
     await record(interaction, context, 'setup.receiver.revoke', { scope });
     return panel(context, interaction.guildId, t('setup.project.revoked'));

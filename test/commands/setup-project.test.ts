@@ -147,6 +147,22 @@ describe('the receiver URL', () => {
     expect(await tokens()).toEqual([fresh.split('/').at(-1)]);
   });
 
+  it('that is revoked is the one that was asked about, not one that is the old one since', async () => {
+    await store();
+    const press = async (action: string) => world.press(await panel(), `setup:${action}`, here);
+    await press('rotate');
+    const asked = await press('revoke');
+    await world.press(await press('revoke'), 'setup:revoked', here);
+    const inUse = urlIn(textOf(await panel()))!;
+    await press('rotate');
+    const before = await tokens();
+    const again = await world.press(asked, 'setup:revoked', here);
+    expect(await tokens()).toEqual(before);
+    expect(urlIn(textOf(again))).toBe(inUse);
+    await world.press(again, 'setup:revoked', here);
+    expect(await tokens()).toEqual(before.filter((token) => !inUse.endsWith(token)));
+  });
+
   it('of the operator is for the operator’s servers, and cannot be changed where the environment sets it', async () => {
     const shown = await world.press(await world.use('webhook list'), 'setup:receiver');
     expect(isPrivate(shown)).toBe(true);
@@ -170,6 +186,21 @@ describe('the receiver URL', () => {
       [0, false],
     ]);
     await own.close();
+  });
+
+  it('is not changed by buttons of the past', async () => {
+    const old = (action: string, channelId?: string) => world.post(`setup:${action}`, channelId);
+    const pressed = async (action: string, who: { in?: string } = here) =>
+      textOf(await world.press(await old(action, who.in), `setup:${action}`, who));
+    for (const action of ['revoke', 'revoked']) expect(await pressed(action, {})).toMatch(/no old URL any more/);
+    expect(await pressed('rotate', {})).toMatch(/set with `RECEIVER_TOKEN`/);
+    for (const action of ['remove', 'removed', 'rotate', 'kept'])
+      expect(await pressed(action)).toMatch(/no project of its/);
+    await store();
+    await world.press(await panel(), 'setup:rotate', here);
+    const before = await tokens();
+    expect(await pressed('rotate')).toMatch(/older URL still/);
+    expect(await tokens()).toEqual(before);
   });
 
   it('goes with the project; the subscriptions stay', async () => {
