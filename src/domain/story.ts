@@ -62,7 +62,6 @@ export function partsOf<T extends Told>(alerts: readonly T[]): Part<T>[] {
 }
 
 function swapsOf<T extends Told>(alerts: readonly T[]): Extract<Part<T>, { kind: 'swap' }>[] {
-  const taken = new Set<T>();
   const wallets = new Set(alerts.flatMap(({ matches }) => matches.map(({ address }) => address)));
   return [...wallets].flatMap((wallet) => {
     const going = (way: Perspective) =>
@@ -74,10 +73,9 @@ function swapsOf<T extends Told>(alerts: readonly T[]): Extract<Part<T>, { kind:
     const back = onlyAsset(got);
     if (out === null || back === null || out === back) return [];
     // Between two watched wallets it is one's gain and the other's loss: neither view tells it all.
-    if (all.some((alert) => taken.has(alert) || viewOf(alert) === 'internal')) return [];
+    if (all.some((alert) => viewOf(alert) === 'internal')) return [];
     // Anybody can make a wallet "give" nothing, to have a worthless token look like the price of something.
     if (all.some((alert) => isSuspect(alert) || isNothing(alert.transfer))) return [];
-    for (const alert of all) taken.add(alert);
     return [{ kind: 'swap', wallet, gave, got, alerts: all }];
   });
 }

@@ -20,15 +20,22 @@ describe('a swap', () => {
     ['one asset, out and back', [alertOf(gave), alertOf()]],
     ['two ways out', [alertOf(gave), alertOf({ ...got, from: TREASURY, to: BOB })]],
     ['two watched wallets that trade', [alertOf({ from: TREASURY, to: PAYROLL }), alertOf({ ...got, from: PAYROLL })]],
+    ['one that trades, and gives to another', [alertOf({ from: TREASURY, to: PAYROLL }), alertOf(gave), alertOf(got)]],
     ['a wallet made to give nothing', [alertOf({ ...gave, value: '0' }), alertOf(got)]],
     ['an imitation', [alertOf(gave), alertOf(got, { marks: [{ kind: 'imitation', symbol: 'ETH', genuine: null }] })]],
   ])('is not: %s', (_name, alerts) => {
     expect(kinds(...alerts)).toEqual(alerts.map(() => 'line'));
   });
 
+  it('is one whoever watches its tokens too', () => {
+    const matches = [matchOf(TREASURY, 'outgoing'), matchOf(USDC, 'token')];
+    expect(kinds(alertOf(gave, { matches }), alertOf(got))).toEqual(['swap']);
+  });
+
   it('stands among the other things that happened', () => {
     const other = alertOf({ from: BOB, to: PAYROLL });
     expect(kinds(other, alertOf(gave), alertOf(got))).toEqual(['line', 'swap']);
+    expect(kinds(alertOf(gave), other, alertOf(got))).toEqual(['swap', 'line']);
   });
 });
 
@@ -47,6 +54,10 @@ describe('a sweep', () => {
     ['of several collections', [...keys(2), alertOf({ ...key('9'), token: USDC })]],
     ['into several wallets', [...keys(2), alertOf({ ...key('9'), to: PAYROLL })]],
     ['of rounded ids', keys(3, { tokenIdExact: false })],
+    [
+      'of traps',
+      [1, 2, 3].map((id) => alertOf(key(`${id}`), { marks: [{ kind: 'imitation', symbol: 'KEY', genuine: USDC }] })),
+    ],
     [
       'of somebody watching the token',
       [1, 2, 3].map((id) =>
