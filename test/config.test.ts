@@ -51,6 +51,17 @@ it('takes a path without its scheme, and a short path token', () => {
   expect(config.RECEIVER_TOKEN).toBe('bell');
 });
 
+it('takes addresses and ranges of both families, down to single addresses', () => {
+  const sources = '2001:db8::/32 203.0.113.7/32, 198.51.100.0/24,2001:db9::1 2001:db9::2/128';
+  const { RECEIVER_SOURCES: list } = readConfig({ DISCORD_TOKEN: 't', RECEIVER_SOURCES: sources });
+  const inside = ['2001:db8:1::5', '203.0.113.7', '198.51.100.200', '2001:db9::1', '2001:db9::2'];
+  const outside = ['2001:dba::1', '203.0.113.6', '198.51.101.1', '2001:db9::3', '::ffff:203.0.113.7x', ''];
+  expect([inside, outside].map((ips) => ips.map((ip) => list.has(ip)))).toEqual([
+    inside.map(() => true),
+    outside.map(() => false),
+  ]);
+});
+
 describe('a wrong environment', () => {
   it('is told whole, without values of secrets', () => {
     const message = faults({
@@ -100,6 +111,14 @@ describe('a wrong environment', () => {
     const elsewhere = { DISCORD_TOKEN: 't', PORT: '9464', HOST: '10.0.0.1' };
     for (const environment of [elsewhere, { DISCORD_TOKEN: 't', PORT: '0', OPS_PORT: '0' }]) readConfig(environment);
   });
+
+  it.each(['10.0.0.0/33', '10.0.0.0/x', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', 'fe80::1%eth0/64x', '/8'])(
+    'has a range that is none: %s',
+    (range) => {
+      const message = faults({ DISCORD_TOKEN: 't', TRUSTED_PROXIES: `127.0.0.1, ${range}` });
+      expect(message).toContain(`TRUSTED_PROXIES: "${range}" is not an IP or a CIDR range`);
+    },
+  );
 
   it('has a root with a query', () => {
     expect(faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/?a=1' })).toContain('PUBLIC_URL: a URL like');

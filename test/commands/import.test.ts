@@ -228,6 +228,30 @@ describe('/subscription export and import', () => {
     expect(await all()).toEqual([]);
   });
 
+  it('refuse a role, a time between pings and an end of a mute that are none', async () => {
+    const rows = ['1100000000000088888,,', `${harbor.id},,`, ',10081,', ',soon,', ',,soon', ',,2030-13-45 22:00'];
+    const wallet = (n: number) => `0x${n.toString().repeat(40)}`;
+    const lines = rows.map((row, n) => `${wallet(n + 1)},#alerts,${row}`).join('\n');
+    const text = textOf(await bring(`address,channel,mention,mention-cooldown,muted-until\n${lines}`));
+    const minutes = /: The time between two pings .* from 0 to 10,080/;
+    const end = /: `muted-until` is a time like/;
+    const wanted = [/: A role is written/, /: I never ping @everyone/, minutes, minutes, end, end];
+    for (const [n, { source }] of wanted.entries()) expect(text).toMatch(new RegExp(`Line ${n + 2}\\*\\*${source}`));
+  });
+
+  it('name the first of many rows, and count the others', async () => {
+    const address = (n: number) => `0x${n.toString(16).padStart(40, '2')}`;
+    const many = Array.from({ length: 30 }, (_, n) => n);
+    const asked = textOf(await bring(`address,channel\n${many.map((n) => `${address(n)},#alerts`).join('\n')}`));
+    const listed = many.filter((n) => asked.toLowerCase().includes(address(n))).length;
+    expect(asked).toMatch(/^.*30 subscriptions to add/m);
+    expect(asked).toContain(`${30 - listed} more`);
+    const wrong = textOf(await bring(`address,channel\n${many.map((n) => `${n},#alerts`).join('\n')}`));
+    const named = wrong.split('Line ').length - 1;
+    expect(wrong).toMatch(/30 lines cannot be imported/);
+    expect(wrong).toContain(`${30 - named} more`);
+  });
+
   it.each<[string, string | Buffer, RegExp]>([
     ['a column that nobody knows', `address,chanel\n${A},x`, /no column `chanel`.*`channel`/],
     ['a column twice', `address,label,label\n${A},x,y`, /`label` is there twice/],
@@ -255,6 +279,14 @@ describe('/subscription export and import', () => {
     await world.subscribe({ address: lower(B) });
     expect(textOf(await world.press(late, 'subscription:import'))).toMatch(/changed since the preview/);
     expect(await all()).toHaveLength(2);
+  });
+
+  it('stay all or nothing when what they change is gone', async () => {
+    const { id } = await world.subscribe();
+    const asked = await bring(`address,channel,zero\n${B},#alerts,yes\n${A},#alerts,yes\n`);
+    await world.store.subscriptions.remove(harbor.id, id);
+    expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/changed since the preview/);
+    expect(await all()).toEqual([]);
   });
 
   it('are confirmed in time, also after a restart', async () => {

@@ -84,6 +84,20 @@ describe('/provider search', () => {
     ]);
   });
 
+  it('says so when there is more than could be read', async () => {
+    const answer = (url: string): Given => {
+      if (url.includes('/categories')) return { body: ['apis'] };
+      return url.includes('page=1&') ? { status: 429, body: {} } : { body: providers(3) };
+    };
+    upstream.set(({ url }) => answer(url));
+    const cut = textOf(await world.use('provider search', { category: 'apis' }));
+    expect(cut).toContain('There is more than could be read');
+    directory(providers(3));
+    expect(textOf(await world.use('provider search', { category: 'apis', search: 'other' }))).not.toContain(
+      'more than',
+    );
+  });
+
   it('turns pages with buttons that outlive a restart; others get their own copy', async () => {
     directory(providers(12));
     const first = await world.use('provider search', { category: 'apis', search: '100%: x' });

@@ -151,6 +151,27 @@ describe('/setup check', () => {
     await world.clear();
   });
 
+  it('names a service that fails, a webhook at the old URL, and a default channel and a manager role that are gone', async () => {
+    const before = list;
+    await world.store.servers.change(harbor.id, { defaultChannel: harbor.council, managerRole: '1100000000000088888' });
+    await world.subscribe();
+    list = { status: 503, body: {} };
+    const failing = textOf(await world.use('setup check'));
+    expect(failing).toContain('❌ The notification service has a fault of its own (error 503).');
+    expect(failing).toContain('❌ The default channel of `/setup server` is none that I can post in.');
+    expect(failing).toMatch(/❌ The manager role .*gone/);
+    const { urls } = world.parts.receiver;
+    const retiring = `${RECEIVER_URL}-before`;
+    world.parts.receiver.urls = () => ({ current: RECEIVER_URL, retiring, fixed: false });
+    list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
+    expect(textOf(await world.use('setup check'))).not.toContain('old receiver URL');
+    list = { body: [{ _id: ID, webhookUrl: `${retiring}/`, eventType: 'ALL' }] };
+    expect(textOf(await world.use('setup check'))).toMatch(/❌ .*old receiver URL/);
+    world.parts.receiver.urls = urls;
+    list = before;
+    await world.parts.eraseServer(harbor.id);
+  });
+
   it('says who was refused at the operator’s receiver; while no server is named as the operator’s, to all', async () => {
     const { projects, lastRefused } = world.parts;
     world.parts.lastRefused = (of) => (of === 0 ? { source: '203.0.113.9', at: world.clock.now } : null);

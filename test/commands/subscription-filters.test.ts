@@ -128,6 +128,15 @@ describe('symbols', () => {
   });
 });
 
+it('the native coin is called as the operator says', async () => {
+  const { settings } = world.parts;
+  world.parts.settings = { ...settings, nativeSymbol: 'COIN' };
+  expect(textOf(await add({ tokens: 'coin' }))).toContain('- only `COIN`');
+  expect(await all()).toMatchObject([{ filters: { tokens: ['native'] } }]);
+  expect(textOf(await add({ tokens: 'eth', channel: harbor.whales }))).toMatch(/know no token `eth`/);
+  world.parts.settings = settings;
+});
+
 it('choices of `token` are what moved at this server’s addresses', async () => {
   const offered = await world.choices('subscription mute', 'token');
   expect(offered).toHaveLength(5);
@@ -151,6 +160,12 @@ describe('what cannot be', () => {
     ['a name in the place of an address', { counterparties: 'treasury.eth' }, /`treasury.eth` is not an address/],
     ['hours that are none', { quiet: '22-7' }, /`22:00-07:00`, or `off`/],
     ['hours past midnight', { quiet: '22:00-25:00' }, /two times of day/],
+    ['a minute past the hour’s end', { quiet: '22:60-07:00' }, /two times of day/],
+    ['the same at the end', { quiet: '22:00-07:60' }, /two times of day/],
+    ['an hour past midnight', { quiet: '24:00-07:00' }, /two times of day/],
+    ['quiet hours of no length', { quiet: '07:00-7:00' }, /two times of day/],
+    ['the one token, left out', { token: TOKEN, 'exclude-tokens': TOKEN }, /`G\$` .*is both/],
+    ['a label longer than is shown', { label: 'Treasury '.repeat(12) }, /longer than 32/],
     ['a token both asked for and left out', { tokens: 'G$ native', 'exclude-tokens': 'native' }, /`ETH` is both/],
     ['a party both asked for and left out', { counterparties: B, 'exclude-counterparties': B }, /is both asked/],
     ['a token not among the tokens', { token: TOKEN, tokens: 'native' }, /not among `tokens`/],

@@ -59,6 +59,41 @@ describe('a digest', () => {
     ]);
   });
 
+  it('tells as many tokens as have room, the busiest first, and counts the transfers of all others', async () => {
+    const token = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const;
+    const of = (n: number, tokenSymbol: string) =>
+      Array.from({ length: n }, () => alertOf({ token: token(n), tokenSymbol }));
+    const told = async (symbol: (n: number) => string) => {
+      const alerts = Array.from({ length: 14 }, (_, n) => of(n + 1, symbol(n + 1))).flat();
+      const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', settings)).payload.embeds!;
+      expect(embed!.description!.length).toBeLessThanOrEqual(4_096);
+      return [...embed!.description!.matchAll(/(?<=in )\d+(?= transfer)|^and .*$/gm)].map(([text]) => text);
+    };
+    expect(await told((n) => `T${n}`)).toEqual([
+      ...Array.from({ length: 12 }, (_, n) => String(14 - n)),
+      'and 3 transfers of other tokens',
+    ]);
+    const long = await told((n) => `${n}${`x${'\u0316'.repeat(7)}`.repeat(29)}`);
+    const shown = long.slice(0, -1).map(Number);
+    expect(shown).toEqual(shown.map((_, n) => 14 - n));
+    expect(shown.length).toBeGreaterThan(5);
+    expect(shown.length).toBeLessThan(12);
+    const rest = 105 - shown.reduce((sum, n) => sum + n, 0);
+    expect(long.at(-1)).toBe(`and ${rest} transfers of other tokens`);
+  });
+
+  it('lets no sum of a token that claims 255 decimals crowd out the others', async () => {
+    const odd = alertOf({ token: KEYS, tokenSymbol: 'ODD', value: '1', decimals: 255 });
+    const [embed] = (await renderDigest([odd], 'ABCDEFGHIJ', settings)).payload.embeds!;
+    expect(read(embed!)).toContain('📥 `ODD` in 1 transfer');
+  });
+
+  it('of NFTs and empty transfers alone names no largest', async () => {
+    const alerts = [alertOf({ ...key('1'), kind: 'erc1155', value: '7' }), alertOf({ value: '0' })];
+    const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', settings)).payload.embeds!;
+    expect(embed!.fields).toBeUndefined();
+  });
+
   it('warns of look-alikes with both addresses, and keeps suspects out of the sums', async () => {
     const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as typeof ALICE;
     const mark: Mark = { kind: 'look-alike', address: ALICE, like, label: 'Grants' };
@@ -74,6 +109,7 @@ describe('a digest', () => {
     ])
       expect(text).toContain(part);
     expect(text).toContain('📥 18.5 `USDC` in 5 transfers');
+    expect(embed!.fields![0]!.value.split('\n')).toHaveLength(3);
   });
 
   it('lists every transfer in a file when there are many, and no cell is a formula', async () => {

@@ -3,7 +3,7 @@ import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { commands } from '../../commands/index.ts';
-import { startGateway } from '../../src/discord/gateway.ts';
+import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
 import { A, type CommandWorld, startWorld } from '../commands/world.ts';
 
 const GUILD = '2100000000000000001';
@@ -86,6 +86,14 @@ async function startRelay(toldOfGuild = true) {
       while (!answer()) await new Promise<void>((resolve) => (changed = resolve));
       return JSON.stringify(answer()!.body);
     },
+    /** Sends an event. */
+    tell(t: string, d: object): void {
+      sockets.at(-1)!.send(JSON.stringify({ op: 0, t, s: 3, d }));
+    },
+    /** Ends the connection with a code. */
+    end(code: number): void {
+      sockets.at(-1)!.close(code);
+    },
     close: async () => {
       for (const socket of sockets) socket.terminate();
       server.close();
@@ -102,7 +110,7 @@ beforeAll(async () => {
   world = await startWorld();
   gateway = await connect(relay.apiUrl);
 });
-async function connect(apiUrl: string, isReady = true) {
+async function connect(apiUrl: string, isReady = true, options: Partial<GatewayOptions> = {}) {
   const started = startGateway({
     token: 'any.token.works',
     apiUrl,
@@ -114,6 +122,7 @@ async function connect(apiUrl: string, isReady = true) {
     onGuildRemoved: () => {},
     onToken: () => {},
     random: Math.random,
+    ...options,
   });
   if (isReady) while (started.state() !== 'ready') await new Promise((done) => setImmediate(done));
   return started;
@@ -176,4 +185,35 @@ describe('a relay that sends little', () => {
     await connected.close();
     await late.close();
   });
+});
+
+it('a bot that is given another role tells that its permissions may have changed', async () => {
+  const told = await startRelay();
+  const changed: unknown[][] = [];
+  const connected = await connect(told.apiUrl, true, { onChannelChange: (...change) => void changed.push(change) });
+  changed.length = 0;
+  const update = (id: string, roles: string[]) => {
+    const user = { id, username: id, discriminator: '0', avatar: null };
+    told.tell('GUILD_MEMBER_UPDATE', { guild_id: GUILD, user, roles, joined_at: '2026-01-01T00:00:00Z' });
+  };
+  for (const roles of [[], [ROLE]]) update('2100000000000000009', roles);
+  while (changed.length === 0) await new Promise((done) => setImmediate(done));
+  expect(changed).toEqual([[GUILD, null]]);
+  await connected.close();
+  await told.close();
+});
+
+it.each([
+  ['a token that was reset', 4004, 'unauthorized', [false]],
+  ['anything else that keeps the bot out', 4014, 'away', []],
+] as const)('a connection is ended for %s (%i)', async (_name, code, state, tokens) => {
+  const ending = await startRelay();
+  const taken: boolean[] = [];
+  const connected = await connect(ending.apiUrl, true, { onToken: (accepted) => void taken.push(accepted) });
+  taken.length = 0;
+  ending.end(code);
+  while (connected.state() === 'ready') await new Promise((done) => setImmediate(done));
+  expect([connected.state(), taken]).toEqual([state, tokens]);
+  await connected.close();
+  await ending.close();
 });

@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderDigest } from '../../src/discord/digest.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
+import { sampleMessage } from '../../src/discord/sample.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
 import type { Mark } from '../../src/domain/mark.ts';
+import { DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import type { ClaimedAlert } from '../../src/store/alerts.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, read, settings, TREASURY, USDC } from './alerts.ts';
@@ -199,6 +201,62 @@ it('a sweep is one line with a count, its ids and both parties', () => {
   for (const part of [ALICE, TREASURY, KEYS]) expect(read(payload.embeds![0]!)).toContain(checksumAddress(part));
 });
 
+it('a sweep of several pieces, from many, names the first parties and as many ids as are read', () => {
+  const from = (n: number) => `0x${n.toString(16).padStart(40, 'c')}` as const;
+  const pieces = Array.from({ length: 8 }, (_, n): Partial<Transfer> => ({ ...key(String(2 * n)), kind: 'erc1155' }));
+  const told = pieces.map((one, n) => alertOf({ ...one, txHash: HASH, from: from(n), value: String(n + 1) }));
+  const [embed] = embedsOf(...told);
+  expect(embed!.title).toBe('📥 Incoming · 36 × `Harbor Keys`');
+  expect(embed!.description).toContain('#0, #2 ×2, #4 ×3, #6 ×4, #8 ×5, #10 ×6, #12 ×7, #14 ×8\n**From**');
+  expect(embed!.description).toContain(`${checksumAddress(from(4))}\`](`);
+  expect(embed!.description).toMatch(/\nand 3 more\n\*\*To\*\*/);
+  const long = Array.from({ length: 40 }, (_, n) => alertOf({ txHash: HASH, ...key(`${n}${'0'.repeat(70)}`) }));
+  const ids = embedsOf(...long)[0]!.description!.split('\n')[0]!;
+  expect(ids).toMatch(/^#0, #10000000…00000000, .*, …$/);
+  expect(ids.length).toBeGreaterThan(370);
+  expect(ids.length).toBeLessThanOrEqual(403);
+});
+
+describe('a transfer seen otherwise than as coming or going', () => {
+  const ZERO = `0x${'0'.repeat(40)}` as const;
+  it.each<[string, Partial<Transfer>, string, string]>([
+    ['to oneself', { from: TREASURY, to: TREASURY }, '↩️ To itself', '**From** `Treasury`'],
+    ['newly minted', { from: ZERO }, '✨ Mint', '**From** the zero address (newly minted)\n**To** `Treasury`'],
+    ['burnt', { from: TREASURY, to: ZERO }, '🔥 Burn', '\n**To** the zero address (burnt)'],
+    ['from nobody known', { from: null }, '📥 Incoming', '**From** unknown\n**To** `Treasury`'],
+  ])('%s', (_name, transfer, title, words) => {
+    const [embed] = embedsOf(alertOf(transfer));
+    expect(embed!.title).toBe(`${title} · 5 \`USDC\``);
+    expect(read(embed!)).toContain(words);
+    expect(renderPlain(alertOf(transfer), 'ABCDEFGHIJ').content).toContain(`${title} · \`5000000\` (raw)`);
+  });
+
+  it('by who watches its token', () => {
+    const [embed] = embedsOf(alertOf({ to: BOB }, { matches: [{ ...matchOf(USDC, 'token'), label: 'Dollar' }] }));
+    expect(embed!.title).toBe('🪙 Token transfer · 5 `USDC`');
+    expect(embed!.footer!.text).toBe('Watching Dollar (token) · ref ABCDEFGHIJ-1');
+  });
+});
+
+it('a footer names ten watched addresses and counts the others', () => {
+  const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const;
+  const watch = (n: number) => ({ ...matchOf(address(n), n === 1 ? 'outgoing' : 'incoming'), label: `W${n}` });
+  const all = Array.from({ length: 11 }, (_, n) => watch(n + 1));
+  const [ten, eleven] = [all.slice(1), all].map((matches) => embedsOf(alertOf({}, { matches }))[0]!.footer!.text);
+  expect(ten).toMatch(/^Watching W2 \(incoming\), .*, W11 \(incoming\) · ref/);
+  expect(eleven).toMatch(/^Watching W1 \(outgoing\), .*, W10 \(incoming\) and 1 more · ref/);
+});
+
+it('a token id too long for its line is told in full below', () => {
+  const id = '1234567890'.repeat(7);
+  const of = (tokenId: string) => embedsOf(alertOf(key(tokenId)))[0]!;
+  expect(of(id).title).toBe('📥 Incoming · `Harbor Keys` #12345678…34567890');
+  expect(of(id).fields).toContainEqual({ name: 'Token id', value: `\`${id}\`` });
+  const short = of(id.slice(0, 24));
+  expect(short.title).toBe(`📥 Incoming · \`Harbor Keys\` #${id.slice(0, 24)}`);
+  expect(short.fields!.map(({ name }) => name)).toEqual(['Token', 'Transaction']);
+});
+
 it('an ERC-20 transfer that comes with a token id is an amount all the same', () => {
   const alerts = ['1', '2', '3'].map((tokenId) => alertOf({ txHash: HASH, tokenId }));
   expect(embedsOf(alerts[0]!)[0]!.title).toBe('📥 Incoming · 5 `USDC`');
@@ -239,6 +297,26 @@ describe('marks', () => {
     expect(top).toContain(`\`${checksumAddress(ALICE)}\``);
     expect(top).toContain(`· \`Grants\`\n\`${checksumAddress(like as typeof ALICE)}\``);
     expect(top).toContain(`\`…${checksumAddress(ALICE).slice(6, 14)}…\` is not \`…55555555…\``);
+  });
+
+  it('a look-alike is pointed out where it stands, and a link nowhere; the other side stays one', () => {
+    const { description } = marked({ kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: null });
+    const link = (address: string) => `https://explorer.example/address/${checksumAddress(address as typeof ALICE)}`;
+    expect(description).toContain(`\n\n**From** ⚠️\n-# \`${checksumAddress(ALICE)}\`\n**To** \`Treasury\`\n`);
+    expect([ALICE, TREASURY, like].map((address) => description!.includes(link(address)))).toEqual([false, true, true]);
+  });
+
+  it('an imitation is one in the title, and of many look-alikes three pairs are shown', () => {
+    const imitation = marked({ kind: 'imitation', symbol: 'USDC', genuine: KEYS });
+    expect([imitation.title, imitation.color]).toEqual(['⚠️ Imitation! 📥 Incoming · 5 `USDC`', 0xffcc00]);
+    const pair = (n: number): Mark => ({
+      kind: 'look-alike',
+      address: `0x${String(n).repeat(40)}`,
+      like: ALICE,
+      label: null,
+    });
+    const [embed] = embedsOf(alertOf({}, { marks: [4, 5, 6, 7].map(pair) }));
+    expect(times(embed!.description!, 'The look-alike')).toBe(3);
   });
 
   it.each<[string, Mark, string]>([
@@ -310,6 +388,22 @@ describe('marks', () => {
     for (const part of [checksumAddress(ALICE), checksumAddress(like as typeof ALICE), 'LOOK-ALIKE'])
       expect(content).toContain(part);
   });
+});
+
+it.each<[Partial<Subscription>, string, string[]]>([
+  [{}, '📥 Incoming · 1,234.5 native coin', [ALICE]],
+  [{ kind: 'native', direction: 'outgoing' }, '📤 Outgoing · 1,234.5 native coin', [ALICE]],
+  [{ kind: 'erc20', direction: 'incoming' }, '📥 Incoming · 1,234.5 `SAMPLE`', [ALICE]],
+  [{ token: USDC }, '📥 Incoming · 1,234.5 `SAMPLE`', [ALICE, USDC]],
+  [{ kind: 'nft' }, '📥 Incoming · `Sample token` #42', [ALICE]],
+  [{ kind: 'nft', direction: 'outgoing', token: KEYS }, '📤 Outgoing · `Sample token` #42', [ALICE, KEYS]],
+])('a sample is what the subscription would be told: %o', (wish, title, addresses) => {
+  const asked = { ...DEFAULT_CHOICES, id: 1, guildId: '1', channelId: '2', address: ALICE, ...wish };
+  const [embed] = sampleMessage(asked as Subscription, settings, 0, null).embeds!;
+  expect(embed!.title).toBe(`🧪 SAMPLE · ${title}`);
+  const side = wish.direction === 'outgoing' ? 'From' : 'To';
+  expect(read(embed!)).toContain(`**${side}**\n\`${checksumAddress(ALICE)}\``);
+  for (const one of addresses) expect(times(read(embed!), checksumAddress(one as typeof USDC))).toBe(1);
 });
 
 describe('every message', async () => {

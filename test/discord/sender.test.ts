@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { seed, startDiscord } from '../../sandbox/discord/index.ts';
@@ -27,13 +27,41 @@ it('a look for a message does not take an answer to it for the message', async (
   expect(await find(forwarded, reply)).toEqual({ status: 'absent' });
 });
 
+/** The status and the body of each answer, and what comes of the look. */
+it.each<[string, string, ...string[]]>([
+  ['cannot be read', 'unknown', '403 {"code":50001,"message":"words"}'],
+  ['is no list', 'unknown', '200 {"id":"10"}'],
+  ['is not given', 'unsure', '503 {}'],
+  ['is shown as empty, and so is its channel', 'absent', '200 []', '200 {"last_message_id":null}'],
+  ['is shown as empty, and was before that', 'absent', '200 []', '200 {"last_message_id":"5"}'],
+  ['is shown as empty, but is not', 'unknown', '200 []', '200 {"last_message_id":"9999999999999999999"}'],
+  ['is shown as empty, for all that is told', 'unknown', '200 []', '200 {}'],
+  ['is empty in a hidden channel', 'unknown', '200 []', '403 {"code":50001,"message":"words"}'],
+  ['is empty in a channel that is not told of', 'unsure', '200 []', '503 {}'],
+  ['is empty in a channel that is gone', 'gone', '200 []', '404 {"code":10003,"message":"words"}'],
+])('a look for a message in a history that %s', async (_name, status, ...answers) => {
+  const sender = await serving((response) => {
+    const answer = answers.shift()!;
+    response.writeHead(Number(answer.slice(0, 3)), JSON_TYPE).end(answer.slice(4));
+  });
+  expect(await sender.find('1', 'ABCDEFGHIJ', Date.UTC(2026, 0), () => undefined)).toMatchObject({ status });
+  expect(answers).toEqual([]);
+});
+
 /** A server that gives this answer to everything; `hangs` once the head and some of the body are sent. */
-async function answering(status: number, headers: Record<string, string>, body: string, hangs = false) {
-  const server = createServer((request, response) => {
-    request.resume();
+function answering(status: number, headers: Record<string, string>, body: string, hangs = false) {
+  const answer = (response: ServerResponse) => {
     response.writeHead(status, headers);
     if (hangs) response.write(body);
     else response.end(body);
+  };
+  return serving(answer, hangs ? 300 : undefined);
+}
+
+async function serving(answer: (response: ServerResponse) => void, timeoutMs = 120_000) {
+  const server = createServer((request, response) => {
+    request.resume();
+    answer(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -41,7 +69,7 @@ async function answering(status: number, headers: Record<string, string>, body: 
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return createSender({ token: 'token', apiUrl: `http://127.0.0.1:${port}/api`, timeoutMs: hangs ? 300 : 120_000 });
+  return createSender({ token: 'token', apiUrl: `http://127.0.0.1:${port}/api`, timeoutMs });
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -106,6 +106,27 @@ it('the largest are those of each asset in turn, never by comparing two', () => 
   expect(found.largest.map(({ transfer }) => transfer.value)).toEqual(['90', '9', '70', '2', '5']);
 });
 
+it('the largest are amounts, and of equals the latest', () => {
+  const hours = [3, 1, 7, 5, 2, 6, 4];
+  const found = summarise(
+    ME,
+    [
+      movement({ value: '900', move: { kind: 'erc1155', token: YOU, tokenId: '7', decimals: null } }),
+      ...hours.map((ago) => movement({ at: NOW - ago * HOUR, value: '5' })),
+    ],
+    week,
+  );
+  expect(found.largest.map(({ at, transfer }) => [transfer.kind, (NOW - at) / HOUR])).toEqual(
+    [1, 2, 3, 4, 5].map((ago) => ['erc20', ago]),
+  );
+  expect(found.totals.find(({ transfer }) => transfer.kind === 'erc1155')!.incoming.value).toBe('900');
+});
+
+it('what an address sends to itself came from nobody and went to nobody', () => {
+  const { incoming, outgoing, other } = summarise(ME, [movement({ move: { from: ME } })], week);
+  expect([incoming, outgoing, other]).toEqual([0, 0, 1]);
+});
+
 it('a week has a bar for each day of the time zone’s calendar, 24 hours one for each hour', () => {
   const days = summarise(ME, [movement({ at: NOW - 7 * 24 * HOUR }), movement({ at: NOW, out: true })], week).buckets;
   expect(days.map(({ label }) => label)).toEqual(['01', '02', '03', '04', '05', '06', '07', '08']);

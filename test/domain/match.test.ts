@@ -92,6 +92,8 @@ const ROWS: Row[] = [
   ['another token than the muted one', {}, {}, {}, 'as incoming', { tokenMuted: (_, asset) => asset === OTHER }],
   ['the wanted direction', { direction: 'outgoing' }, {}, outgoing, 'as outgoing'],
   ['not the other direction', { direction: 'outgoing' }, {}, {}, 'direction'],
+  ['not what goes out, where what comes in is wanted', { direction: 'incoming' }, {}, outgoing, 'direction'],
+  ['what comes in, where that is wanted', { direction: 'incoming' }, {}, {}, 'as incoming'],
   ['a watched token whatever the direction', { address: TOKEN, direction: 'outgoing' }, {}, {}, 'as token'],
   ['the wanted kind', { kind: 'erc20' }, {}, {}, 'as incoming'],
   ['not another kind', { kind: 'native' }, {}, {}, 'kind'],

@@ -35,3 +35,9 @@ it('mentions a role once, for every subscription that calls for it and no other'
   ];
   expect(mentionsOf(lines, NOW)).toEqual({ roles: ['7', '8'], subscriptions: [1, 2, 4] });
 });
+
+it('mentions twenty roles at the most, and leaves the cool-down of the others alone', () => {
+  const lines = Array.from({ length: 21 }, (_, n) => line('1', { subscription: n, mention: `role ${n}` }));
+  const twenty = Array.from({ length: 20 }, (_, n) => n);
+  expect(mentionsOf(lines, NOW)).toEqual({ roles: twenty.map((n) => `role ${n}`), subscriptions: twenty });
+});

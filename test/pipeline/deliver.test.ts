@@ -1,6 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fault, RequestRecord } from '../../sandbox/discord/index.ts';
-import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+import {
+  ALERTS,
+  ALICE,
+  GENERAL,
+  HARBOR,
+  type Pipeline,
+  payment,
+  startPipeline,
+  TREASURY,
+  USDC,
+  WHALES,
+} from './harness.ts';
 
 let pipeline: Pipeline;
 beforeEach(async () => {
@@ -47,6 +58,21 @@ describe('messages', () => {
     await pipeline.turnUntil(() => shown(WHALES).length === 1);
     expect(pipeline.discord.messages(WHALES)[0]!.message.content).toBe('<@&1100000000000000102>');
     expect(pipeline.lines(WHALES)[0]!.text).not.toContain('everyone');
+  });
+
+  it('tell what a subscription was to be told, also when it is removed before that', async () => {
+    await pipeline.watch(USDC, ALERTS);
+    pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
+    await send(7);
+    await pipeline.turnUntil(() => posts(ALERTS).length === 1);
+    for (const change of [{}, { from: TREASURY, to: ALICE }]) await pipeline.receive(payment(change));
+    await pipeline.routed();
+    for (const { id } of await pipeline.store.subscriptions.list(HARBOR))
+      await pipeline.store.subscriptions.remove(HARBOR, id);
+    await pipeline.turnUntil(pipeline.settled);
+    const footers = pipeline.lines(ALERTS).map(({ text }) => /Watching ([^"]*) · ref/.exec(text)![1]);
+    const way = ['incoming', 'incoming', 'outgoing'];
+    expect(footers).toEqual(way.map((one) => `0x1111…1111 (${one}), 0x3333…3333 (token)`));
   });
 
   it('mention it once, also where Discord does not take the first of them', async () => {

@@ -150,7 +150,9 @@ describe('trouble', () => {
     'a commit that fails (%s): 503 for all that share it, 200 again once it works',
     async (code) => {
       let failing = true;
+      let time = 0;
       const receiver = await startReceiver({
+        now: () => time,
         between: (store) => ({
           ...store,
           inbox: {
@@ -165,8 +167,16 @@ describe('trouble', () => {
         [503, 503, 503],
         ['busy', 'busy', 'busy'],
       ]);
+      const { intake } = receiver;
+      expect(intake.fault()).toBe('disk I/O error');
+      // What failed so long ago says nothing of the disk any more.
+      time = 300_000;
+      expect(intake.fault()).toBeNull();
+      time--;
+      expect(intake.fault()).toBe('disk I/O error');
       failing = false;
       expect((await receiver.post(`/hooks/${TOKEN}`, 'kept')).status).toBe(200);
+      expect(intake.fault()).toBeNull();
       expect(await receiver.stored()).toEqual([[0, 'kept']]);
     },
   );

@@ -63,3 +63,32 @@ it('a new seal does not overwrite keys that were replaced meanwhile', () => {
   projects.reseal(before, Buffer.from('stale'));
   expect(Buffer.from(projects.ofGuild('g1')!.sealed).toString()).toBe('two');
 });
+
+it('what is done for one server leaves the others alone', () => {
+  const [one, two] = [save('g1', 'one', 'a1'), save('g2', 'two', 'b1')];
+  for (const [guild, webhook] of [
+    ['g1', 'w'],
+    ['g1', 'v'],
+    ['g2', 'w'],
+  ] as const)
+    projects.nameWebhook(guild, webhook, `${webhook} of ${guild}`);
+  projects.nameWebhook('g1', 'v', 'another name');
+  projects.nameWebhook('g1', 'w', null);
+  const names = () => ['g1', 'g2'].map((guild) => [...projects.webhookNames(guild)]);
+  expect(names()).toEqual([[['v', 'another name']], [['w', 'w of g2']]]);
+
+  expect(projects.rotateToken(one, 'a2', 2)).toBe(true);
+  expect(tokens()).toEqual([`${one} a1 (old)`, `${one} a2`, `${two} b1`]);
+  expect(projects.rotateToken(two, 'b2', 2)).toBe(true);
+  expect(projects.revokeToken(one)).toBe(true);
+  save('g2', 'two', 'b3');
+  expect(tokens()).toEqual([`${one} a2`, `${two} b1 (old)`, `${two} b2`]);
+
+  projects.reseal(projects.ofGuild('g1')!, Buffer.from('anew'));
+  expect(projects.all().map(({ sealed }) => Buffer.from(sealed).toString())).toEqual(['anew', 'two']);
+
+  expect(projects.remove('g1')).toBe(true);
+  expect(tokens()).toEqual([`${two} b1 (old)`, `${two} b2`]);
+  expect(names()).toEqual([[], [['w', 'w of g2']]]);
+  expect(projects.ofGuild('g2')).toMatchObject({ scope: two });
+});

@@ -108,6 +108,18 @@ describe('rows', () => {
     expect(pages).toEqual([...new Set(pages)]);
   });
 
+  it('remembers the latest twenty searches', async () => {
+    upstream.set(() => ({ body: rows(0, 3) }));
+    const one = client();
+    const search = async (n: number) => {
+      const before = upstream.requests.length;
+      await one.rows({ ...query, search: `word ${n}` });
+      return upstream.requests.length > before;
+    };
+    for (let n = 0; n <= 20; n++) await search(n);
+    expect([await search(20), await search(1), await search(0)]).toEqual([false, false, true]);
+  });
+
   /** A service of 120 rows whose first page has the number `base`; other numbers below it answer as given. */
   const paged = (base: number, below: (size: number) => Given) => () =>
     upstream.set(({ url }) => {

@@ -58,6 +58,19 @@ describe('the question', () => {
   });
 });
 
+describe('the root', () => {
+  it('with a slash is asked again after neither was served for a moment', async () => {
+    let down = true;
+    upstream.set(({ url }) =>
+      down || !url.startsWith('/v0/') ? { status: 404, body: 'Not here' } : { body: frame(RECORD) },
+    );
+    const client = explorer();
+    expect((await client.token(ADDRESS)).status).not.toBe('found');
+    down = false;
+    expect(await client.token(ADDRESS)).toMatchObject({ status: 'found' });
+  });
+});
+
 describe('the answer', () => {
   const cases: [string, Given, object][] = [
     [
@@ -110,6 +123,11 @@ describe('the answer', () => {
     ['500', { status: 500, body: frame(null, 'oops', '0') }, { status: 'broken', code: 500 }],
     ['HTML of a proxy', HTML, { status: 'broken', code: 502 }],
     ['HTML with 200', { body: '<html>', type: 'text/html' }, { status: 'unreadable' }],
+    [
+      'more than anybody reads',
+      { body: `${JSON.stringify(frame(RECORD))}${' '.repeat(4 * 1024 * 1024)}` },
+      { status: 'unreadable' },
+    ],
     ['something else', { body: [1, 2] }, { status: 'unreadable' }],
   ];
   it.each(cases)('%s', async (_name, given, expected) => {
@@ -153,6 +171,21 @@ describe('memory', () => {
     for (let n = 1; n <= 20; n++) expect(await ask(n)).toMatchObject({ status: 'found' });
     collect();
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
+  });
+
+  it('keeps what is not there for a quarter of a minute, and five hundred answers', async () => {
+    upstream.set(() => ({ body: frame(null, 'Token not found', '0') }));
+    const client = explorer();
+    const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const;
+    const ask = async (n: number) => {
+      const before = upstream.requests.length;
+      expect(await client.token(address(n))).toMatchObject({ status: 'not-found' });
+      return upstream.requests.length - before;
+    };
+    for (let n = 0; n <= 500; n++) await ask(n);
+    expect([await ask(500), await ask(1), await ask(0)]).toEqual([0, 0, 1]);
+    time += 15_001;
+    expect(await ask(500)).toBe(1);
   });
 
   it('never remembers a failure', async () => {

@@ -37,6 +37,7 @@ describe('webhooks', () => {
         { projectId: 'p', webhookUrl: 'https://a.example/x', eventType: 'ALL' },
         { _id: '64b7f2a1c3d4e5f6a7b8c9d0', projectId: 'p', webhookUrl: 'https://b.example', eventType: 'NEW' },
         { webhookId: 'w1', webhookUrl: null, eventType: 7 },
+        { id: 'w2', url: 'https://c.example' },
         'nonsense',
       ],
     }));
@@ -46,6 +47,7 @@ describe('webhooks', () => {
         { id: null, url: 'https://a.example/x', eventType: 'ALL' },
         { id: '64b7f2a1c3d4e5f6a7b8c9d0', url: 'https://b.example', eventType: 'NEW' },
         { id: 'w1', url: null, eventType: '7' },
+        { id: 'w2', url: 'https://c.example', eventType: null },
       ],
     });
   });
