@@ -156,10 +156,12 @@ describe('/setup check', () => {
     await world.store.servers.change(harbor.id, { defaultChannel: harbor.council, managerRole: '1100000000000088888' });
     await world.subscribe();
     list = { status: 503, body: {} };
+    world.sql("INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, 'paused')", harbor.alerts, harbor.id);
     const failing = textOf(await world.use('setup check'));
     expect(failing).toContain('❌ The notification service has a fault of its own (error 503).');
-    expect(failing).toContain('❌ The default channel of `/setup server` is none that I can post in.');
+    expect(failing).toContain('❌ I cannot post in the default channel of `/setup server`.');
     expect(failing).toMatch(/❌ The manager role .*gone/);
+    expect(failing).toContain(`❌ <#${harbor.alerts}>: Discord says that it is gone. Its alerts are kept for 30 days`);
     const { urls } = world.parts.receiver;
     const retiring = `${RECEIVER_URL}-before`;
     world.parts.receiver.urls = () => ({ current: RECEIVER_URL, retiring, fixed: false });
@@ -267,6 +269,7 @@ describe('/status', () => {
       harbor.whales,
       harbor.id,
     );
+    world.sql("INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, 'paused')", harbor.general, harbor.id);
     world.parts.lastRefused = (of) => (of === 'any' ? { source: '203.0.113.9', at: world.clock.now } : null);
     const answer = await world.use('status');
     const text = textOf(answer);
@@ -278,6 +281,7 @@ describe('/status', () => {
     expect(text).toMatch(/Unusually silent\n`Payroll`: last event <t:\d+:R>/);
     expect(text).toContain(`<#${harbor.whales}>: Discord refused my messages <t:60:R>`);
     expect(text).not.toContain('66666');
+    expect(text).toContain(`<#${harbor.general}>: gone or closed to me some time ago`);
     expect(text).toMatch(
       new RegExp(`Last error\n<t:0:R> in <#${harbor.alerts}>: \`Invalid Form Body \\(50035\\)\`\n.*\`203.0.113.9\``),
     );

@@ -112,6 +112,19 @@ describe('watching the addresses in a message', () => {
     expect(await all()).toHaveLength(1);
   });
 
+  it('adds nothing where somebody was quicker, or the limit is reached', async () => {
+    const asked = await on(`${A} ${B}`);
+    await world.subscribe();
+    expect(textOf(await world.choose(asked, [A]))).toMatch(/Nothing new to watch here[\s\S]*Already watched here/);
+    const { settings } = world.parts;
+    const more = await on(B);
+    world.parts.settings = { ...settings, maxSubscriptions: 1 };
+    const full = textOf(await world.choose(more, [B]));
+    world.parts.settings = settings;
+    expect(full).toMatch(/watches 1 address already, which is the limit/);
+    expect(await all()).toHaveLength(1);
+  });
+
   it('refuses a channel where alerts cannot go', async () => {
     world.discord.act({ do: 'channel.forbid', channelId: harbor.whales, permissions: ['EmbedLinks'] });
     const answer = await world.useOn(say(A, harbor.whales), WATCH, { in: harbor.whales });

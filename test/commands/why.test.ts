@@ -173,3 +173,27 @@ const reference = (index: number) =>
 /** Presses the "Why?" button of the message with this reference. */
 const press = async (of: string, channelId = ALERTS) =>
   world.press(await world.post(`why:show:${of}`, channelId), 'why:show', { in: channelId });
+
+it('equal transfers, a chain that was reorganised and a subscription that is gone are told of', async () => {
+  const id = await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
+  const body = payment();
+  for (const more of [{}, {}, { blockHash: `0x${'c'.repeat(64)}` }]) {
+    await pipeline.receive({ ...body, ...more });
+    await pipeline.idle();
+  }
+  const before = await why(body.txHash);
+  expect(before).toMatch(/5 `USDC` ×2/);
+  expect(before).toContain('holds 2 equal transfers');
+  expect(before).toContain('The chain was reorganized');
+  expect(before).toMatch(/`Treasury` \(number 1\) matched/);
+  await pipeline.store.subscriptions.remove(HARBOR, id);
+  expect(await why(body.txHash)).toContain('a subscription that was removed (number 1) matched');
+});
+
+it('an address that is marked as a look-alike is told with the one that it looks like', async () => {
+  const [known, fake] = ['1', '2'].map((digit) => `0xabcd${digit.repeat(32)}ef01` as const);
+  await pipeline.watch(TREASURY, ALERTS);
+  await world.store.labels.set(HARBOR, { address: known!, name: 'Payroll', createdBy: seed.ada, at: 0 }, 10);
+  const told = await why(await receive({ from: fake }));
+  expect(told.toLowerCase()).toContain(`marked: \`${fake}\` looks like \`${known}\``);
+});

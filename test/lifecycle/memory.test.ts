@@ -19,13 +19,13 @@ it('what was seen is remembered for 30 days; then a start forgets it, but nothin
   const file = temporaryFile();
   const { db, close } = openDatabase(file);
   const now = Date.now();
-  const add = db.transaction((name: string, age: number, state: string) => {
+  const add = db.transaction((name: string, age: number, state: string, scope = 0) => {
     const at = now - age;
     const { lastInsertRowid: transfer } = db
       .prepare(
-        "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data) VALUES (?, 0, '0x1', ?, 1, 1, '{}')",
+        "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data) VALUES (?, ?, '0x1', ?, 1, 1, '{}')",
       )
-      .run(name, at);
+      .run(name, scope, at);
     db.prepare(
       'INSERT INTO deliveries (transfer_id, key, count, owed, received, seen_at) VALUES (?, ?, 1, 0, 1, ?)',
     ).run(transfer, name, at);
@@ -51,7 +51,7 @@ it('what was seen is remembered for 30 days; then a start forgets it, but nothin
   });
   // Not due before long, and nobody answers where Discord should be.
   db.exec(`INSERT INTO channels (channel_id, guild_id, state, due_at) VALUES ('c', 'g', 'parked', ${now + DAY})`);
-  for (let n = 0; n < OLD; n++) add(`old ${n}`, 30 * DAY + HOUR, n % 2 ? 'sent' : 'dead');
+  for (let n = 0; n < OLD; n++) add(`old ${n}`, 30 * DAY + HOUR, n % 2 ? 'sent' : 'dead', n % 3);
   add('waits', 40 * DAY, 'waiting');
   add('dead letter', 40 * DAY, 'dead');
   add('young', 30 * DAY - HOUR, 'sent');
