@@ -10,7 +10,6 @@ import { seenBy } from './find.ts';
 
 /** The tokens that people of one server can mean by a symbol, and how tokens are shown to them. */
 export interface TokenBook {
-  known: KnownToken[];
   /** The token that a text means: an address, a symbol or `native`; throws a {@link UserError}. */
   find(text: string): Asset;
   /** Symbol and full address, as far as they are known. */
@@ -21,20 +20,12 @@ export interface TokenBook {
 
 /** Opens a server's book of tokens. */
 export async function tokenBook(guildId: string, context: CommandContext): Promise<TokenBook> {
-  const { store, settings, t } = context;
-  const { nativeSymbol } = settings;
-  const known = await store.ledger.tokens(guildId);
-  const native: KnownToken = { token: 'native', symbol: nativeSymbol ?? null, cataloged: true, seen: false };
-  if (nativeSymbol !== undefined) {
-    const seen = known.findIndex(({ token }) => token === 'native');
-    if (seen === -1) known.push(native);
-    else known[seen] = { ...native, seen: true };
-  }
+  const { settings, t } = context;
+  const known = await knownIn(guildId, context);
   let bySymbol: Map<string | undefined, KnownToken[]> | undefined;
   const symbols = new Map(known.map(({ token, symbol }) => [token, symbol]));
 
   return {
-    known,
     find(text) {
       const typed = text.trim();
       if (typed.toLowerCase() === 'native') return 'native';
@@ -68,14 +59,24 @@ export async function tokenBook(guildId: string, context: CommandContext): Promi
   };
 }
 
+/** What a server's people may mean; the native coin by the name that the operator gave it, if any. */
+async function knownIn(guildId: string, { store, settings }: CommandContext): Promise<KnownToken[]> {
+  const found = await store.ledger.tokens(guildId);
+  const { nativeSymbol: symbol } = settings;
+  if (symbol === undefined) return found;
+  const native: KnownToken = { token: 'native', symbol, cataloged: true, seen: false };
+  const rest = found.some(({ token }) => token === 'native') ? [] : [native];
+  return [...found.map((one) => (one.token === 'native' ? { ...native, seen: one.seen } : one)), ...rest];
+}
+
 /** The tokens that moved at this server's addresses and fit what was typed; none where some of it is hidden from the person. */
 export async function offerTokens(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]> {
-  const { store, t } = context;
+  const { t } = context;
   if ((await seenBy(interaction, context)).unseen.length > 0) return [];
   const typed = interaction.options.getFocused().trim().toLowerCase();
   // A subscription asks for the native coin by its kind; mute takes it as a token.
   const native = interaction.options.getSubcommand(false) === 'mute';
-  const known = await store.ledger.tokens(interaction.guildId);
+  const known = await knownIn(interaction.guildId, context);
   const imitations = imitationsAmong(known);
   const choices = known
     .filter(({ token, seen }) => seen && (native || token !== 'native'))

@@ -133,8 +133,11 @@ it('the native coin is called as the operator says', async () => {
   world.parts.settings = { ...settings, nativeSymbol: 'COIN' };
   expect(textOf(await add({ tokens: 'coin' }))).toContain('- only `COIN`');
   expect(await all()).toMatchObject([{ filters: { tokens: ['native'] } }]);
-  expect(textOf(await add({ tokens: 'eth', channel: harbor.whales }))).toMatch(/know no token `eth`/);
+  const refused = textOf(await add({ tokens: 'eth', channel: harbor.whales }));
+  const offered = await world.choices('subscription mute', 'token');
   world.parts.settings = settings;
+  expect(refused).toMatch(/know no token `eth`/);
+  expect(offered).toContainEqual({ name: 'COIN · the native coin', value: 'native' });
 });
 
 it('choices of `token` are what moved at this server’s addresses', async () => {
