@@ -104,6 +104,20 @@ describe('nobody sees more than their channels tell', () => {
   });
 });
 
+it('each of the largest leads to the message that tells of it, and only an imitation is called one', async () => {
+  const address = `0x${'a'.repeat(40)}` as const;
+  await pipeline.watch(address, ALERTS);
+  for (const value of ['3000000', '4000000', '5000000']) await receive({ to: address, value });
+  const [three, four, five] = pipeline.discord.messages(ALERTS).slice(-3);
+  pipeline.rows(`UPDATE alerts SET marks = '[{"kind":"uncataloged"}]' WHERE id = (SELECT max(id) FROM alerts)`);
+  const now = pipeline.clock.now();
+  const question = { guildId: HARBOR, address, channelIds: [ALERTS], since: now - DAY, now, timezone: 'UTC', most: 9 };
+  const { largest } = await pipeline.store.reports.activity(question);
+  expect(largest.map(({ message, imitation }) => [message?.messageId, imitation])).toEqual(
+    [five, four, three].map((one) => [one!.message.id, false]),
+  );
+});
+
 it('a token that only bears a known symbol does not pass for it', async () => {
   const coin = { tokenType: 'Fuse', tokenAddress: null, tokenSymbol: null, tokenName: null, tokenDecimals: null };
   const genuine = { ...coin, value: '7000000000000000000' };

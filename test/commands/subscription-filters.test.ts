@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { DEFAULT_CHOICES, DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { catalogue, remember, trouble } from './ledger.ts';
+import { catalogue, PAYER, remember, trouble } from './ledger.ts';
 import { A, B, type CommandWorld, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor } = seed;
@@ -19,10 +19,11 @@ beforeAll(async () => {
     { ...erc20, token: lower(TOKEN), tokenSymbol: 'G$' },
     { ...erc20, token: lower(A), tokenSymbol: 'TWIN' },
     { ...erc20, token: lower(B), tokenSymbol: 'Twin' },
-    { ...erc20, token: lower(B), tokenSymbol: 'ELSEWHERE', guilds: [seed.orchid.id] },
+    { ...erc20, token: lower(USDC), tokenSymbol: 'ELSEWHERE', guilds: [seed.orchid.id] },
   ]);
   catalogue(world.file, USDC, 'USDC', true);
   catalogue(world.file, FAKE, 'USDC', false);
+  catalogue(world.file, PAYER, 'USDC', false);
 });
 afterAll(() => world.close());
 afterEach(async () => {
@@ -263,11 +264,12 @@ describe('the dry run', () => {
   it('looks at the events of the server’s own project, and at most at the latest of many', async () => {
     const own = { guildId: seed.orchid.id, projectId: 'p', sealed: new Uint8Array() };
     const scope = await world.store.projects.save(own, 'path-token', seed.ada, 0);
-    const to = lower(WALLET);
+    const to = lower('0x00000000000000000000000000000000000000de');
     remember(world.file, world.clock.now, [{ to, scope, value: '1' }, { to, scope, value: '2' }, { scope }, { to }]);
     const wish = { ...DEFAULT_CHOICES, guildId: seed.orchid.id, address: to };
     const { rehearse } = world.store.ledger;
     expect(await rehearse(wish, 0, 3)).toMatchObject({ related: 2, told: 2, cut: null });
     expect(await rehearse(wish, 0, 1)).toMatchObject({ cut: 1 });
+    expect(await rehearse({ ...wish, guildId: harbor.id }, 0, 1_000)).toMatchObject({ related: 1 });
   });
 });
