@@ -267,6 +267,10 @@ export function checkModal(body: Json): void {
       found.add(['data', 'components'], 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 5 in length.');
     for (const [index, row] of body.components.entries()) {
       const at: Path = ['data', 'components', index];
+      // What a label says of an input, the input does not say once more; and whoever opens a form may fill it in.
+      for (const key of ['label', 'disabled'])
+        if (row.component?.[key])
+          found.add([...at, 'component', key], 'BASE_TYPE_CHOICES', `${key} is not allowed inside a label.`);
       if (row.type !== ComponentType.ActionRow) continue;
       if (row.components.length > 1)
         found.add([...at, 'components'], 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 1 in length.');

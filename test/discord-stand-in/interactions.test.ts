@@ -338,6 +338,11 @@ test('a bot that is not connected lets the interaction fail', async () => {
 test('forms and choices are checked', async () => {
   const discord = await standIn();
   const errors: number[] = [];
+  const labelled = (component: object) => ({
+    custom_id: 'f',
+    title: 't',
+    components: [{ type: 18, label: 'l', component }],
+  });
   const bad: unknown[] = [
     { custom_id: 'f', title: 'x'.repeat(46), components: [] },
     { custom_id: 'f', title: 't', components: [{ type: 1, components: [{ type: 4, custom_id: 'a', style: 1 }] }] },
@@ -346,6 +351,8 @@ test('forms and choices are checked', async () => {
       title: 't',
       components: [{ type: 1, components: [{ type: 2, custom_id: 'a', style: 1, label: 'b' }] }],
     },
+    labelled({ type: 4, custom_id: 'a', style: 1, label: 'b' }),
+    labelled({ type: 3, custom_id: 'a', options: [{ label: 'b', value: 'b' }], disabled: true }),
   ];
   await bot(discord, async (interaction) => {
     const url = `/interactions/${interaction.id}/${interaction.token}/callback`;
@@ -368,5 +375,5 @@ test('forms and choices are checked', async () => {
   const max = { userId: seed.max, channelId: harbor.general };
   const asked = await discord.use({ ...max, kind: 'autocomplete', name: 'watch add', focused: 'address' });
   expect(asked.state.choices).toHaveLength(25);
-  expect(errors).toEqual(Array(7).fill(50035));
+  expect(errors).toEqual(Array(9).fill(50035));
 });
