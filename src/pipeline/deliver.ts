@@ -116,8 +116,8 @@ export function startDeliverer(options: DelivererOptions) {
     if (closing) return;
     try {
       await store.outbox.believe(clock.now());
-      for (const { channelId, guildId, dueAt, state } of await store.outbox.heads())
-        turns.found({ channelId, guildId, dueAt, aside: state !== 'ready' }, clock.now());
+      for (const { channelId, guildId, dueAt, sleepUntil, state } of await store.outbox.heads())
+        turns.found({ channelId, guildId, dueAt, sleepUntil, aside: state !== 'ready' }, clock.now());
       pump();
     } catch (error) {
       if (closing) return;

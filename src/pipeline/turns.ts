@@ -49,16 +49,16 @@ export function createTurns() {
   function add(id: string, now: number, found: Whereabouts | null): void {
     const known = channels.get(id);
     if (!known) {
-      const { guildId, dueAt, aside } = found ?? { guildId: null, dueAt: 0, aside: false };
-      const rest = { changesAt: 0, isChangesTurn: false, sleepUntil: 0, busy: false, again: false };
+      const where = found ?? { guildId: null, dueAt: 0, sleepUntil: 0, aside: false };
+      const rest = { changesAt: 0, isChangesTurn: false, busy: false, again: false };
       const lines = found ? BATCH : 1;
-      channels.set(id, { id, guildId, dueAt, aside, lines, since: now, limit: BATCH, plain: false, ...rest });
+      channels.set(id, { id, ...where, lines, since: now, limit: BATCH, plain: false, ...rest });
       return;
     }
     if (known.lines === 0) known.since = now;
     known.lines = found ? Math.max(1, known.lines) : known.lines + 1;
     known.again = true;
-    known.sleepUntil = Math.min(known.sleepUntil, found?.dueAt ?? 0);
+    known.sleepUntil = Math.min(known.sleepUntil, found?.sleepUntil ?? 0);
   }
 
   return {
@@ -68,7 +68,7 @@ export function createTurns() {
       cameAt = now;
       for (const id of ids) add(id, now, null);
     },
-    /** A channel was found to have alerts, not to be told before `dueAt`. */
+    /** A channel was found to have alerts, not to be told before `sleepUntil`. */
     found: ({ channelId, ...found }: Whereabouts & { channelId: string }, now: number): void =>
       add(channelId, now, found),
     remove: ({ id }: Channel): void => void channels.delete(id),
@@ -138,7 +138,7 @@ export function createTurns() {
   };
 }
 
-type Whereabouts = Pick<Channel, 'guildId' | 'dueAt' | 'aside'>;
+type Whereabouts = Pick<Channel, 'guildId' | 'dueAt' | 'sleepUntil' | 'aside'>;
 
 function urgency({ since, lines }: Channel, now: number): number {
   if (now - since > PATIENCE_MS) return 2;

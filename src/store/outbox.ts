@@ -92,8 +92,9 @@ export function outboxTable(db: Database) {
   const believe = db.prepare<[number]>(
     "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ?",
   );
-  const heads = db.prepare<[], ChannelHead>(
-    `SELECT c.channel_id AS channelId, guild_id AS guildId, state, max(c.due_at, min(w.due_at)) AS dueAt, attempts, since
+  const heads = db.prepare<[], ChannelHead & { sleepUntil: number }>(
+    `SELECT c.channel_id AS channelId, guild_id AS guildId, state, c.due_at AS dueAt, attempts, since,
+       min(w.due_at) AS sleepUntil
      FROM (SELECT channel_id, min(due_at) AS due_at FROM alerts WHERE state = 'waiting' GROUP BY channel_id
            UNION ALL SELECT DISTINCT channel_id, 0 FROM batches WHERE state = 'frozen') w
      JOIN channels c USING (channel_id) GROUP BY c.channel_id`,
@@ -234,7 +235,7 @@ export function outboxTable(db: Database) {
     ...edits.methods,
     /** Makes due what a clock that was ahead put off: no line is held for so long. */
     believe: (now: number) => void believe.run(now + LONGEST_HOLD_MS),
-    /** Every channel that has something to send, whatever its state; `dueAt`: not before. */
+    /** Every channel that has something to send, whatever its state; before `sleepUntil` it has nothing yet. */
     heads: () => heads.all(),
     /** Alerts of a channel that are to be told now, of those with this hold: the oldest of which follows the alert `after`. */
     waiting: (channelId: string, hold: Hold | null, now: number, after: number, limit: number) =>

@@ -57,6 +57,17 @@ describe('a subscription with a digest', () => {
     expect(titles()).toEqual(['· 2', '· 3', '· 1']);
   });
 
+  it('does not hold up the others of the channel after a restart either', async () => {
+    await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
+    await pipeline.watch(ALICE, ALERTS);
+    await send(1, { from: `0x${'9'.repeat(40)}` });
+    await pipeline.restart();
+    await send(2, { to: `0x${'9'.repeat(40)}` });
+    expect(titles()).toEqual(['· 2']);
+    await until(23 * HOUR + MINUTE, 10 * MINUTE);
+    expect(titles()).toEqual(['· 2', '· 1']);
+  });
+
   it('mentions its role if one of the lines calls for that', async () => {
     const mention = '1100000000000000102';
     await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', mention, mentionMinimum: '100' });
