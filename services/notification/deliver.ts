@@ -47,6 +47,11 @@ export class Deliverer {
     this.#parts = parts;
   }
 
+  /** Begins. @throws when the database cannot be read: then the services had better not start. */
+  start(): void {
+    this.#look(this.#parts.clock.now());
+  }
+
   /** Looks for what is due now, and sets the timer for what is due later. */
   nudge(): void {
     const { clock } = this.#parts;

@@ -64,7 +64,7 @@ export function openNotification(parts: NotificationParts): RunningNotification 
     scan: () => scanner.scan(),
     pending: () => store.countDeliveries(),
     async start() {
-      deliverer.nudge();
+      deliverer.start();
       await scanner.start();
     },
     async close() {
