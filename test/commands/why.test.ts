@@ -110,6 +110,20 @@ it('what Discord refused in every form says so, with its reason', async () => {
   expect(await why(hash)).toMatch(/Could not be sent, and was discarded <t:\d+:f> by/);
 });
 
+it('each transfer of a transaction has its own story', async () => {
+  await pipeline.watch(TREASURY, ALERTS, { minimum: '6' });
+  const txHash = await receive();
+  await receive({ txHash, value: '9000000', projectId: 'another' });
+  const [small = '', large = ''] = (await why(txHash)).split('9 `USDC`');
+  for (const [text, right, wrong] of [
+    [small, ['below its minimum', '`p`'], [' matched', '`another`']],
+    [large, [' matched', '`another`'], ['below its minimum', '`p`']],
+  ] as const) {
+    for (const part of right) expect(text).toContain(part);
+    for (const part of wrong) expect(text).not.toContain(part);
+  }
+});
+
 it('every transfer of the transaction is told', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const txHash = await receive();
