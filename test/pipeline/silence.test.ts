@@ -61,7 +61,7 @@ it('a quiet wallet looks unlike a dead feed: others still move', async () => {
   expect(notices(ALERTS)[0]!.text).toMatch(/The feed works/);
 });
 
-it('says nothing of addresses that have no rhythm yet or are paused', async () => {
+it('says nothing of addresses that have no rhythm yet, are paused or muted', async () => {
   await pipeline.watch(TREASURY, ALERTS, { watchSilence: true });
   await hours(15, {});
   await hours(40);
@@ -70,5 +70,13 @@ it('says nothing of addresses that have no rhythm yet or are paused', async () =
   await hours(25, { to: ALICE, from: TREASURY });
   await pipeline.store.subscriptions.change(HARBOR, id, { paused: true });
   await hours(40);
-  expect(notices(ALERTS).map(({ text }) => text.includes('0x2222'))).not.toContain(true);
+  const told = () => notices(ALERTS).some(({ text }) => text.includes('0x2222'));
+  expect(told()).toBe(false);
+  const muted = { paused: false, mutedUntil: pipeline.clock.now() + 100 * HOUR };
+  await pipeline.store.subscriptions.change(HARBOR, id, muted);
+  await hours(2);
+  expect(told()).toBe(false);
+  await pipeline.store.subscriptions.change(HARBOR, id, { mutedUntil: null });
+  await hours(2);
+  expect(told()).toBe(true);
 });
