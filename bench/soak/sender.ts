@@ -30,7 +30,10 @@ export function startSender(url: string, watched: readonly Watched[], perSecond:
     retriesMs: RETRIES_MS,
     repeats: REPEATS,
     async send(body, posted) {
-      const answer = Math.random() < BROKEN_OFF ? await breakOff(url, body) : await posted();
+      const isBrokenOff = Math.random() < BROKEN_OFF;
+      tally.request(body);
+      const answer = isBrokenOff ? await breakOff(url, body) : await posted();
+      if (isBrokenOff) tally.brokeOff(body);
       sent.answers[answer] = (sent.answers[answer] ?? 0) + 1;
       return answer;
     },

@@ -3,7 +3,10 @@ import type { Transfer } from './transfers.ts';
 
 /** One line that was told for the first time. */
 export interface Told {
-  /** When the first request of its transfer began, and when the stand-in had its message; milliseconds of `performance`. */
+  /**
+   * When the first request of its transfer began that the sender did not break off itself before the line was told, and
+   * when the stand-in had its message; milliseconds of `performance`.
+   */
   sentAt: number;
   toldAt: number;
 }
@@ -15,7 +18,10 @@ export type Tally = ReturnType<typeof createTally>;
 
 /** Compares what was sent with what the channels show, by the transactions' hashes in the messages' links. */
 export function createTally(discord: Discord) {
-  const transfers = new Map<string, { sentAt: number; channels: string[]; acknowledged: boolean }>();
+  const transfers = new Map<
+    string,
+    { sentAt: number; isBrokenOff: boolean; channels: string[]; acknowledged: boolean }
+  >();
   /** How often each line stands in its channel, and the lines of each message as it looks now. */
   const shown = new Map<string, number>();
   const messages = new Map<string, string[]>();
@@ -40,7 +46,16 @@ export function createTally(discord: Discord) {
   return {
     told,
     begin({ hash, channels }: Transfer): void {
-      transfers.set(hash, { sentAt: performance.now(), channels, acknowledged: false });
+      transfers.set(hash, { sentAt: performance.now(), isBrokenOff: false, channels, acknowledged: false });
+    },
+    /** A request with this body begins; its transfer's time counts from here when the one before was broken off. */
+    request(body: string): void {
+      const transfer = transfers.get(hashIn(body))!;
+      if (transfer.isBrokenOff) Object.assign(transfer, { sentAt: performance.now(), isBrokenOff: false });
+    },
+    /** The sender broke a request with this body off; it comes again by its schedule. */
+    brokeOff(body: string): void {
+      transfers.get(hashIn(body))!.isBrokenOff = true;
     },
     acknowledge(hash: string): void {
       transfers.get(hash)!.acknowledged = true;
@@ -65,6 +80,8 @@ export function createTally(discord: Discord) {
     },
   };
 }
+
+const hashIn = (body: string): string => /"txHash":"([^"]+)"/.exec(body)![1]!;
 
 /** The lines that a message holds, by channel and hash; a transaction has one transfer here, so more of them are too many. */
 function linesOf({ channelId, message }: MessageState): string[] {
