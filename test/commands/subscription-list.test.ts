@@ -1,0 +1,237 @@
+import { ChannelType } from 'discord.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
+import { wordingsOf } from '../../src/languages/definitions.ts';
+import { remember, trouble } from './ledger.ts';
+import { A, B, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from './world.ts';
+
+const { harbor, orchid } = seed;
+let world: CommandWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+afterEach(async () => {
+  for (const guild of [harbor.id, orchid.id]) {
+    for (const { id } of await world.store.subscriptions.list(guild)) await world.store.subscriptions.remove(guild, id);
+    await world.store.servers.change(guild, { defaultChannel: null, managerRole: null });
+  }
+});
+const all = () => world.store.subscriptions.list(harbor.id);
+const lower = (text: string) => text.toLowerCase() as `0x${string}`;
+
+describe('/subscription list', () => {
+  it('shows full addresses, filters, state and "no event yet", grouped by channel', async () => {
+    await world.subscribe({ label: 'Treasury' });
+    const paused = await world.subscribe({ channelId: harbor.whales, address: B.toLowerCase() as `0x${string}` });
+    await world.store.subscriptions.change(harbor.id, paused.id, { paused: true, lastEventAt: world.clock.now - 1000 });
+    const answer = await world.use('subscription list', {}, { as: seed.mia });
+    const text = textOf(answer);
+    expect(isPrivate(answer)).toBe(true);
+    expect(text).toContain('2 subscriptions');
+    expect(text).toMatch(new RegExp(`### <#${harbor.alerts}>\\n.*Treasury.*\\n.*${A}.*\\n.*\\n.*no event yet`));
+    expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*\\n.*${B}.*\\n.*\\n.*⏸️ paused · last event <t:`));
+  });
+
+  it('tells of the last event though it is not counted yet, as the check and the status do', async () => {
+    const { id } = await world.subscribe();
+    for (const [ago, name] of ['subscription list', 'setup check', 'status'].entries()) {
+      remember(world.file, world.clock.now, [{ ago: 60_000 - ago * 1_000 }]);
+      world.sql('UPDATE decisions SET subscription_id = ? WHERE id = (SELECT max(id) FROM decisions)', id);
+      const at = Math.floor(world.clock.now / 1_000) - 60 + ago;
+      expect(textOf(await world.use(name))).toContain(`<t:${at}:R>`);
+    }
+  });
+
+  it('shows one channel when asked, and says how to start when there is none', async () => {
+    await world.subscribe();
+    const answer = await world.use('subscription list', { channel: harbor.whales });
+    expect(textOf(answer)).toMatch(/Nothing is watched in <#\d+> yet.*\/subscription add/);
+  });
+
+  it('hides what is told in channels that the member cannot see', async () => {
+    await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
+    expect(textOf(await world.use('subscription list', {}, { as: seed.mia }))).not.toContain('Secret');
+    expect(textOf(await world.use('subscription list', {}, { as: seed.ada }))).toContain('Secret');
+  });
+
+  it('hides what is told in a private thread from those who may not be in it', async () => {
+    const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
+    const { id } = world.discord.act({ do: 'channel.create', guildId: harbor.id, ...thread });
+    await world.subscribe({ channelId: id!, label: 'Secret' });
+    const list = async (who: object) => textOf(await world.use('subscription list', {}, who));
+    expect(await list({ as: seed.mia })).not.toContain('Secret');
+    expect(await list({ as: seed.mia, in: id! })).toContain('Secret');
+    expect(await list({ as: seed.ada })).toContain('Secret');
+    world.discord.act({ do: 'channel.delete', channelId: id! });
+  });
+
+  it('shows every subscription of a page, however much there is to say of each', async () => {
+    const filters = { ...DEFAULT_FILTERS, cataloged: true, internal: false, zero: true, self: true };
+    const wish = {
+      filters,
+      minimum: `${'1'.repeat(60)}.${'1'.repeat(60)}`,
+      token: lower(TOKEN),
+      label: 'x'.repeat(32),
+    };
+    const { general, alerts, whales, announcements, treasury, audit } = harbor;
+    const channels = [general, alerts, whales, announcements, treasury, audit];
+    for (const channelId of channels) {
+      const { id } = await world.subscribe({ ...wish, channelId });
+      const { now } = world.clock;
+      await world.store.subscriptions.change(harbor.id, id, { mutedUntil: now + 3_600_000, lastEventAt: now });
+    }
+    trouble(world.file, harbor.id, Object.fromEntries(channels.map((id) => [id, 'parked'])));
+    const text = textOf(await world.use('subscription list'));
+    world.sql('DELETE FROM channels');
+    for (const { id } of await all()) expect(text).toContain(`number ${id}`);
+    expect(text).not.toMatch(/^… \+/m);
+  });
+
+  it('shows what is told in a channel that is gone only to those who may mend it', async () => {
+    await world.subscribe({ channelId: '1100000000000009999', label: 'Secret' });
+    const seen = async (as: string) => textOf(await world.use('subscription list', {}, { as })).includes('Secret');
+    expect([await seen(seed.mia), await seen(seed.ada)]).toEqual([false, true]);
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [harbor.watchers] });
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    expect(await seen(seed.mia)).toBe(true);
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [] });
+    await world.store.servers.change(harbor.id, { managerRole: null });
+  });
+
+  it('turns pages with buttons that outlive a restart', async () => {
+    for (let n = 1; n <= 14; n++) {
+      await world.subscribe({ address: `0x${n.toString(16).padStart(40, '0')}`, label: `Wallet ${n}` });
+    }
+    const first = await world.use('subscription list');
+    expect(textOf(first)).toContain('Page 1 of 3');
+    expect(textOf(first)).toContain('`Wallet 6`');
+    expect(textOf(first)).not.toContain('`Wallet 7`');
+    await world.restart();
+    const second = await world.press(first, 'subscription:list:all:1');
+    expect(textOf(second)).toContain('`Wallet 7`');
+    const third = await world.press(second, 'subscription:list:all:2');
+    expect(textOf(third)).toContain('`Wallet 14`');
+    expect(third.reply!.id).toBe(first.reply!.id);
+  });
+});
+
+describe('the manager role', () => {
+  it('finds and is offered what it sees, and nothing of other channels', async () => {
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    await world.subscribe({ label: 'Open' });
+    const hidden = await world.subscribe({ channelId: harbor.treasury, address: lower(B), label: 'Secret' });
+    const noa = { as: seed.noa };
+    const offered = async (name: string, option: string) => JSON.stringify(await world.choices(name, option, {}, noa));
+    expect(await offered('subscription edit', 'subscription')).toMatch(/^(?!.*Secret).*Open/);
+    expect(await offered('label set', 'address')).toMatch(/^(?!.*Secret).*Open/);
+    // Nor what moved there, or whom that dealt with.
+    const told = [await offered('label set', 'address'), await offered('subscription add', 'token')];
+    remember(world.file, world.clock.now, [{ kind: 'erc20', token: lower(TOKEN), tokenSymbol: 'COIN' }]);
+    expect([await offered('label set', 'address'), await offered('subscription add', 'token')]).toEqual(told);
+    expect(await world.choices('subscription add', 'token')).toHaveLength(1);
+    const options = { subscription: String(hidden.id) };
+    expect(textOf(await world.use('subscription remove', options, noa))).toMatch(/no such subscription/);
+    expect(textOf(await world.use('subscription remove', options))).toContain('Secret');
+    // Nor by the number of one that it saw once.
+    const shown = await world.post(`subscription:drop:${hidden.id}`);
+    expect(textOf(await world.press(shown, 'subscription:drop', noa))).toMatch(/is gone|no longer|already/);
+    expect(await world.store.subscriptions.get(harbor.id, hidden.id)).not.toBeNull();
+    // Nor by an address that looks like one that is watched there.
+    const like = { address: `${B.slice(0, 6)}${'0'.repeat(32)}${B.slice(-4)}`.toLowerCase(), name: 'Mine' };
+    expect(textOf(await world.use('label set', like, noa))).not.toMatch(/Secret|Look-alike/);
+    expect(textOf(await world.use('label set', like))).toMatch(/Look-alike.*Secret/);
+    await world.use('label remove', { address: like.address });
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
+  });
+
+  it('has Discord asked about ten channels at a time, and never again about those that are gone', async () => {
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    for (let n = 10; n < 22; n++) await world.subscribe({ channelId: `11000000000000777${n}` });
+    const from = world.discord.requests().at(-1)!.number;
+    const asked = () =>
+      world.discord.requests(from).filter(({ path }) => /channels\/11000000000000777\d\d$/.test(path));
+    const told = [];
+    for (let use = 0; use < 3; use++) {
+      await world.use('subscription list', {}, { as: seed.noa });
+      told.push(asked().length);
+    }
+    expect(told).toEqual([10, 12, 12]);
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
+  });
+
+  it('has Discord asked rarely about what that hides from the bot, which bans bots for too many refusals', async () => {
+    const { discord, clock } = world;
+    const made = { type: 11, guildId: harbor.id, parentId: harbor.whales };
+    const threads = Array.from(
+      { length: 25 },
+      (_, n) => discord.act({ do: 'channel.create', name: `t${n}`, ...made }).id!,
+    );
+    for (const channelId of threads) await world.subscribe({ channelId });
+    for (const channelId of threads) discord.act({ do: 'channel.update', channelId, archived: true });
+    discord.act({ do: 'channel.forbid', channelId: harbor.whales });
+    await world.restart();
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    const from = discord.requests().at(-1)!.number;
+    const refused = () => discord.requests(from).filter(({ status }) => status === 403).length;
+    const type = () => world.choices('subscription edit', 'subscription', {}, { as: seed.noa });
+    await Promise.all([type(), type(), type()]);
+    for (let key = 0; key < 5; key++) await type();
+    expect(refused()).toBe(20);
+    clock.now += 2 * 60_000;
+    await type();
+    expect(refused()).toBe(30);
+    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
+    discord.act({ do: 'channel.allow', channelId: harbor.whales });
+  });
+
+  it('sees closed threads as Discord tells of them after a restart: none that is private', async () => {
+    const { discord } = world;
+    const thread = (name: string, type: number) => {
+      const made = { name, type, guildId: harbor.id, parentId: harbor.alerts };
+      return discord.act({ do: 'channel.create', ...made }).id!;
+    };
+    const [open, secret, gone] = [thread('open', 11), thread('secret', 12), thread('gone', 11)];
+    await world.subscribe({ channelId: open, label: 'Open' });
+    await world.subscribe({ channelId: secret, label: 'Secret', address: lower(B) });
+    await world.subscribe({ channelId: gone, label: 'Lost' });
+    for (const channelId of [open, secret]) discord.act({ do: 'channel.update', channelId, archived: true });
+    discord.act({ do: 'channel.delete', channelId: gone });
+    await world.restart();
+    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    const told = async () => textOf(await world.use('subscription list', {}, { as: seed.noa }));
+    expect(await told()).not.toMatch(/Open|Secret|Lost/);
+    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    for (const _ of ['asked for', 'remembered'])
+      expect((await told()).match(/Open|Secret|Lost/g)).toEqual(['Open', 'Lost']);
+    expect(textOf(await world.use('subscription list'))).toContain('Secret');
+    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
+  });
+});
+
+describe('choices of `subscription`', () => {
+  it('offers this server’s own by label, address or number', async () => {
+    const { id } = await world.subscribe({ label: 'Treasury', direction: 'incoming' });
+    await world.subscribe({ address: B.toLowerCase() as `0x${string}` });
+    await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign' });
+    expect(await world.choices('subscription remove', 'subscription')).toHaveLength(2);
+    expect(await world.choices('subscription edit', 'subscription', { subscription: 'treas' })).toEqual([
+      { name: `Treasury · ${A.slice(0, 6)}…${A.slice(-4)} · #alerts · incoming (${id})`, value: String(id) },
+    ]);
+    expect(await world.choices('subscription pause', 'subscription', { subscription: B.slice(0, 8) })).toHaveLength(1);
+    expect((await world.choices('subscription mute', 'subscription'))[0]).toMatchObject({ value: 'all' });
+    world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
+    const [german] = await world.choices('subscription edit', 'subscription', { subscription: 'treas' });
+    world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
+    expect(german!.name).toContain(wordingsOf('de')['subscription add direction=incoming']!.name);
+  });
+
+  it('offers at most 25, and nothing to those who may not', async () => {
+    for (let n = 1; n <= 30; n++) await world.subscribe({ address: `0x${n.toString(16).padStart(40, '0')}` });
+    expect(await world.choices('subscription test', 'subscription')).toHaveLength(25);
+    expect(await world.choices('subscription test', 'subscription', {}, { as: seed.mia })).toEqual([]);
+  });
+});
