@@ -128,6 +128,13 @@ it('of changing sent messages comes for a channel after the other, every 50 ms, 
   expect(turns.next(10_000)).toEqual({ channel: null, wait: 50 });
   const third = rest('3', 10_000);
   expect(turns.mayChange(third, 10_100)).toBe(true);
+  // What Discord holds back in a channel gets no turn before that is over.
+  const held = { changesAt: 15_000, sleepUntil: 0 };
+  turns.came(['4'], 0, 10_000);
+  const fourth = Object.assign(turns.next(10_000).channel!, held);
+  turns.rest(fourth, { until: null, change: true }, 10_000);
+  expect([turns.mayChange(fourth, 14_999), fourth.sleepUntil]).toEqual([false, 15_000]);
+  turns.remove(fourth);
   // Asked again, it keeps its turn; what is due sooner comes sooner.
   turns.rest(third, { until: 10_020, change: true }, 10_010);
   turns.remove(second);
