@@ -11,11 +11,11 @@ interface Common {
   to: Address;
 }
 
-/** One movement of coins or tokens. Amounts in the smallest unit. */
+/** One movement of coins or tokens. Amounts in the smallest unit. `unindexed`: see {@link settled}. */
 export type Transfer =
   | (Common & { kind: 'native'; internal: boolean; value: bigint })
   | (Common & { kind: 'erc20'; token: Address; value: bigint })
-  | (Common & { kind: 'erc721'; token: Address; tokenId: bigint })
+  | (Common & { kind: 'erc721'; token: Address; tokenId: bigint; unindexed?: true })
   | (Common & { kind: 'erc1155'; token: Address; tokenId: bigint; value: bigint });
 
 /** The address that stands for the coin where a token's address is expected. */
@@ -41,9 +41,8 @@ function decoded({ address, topics, data, transactionHash: txHash }: NodeLog): T
   const token = getAddress(address);
   const [topic, first, second, third] = topics;
   if (topic === transferTopic && first === undefined) {
-    // NFTs older than their standard name nothing in topics, as CryptoKitties.
     const [from, to, tokenId] = decodeAbiParameters(parseAbiParameters('address, address, uint256'), data);
-    return [{ txHash, token, kind: 'erc721', from, to, tokenId }];
+    return [{ txHash, token, kind: 'erc721', from, to, tokenId, unindexed: true }];
   }
   if (topic === transferTopic && first !== undefined && second !== undefined) {
     const common = { txHash, token, from: addressOf(first), to: addressOf(second) };
@@ -64,6 +63,16 @@ function decoded({ address, topics, data, transactionHash: txHash }: NodeLog): T
 
 function addressOf(topic: Hex): Address {
   return getAddress(slice(topic, 12, 32));
+}
+
+/**
+ * What a transfer is by what its token says of itself. A Transfer that names nothing in topics is of an NFT older than
+ * its standard, as CryptoKitties, or of an ERC-20: only that has decimals.
+ */
+export function settled(transfer: Transfer, facts: { decimals: number | null } | null | undefined): Transfer {
+  if (transfer.kind !== 'erc721' || !transfer.unindexed || (facts?.decimals ?? null) === null) return transfer;
+  const { txHash, from, to, token, tokenId: value } = transfer;
+  return { kind: 'erc20', txHash, token, from, to, value };
 }
 
 /** The coins that a transaction itself pays, none or one; a deployment pays the new contract. */

@@ -3,7 +3,14 @@ import { formatEther, formatUnits, getAddress, type Hex, isAddress, isHash } fro
 import { type Node, NodeBusy, type NodeReceipt, type NodeTransaction } from '../chain/node.ts';
 import { readFacts, readToken, type TokenFacts } from '../chain/token.ts';
 import { coinMovesOf, findTraceMethod, type TraceMethod } from '../chain/traces.ts';
-import { type Address, internalTransfers, nativeTransfers, type Transfer, tokenTransfers } from '../chain/transfers.ts';
+import {
+  type Address,
+  internalTransfers,
+  nativeTransfers,
+  settled,
+  type Transfer,
+  tokenTransfers,
+} from '../chain/transfers.ts';
 import { type Html, html, page, pageHeaders } from '../html.ts';
 
 /** Pages for people below the given instance's prefix: `/tx/…`, `/address/…` and `/token/…`, where alerts link to. */
@@ -143,8 +150,9 @@ ${moves === null ? html`<p class="soft">Coins that contracts sent on the way can
   }
 
   #transfer(transfer: Transfer, facts: ReadonlyMap<Address, TokenFacts>): Html {
+    const token = transfer.kind === 'native' ? undefined : facts.get(transfer.token);
     return html`<article>
-<p>${this.#amount(transfer, transfer.kind === 'native' ? undefined : facts.get(transfer.token))}</p>
+<p>${this.#amount(settled(transfer, token), token)}</p>
 <p><small>from</small> ${this.#link('address', transfer.from)}</p>
 <p><small>to</small> ${this.#link('address', transfer.to)}</p>
 </article>`;

@@ -1,7 +1,7 @@
 import { formatEther } from 'viem';
 import type { NodeBlock, NodeReceipt, NodeTransaction } from '../chain/node.ts';
 import type { TokenFacts } from '../chain/token.ts';
-import { sentinelAddress, type Transfer } from '../chain/transfers.ts';
+import { sentinelAddress, settled, type Transfer } from '../chain/transfers.ts';
 import type { EventType } from './types.ts';
 
 /** Which of the three addresses of a transfer is watched. */
@@ -33,6 +33,11 @@ export function wants(eventType: EventType, { kind }: Transfer): boolean {
     case 'ERC721':
       return kind === 'erc721' || kind === 'erc1155';
   }
+}
+
+/** As {@link wants}, before its token said what the transfer is. */
+export function mayWant(eventType: EventType, transfer: Transfer): boolean {
+  return [null, 0].some((decimals) => wants(eventType, settled(transfer, { decimals })));
 }
 
 /** The address of a transfer that stands in a role. */

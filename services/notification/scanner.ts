@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import { readBlock, readReceipts, readTransfers } from '../chain/block.ts';
 import { type Node, type NodeBlock, NodeRefused, NodeUnreachable } from '../chain/node.ts';
 import { findTraceMethod, type TraceMethod, TracesFailed } from '../chain/traces.ts';
-import type { Transfer } from '../chain/transfers.ts';
+import { settled, type Transfer } from '../chain/transfers.ts';
 import type { Clock } from '../clock.ts';
-import { addressIn, eventBody, type Role, wants } from './event.ts';
+import { addressIn, eventBody, mayWant, type Role, wants } from './event.ts';
 import { Missed } from './missed.ts';
 import type { Cursor, NewDelivery, NotificationStore, Webhook } from './store.ts';
 import { patienceMs, Tokens } from './tokens.ts';
@@ -203,12 +203,14 @@ export class Scanner {
     const tokens = matches.flatMap(({ transfer }) => (transfer.kind === 'native' ? [] : [transfer.token]));
     const facts = await this.#tokens.factsOf(new Set(tokens));
     const deliveries: NewDelivery[] = [];
-    for (const { transfer, role, webhook } of matches) {
-      const { txHash } = transfer;
+    for (const { transfer: found, role, webhook } of matches) {
+      const { txHash } = found;
       const receipt = receipts.get(txHash)!;
       const transaction = block.transactions.find(({ hash }) => hash === txHash);
       if (transaction === undefined || receipt.status === '0x0') continue;
-      const token = transfer.kind === 'native' ? null : facts.get(transfer.token)!;
+      const token = found.kind === 'native' ? null : facts.get(found.token)!;
+      const transfer = settled(found, token);
+      if (!wants(webhook.eventType, transfer)) continue;
       const { id: webhookId, projectId } = webhook;
       const body = eventBody({ transfer, role, projectId, block, transaction, receipt, token, nativeSymbol });
       deliveries.push({ webhookId, projectId, txHash, blockNumber, body, dueAt: clock.now() + this.#parts.delay() });
@@ -255,7 +257,7 @@ export class Scanner {
     return transfers.flatMap((transfer) =>
       roles.flatMap((role) =>
         watchersOf(addressIn(transfer, role))
-          .filter(({ eventType }) => wants(eventType, transfer))
+          .filter(({ eventType }) => mayWant(eventType, transfer))
           .map((webhook) => ({ transfer, role, webhook })),
       ),
     );
