@@ -214,6 +214,20 @@ test('a failed transaction moved nothing; the fee holds what blobs cost', async 
   await chain.close();
 });
 
+test('a wallet for which a contract may act is a wallet still; a contract is none', async () => {
+  const chain = await startChain({ scripted: true });
+  const node = await startLimitedNode(chain.rpcUrl, []);
+  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
+  const open = async (address: string) => (await fetch(`${services.explorerUrl}/address/${address}`)).text();
+  expect(await open(chain.wallets.Alice)).toContain('<dd>a wallet</dd>');
+  expect(await open(chain.contracts.splitter)).toContain('<dd>a contract');
+  node.change('eth_getCode', () => `0xef0100${chain.contracts.splitter.slice(2)}`);
+  expect(await open(chain.wallets.Alice)).toContain('<dd>a wallet</dd>');
+  await services.close();
+  await node.close();
+  await chain.close();
+});
+
 test('a node whose rate is used up does not make a token unknown', async () => {
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);

@@ -58,6 +58,8 @@ export interface Harness extends Services {
   watch(url: string, addresses: readonly string[], eventType?: EventType): Promise<string>;
   /** Resolves with the first step that fits and comes after this call. */
   step(fits: (progress: DeliveryProgress) => boolean): Promise<DeliveryProgress>;
+  /** Resolves once nothing is to be sent any more: what has not arrived by then never does. Rejects when an answer was not 200. */
+  sent(): Promise<void>;
 }
 
 /** Starts the services over a chain, in a folder. */
@@ -75,24 +77,31 @@ export async function startHarness(
     });
     return { status: response.status, body: (await response.json()) as never };
   };
+  const step: Harness['step'] = (fits) =>
+    new Promise((resolve) => {
+      const stop = notification.onProgress((progress) => {
+        if (!fits(progress)) return;
+        stop();
+        resolve(progress);
+      });
+    });
   return {
     ...services,
     notification,
     clock,
     call,
+    step,
+    async sent() {
+      while (notification.pending() > 0) {
+        const { type } = await step((progress) => progress.type === 'ended' || progress.type === 'scheduled');
+        if (type === 'scheduled') throw new Error('A receiver did not answer with 200.');
+      }
+    },
     async watch(webhookUrl, addresses, eventType = 'ALL') {
       const created = await call('POST', '/webhook', { projectId: harbor.id, webhookUrl, eventType });
       const { webhookId } = created.body as { webhookId: string };
       await call('POST', '/webhook/add-addresses', { webhookId, addresses });
       return webhookId;
     },
-    step: (fits) =>
-      new Promise((resolve) => {
-        const stop = notification.onProgress((progress) => {
-          if (!fits(progress)) return;
-          stop();
-          resolve(progress);
-        });
-      }),
   };
 }

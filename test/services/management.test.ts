@@ -67,6 +67,32 @@ test('addresses are added, listed and removed whatever their case; removing agai
   expect((await services.call('GET', `/webhook/addresses/${webhookId}`)).body).toHaveLength(1);
 });
 
+test('a change of one webhook leaves the others as they are, and a project lists its own', async () => {
+  const [one, two] = [await create(), await create()];
+  const { Alice, Bob } = chain.wallets;
+  const scope = (webhookId: string, addresses: string[], change = 'add') =>
+    services.call('POST', `/webhook/${change}-addresses`, { webhookId, addresses });
+  const listed = async (id: string) =>
+    ((await services.call('GET', `/webhook/addresses/${id}`)).body as { address: string }[]).map((row) => row.address);
+  for (const id of [one, two]) await scope(id, [Alice, Bob]);
+  await scope(one, [Alice], 'delete');
+  expect([await listed(one), await listed(two)]).toEqual([[Bob], [Alice, Bob]]);
+  await services.call('PUT', '/webhook', { webhookId: one, eventType: 'ERC20' });
+  expect((await services.call('GET', `/webhook/${two}`)).body).toMatchObject({ eventType: 'ALL' });
+  await services.call('DELETE', `/webhook/${one}`);
+  expect(await listed(two)).toEqual([Alice, Bob]);
+
+  const foreign = await services.call('POST', '/webhook', { projectId: 'other', webhookUrl, eventType: 'ALL' }, other);
+  const { webhookId } = foreign.body as { webhookId: string };
+  const ids = async (project = harbor) => {
+    const { body } = await services.call('GET', `/webhooks/${project.id}`, undefined, project);
+    return (body as { _id: string }[]).map(({ _id }) => _id);
+  };
+  expect(await ids(other)).toEqual([webhookId]);
+  expect(await ids()).toEqual(expect.not.arrayContaining([webhookId, one]));
+  expect(await ids()).toContain(two);
+});
+
 test('no keys, a wrong key, a wrong secret and keys of two projects are refused alike', async () => {
   expect((await fetch(`${services.notificationUrl}/webhooks/harbor`)).status).toBe(403);
   for (const keys of [
@@ -100,6 +126,7 @@ test.each([
   ['an address that is none', { addresses: ['0x12'] }, /addresses\.0 is not an address/],
   ['no address', { addresses: [] }, /at least one/],
   ['no list', { addresses: '0x12' }, /array of addresses/],
+  ['one address too many', { addresses: Array(10_001).fill(`0x${'1'.repeat(40)}`) }, /at most 10,000 addresses/],
 ])('%s is answered with 400 and says what is wrong', async (_what, change, message) => {
   const webhookId = await create();
   const { status, body } = await services.call('POST', '/webhook/add-addresses', { webhookId, ...change });

@@ -35,9 +35,8 @@ const pay = async (...amounts: bigint[]) => {
   return blocks;
 };
 /** What arrived, once every answer was heard: a clock that is moved before ends the attempt at hand. */
-const values = async (count: number) => {
-  await here.receiver.until(count);
-  while (services.notification.pending() > 0) await services.step(({ type }) => type === 'ended');
+const values = async () => {
+  await services.sent();
   return here.receiver.received.map(({ body }) => Number(JSON.parse(body).value)).sort((a, b) => a - b);
 };
 const numbersOf = (line: string | undefined) => {
@@ -71,7 +70,7 @@ test.each(['blocks', 'receipts'] as const)(
     await expect(scan()).rejects.toThrow(/does not have/);
     services.clock.advance(patience);
     await scan();
-    expect(await values(2)).toEqual([6, 7]);
+    expect(await values()).toEqual([6, 7]);
     const error = lines.find((line) => line.includes('RPC_URL'));
     expect(numbersOf(error)).toEqual({ level: 50, first: blocks[0], last: blocks[4] });
 
@@ -82,9 +81,25 @@ test.each(['blocks', 'receipts'] as const)(
     await pay(8n);
     services.clock.advance(patience);
     await scan();
-    expect(await values(8)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(await values()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   },
 );
+
+test('of very many missed blocks a hundred are told at each look, all without a wait', async () => {
+  const [first] = await pay(1n);
+  await rpcOf(here.chain.rpcUrl)('anvil_mine', ['0x78']);
+  const [, newest] = await pay(2n, 3n);
+  prune('blocks', newest!);
+  await expect(scan()).rejects.toThrow(/does not have/);
+  services.clock.advance(patience);
+  await scan();
+  expect(await values()).toEqual([3]);
+  expect(numbersOf(lines.find((line) => line.includes('RPC_URL')))).toMatchObject({ first, last: newest! - 1 });
+  keepAll();
+  services.clock.advance(patience);
+  for (let look = 0; look < 2; look++) await scan();
+  expect(await values()).toEqual([1, 2, 3]);
+});
 
 test('single blocks that cannot be read are told later, the newest one is waited for', async () => {
   const [first, , third, , last] = await pay(1n, 2n, 3n, 4n, 5n);
@@ -95,11 +110,11 @@ test('single blocks that cannot be read are told later, the newest one is waited
   await expect(scan()).rejects.toThrow(/does not have/);
   broken.delete(last);
   await scan();
-  expect(await values(3)).toEqual([2, 4, 5]);
+  expect(await values()).toEqual([2, 4, 5]);
   broken.clear();
   services.clock.advance(patience);
   await scan();
-  expect(await values(5)).toEqual([1, 2, 3, 4, 5]);
+  expect(await values()).toEqual([1, 2, 3, 4, 5]);
 });
 
 test('a reorganisation of a missed block and of those around it is told whole, and nothing twice', async () => {
@@ -108,17 +123,17 @@ test('a reorganisation of a missed block and of those around it is told whole, a
   const [, second] = await pay(1n, 2n, 3n);
   node.change('eth_getBlockByNumber', (block, [number]) => (Number(number) === second ? null : block));
   await expect(scan()).rejects.toThrow(/does not have/);
-  expect(await values(1)).toEqual([1]);
+  expect(await values()).toEqual([1]);
   services.clock.advance(patience);
   await scan();
-  expect(await values(2)).toEqual([1, 3]);
+  expect(await values()).toEqual([1, 3]);
   await rpc('evm_revert', [fork]);
   await pay(4n, 5n, 6n, 7n);
   await scan();
-  expect(await values(4)).toEqual([1, 3, 6, 7]);
+  expect(await values()).toEqual([1, 3, 6, 7]);
   node.change('eth_getBlockByNumber', null);
   services.clock.advance(patience);
   await scan();
   await scan();
-  expect(await values(6)).toEqual([1, 3, 4, 5, 6, 7]);
+  expect(await values()).toEqual([1, 3, 4, 5, 6, 7]);
 });

@@ -17,6 +17,8 @@ export interface Receiver {
   until(count: number): Promise<Received[]>;
   /** What it answers from now on: a status, or null for no answer at all. */
   answer(status: number | null): void;
+  /** Answers those that had no answer. */
+  release(status: number): void;
   close(): Promise<void>;
 }
 
@@ -25,13 +27,15 @@ export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let status: number | null = 200;
   let waiting: { count: number; resolve: () => void }[] = [];
+  let unanswered: ServerResponse[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method, headers } = request;
     const { authorization, 'content-type': contentType } = headers;
     received.push({ method, contentType, authorization, body: Buffer.concat(chunks).toString() });
-    if (status !== null) response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
+    if (status === null) unanswered.push(response);
+    else response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
     for (const { count, resolve } of waiting) if (received.length >= count) resolve();
     waiting = waiting.filter(({ count }) => received.length < count);
   };
@@ -47,6 +51,10 @@ export async function startReceiver(): Promise<Receiver> {
       }),
     answer(next) {
       status = next;
+    },
+    release(late) {
+      for (const response of unanswered) response.writeHead(late).end();
+      unanswered = [];
     },
     async close() {
       server.closeAllConnections();
