@@ -1,6 +1,7 @@
 import { ChannelType, Client, type Guild, type GuildMember, PermissionFlagsBits } from 'discord.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Asker, hiddenFrom } from '../../commands/parts/channel.ts';
+import { type Asker, askAbout, hiddenFrom } from '../../commands/parts/channel.ts';
+import { startUpstream } from '../upstream/server.ts';
 
 const GUILD = '2100000000000000001';
 const MODERATORS = '2100000000000000002';
@@ -8,8 +9,9 @@ const [OPEN, SECRET, PUBLIC, PRIVATE, ORPHAN, GONE] = [11, 12, 13, 14, 15, 16].m
 const ALL = [OPEN, SECRET, PUBLIC, PRIVATE, ORPHAN, GONE] as string[];
 
 /** A server as the gateway tells of it: two channels and three threads, one in a channel that it did not tell of. */
-function server(): { guild: Guild; person: (roles: string[]) => GuildMember } {
-  const client = new Client({ intents: [] });
+function server(api?: string): { guild: Guild; person: (roles: string[]) => GuildMember } {
+  const client = new Client({ intents: [], rest: { ...(api && { api }), retries: 0 } });
+  client.rest.setToken('token');
   onTestFinished(() => client.destroy());
   const role = (id: string, permissions: bigint) => ({ id, name: id, permissions: String(permissions) });
   const thread = (id: string, type: ChannelType, parent: string) => ({ id, type, name: id, parent_id: parent });
@@ -51,4 +53,33 @@ it('a person sees what the roles show: no private thread but the one asked from,
   expect(await hidden([], PRIVATE)).toEqual([SECRET, ORPHAN, GONE]);
   expect(await hidden([], GONE)).toEqual([SECRET, PRIVATE, ORPHAN]);
   expect(await hidden([MODERATORS])).toEqual([SECRET, ORPHAN, GONE]);
+});
+
+it('about channels that are hidden from the bot Discord is asked twenty times in two minutes, whoever asks', async () => {
+  const MINUTE = 60_000;
+  const discord = await startUpstream(() => ({ status: 403, body: { code: 50_001, message: 'Missing Access' } }));
+  onTestFinished(discord.close);
+  const { guild } = server(discord.url);
+  const ids = Array.from({ length: 30 }, (_, n) => `22000000000000000${n + 10}`);
+  /** How often Discord was asked, and what is known then. */
+  const ask = async (now: number) => {
+    const known = [...(await askAbout(guild, ids, now)).values()];
+    return [discord.requests.length, known.filter((answer) => answer === 'hidden').length];
+  };
+  expect(await ask(0)).toEqual([10, 10]);
+  await Promise.all([ask(MINUTE), ask(MINUTE), ask(MINUTE)]);
+  expect(await ask(2 * MINUTE - 1)).toEqual([20, 20]);
+  expect(await ask(2 * MINUTE)).toEqual([30, 20]);
+  expect(new Set(discord.requests.map(({ url }) => url)).size).toBe(20);
+});
+
+it('a channel that is gone stays so; what Discord did not answer is asked again', async () => {
+  const discord = await startUpstream(() => ({ status: 500, body: {} }));
+  onTestFinished(discord.close);
+  const { guild } = server(discord.url);
+  const ask = async () => [[...(await askAbout(guild, [GONE!, OPEN!], 0)).values()][0], discord.requests.length];
+  expect(await ask()).toEqual([undefined, 1]);
+  discord.set(() => ({ status: 404, body: { code: 10_003, message: 'Unknown Channel' } }));
+  expect(await ask()).toEqual(['gone', 2]);
+  expect(await ask()).toEqual(['gone', 2]);
 });
