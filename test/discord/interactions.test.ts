@@ -1,6 +1,7 @@
-import { SlashCommandBuilder } from 'discord.js';
+import { ApplicationCommandType, SlashCommandBuilder } from 'discord.js';
+import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Command } from '../../src/discord/command.ts';
+import type { Command, MessageCommand } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import { buttonsOf, type CommandWorld, isPrivate, seed, startWorld, textOf } from '../commands/world.ts';
 
@@ -26,9 +27,28 @@ const open: Command = {
   public: true,
 };
 
+const note: MessageCommand = {
+  kind: 'message',
+  data: { name: 'Note', toJSON: () => ({ name: 'Note', type: ApplicationCommandType.Message }) },
+  access: 'all',
+  execute: () => behave(),
+};
+/** Opens a form that no command takes. */
+const ask: Command = {
+  ...probe,
+  data: new SlashCommandBuilder().setName('ask').setDescription('Opens a form'),
+  forms: {},
+  opens: {
+    '': async () => {
+      const field = { type: 4, custom_id: 'name', label: 'Name', style: 1, required: false } as const;
+      return { custom_id: 'ask:constructor:1', title: 'Name', components: [{ type: 1, components: [field] }] };
+    },
+  },
+};
+
 let world: CommandWorld;
 beforeAll(async () => {
-  world = await startWorld({ commands: [probe, open] });
+  world = await startWorld({ commands: [probe, open, note, ask] });
 });
 afterAll(() => world.close());
 beforeEach(() => {
@@ -177,15 +197,54 @@ describe('choices', () => {
 });
 
 describe('strangers', () => {
-  it('are told kindly that it works in servers only', async () => {
-    const { id } = world.discord.act({ do: 'dm.open', userId: seed.mia });
-    const used = await world.discord.use({
-      kind: 'command',
-      name: 'probe',
-      userId: seed.mia,
-      channelId: id!,
-      unchecked: true,
-    });
-    expect(textOf(await used.final())).toMatch(/only work inside a server/);
+  it('are told kindly that it works in servers only, whatever they use', async () => {
+    const here = { as: seed.mia, in: world.discord.act({ do: 'dm.open', userId: seed.mia }).id! };
+    const said = { do: 'message.send', channelId: here.in, userId: seed.mia, content: 'x' } as const;
+    const { id } = world.discord.act(said);
+    for (const answer of [
+      await world.use('probe', {}, here),
+      await world.useOn(id!, 'Note', here),
+      await world.press(await world.post('probe:again:1', here.in), 'probe:again', here),
+    ]) {
+      expect(textOf(answer)).toMatch(/only work inside a server/);
+    }
+  });
+});
+
+describe('what a message’s menu offers', () => {
+  it('is answered in private', async () => {
+    const said = { do: 'message.send', channelId: harbor.alerts, userId: seed.mia, content: 'x' } as const;
+    const used = await world.useOn(world.discord.act(said).id!, 'Note');
+    expect([textOf(used), isPrivate(used)]).toEqual(['Done.', true]);
+  });
+});
+
+describe('what an older version left', () => {
+  it('commands that are there no more say how to be rid of them', async () => {
+    for (const body of [
+      { name: 'gone', description: 'Of an older version' },
+      { name: 'Gone', type: ApplicationCommandType.Message },
+    ]) {
+      await request(`${world.discord.apiUrl}/v10/applications/${world.discord.botId}/commands`, {
+        method: 'POST',
+        headers: { authorization: `Bot ${world.discord.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    }
+    const said = { do: 'message.send', channelId: harbor.alerts, userId: seed.mia, content: 'x' } as const;
+    const { id } = world.discord.act(said);
+    for (const answer of [await world.use('gone'), await world.useOn(id!, 'Gone')]) {
+      expect([textOf(answer), isPrivate(answer)]).toEqual([
+        expect.stringMatching(/not know this command any more/),
+        true,
+      ]);
+    }
+  });
+
+  it('buttons and forms that nobody takes say so, also under a name that every object has', async () => {
+    const form = await world.fill(await world.use('ask'), { name: 'x' });
+    const buttons = ['probe:gone:1', 'probe:constructor:1', 'gone:again:1'];
+    const pressed = await Promise.all(buttons.map(async (id) => world.press(await world.post(id), id)));
+    for (const answer of [form, ...pressed]) expect(textOf(answer)).toMatch(/from an older version/);
   });
 });
