@@ -1,7 +1,17 @@
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
-import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+import {
+  ALERTS,
+  GENERAL,
+  HARBOR,
+  type Pipeline,
+  payment,
+  startPipeline,
+  TREASURY,
+  USDC,
+  WHALES,
+} from '../pipeline/harness.ts';
 
 let world: Pipeline;
 beforeEach(async () => {
@@ -51,6 +61,57 @@ describe('stories', () => {
     const { total, first } = await world.store.reports.stories(HARBOR, String(body.txHash), null, Date.now(), 2);
     expect(total).toBe(4);
     expect(first.map(({ transfer }) => transfer.value)).toEqual(['1', '2']);
+  });
+
+  it('tell deliveries, decisions, lines and their last failures in the order in which they came', async () => {
+    for (const channel of [WHALES, ALERTS, GENERAL]) await world.watch(TREASURY, channel);
+    await world.watch(USDC, ALERTS);
+    const body = payment();
+    const watchers = [
+      { addressType: 'Token', direction: null },
+      { addressType: 'Wallet', direction: 'incoming' },
+      { addressType: 'Wallet', direction: 'outgoing' },
+      { addressType: 'Token', direction: 'outgoing' },
+      { addressType: 'Wallet', direction: null },
+    ] as const;
+    for (const watcher of watchers) {
+      await world.receive({ ...body, ...watcher });
+      world.clock.advance(1_000);
+    }
+    await world.receive({ ...body, value: '6' });
+    await world.receive(payment());
+    await world.idle();
+    for (const reason of ['first', 'last']) {
+      world.rows(`INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
+        SELECT min(id), channel_id, '', '${reason}', ${reason.length} FROM alerts`);
+    }
+    const { first } = await world.store.reports.stories(HARBOR, String(body.txHash), null, Date.now(), 5);
+    expect(first.map(({ transfer }) => transfer.value)).toEqual(['5000000', '6']);
+    const [story] = first;
+    expect(story!.deliveries.map(({ addressType, direction }) => ({ addressType, direction }))).toEqual(
+      watchers.map(({ addressType, direction }) => ({ addressType: addressType.toLowerCase(), direction })),
+    );
+    const lines = world.rows<{ channel: string }>('SELECT channel_id AS channel FROM alerts ORDER BY id LIMIT 3');
+    expect(story!.alerts.map(({ channelId }) => channelId)).toEqual(lines.map(({ channel }) => channel));
+    const asked = world.rows<{ one: number }>('SELECT subscription_id AS one FROM decisions ORDER BY id LIMIT 4');
+    expect(story!.decisions.map(({ subscription }) => subscription)).toEqual(asked.map(({ one }) => one));
+    expect(story!.alerts[0]).toMatchObject({ dead: { reason: 'last', at: 4 } });
+    expect(story!.alerts[1]).toMatchObject({ dead: null });
+  });
+
+  it('count the lines of a message, and those of them that are of the same transaction', async () => {
+    await world.watch(TREASURY, ALERTS);
+    // All three are there before the first is sent.
+    world.discord.fault({ fault: { kind: 'error', status: 503 }, path: '/channels/**', times: 1 });
+    const body = payment();
+    for (const one of [payment(), body, { ...body, value: '6' }, payment()]) await world.receive(one);
+    await world.turnUntil(() => world.settled());
+    const { first } = await world.store.reports.stories(HARBOR, String(body.txHash), null, Date.now(), 5);
+    const messages = first.map(({ alerts }) => alerts[0]!.message!);
+    const all = world.rows<{ n: number }>('SELECT count(*) AS n FROM alerts GROUP BY batch_id').map(({ n }) => n);
+    expect(messages.map(({ together }) => together)).toEqual([2, 2]);
+    expect(all).toContain(messages[0]!.lines);
+    expect(messages[0]!.lines).toBeGreaterThan(2);
   });
 
   it('count a digest as it was told, without going through all that it told of', async () => {

@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+
+/** An empty database that is gone after the test. */
+export function openHere(): Database {
+  const dir = mkdtempSync(join(tmpdir(), 'ledgerbell-store-'));
+  const { db, close } = openDatabase(join(dir, 'test.sqlite'));
+  onTestFinished(() => {
+    close();
+    rmSync(dir, { recursive: true });
+  });
+  return db;
+}
+
+/** Puts a row into a table; answers its id. */
+export function put(db: Database, table: string, row: Record<string, string | number | null>): number {
+  const keys = Object.keys(row);
+  const sql = `INSERT INTO ${table} (${keys.join(', ')}) VALUES (${keys.map((key) => `@${key}`).join(', ')})`;
+  return Number(db.prepare(sql).run(row).lastInsertRowid);
+}
+
+let serial = 0;
+
+/** Puts a transfer that was seen then; answers its id. */
+export function putTransfer(db: Database, seenAt: number, data: object = {}, scope = 0): number {
+  const key = String(serial++);
+  const row = { key, scope, tx_hash: `0x${key}`, seen_at: seenAt, count: 1, bodies: 1, data: JSON.stringify(data) };
+  return put(db, 'transfers', row);
+}

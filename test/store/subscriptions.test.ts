@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import type { AddressText } from '../../src/domain/address.ts';
+import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
+import { subscriptionsTable, watcherLookUp } from '../../src/store/subscriptions.ts';
+import { openHere } from './opened.ts';
+
+const address: AddressText = `0x${'1'.repeat(40)}`;
+const other: AddressText = `0x${'2'.repeat(40)}`;
+
+it('who watches an address is found in every server, and nobody else; the router knows of each all that decides', () => {
+  const db = openHere();
+  const table = subscriptionsTable(db);
+  const common = { createdBy: 'u', createdAt: 1 };
+  const filters = { ...DEFAULT_FILTERS, zero: true };
+  const choices = {
+    direction: 'incoming',
+    kind: 'erc20',
+    minimum: '5',
+    token: other,
+    filters,
+    digest: 'hourly',
+    quiet: '22:00-07:00',
+  } as const;
+  const add = (guildId: string, channelId: string, watched: AddressText, more = {}) =>
+    table.add({ ...common, guildId, channelId, address: watched, ...more }, 10).subscription!.id;
+  const first = add('g', 'c', address, choices);
+  const second = add('h', 'd', address);
+  add('g', 'c', other);
+  table.change('g', first, { paused: true, mutedUntil: 9 });
+
+  const byId = <One extends { id: number }>(found: One[]) => found.sort((a, b) => a.id - b.id);
+  expect(byId(watcherLookUp(db)(address))).toEqual([
+    { id: first, guildId: 'g', channelId: 'c', address, ...choices, paused: true, mutedUntil: 9 },
+    {
+      id: second,
+      guildId: 'h',
+      channelId: 'd',
+      address,
+      direction: 'any',
+      kind: 'any',
+      minimum: null,
+      token: null,
+      filters: DEFAULT_FILTERS,
+      digest: null,
+      quiet: null,
+      paused: false,
+      mutedUntil: null,
+    },
+  ]);
+  expect(byId(table.watching([address])).map(({ id }) => id)).toEqual([first, second]);
+  expect(table.watching([])).toEqual([]);
+});
+
+it('the same address may be watched in several channels, once in each', () => {
+  const table = subscriptionsTable(openHere());
+  const wish = { guildId: 'g', channelId: 'c', address, createdBy: 'u', createdAt: 1 };
+  const first = table.add(wish, 10);
+  expect(table.add(wish, 10)).toMatchObject({ status: 'exists', subscription: { id: first.subscription!.id } });
+  const second = table.add({ ...wish, channelId: 'd' }, 10);
+  const third = table.add({ ...wish, address: other }, 10);
+  expect([first, second, third].map(({ status }) => status)).toEqual(['added', 'added', 'added']);
+  expect(table.change('g', second.subscription!.id, { channelId: 'c' })).toMatchObject({ status: 'exists' });
+  expect(table.change('g', third.subscription!.id, { channelId: 'd' })).toMatchObject({ status: 'changed' });
+});
