@@ -23,6 +23,8 @@ const MIB = 1_024 ** 2;
 /** What rises by more from the middle cycle to the last one is not flat; times depend on what else the machine does. */
 const FLAT = 1.25;
 const FLAT_TIME = 2;
+/** The bot keeps as much of its log, which is as large as the largest that was needed, up to this. */
+const LOG_MIB = 8;
 /** With so many cycles the middle one comes after the first twenty minutes, in which memory rises. */
 const WARM = 8;
 
@@ -57,14 +59,14 @@ function changesOf({ cycles, cycleMs, samples }: Soak, told: Counted['told']): {
   const within = <T extends { at: number }>(list: readonly T[], cycle: number) =>
     list.filter(({ at }) => Math.floor(at / cycleMs) === cycle);
   const risen: string[] = [];
-  const row = (figure: string, of: (cycle: number) => number, flat = FLAT): Row => {
+  const row = (figure: string, of: (cycle: number) => number, flat = FLAT, least = 0): Row => {
     const [first, middle, last] = shown.map(of) as [number, number, number];
-    if (last > middle * flat) risen.push(`${figure}: from ${short(middle)} to ${short(last)}`);
+    if (last > Math.max(middle * flat, least)) risen.push(`${figure}: from ${short(middle)} to ${short(last)}`);
     return { figure, 'first cycle': short(first), 'middle cycle': short(middle), 'last cycle': short(last) };
   };
   const some = (list: number[], share: number) => quantile(list, share) ?? Number.NaN;
-  const median = (figure: string, value: (sample: Sample) => number) =>
-    row(figure, (cycle) => some(within(samples, cycle).map(value), 0.5));
+  const median = (figure: string, value: (sample: Sample) => number, least = 0) =>
+    row(figure, (cycle) => some(within(samples, cycle).map(value), 0.5), FLAT, least);
   const grown = (value: (sample: Sample) => number) => (cycle: number) => {
     const list = within(samples, cycle);
     return value(list.at(-1)!) - value(list[0]!);
@@ -80,7 +82,7 @@ function changesOf({ cycles, cycleMs, samples }: Soak, told: Counted['told']): {
   const changes = [
     median('resident memory, MiB (median)', ({ rss }) => rss),
     median('of that without files, MiB (median)', ({ anonymous }) => anonymous),
-    median('WAL, MiB (median)', ({ wal }) => wal / MIB),
+    median('WAL, MiB (median)', ({ wal }) => wal / MIB, LOG_MIB),
     each('database, bytes more a transfer', ({ database }) => database),
     median('lock file, bytes', ({ lock }) => lock),
     median('open files and sockets (median)', ({ handles }) => handles),

@@ -9,6 +9,8 @@ const BUSY_MS = 250;
 const BESIDE_BUSY_MS = 10_000;
 /** After so many changed pages the log is written back while what is old is forgotten. */
 const FORGETTING_PAGES = 200;
+/** The log (WAL) usually needs half of this. One that had to grow, beside a long reader, is cut to it once it is free. */
+const LOG_BYTES = 8 * 1024 * 1024;
 
 /** How the system and SQLite call a file that is none of ours, or may not be written. */
 const UNUSABLE = /^(E[A-Z]+|SQLITE_(CANTOPEN|NOTADB|PERM|READONLY)\w*)$/;
@@ -47,6 +49,7 @@ function openLocked(file: string, lock: Database.Database): OpenDatabase {
     // WAL mode falls back to NORMAL in this build, which would answer 200 before the bytes are on disk.
     db.pragma('synchronous = FULL');
     if (db.pragma('synchronous', { simple: true }) !== 2) throw new Error('SQLite refuses synchronous=FULL.');
+    db.pragma(`journal_size_limit = ${LOG_BYTES}`);
     // A migration that lays a table anew drops the old one, which must not take along what points there.
     db.pragma('foreign_keys = OFF');
     migrate(db, file);

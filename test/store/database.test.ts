@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openBeside, openDatabase, unsynced } from '../../src/store/database.ts';
+import { openBeside, openDatabase, openReader, unsynced } from '../../src/store/database.ts';
 import { inboxTable } from '../../src/store/inbox.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { outboxTable } from '../../src/store/outbox.ts';
@@ -65,6 +65,25 @@ describe('the database file', () => {
       ['inbox', 2],
       ['batches', 2],
     ]);
+    close();
+  });
+
+  it('gives back the disk that its log needed while somebody read for long', () => {
+    const { db, close } = openDatabase(file);
+    const inbox = inboxTable(db);
+    const log = () => statSync(`${file}-wal`).size / 2 ** 20;
+    const append = (mebibytes: number) => {
+      for (let n = 0; n < mebibytes; n++) inbox.append([{ scope: 0, receivedAt: 1, body: Buffer.alloc(2 ** 20) }]);
+    };
+    const { db: reader, close: closeReader } = openReader(file);
+    reader.exec('BEGIN; SELECT count(*) FROM inbox');
+    append(16);
+    expect(log()).toBeGreaterThan(16);
+    reader.exec('COMMIT');
+    // The first of these writes back what waited, the others begin the log anew.
+    append(3);
+    expect(log()).toBeLessThanOrEqual(8);
+    closeReader();
     close();
   });
 
