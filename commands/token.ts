@@ -1,10 +1,11 @@
 import { ButtonStyle } from 'discord.js';
-import type { Command, CommandSettings, Reply } from '../src/discord/command.ts';
+import type { Command, CommandContext, Reply } from '../src/discord/command.ts';
 import { type AddressText, checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
-import { formatAmount, wholeDigits } from '../src/domain/amount.ts';
+import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { UserError } from '../src/errors.ts';
-import type { Translate } from '../src/languages/index.ts';
+import type { Language, Translate } from '../src/languages/index.ts';
+import { writeNumber } from '../src/languages/number.ts';
 import type { Token } from '../src/upstream/token.ts';
 import { checkTarget } from './parts/channel.ts';
 import { define } from './parts/define.ts';
@@ -26,14 +27,15 @@ export const token = {
   ),
   access: 'all',
   public: true,
-  async execute(interaction, { t, own, explorer, settings }) {
+  async execute(interaction, context) {
+    const { own, explorer, settings } = context;
     if (!explorer) throw off(own, 'explorer', 'EXPLORER_API_URL');
     const parsed = parseAddress(interaction.options.getString('address', true));
     if (!parsed.ok) throw new UserError(own(`address.${parsed.fault}`));
     const answer = await explorer.token(parsed.address);
     switch (answer.status) {
       case 'found':
-        return show(t, answer.token, settings);
+        return show(answer.token, context);
       case 'not-found':
         throw new UserError(own('token.notFound', { address: fullAddress(parsed.address, settings) }));
       case 'invalid':
@@ -83,7 +85,7 @@ export const token = {
   },
 } satisfies Command;
 
-function show(t: Translate, found: Token, settings: CommandSettings): Reply {
+function show(found: Token, { t, language, settings }: CommandContext): Reply {
   const { address, name, symbol, type, decimals, cataloged } = found;
   const text = checksumAddress(address);
   const buttons = [press(t('token.watch'), `token:watch:${text}`, ButtonStyle.Primary)];
@@ -106,7 +108,7 @@ function show(t: Translate, found: Token, settings: CommandSettings): Reply {
           value: cataloged === null ? unknown : cataloged ? t('token.yes') : t('token.no'),
           inline: true,
         },
-        { name: t('token.supply'), value: supply(t, found) },
+        { name: t('token.supply'), value: supply(found, t, language) },
       ],
       components: [row(...buttons)],
     },
@@ -116,13 +118,14 @@ function show(t: Translate, found: Token, settings: CommandSettings): Reply {
 /** NFTs have no decimals, and nobody misses them. */
 const isFungible = ({ type }: Token) => !/721|1155/.test(type ?? '');
 
-function supply(t: Translate, token: Token): string {
+function supply(token: Token, t: Translate, language: Language): string {
   const { totalSupply: given, symbol } = token;
   const totalSupply = given === null ? null : wholeDigits(given);
   if (totalSupply === null) return t('token.notGiven');
   const raw = t('token.raw', { value: `\`${given}\`` });
   const decimals = token.decimals ?? (isFungible(token) ? null : 0);
-  const amount = decimals !== null && `${formatAmount(totalSupply, decimals)} ${nameOf(t, symbol, '')}`.trimEnd();
+  const amount =
+    decimals !== null && `${writeNumber(inUnits(totalSupply, decimals), language)} ${nameOf(t, symbol, '')}`.trimEnd();
   // What has an exponent went through a number of some sixteen digits.
   const isRounded = given !== totalSupply && /e/i.test(given!);
   const lines = [amount, decimals === 0 && !isRounded ? null : raw, isRounded && `-# ${t('token.rounded')}`];

@@ -2,9 +2,9 @@ import { ButtonStyle } from 'discord.js';
 import type { CommandContext, Reply } from '../../src/discord/command.ts';
 import { type Activity, type AssetTotal, isNoise, type Way } from '../../src/domain/activity.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
-import { formatAmount } from '../../src/domain/amount.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { isItem } from '../../src/domain/transfer.ts';
+import { writeNumber } from '../../src/languages/number.ts';
 import type { ActivityReport } from '../../src/store/activity.ts';
 import { ago, fullAddress, linkButton, note, press, row } from '../parts/reply.ts';
 
@@ -69,12 +69,13 @@ export async function report(
 }
 
 /** null where it cannot be drawn: the text says everything. */
-async function drawn({ buckets }: Activity, { chart }: CommandContext): Promise<Buffer | null> {
+async function drawn({ buckets }: Activity, { chart, language }: CommandContext): Promise<Buffer | null> {
   const bars = {
     labels: buckets.map(({ label }) => label),
     up: buckets.map(({ incoming }) => incoming),
     down: buckets.map(({ outgoing }) => outgoing),
     other: buckets.map(({ other }) => other),
+    language,
   };
   try {
     return await chart(bars);
@@ -112,7 +113,7 @@ function sumOf({ transfer, ...sums }: AssetTotal, way: Way, { t, language, moved
   // No amount came, which is not the same as none.
   if (transfer.value === null && value === '0') return assetName(transfer, language);
   if (!isItem(transfer)) return moved({ ...transfer, value }, language);
-  return t('activity.pieces', { amount: formatAmount(value, null), what: assetName(transfer, language) });
+  return t('activity.pieces', { amount: writeNumber(value, language), what: assetName(transfer, language) });
 }
 
 function largestOf({ largest }: ActivityReport, guildId: string, context: CommandContext): string[] {

@@ -3,6 +3,7 @@ import type { CommandContext } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Asset, Choices, Subscription } from '../../src/domain/subscription.ts';
 import { DEFAULT_CHOICES, FOREVER } from '../../src/domain/subscription.ts';
+import { writeUngrouped } from '../../src/languages/number.ts';
 import { fullAddress } from '../parts/reply.ts';
 import type { TokenBook } from './tokens.ts';
 
@@ -11,10 +12,10 @@ const SHOWN = 5;
 
 /** What is told, in phrases; the first one says which transfers. */
 export function describe(choices: Choices, context: CommandContext, tokens: TokenBook): string[] {
-  const { t } = context;
+  const { t, language } = context;
   const { direction, kind, minimum, token } = choices;
   const narrower = [
-    ...(minimum === null ? [] : [t('subscription.what.minimum', { amount: minimum })]),
+    ...(minimum === null ? [] : [t('subscription.what.minimum', { amount: writeUngrouped(minimum, language) })]),
     ...(token === null ? [] : [t('subscription.what.token', { token: tokens.nameOf(token) })]),
     ...filterPhrases(choices, context, tokens),
   ];
@@ -64,7 +65,7 @@ export function moment(milliseconds: number): string {
   return time(Math.floor(milliseconds / 1000), TimestampStyles.ShortDateTime);
 }
 
-function filterPhrases({ filters }: Choices, { t, settings }: CommandContext, tokens: TokenBook): string[] {
+function filterPhrases({ filters }: Choices, { t, language, settings }: CommandContext, tokens: TokenBook): string[] {
   const several = <Value>(values: readonly Value[], show: (value: Value) => string): string => {
     const shown = values.slice(0, SHOWN).map(show).join(t('reply.comma'));
     return values.length > SHOWN ? t('subscription.what.more', { shown, count: values.length - SHOWN }) : shown;
@@ -73,7 +74,9 @@ function filterPhrases({ filters }: Choices, { t, settings }: CommandContext, to
   const people = (addresses: AddressText[]) => ({ addresses: several(addresses, (one) => fullAddress(one, settings)) });
   const minimums = Object.entries(filters.minimums) as [Asset, string][];
   return [
-    ...minimums.map(([asset, amount]) => t('subscription.what.minimumOf', { amount, token: tokens.nameOf(asset) })),
+    ...minimums.map(([asset, least]) =>
+      t('subscription.what.minimumOf', { amount: writeUngrouped(least, language), token: tokens.nameOf(asset) }),
+    ),
     filters.tokens.length > 0 && t('subscription.what.tokens', named(filters.tokens)),
     filters.deniedTokens.length > 0 && t('subscription.what.deniedTokens', named(filters.deniedTokens)),
     filters.counterparties.length > 0 && t('subscription.what.counterparties', people(filters.counterparties)),
@@ -94,13 +97,16 @@ function rhythmPhrases({ digest, quiet, watchSilence }: Choices, { t, server }: 
   ].filter((phrase) => phrase !== false);
 }
 
-function mentionPhrases({ mention, mentionMinimum, mentionCooldown }: Choices, { t }: CommandContext): string[] {
+function mentionPhrases(
+  { mention, mentionMinimum, mentionCooldown }: Choices,
+  { t, language }: CommandContext,
+): string[] {
   if (mention === null) return [];
   const role = { role: `<@&${mention}>` };
   const pings =
     mentionMinimum === null
       ? t('subscription.what.mention', role)
-      : t('subscription.what.mentionFrom', { ...role, amount: mentionMinimum });
+      : t('subscription.what.mentionFrom', { ...role, amount: writeUngrouped(mentionMinimum, language) });
   if (mentionCooldown === DEFAULT_CHOICES.mentionCooldown) return [pings];
   return [pings, t('subscription.what.cooldown', { count: mentionCooldown })];
 }

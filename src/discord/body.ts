@@ -1,5 +1,4 @@
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
-import { formatAmount } from '../domain/amount.ts';
 import type { Part } from '../domain/story.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
 import { LOOKS, labelOf, linked, named, number, shortId, type Voice, whatMoved, whatTheyMoved } from './line.ts';
@@ -40,7 +39,7 @@ function onlyPart(part: AlertPart, voice: Voice): string[] {
       return [...swapLines(part, voice), ...remarks];
     case 'sweep':
       return [
-        idsOf(part.alerts),
+        idsOf(part.alerts, voice),
         ...sideLines('from', part.alerts, voice),
         ...sideLines('to', part.alerts, voice),
         ...remarks,
@@ -78,7 +77,7 @@ function partLines(part: AlertPart, own: Side[], voice: Voice): string[] {
   }
   return [
     `${LOOKS[part.view].icon} **${partWords(part, voice)}**`,
-    ...(part.kind === 'sweep' ? [idsOf(part.alerts)] : []),
+    ...(part.kind === 'sweep' ? [idsOf(part.alerts, voice)] : []),
     ...own.flatMap((side) => sideLines(side, part.alerts, voice)),
     ...remarks,
   ];
@@ -87,7 +86,7 @@ function partLines(part: AlertPart, own: Side[], voice: Voice): string[] {
 /** What a line or sweep moved. */
 export function partWords(part: Exclude<AlertPart, { kind: 'swap' }>, voice: Voice): string {
   const [{ transfer, count }] = part.alerts as Alerts;
-  if (part.kind === 'line') return `${whatMoved(transfer, voice)}${count > 1 ? ` ×${number(count)}` : ''}`;
+  if (part.kind === 'line') return `${whatMoved(transfer, voice)}${count > 1 ? ` ×${number(count, voice)}` : ''}`;
   return whatTheyMoved(part.alerts, voice)!;
 }
 
@@ -148,7 +147,7 @@ function partyLines(
       const head = [title, fake, name].filter(Boolean).join(' ');
       return [...(head === '' ? [] : [head]), addressLine(address, alerts, voice)];
     }),
-    ...(rest > 0 ? [t('alert.more', { number: number(rest) })] : []),
+    ...(rest > 0 ? [t('alert.more', { number: number(rest, voice) })] : []),
   ];
 }
 
@@ -166,7 +165,7 @@ function nameOf(address: AddressText, alerts: readonly ClaimedAlert[], voice: Vo
 }
 
 /** The ids of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, as many as are read. */
-function idsOf(alerts: readonly ClaimedAlert[]): string {
+function idsOf(alerts: readonly ClaimedAlert[], voice: Voice): string {
   const ids = alerts.map(({ transfer, count }) => ({
     id: BigInt(transfer.tokenId!),
     times: BigInt(transfer.kind === 'erc1155' ? (transfer.value ?? 1) : 1) * BigInt(count),
@@ -183,7 +182,7 @@ function idsOf(alerts: readonly ClaimedAlert[]): string {
     const ends = [...new Set([first, last])]
       .map((id) => `#${shortId(id.toString())}`)
       .join(last - first > 1n ? '–' : ', ');
-    const next = `${text === '' ? '' : ', '}${ends}${times > 1n ? ` ×${formatAmount(times.toString(), null)}` : ''}`;
+    const next = `${text === '' ? '' : ', '}${ends}${times > 1n ? ` ×${number(times, voice)}` : ''}`;
     if (text.length + next.length > IDS_LONGEST) return `${text}, …`;
     text += next;
   }

@@ -1,6 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createCanvas, Path2D, type SKRSContext2D } from '@napi-rs/canvas';
 import { BarController, BarElement, CategoryScale, Chart, LinearScale, type Plugin } from 'chart.js';
+import type { Language } from '../languages/index.ts';
+import { writeUngrouped } from '../languages/number.ts';
 import type { Bars } from './chart.ts';
 
 /**
@@ -35,6 +37,7 @@ const GLYPHS: Record<string, string> = {
   9: 'M2.2 14.700C6.3 13.8 9 10.3 9 5.7 9 2.8 7.3 1 5 1S1 2.8 1 5.3 2.6 9.5 4.8 9.500C6.8 9.5 8.6 8 9 5.8',
   ':': 'M4.9 5.500H5.100M4.9 11.500H5.1',
   '.': 'M4.9 15H5.1',
+  ',': 'M5.4 14.6 4.2 17.8',
   k: 'M1.5 1V15M8 6 1.7 11.500M4 9.5 8.5 15',
 };
 const ADVANCE = 13;
@@ -58,9 +61,9 @@ function write(context: SKRSContext2D, text: string, at: { x: number; y: number 
 }
 
 /** 12, 250, 1.5k: what stands beside the lines. */
-function shortCount(count: number): string {
+function shortCount(count: number, language: Language): string {
   const size = Math.abs(count);
-  return size >= 1_000 ? `${Math.round(size / 100) / 10}k` : String(size);
+  return size >= 1_000 ? `${writeUngrouped(String(Math.round(size / 100) / 10), language)}k` : String(size);
 }
 
 const card: Plugin = {
@@ -74,13 +77,13 @@ const card: Plugin = {
   },
 };
 
-const numbers = (labels: string[]): Plugin => ({
+const numbers = ({ labels, language }: Bars): Plugin => ({
   id: 'numbers',
   afterDraw({ ctx, scales, chartArea }) {
     const context = ctx as unknown as SKRSContext2D;
     const { x, y } = scales as { x: CategoryScale; y: LinearScale };
     for (const { value } of y.ticks) {
-      write(context, shortCount(value), { x: chartArea.left - 18, y: y.getPixelForValue(value) }, true);
+      write(context, shortCount(value, language), { x: chartArea.left - 18, y: y.getPixelForValue(value) }, true);
     }
     const every = Math.ceil(labels.length / MOST_LABELS);
     // Counted from the right: the present is what people look for.
@@ -90,7 +93,8 @@ const numbers = (labels: string[]): Plugin => ({
   },
 });
 
-function draw({ labels, up, down, other }: Bars): Buffer {
+function draw(all: Bars): Buffer {
+  const { labels, up, down, other } = all;
   Chart.register(BarController, BarElement, CategoryScale, LinearScale);
   const canvas = createCanvas(WIDTH, HEIGHT);
   const bars = (data: number[], color: string) => ({
@@ -134,7 +138,7 @@ function draw({ labels, up, down, other }: Bars): Buffer {
         },
       },
     },
-    plugins: [card, numbers(labels)],
+    plugins: [card, numbers(all)],
   });
   const png = canvas.toBuffer('image/png');
   chart.destroy();

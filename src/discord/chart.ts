@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { Language } from '../languages/index.ts';
 
 /** Bars for one moment each: `up` and `other` stand on the line, `down` hangs from it. */
 export interface Bars {
@@ -7,6 +8,8 @@ export interface Bars {
   up: number[];
   down: number[];
   other: number[];
+  /** In which the numbers beside the lines are written. */
+  language: Language;
 }
 
 /** However long drawing takes, nobody waits longer. */

@@ -1,6 +1,5 @@
 import type { APIEmbed, RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import type { AddressText } from '../domain/address.ts';
-import { formatAmount } from '../domain/amount.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import type { DigestReason } from '../domain/rhythm.ts';
 import { isSuspect } from '../domain/story.ts';
@@ -81,7 +80,7 @@ export async function renderDigest(
   ];
   const largest = largestOf(totals, voice);
   const embed: APIEmbed = {
-    title: t('digest.title', { count: transfers, number: number(transfers) }),
+    title: t('digest.title', { count: transfers, number: number(transfers, voice) }),
     color: suspects.length > 0 ? WARNING : 0x6e7681,
     description: [...intro, ...totalLines(totals, DESCRIPTION_MOST - intro.join('\n').length, voice)].join('\n'),
     ...(largest === '' ? {} : { fields: [{ name: t('digest.largest'), value: largest }] }),
@@ -108,7 +107,7 @@ function timesOf(alerts: readonly ClaimedAlert[]): { least: number; most: number
 
 function warning(suspects: ClaimedAlert[], voice: Voice): string[] {
   const count = suspects.reduce((sum, alert) => sum + alert.count, 0);
-  return ['', voice.t('digest.suspect', { count, number: number(count) }), ...warningsOf(suspects, voice)];
+  return ['', voice.t('digest.suspect', { count, number: number(count, voice) }), ...warningsOf(suspects, voice)];
 }
 
 function totalsOf(alerts: ClaimedAlert[]): Map<string, Total> {
@@ -159,7 +158,7 @@ function totalLines(totals: Total[], room: number, voice: Voice): string[] {
     told += transfersOf(shown);
   }
   const count = transfersOf(totals) - told;
-  return count > 0 ? [...lines, voice.t('digest.others', { count, number: number(count) })] : lines;
+  return count > 0 ? [...lines, voice.t('digest.others', { count, number: number(count, voice) })] : lines;
 }
 
 const tokenOf = ({ largest }: Total): AddressText | null => largest.transfer.token;
@@ -169,11 +168,11 @@ function totalLine({ transfers, amount, side, largest, suspect }: Total, voice: 
   const { transfer } = largest;
   const name = assetName(transfer, voice);
   const exact = isItem(transfer)
-    ? `${formatAmount(amount.toString(), null)} × ${name}`
+    ? `${number(amount, voice)} × ${name}`
     : amount > 0n
       ? whatMoved({ ...transfer, value: amount.toString() }, voice)
       : name;
-  const counted = { count: transfers, number: number(transfers) };
+  const counted = { count: transfers, number: number(transfers, voice) };
   // A token may claim 255 decimals; one of them must not crowd out the others.
   const what = exact.length <= LONGEST_SUM ? exact : name;
   return `${suspect ? '⚠️ ' : ''}${LOOKS[side].icon} ${voice.t('digest.total', { ...counted, what })}`;

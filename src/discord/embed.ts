@@ -1,8 +1,9 @@
 import type { APIEmbed, APIEmbedField } from 'discord.js';
 import { type AddressText, checksumAddress } from '../domain/address.ts';
-import { formatAmount } from '../domain/amount.ts';
+import { inUnits } from '../domain/amount.ts';
 import { partsOf } from '../domain/story.ts';
 import type { Perspective } from '../domain/subscription.ts';
+import { writeNumber } from '../languages/number.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
 import { type AlertPart, type Alerts, bodyOf, partWords, swapWords } from './body.ts';
 import { code, coin, hash, LOOKS, linked, named, number, transactionUrl, type Voice, whatTheyMoved } from './line.ts';
@@ -72,7 +73,7 @@ function headline(parts: AlertPart[], voice: Voice, what: string | undefined): s
   const [part] = parts as [AlertPart, ...AlertPart[]];
   const alerts = parts.flatMap((one) => one.alerts);
   const count = alerts.reduce((sum, alert) => sum + alert.count, 0);
-  const counted = { count, number: number(count) };
+  const counted = { count, number: number(count, voice) };
   if (part.kind === 'swap') {
     const words = parts.length === 1 && what === undefined ? swapWords(part, voice) : null;
     return words === null ? t('alert.inOneTransaction', counted) : t('alert.swap', words);
@@ -114,10 +115,13 @@ function transactionField(alerts: Alerts, voice: Voice): APIEmbedField {
   // What was seen in another block later is the one that counts.
   const placed = alerts.findLast(({ reorganised }) => reorganised)?.transfer ?? transfers[0]!;
   const facts: string[] = [];
-  if (placed.blockNumber !== null) facts.push(t('alert.block', { block: number(placed.blockNumber) }));
+  if (placed.blockNumber !== null) facts.push(t('alert.block', { block: number(placed.blockNumber, voice) }));
   const payer = transfers.find(({ gasFee }) => gasFee !== null);
   const native = transfers.find(({ kind }) => kind === 'native') ?? payer;
-  if (payer) facts.push(t('alert.fee', { fee: `${formatAmount(payer.gasFee!, 18)} ${coin(native!, voice)}` }));
+  if (payer) {
+    const fee = writeNumber(inUnits(payer.gasFee!, 18), voice.language);
+    facts.push(t('alert.fee', { fee: `${fee} ${coin(native!, voice)}` }));
+  }
   return {
     name: t('alert.transactionField'),
     value: [`\`${shown}\``, facts.join(' · ')].filter(Boolean).join('\n'),
@@ -144,5 +148,5 @@ function footer(alerts: Alerts, reference: string, voice: Voice): string {
   });
   const rest = names.length - WATCHED_SHOWN;
   const shown = { names: names.slice(0, WATCHED_SHOWN).join(t('reply.comma')), reference };
-  return rest > 0 ? t('alert.watchingMore', { ...shown, number: number(rest) }) : t('alert.watching', shown);
+  return rest > 0 ? t('alert.watchingMore', { ...shown, number: number(rest, voice) }) : t('alert.watching', shown);
 }

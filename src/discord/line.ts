@@ -1,9 +1,10 @@
 import { type AddressText, checksumAddress } from '../domain/address.ts';
-import { formatAmount } from '../domain/amount.ts';
+import { inUnits } from '../domain/amount.ts';
 import { sumOf, type View } from '../domain/story.ts';
 import { inCode } from '../domain/text.ts';
 import { isItem, type Transfer } from '../domain/transfer.ts';
 import { type Language, languageOf, type Translate, translator } from '../languages/index.ts';
+import { writeNumber } from '../languages/number.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
 
 /** What rendering depends on besides the alert: the explorer's web root and the native coin's name, where known. */
@@ -62,8 +63,9 @@ export function code(text: string | null | undefined, fallback: string, { t }: V
 /** A name that the server itself gave, as inline code. */
 export const named = (label: string, voice: Voice): string => code(label, '', voice, LONGEST_LABEL);
 
-/** A count for people: `1,234`. */
-export const number = (count: number): string => formatAmount(String(count), null);
+/** A whole number for people: `1,234`. */
+export const number = (count: number | bigint | string, { language }: Voice): string =>
+  writeNumber(String(count), language);
 
 /** How the native coin is written in this transfer. */
 export function coin(transfer: Transfer, voice: Voice): string {
@@ -86,11 +88,11 @@ export function whatMoved(transfer: Transfer, voice: Voice): string {
   const { kind, value, decimals } = transfer;
   const token = assetName(transfer, voice);
   if (isItem(transfer)) {
-    const pieces = kind === 'erc1155' && value !== null && value !== '1' ? `${formatAmount(value, null)} × ` : '';
+    const pieces = kind === 'erc1155' && value !== null && value !== '1' ? `${number(value, voice)} × ` : '';
     return pieces + item(transfer, token, voice);
   }
   if (value === null) return t('alert.unknownAmount', { token });
-  const amount = formatAmount(value, decimals);
+  const amount = writeNumber(inUnits(value, decimals), voice.language);
   return decimals === null ? t('alert.rawUnits', { amount, token }) : `${amount} ${token}`;
 }
 
@@ -114,7 +116,7 @@ export function whatTheyMoved(alerts: readonly ClaimedAlert[], voice: Voice): st
     // Pieces of different collections, or of one and an amount, have no sum.
     const isOfIt = (other: Transfer) => isItem(other) && other.token !== null && other.token === transfer.token;
     if (alerts.length > 1 && !alerts.every((alert) => isOfIt(alert.transfer))) return null;
-    return `${formatAmount(pieces(alerts).toString(), null)} × ${assetName(transfer, voice)}`;
+    return `${number(pieces(alerts), voice)} × ${assetName(transfer, voice)}`;
   }
   const sum = sumOf(alerts);
   if (sum === null) return alerts.length === 1 && count === 1 ? whatMoved(transfer, voice) : null;

@@ -1,5 +1,4 @@
 import { type AddressText, checksumAddress } from '../domain/address.ts';
-import { formatAmount } from '../domain/amount.ts';
 import { differenceOf } from '../domain/guard.ts';
 import type { Mark } from '../domain/mark.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
@@ -62,7 +61,7 @@ function remarks({ transfer, count, marks, reorganised }: ClaimedAlert, voice: V
     lines.push(t('alert.newTokenType', { type: code(transfer.tokenType, t('alert.tokenTypeNotGiven'), voice) }));
   }
   if (transfer.internal) lines.push(t('alert.internalTransfer'));
-  if (count > 1) lines.push(t('alert.equalTransfers', { number: number(count) }));
+  if (count > 1) lines.push(t('alert.equalTransfers', { number: number(count, voice) }));
   if (!transfer.tokenIdExact) lines.push(t('alert.impreciseId'));
   if (transfer.kind === 'erc20' && transfer.decimals === null) lines.push(t('alert.unknownDecimals'));
   if (marks.some(({ kind }) => kind === 'uncataloged')) lines.push(t('alert.uncataloged'));
@@ -72,9 +71,7 @@ function remarks({ transfer, count, marks, reorganised }: ClaimedAlert, voice: V
   if (reorganised) {
     const block = transfer.blockNumber;
     lines.push(
-      block === null
-        ? t('alert.reorganisedSomewhere')
-        : t('alert.reorganised', { block: formatAmount(String(block), null) }),
+      block === null ? t('alert.reorganisedSomewhere') : t('alert.reorganised', { block: number(block, voice) }),
     );
   }
   return lines;

@@ -1,15 +1,8 @@
 import * as Value from 'ox/Value';
 
-/** Puts commas between thousands of a decimal text; the fraction stays as it is. */
-function withThousands(text: string): string {
-  const [whole = '0', fraction] = text.split('.');
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
-}
-
-/** An exact amount for people: `1234500000`, 6 → `1,234.5`. With unknown decimals the raw units, grouped. */
-export function formatAmount(value: string, decimals: number | null): string {
-  return withThousands(decimals === null ? value : Value.format(BigInt(value), decimals));
+/** An exact amount in the token's units: `1234500000`, 6 → `1234.5`. With unknown decimals the raw units. */
+export function inUnits(value: string, decimals: number | null): string {
+  return decimals === null ? value : Value.format(BigInt(value), decimals);
 }
 
 /** Whether `text` is an amount as people type it: `250`, `0.5`. */

@@ -1,4 +1,4 @@
-import { formatAmount } from './amount.ts';
+import { inUnits } from './amount.ts';
 import { isItem, type Transfer } from './transfer.ts';
 
 /** One record of a CSV text; `line` is where it begins, counted from 1. */
@@ -22,7 +22,7 @@ export function csvLine(cells: readonly (string | number | boolean | null)[]): s
 export function amountCell(transfer: Transfer): string | null {
   const { value, decimals } = transfer;
   if (value === null || isItem(transfer)) return value;
-  return decimals === null ? `${value} raw` : formatAmount(value, decimals).replaceAll(',', '');
+  return decimals === null ? `${value} raw` : inUnits(value, decimals);
 }
 
 function cell(value: string | number | boolean | null): string {

@@ -3,6 +3,7 @@ import { createInstance, type i18n, type TFunction } from 'i18next';
 import { pathIn } from './definitions.ts';
 import type { English } from './english.ts';
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from './languages.ts';
+import { writeNumber } from './number.ts';
 
 export { DEFAULT_LANGUAGE, LANGUAGES, type Language };
 
@@ -63,8 +64,7 @@ function open(language: Language): i18n {
     interpolation: { escapeValue: false, skipOnVariables: true },
     returnNull: false,
   });
-  // As amounts are written: a number that could be read in two ways must not stand beside them.
-  instance.services.formatter?.add('number', (value: number) => value.toLocaleString('en-US'));
+  instance.services.formatter?.add('number', (value: number) => writeNumber(String(value), language));
   return instance;
 }
 

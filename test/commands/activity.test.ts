@@ -47,6 +47,16 @@ it('tells sums, the largest with their messages, and what was hidden; the pictur
   expect([image.width, image.height]).toEqual([1_100, 540]);
 });
 
+it('is told in the numbers of the person’s language, its file in none', async () => {
+  world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
+  const answer = await world.use('activity', { address: TREASURY, period: '7d' });
+  const file = await world.press(answer, 'activity:csv');
+  world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
+  expect(textOf(answer)).toContain('📥 18.401,75 `USDC` in 2 ');
+  expect(textOf(answer)).toContain('📥 [18.400,75 `USDC`]');
+  expect((await load(filesOf(file)[0]!.url)).toString()).toContain(',18400.75,,1,yes');
+});
+
 it('another period by its button, with another picture; a day ago is not two', async () => {
   const week = await world.use('activity', { address: 'treasury' });
   const before = await load(pictureOf(week));

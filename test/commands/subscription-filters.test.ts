@@ -188,6 +188,21 @@ describe('what cannot be', () => {
   });
 });
 
+describe('to a person whose language has a decimal comma', () => {
+  beforeAll(() => void world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' }));
+  afterAll(() => void world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' }));
+
+  it('an amount is told as it was understood, with nothing between the thousands that an option would read as a point', async () => {
+    const text = textOf(
+      await add({ minimum: '1.234', minimums: 'G$=1234.5', mention: harbor.watchers, 'mention-minimum': '20000' }),
+    );
+    expect(text).toContain('- mindestens `1,234`\n');
+    expect(text).toContain('- mindestens `1234,5` `G$`');
+    expect(text).toContain(' ab `20000`');
+    expect(await all()).toMatchObject([{ minimum: '1.234', mentionMinimum: '20000' }]);
+  });
+});
+
 it('what is wrong is named as the person’s Discord names the option; in a file, as its column', async () => {
   world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'ja' });
   const typed = textOf(await add({ minimum: 'much' }));

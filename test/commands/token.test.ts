@@ -60,6 +60,14 @@ describe('/token', () => {
     expect(linksOf(answer)).toEqual([{ label: 'Explorer', url: `https://explorer.example/token/${TOKEN}` }]);
   });
 
+  it('writes the supply in the numbers of the server’s language', async () => {
+    upstream.set(() => frame(RECORD));
+    world.discord.act({ do: 'guild.update', guildId: harbor.id, locale: 'de' });
+    const text = textOf(await world.use('token', { address: TOKEN }, { as: seed.mia }));
+    world.discord.act({ do: 'guild.update', guildId: harbor.id, locale: 'en-US' });
+    expect(text).toMatch(/^12\.345\.678\.901,23 `G\$`\n.*`1234567890123`$/m);
+  });
+
   it('leaves open what the explorer does not know, and disarms names', async () => {
     upstream.set(() => frame({ ...RECORD, decimals: '', name: null, symbol: '[x](https://evil.example) @everyone' }));
     const text = textOf(await world.use('token', { address: TOKEN }));

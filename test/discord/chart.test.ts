@@ -1,10 +1,11 @@
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { expect, it } from 'vitest';
-import { drawChart } from '../../src/discord/chart.ts';
+import { type Bars, drawChart } from '../../src/discord/chart.ts';
 
 const GREEN = [0x3f, 0xb9, 0x50];
 const RED = [0xf4, 0x70, 0x5f];
 const INK = [0xd7, 0xda, 0xe0];
+const NOTHING: Bars = { labels: ['1'], up: [0], down: [0], other: [0], language: 'en-US' };
 
 /** The colours of a rectangle of a picture, each pixel as red, green and blue. */
 async function colors(png: Buffer, x: number, y: number, width: number, height: number): Promise<number[][]> {
@@ -16,7 +17,7 @@ async function colors(png: Buffer, x: number, y: number, width: number, height: 
 }
 
 it('what came in stands on the line, what went out hangs from it, and both are numbered', async () => {
-  const png = await drawChart({ labels: ['01', '02'], up: [5, 0], down: [0, 5], other: [0, 0] });
+  const png = await drawChart({ ...NOTHING, labels: ['01', '02'], up: [5, 0], down: [0, 5], other: [0, 0] });
   const upperLeft = await colors(png, 360, 100, 1, 100);
   const lowerRight = await colors(png, 830, 290, 1, 100);
   expect(upperLeft).toContainEqual(GREEN);
@@ -28,8 +29,19 @@ it('what came in stands on the line, what went out hangs from it, and both are n
 });
 
 it('charts that are asked for at once come one after the other', async () => {
-  const bars = (up: number) => ({ labels: ['1'], up: [up], down: [0], other: [0] });
+  const bars = (up: number) => ({ ...NOTHING, up: [up] });
   const [one, two] = await Promise.all([drawChart(bars(1)), drawChart(bars(2))]);
   expect(one).not.toEqual(two);
   expect(await drawChart(bars(1))).toEqual(one);
+});
+
+it('beside the lines stands the decimal sign of the language', async () => {
+  // One line is numbered 1.5k.
+  const bars = { ...NOTHING, up: [2_000] };
+  const [english, spanish, german, japanese] = await Promise.all(
+    (['en-US', 'es-ES', 'de', 'ja'] as const).map((language) => drawChart({ ...bars, language })),
+  );
+  expect(japanese).toEqual(english);
+  expect(german).not.toEqual(english);
+  expect(german).toEqual(spanish);
 });

@@ -48,6 +48,17 @@ describe('a digest', () => {
     ]);
   });
 
+  it('is written in the numbers of the server’s language, and its file in none', async () => {
+    const many = Array.from({ length: 1_001 }, () => alertOf({ value: '1234500000' }, { language: 'de' }));
+    const { payload, csv } = await renderDigest(many, 'ABCDEFGHIJ', settings);
+    const text = read(payload.embeds![0]!);
+    expect(payload.embeds![0]!.title).toContain(' 1.001 ');
+    expect(text).toContain('📥 1.235.734,5 `USDC` in 1.001 ');
+    expect(text).toContain('📥 1.234,5 `USDC` · ');
+    expect(csv!.split('\r\n')[1]).toContain(',1234,erc20,');
+    expect(csv!.split('\r\n')[1]).toContain(',USDC,1234.5,,1,');
+  });
+
   it('sums neither different tokens whose contract is not known, nor amounts that are not', async () => {
     const of = (tokenSymbol: string, value: string | null) => alertOf({ token: null, tokenSymbol, value });
     const alerts = [of('AAA', '5000000'), of('BBB', '7000000'), of('AAA', null), of('AAA', '1000000')];

@@ -7,6 +7,7 @@ import { checksumAddress } from '../../src/domain/address.ts';
 import type { Mark } from '../../src/domain/mark.ts';
 import { DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
+import type { Language } from '../../src/languages/index.ts';
 import type { ClaimedAlert } from '../../src/store/alerts.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, read, settings, TREASURY, USDC } from './alerts.ts';
 
@@ -387,6 +388,31 @@ describe('marks', () => {
     const { content } = renderPlain(alerts[1]!, 'ABCDEFGHIJ');
     for (const part of [checksumAddress(ALICE), checksumAddress(like as typeof ALICE), 'LOOK-ALIKE'])
       expect(content).toContain(part);
+  });
+});
+
+describe('every number of an alert is written as the server’s language writes it:', () => {
+  it.each<[Language, string, RegExp, string]>([
+    ['en-US', '1,234,567.891', /Block 1,234 · Fee 0\.000021 /, '1,000'],
+    ['es-ES', '1.234.567,891', /Bloque 1234 · Comisión 0,000021 /, '1000'],
+    ['pt-BR', '1.234.567,891', /Bloco 1\.234 · Taxa 0,000021 /, '1.000'],
+    ['fr', '1\u202f234\u202f567,891', /Bloc 1\u202f234 · Frais 0,000021 /, '1\u202f000'],
+    ['de', '1.234.567,891', /Block 1\.234 · Gebühr 0,000021 /, '1.000'],
+    ['ja', '1,234,567.891', /ブロック 1,234 · 手数料 0\.000021 /, '1,000'],
+    ['zh-CN', '1,234,567.891', /区块 1,234 · 手续费 0\.000021 /, '1,000'],
+  ])('%s', (language, amount, transaction, thousand) => {
+    const [embed] = embedsOf(alertOf({ value: '1234567891000' }, { language, count: 1 }));
+    expect(embed!.title).toContain(` ${amount} \`USDC\``);
+    expect(read(embed!)).toMatch(transaction);
+    const [pieces] = embedsOf(alertOf({ ...key('7'), kind: 'erc1155', value: '1000' }, { language, count: 1_000 }));
+    expect(pieces!.title).toContain(`${thousand} × \`Harbor Keys\` #7 ×${thousand}`);
+    expect(pieces!.description).toContain(thousand);
+  });
+
+  it('but of one that Discord refused, which is told in raw digits', () => {
+    expect(renderPlain(alertOf({ value: '1234567891000' }, { language: 'de' }), 'X').content).toContain(
+      '`1234567891000`',
+    );
   });
 });
 

@@ -72,7 +72,7 @@ describe.each(TRANSLATED)('the texts in %s', (language) => {
 });
 
 it('a number that has no form of its own is told in the same language', () => {
-  expect(translator('fr')('provider.categories', { count: 1_000_000 })).toMatch(/^1.000.000 catégories$/u);
+  expect(translator('fr')('provider.categories', { count: 1_000_000 })).toBe('1\u202f000\u202f000 catégories');
   expect(translator('fr')('provider.categories', { count: 0 })).toBe('0 catégorie');
 });
 

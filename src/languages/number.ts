@@ -1,0 +1,42 @@
+import type { Language } from './languages.ts';
+
+/** What a language puts into a number; it groups by threes, from so many digits before the decimal sign on. */
+interface Signs {
+  decimal: string;
+  group: string;
+  groupedFrom: number;
+}
+
+const known = new Map<Language, Signs>();
+
+function signsOf(language: Language): Signs {
+  let signs = known.get(language);
+  if (!signs) {
+    const format = new Intl.NumberFormat(language);
+    const parts = format.formatToParts(12_345.6);
+    const sign = (wanted: 'decimal' | 'group') => parts.find(({ type }) => type === wanted)!.value;
+    // Spain groups five digits, but not four.
+    signs = { decimal: sign('decimal'), group: sign('group'), groupedFrom: format.format(1_000) === '1000' ? 5 : 4 };
+    known.set(language, signs);
+  }
+  return signs;
+}
+
+/**
+ * A number for people, from its digits: `1234.5` → `1,234.5`, in German `1.234,5`. Every digit is kept: `Intl` itself
+ * rounds after a hundred decimals, and takes 309 digits for infinite.
+ */
+export function writeNumber(digits: string, language: Language): string {
+  const { decimal, group, groupedFrom } = signsOf(language);
+  const [whole = '0', fraction] = digits.split('.');
+  const grouped = whole.length < groupedFrom ? whole : whole.replace(/\B(?=(\d{3})+$)/g, group);
+  return fraction === undefined ? grouped : `${grouped}${decimal}${fraction}`;
+}
+
+/**
+ * The same with nothing between the thousands: `1234,5`. For what people may type again as an option's value: a German
+ * `1.234` would be taken there for little more than one.
+ */
+export function writeUngrouped(digits: string, language: Language): string {
+  return digits.replace('.', signsOf(language).decimal);
+}

@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { LANGUAGES, type Language, translator } from '../../src/languages/index.ts';
+import { writeNumber, writeUngrouped } from '../../src/languages/number.ts';
+
+const languages = Object.keys(LANGUAGES) as Language[];
+
+it.each<[Language, string, string, string, string]>([
+  ['en-US', '1,234.5', '12,345', '1,234,567.891', '0.000000000000000001'],
+  ['es-ES', '1234,5', '12.345', '1.234.567,891', '0,000000000000000001'],
+  ['pt-BR', '1.234,5', '12.345', '1.234.567,891', '0,000000000000000001'],
+  ['fr', '1\u202f234,5', '12\u202f345', '1\u202f234\u202f567,891', '0,000000000000000001'],
+  ['de', '1.234,5', '12.345', '1.234.567,891', '0,000000000000000001'],
+  ['ja', '1,234.5', '12,345', '1,234,567.891', '0.000000000000000001'],
+  ['zh-CN', '1,234.5', '12,345', '1,234,567.891', '0.000000000000000001'],
+])('a number in %s is written as its readers write it: %s', (language, ...written) => {
+  const digits = ['1234.5', '12345', '1234567.891', '0.000000000000000001'];
+  expect(digits.map((one) => writeNumber(one, language))).toEqual(written);
+});
+
+it.each(languages)('a number in %s keeps every digit, and is grouped as Intl groups it', (language) => {
+  const decimals = fc.stringMatching(/^\d{1,255}$/);
+  const whole = fc.bigInt({ min: 0n, max: 10n ** 400n });
+  fc.assert(
+    fc.property(whole, fc.option(decimals), (before, after) => {
+      const exact = new Intl.NumberFormat(language).format(before);
+      const written = writeNumber(after === null ? `${before}` : `${before}.${after}`, language);
+      expect(written.slice(0, exact.length)).toBe(exact);
+      expect(written.slice(exact.length)).toMatch(after === null ? /^$/ : new RegExp(`^[.,]${after}$`));
+    }),
+  );
+});
+
+it('a number that may be typed again has nothing between its thousands', () => {
+  const written = languages.map((language) => writeUngrouped('1234567.0500', language));
+  expect(new Set(written)).toEqual(new Set(['1234567.0500', '1234567,0500']));
+  expect(writeUngrouped('1234', 'de')).toBe('1234');
+});
+
+it('counts in texts are written like the amounts beside them', () => {
+  for (const language of languages)
+    for (const count of [999, 1_000, 12_345, 1_234_567])
+      expect(translator(language)('setup.check.unseen', { count })).toContain(writeNumber(String(count), language));
+});
