@@ -201,6 +201,17 @@ describe('to a person whose language has a decimal comma', () => {
     expect(text).toContain(' ab `20000`');
     expect(await all()).toMatchObject([{ minimum: '1.234', mentionMinimum: '20000' }]);
   });
+
+  it.each([
+    [{ minimum: '1,5' }],
+    [{ minimum: '1.234,5' }],
+    [{ minimum: '1\u202f234' }],
+    [{ 'mention-minimum': '0,5' }],
+    [{ minimums: 'G$=1,5' }],
+  ])('an amount with a comma is refused and said how to write: %o', async (options) => {
+    expect(textOf(await add(options))).toMatch(/Punkt statt (eines )?Komma/);
+    expect(await all()).toEqual([]);
+  });
 });
 
 it('what is wrong is named as the person’s Discord names the option; in a file, as its column', async () => {
