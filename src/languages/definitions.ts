@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from './languages.ts';
+import { DEFAULT_LANGUAGE, folderOf, LANGUAGES, type Language } from './languages.ts';
 
 /** How a command, an option or a choice is called in one language; choices and message commands have no description. */
 export interface Wording {
@@ -24,7 +24,7 @@ const read = new Map<Language, Record<string, Wording>>();
 export function wordingsOf(language: Language): Record<string, Wording> {
   let wordings = read.get(language);
   if (!wordings) {
-    const file = new URL(`./${language}/commands.json`, import.meta.url);
+    const file = new URL(`./${folderOf(language)}/commands.json`, import.meta.url);
     wordings = language === DEFAULT_LANGUAGE ? {} : (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Wording>);
     read.set(language, wordings);
   }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createInstance, type i18n, type TFunction } from 'i18next';
 import { pathIn } from './definitions.ts';
 import type { English } from './english.ts';
-import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from './languages.ts';
+import { DEFAULT_LANGUAGE, folderOf, LANGUAGES, type Language } from './languages.ts';
 import { writeNumber } from './number.ts';
 
 export { DEFAULT_LANGUAGE, LANGUAGES, type Language };
@@ -27,7 +27,7 @@ const MENTION = /(?<=^|[\s`(])\/([a-z]+(?: [a-z]+)?)/g;
  * in English (`/setup server`); what is returned has the names that people of this language see.
  */
 export function textsOf(language: Language): Record<string, object> {
-  const folder = new URL(`./${language}/`, import.meta.url);
+  const folder = new URL(`./${folderOf(language)}/`, import.meta.url);
   const files = readdirSync(folder).filter((name) => name.endsWith('.json') && name !== DEFINITIONS);
   const named = (_key: string, value: unknown) =>
     typeof value === 'string'

@@ -395,6 +395,7 @@ describe('every number of an alert is written as the server’s language writes 
   it.each<[Language, string, RegExp, string]>([
     ['en-US', '1,234,567.891', /Block 1,234 · Fee 0\.000021 /, '1,000'],
     ['es-ES', '1.234.567,891', /Bloque 1234 · Comisión 0,000021 /, '1000'],
+    ['es-419', '1,234,567.891', /Bloque 1,234 · Comisión 0\.000021 /, '1,000'],
     ['pt-BR', '1.234.567,891', /Bloco 1\.234 · Taxa 0,000021 /, '1.000'],
     ['fr', '1\u202f234\u202f567,891', /Bloc 1\u202f234 · Frais 0,000021 /, '1\u202f000'],
     ['de', '1.234.567,891', /Block 1\.234 · Gebühr 0,000021 /, '1.000'],

@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { commands } from '../../commands/index.ts';
 import { LANGUAGES, type Language } from '../../src/languages/index.ts';
+import { folderOf } from '../../src/languages/languages.ts';
 
 /** The languages that English is translated to. */
 export const TRANSLATED = (Object.keys(LANGUAGES) as Language[]).filter((language) => language !== 'en-US');
 
 /** Every text in a language's files as it is written there, by its key: `token.supply`. */
 export function textsIn(language: Language): Map<string, string> {
-  const folder = new URL(`../../src/languages/${language}/`, import.meta.url);
+  const folder = new URL(`../../src/languages/${folderOf(language)}/`, import.meta.url);
   const files = readdirSync(folder).filter((name) => name.endsWith('.json') && name !== 'commands.json');
   return new Map(
     files.flatMap((name) => {
