@@ -1,6 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { checksumAddress } from '../domain/address.ts';
-import { amountCell, csvLine } from '../domain/csv.ts';
+import { amountCell, csvLine, FILE_BYTES } from '../domain/csv.ts';
 import { viewOf } from '../domain/story.ts';
 import { plainText } from '../domain/text.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
@@ -8,14 +8,18 @@ import type { ClaimedAlert } from '../store/alerts.ts';
 /** Rows that are made before the event loop has a turn. */
 const ROWS_A_TURN = 500;
 
-/** Every alert as a row of a CSV file with a header line. */
-export async function csvOf(alerts: ClaimedAlert[]): Promise<string> {
+/** A CSV file with a header line and a row for each alert: `used` of them, from the front, have room in it. */
+export async function csvOf(alerts: readonly ClaimedAlert[]): Promise<{ text: string; used: number }> {
   const rows = ['received,transaction,block,kind,from,to,token,symbol,amount,token id,times,direction,marks'];
+  let bytes = rows[0]!.length;
   for (const [index, alert] of alerts.entries()) {
     if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turnOfTheLoop();
-    rows.push(rowOf(alert));
+    const row = rowOf(alert);
+    bytes += Buffer.byteLength(row) + 2;
+    if (bytes > FILE_BYTES) break;
+    rows.push(row);
   }
-  return rows.join('\r\n');
+  return { text: rows.join('\r\n'), used: rows.length - 1 };
 }
 
 function rowOf(alert: ClaimedAlert): string {

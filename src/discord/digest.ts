@@ -35,10 +35,11 @@ const LONGEST_SUM = 120;
 const FIELD_MOST = 1_024;
 const DESCRIPTION_MOST = 4_096;
 
-/** A digest as one message; `csv` is the attached file's text, if there is one. */
+/** A digest as one message; `csv` is the attached file's text, if there is one; `used`: how many alerts it tells. */
 export interface Digest {
   payload: RESTPostAPIChannelMessageJSONBody;
   csv: string | null;
+  used: number;
 }
 
 type Side = 'incoming' | 'outgoing' | 'internal';
@@ -53,28 +54,30 @@ interface Total {
 }
 
 /**
- * Tells many alerts in one message: each is counted in a total, the largest are listed, none is left out of the count.
+ * Tells many alerts in one message, as many from the front as have room in its file: each is counted in a total, the
+ * largest are listed, none is left out of the count.
  * At `now` it mentions the subscriptions' roles that are due and nobody else; null: nobody.
  */
 export async function renderDigest(
-  alerts: ClaimedAlert[],
+  due: ClaimedAlert[],
   reference: string,
   settings: RenderSettings,
   reason: DigestReason = 'backlog',
   now: number | null = null,
 ): Promise<Digest> {
+  const file = due.length > CSV_FROM ? await csvOf(due) : null;
+  const alerts = file ? due.slice(0, file.used) : due;
   const voice = voiceOf(alerts[0]!, settings);
   const { t } = voice;
   const transfers = alerts.reduce((sum, alert) => sum + alert.count, 0);
   const totals = [...totalsOf(alerts).values()].sort((a, b) => b.transfers - a.transfers);
   const suspects = alerts.filter(isSuspect);
-  const csv = alerts.length > CSV_FROM ? await csvOf(alerts) : null;
   // Those of an earlier end of quiet hours come first, whenever they came.
   const { least, most } = timesOf(alerts);
   const [first, last] = [least, most].map((at) => `<t:${Math.floor(at / 1_000)}:f>`);
   const intro = [
     t(`digest.${reason}`, { first, last }),
-    ...(csv ? [t('digest.file')] : []),
+    ...(file ? [t('digest.file')] : []),
     ...(suspects.length > 0 ? warning(suspects, voice) : []),
     '',
   ];
@@ -93,7 +96,7 @@ export async function renderDigest(
     allowed_mentions: { parse: [], ...(roles.length > 0 && { roles }) },
   };
   if (roles.length > 0) payload.content = roles.map((role) => `<@&${role}>`).join(' ');
-  return { payload, csv };
+  return { payload, csv: file?.text ?? null, used: alerts.length };
 }
 
 /** When the first and the last of them came; there may be more than a call takes as arguments. */

@@ -10,6 +10,9 @@ export interface CsvRecord {
 /** What a CSV text says, or where it stops making sense. */
 export type ParsedCsv = { ok: true; records: CsvRecord[] } | { ok: false; line: number; fault: 'quote' | 'unclosed' };
 
+/** Bytes that are put into one file: Discord takes 10 MiB. */
+export const FILE_BYTES = 10_000_000;
+
 /** What a spreadsheet would take for a formula, if nothing stood before it. */
 const FORMULA = /^'*[=+@\-\t\r]/;
 

@@ -126,10 +126,12 @@ export function createAttempts(options: AttemptOptions) {
   /** What cannot be rendered any more, or no longer as a whole, stays as it was told: null. */
   async function renderedAnew({ alerts, reason, plain }: Original, reference: string) {
     try {
-      if (reason !== null) return await options.renderDigest(alerts, reference, reason, null);
       if (plain) return { payload: options.renderPlain(alerts[0]!, reference), csv: null };
-      const { payload, used } = options.render(alerts, reference, null);
-      return used < alerts.length ? null : { payload, csv: null };
+      const anew =
+        reason === null
+          ? { ...options.render(alerts, reference, null), csv: null }
+          : await options.renderDigest(alerts, reference, reason, null);
+      return anew.used < alerts.length ? null : anew;
     } catch (error) {
       log.error({ err: error, alert: alerts[0]!.id }, 'lines cannot be rendered');
       return null;

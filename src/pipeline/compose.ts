@@ -13,7 +13,7 @@ export const BATCH = 10;
 /** A channel's backlog from which on its alerts are told as a digest. */
 const DIGEST_LINES = 50;
 const DIGEST_AGE_MS = 30 * MINUTE;
-/** Alerts of one digest; Discord takes files of 10 MB. */
+/** Alerts that are read for one digest. */
 const DIGEST_MOST = 20_000;
 /** Alerts that are read at once, so that neither the database nor the event loop is held for long. */
 const PAGE = 500;
@@ -23,7 +23,7 @@ const PAGE = 500;
  * for a message that may mention, null for one that must not.
  */
 export interface Renderers {
-  /** As many as fit, from the front. */
+  /** `used`, here and in a digest: as many as fit, from the front. */
   render(alerts: ClaimedAlert[], reference: string, now: number | null): { payload: object; used: number };
   renderPlain(alert: ClaimedAlert, reference: string): object;
   renderDigest(
@@ -31,7 +31,7 @@ export interface Renderers {
     reference: string,
     reason: DigestReason,
     now: number | null,
-  ): Promise<{ payload: object; csv: string | null }>;
+  ): Promise<{ payload: object; csv: string | null; used: number }>;
 }
 
 /** How a channel takes its next message. */
@@ -81,8 +81,8 @@ export async function compose(
   if (reason) {
     const hold: Hold | null = reason === 'backlog' || reason === 'burst' ? null : reason;
     const all = await everything(store, channel.id, hold, now);
-    const { payload, csv } = await renderers.renderDigest(all, reference, reason, now);
-    return message('digest', reason, all, payload, csv);
+    const { payload, csv, used } = await renderers.renderDigest(all, reference, reason, now);
+    return message('digest', reason, all.slice(0, used), payload, csv);
   }
   const { payload, used } = renderers.render(alerts, reference, now);
   return message('create', null, alerts.slice(0, used), payload);

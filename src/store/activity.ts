@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { type Activity, type Movement, type Period, summarise, wayOf } from '../domain/activity.ts';
 import { type AddressText, checksumAddress } from '../domain/address.ts';
-import { amountCell, csvLine } from '../domain/csv.ts';
+import { amountCell, csvLine, FILE_BYTES } from '../domain/csv.ts';
 import { plainText } from '../domain/text.ts';
 import type { Transfer } from '../domain/transfer.ts';
 
@@ -38,7 +38,7 @@ interface MovementRow {
   imitation: 0 | 1;
 }
 
-/** Rows of a CSV file; Discord takes files of 10 MB. */
+/** Rows of a CSV file. */
 const MOST_ROWS = 20_000;
 
 /** What addresses did in a period; every method stays within one guild. */
@@ -101,9 +101,19 @@ export function activityReader(db: Database) {
     activityFile(question: ActivityQuestion): { csv: string; left: number; cut: number | null } {
       const { rows, cut } = decidedOf(question);
       const names = new Map(namesOf.all(question.guildId).map(({ address, name }) => [address, name]));
-      const latest = rows.slice(0, MOST_ROWS).reverse();
-      const lines = [...movementsOf(latest, question.guildId)].map((one) => fileRow(one, question.address, names));
-      return { csv: [FILE_HEAD, ...lines].join('\r\n'), left: rows.length - latest.length, cut };
+      const lines: string[] = [];
+      let bytes = FILE_HEAD.length;
+      let left = Math.max(0, rows.length - MOST_ROWS);
+      for (const one of movementsOf(rows.slice(0, MOST_ROWS), question.guildId)) {
+        const line = fileRow(one, question.address, names);
+        bytes += Buffer.byteLength(line) + 2;
+        if (bytes > FILE_BYTES) {
+          left = rows.length - rows.findIndex(({ id }) => id === one.id);
+          break;
+        }
+        lines.push(line);
+      }
+      return { csv: [FILE_HEAD, ...lines.reverse()].join('\r\n'), left, cut };
     },
   };
 }

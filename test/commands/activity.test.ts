@@ -172,6 +172,23 @@ it('looks at the latest of very many, and says so', async () => {
   expect(whole!.csv.endsWith(part!.csv.split('\r\n').slice(1).join('\r\n'))).toBe(true);
 });
 
+it('puts the latest into the file, as many as Discord takes, and counts the others', async () => {
+  const address = `0x${'d'.repeat(40)}` as const;
+  await pipeline.watch(address, ALERTS);
+  await receive({ to: address, tokenSymbol: `x${'\u0316'.repeat(7)}`.repeat(32), tokenDecimals: '255' });
+  pipeline.rows(`INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
+    SELECT key || i, scope, tx_hash, seen_at, 1, 1, data FROM n, (SELECT * FROM transfers ORDER BY id DESC LIMIT 1)`);
+  pipeline.rows(`INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, address, at)
+    SELECT t.id, guild_id, channel_id, subscription_id, outcome, address, at
+    FROM transfers t, (SELECT * FROM decisions ORDER BY id DESC LIMIT 1) WHERE t.id > transfer_id`);
+  const file = await world.press(await world.use('activity', { address }), 'activity:csv');
+  const { url, size } = filesOf(file)[0]!;
+  expect(size).toBeGreaterThan(9_990_000);
+  const told = (await load(url)).toString().split('\r\n').length - 1;
+  expect(textOf(file)).toContain(`${(12_001 - told).toLocaleString('en-US')} older`);
+});
+
 it('does not say that nothing moved where it does not know how much', async () => {
   const vague = `0x${'6'.repeat(40)}` as const;
   await pipeline.watch(vague, ALERTS);

@@ -133,6 +133,20 @@ describe('a digest', () => {
     expect((await renderDigest(hostile.slice(1), 'ABCDEFGHIJ', settings)).csv).toBeNull();
   });
 
+  it('has room in its file for what Discord takes, and tells of that much: the rest is for the next one', async () => {
+    // As long as a row can be: names are cut at 32 letters, which may bear seven accents each, and a token claims decimals.
+    const tokenSymbol = `x${'\u0316'.repeat(7)}`.repeat(32);
+    const long = alertOf({ tokenSymbol, decimals: 255 });
+    const { csv, used, payload } = await renderDigest(Array(20_000).fill(long), 'ABCDEFGHIJ', settings);
+    const bytes = Buffer.byteLength(csv!);
+    expect(bytes).toBeGreaterThan(9_990_000);
+    expect(bytes).toBeLessThan(10 * 1024 * 1024);
+    expect(csv!.split('\r\n')).toHaveLength(1 + used);
+    expect(payload.embeds![0]!.title).toBe(`🗂️ Digest · ${used.toLocaleString('en-US')} transfers`);
+    const { used: all } = await renderDigest(Array(1_000).fill(long), 'ABCDEFGHIJ', settings);
+    expect(all).toBe(1_000);
+  });
+
   it('gives in its file raw units as such, and pieces whatever decimals their contract claims', async () => {
     const odd = [
       alertOf({ decimals: null }),

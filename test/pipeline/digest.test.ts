@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
+import { renderDigest } from '../../src/discord/digest.ts';
+import { ALERTS, ALICE, type Pipeline, type PipelineOptions, payment, startPipeline, TREASURY } from './harness.ts';
 
 let pipeline: Pipeline;
 beforeEach(async () => {
@@ -21,6 +22,12 @@ async function pileUp(count: number, away: number): Promise<void> {
   for (const row of rows) await pipeline.receive(row);
   await pipeline.routed();
 }
+
+/** Digests that have room for so many lines, as a file has for as many bytes. */
+const withRoomFor =
+  (most: number): NonNullable<PipelineOptions['digest']> =>
+  (alerts, reference, reason, now) =>
+    renderDigest(alerts.slice(0, most), reference, { explorerUrl: undefined, nativeSymbol: undefined }, reason, now);
 
 describe('a backlog', () => {
   it('of more than 50 lines is told as one digest that counts every one, exactly', async () => {
@@ -45,6 +52,19 @@ describe('a backlog', () => {
     const alone = pipeline.lines(ALERTS).length - 1;
     expect(rows.length + alone).toBe(620);
     expect(new Set(rows.map((row) => row.split(',')[1])).size).toBe(rows.length);
+  });
+
+  it('that one digest has no room for is told in the next ones, each line once', async () => {
+    await pipeline.close();
+    pipeline = await startPipeline({ digest: withRoomFor(60) });
+    await pipeline.watch(TREASURY, ALERTS);
+    await pileUp(200, 10 * 60_000);
+    await pipeline.turnUntil(pipeline.settled);
+    const counted = digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]));
+    expect(counted.slice(0, 3)).toEqual([60, 60, 60]);
+    const alone = pipeline.lines(ALERTS).length - digests().length;
+    expect(counted.reduce((sum, count) => sum + count, alone)).toBe(200);
+    expect((await pipeline.backlog()).deadLetters).toBe(0);
   });
 
   it('of 30 minutes is told as a digest too', async () => {

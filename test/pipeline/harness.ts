@@ -66,7 +66,7 @@ export interface Pipeline {
 
 const settings = { explorerUrl: 'https://explorer.example', nativeSymbol: undefined };
 
-interface PipelineOptions extends DiscordOptions {
+export interface PipelineOptions extends DiscordOptions {
   /** Stands between the deliverer and Discord. */
   sender?: (real: Sender) => Sender;
   /** How the router looks tokens up. */

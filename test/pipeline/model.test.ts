@@ -21,8 +21,8 @@ beforeAll(async () => {
     render,
     // With a file of the same lines.
     digest(alerts, reference) {
-      const { payload } = render(alerts, reference);
-      return Promise.resolve({ payload, csv: payload.embeds.map(({ title }) => title).join('\n') });
+      const { payload, used } = render(alerts, reference);
+      return Promise.resolve({ payload, used, csv: payload.embeds.map(({ title }) => title).join('\n') });
     },
   });
 });
