@@ -9,7 +9,7 @@ import { ago, asManyAsFit, fullAddress, nameOf, prose, shortAddress, TITLE_MAX }
 import { ID_LONGEST } from '../webhook/name.ts';
 
 /** What telling a story takes. `most`: how many characters it may have. */
-interface Telling extends Pick<CommandContext, 't' | 'language' | 'moved' | 'settings' | 'now'> {
+interface Telling extends Pick<CommandContext, 't' | 'language' | 'moved' | 'settings' | 'now' | 'projects'> {
   guildId: string;
   /** The server's names of addresses. */
   labels: ReadonlyMap<AddressText, string>;
@@ -61,11 +61,12 @@ function party(address: AddressText | null, { decisions }: Story, { t, labels, s
   return `${label ? `${inCode(label, '', 60)} ` : ''}${fullAddress(address, settings)}`;
 }
 
-/** How it came. Which watchers it was sent for is told only to those whose project it is. */
-function received({ deliveries, seenAt, own, count, reorganised }: Story, { t }: Telling): string[] {
+/** How it came. Which watchers it was sent for, and the operator's project, are told only to those whose project it is. */
+function received({ deliveries, seenAt, own, count, reorganised }: Story, { t, projects: known }: Telling): string[] {
   const times = deliveries.reduce((sum, one) => sum + one.received, 0) || 1;
   const last = Math.max(seenAt, ...deliveries.map((one) => one.lastAt ?? one.seenAt));
-  const projects = [...new Set(deliveries.flatMap(({ projectId }) => projectId ?? []))];
+  const named = new Set(deliveries.flatMap(({ projectId }) => projectId ?? []));
+  const projects = [...named].filter((id) => own || id !== known.operatorId);
   const words = { count: times, at: exactly(seenAt), last: exactly(last) };
   const watchers = deliveries.map((one) => {
     const kind = one.addressType === 'token' ? 'token' : (one.direction ?? 'unnoted');

@@ -28,6 +28,8 @@ export interface Projects {
   enabled: boolean;
   /** Whether servers are named that may manage the operator's project. */
   hasOperators: boolean;
+  /** The operator's project's; null when it is not set. */
+  operatorId: string | null;
   of(guildId: string): Promise<ProjectAccess>;
   /** Asks the service whether it knows these keys; null when it is off. */
   check(keys: ProjectKeys, withinMs: number): Promise<WebhooksAnswer | null>;
@@ -89,6 +91,7 @@ export function createProjects(options: {
   return {
     enabled: Boolean(url),
     hasOperators: operatorGuildIds.length > 0,
+    operatorId: operator?.projectId ?? null,
 
     async of(guildId) {
       const stored = await store.projects.ofGuild(guildId);

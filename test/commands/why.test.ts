@@ -124,6 +124,20 @@ it('each transfer of a transaction has its own story', async () => {
   }
 });
 
+it('names the operator’s project to its own servers only, and any other that a delivery claims to all', async () => {
+  const { orchid } = seed;
+  await pipeline.watch(TREASURY, orchid.lobby, { guildId: orchid.id });
+  await pipeline.watch(TREASURY, ALERTS);
+  const hash = await receive({ projectId: 'p1' });
+  expect(await why(hash)).toContain('Sent by project `p1`');
+  const elsewhere = await why(hash, { in: orchid.lobby });
+  expect(elsewhere).toContain('matched');
+  expect(elsewhere).not.toContain('project');
+  expect(await why(await receive({ projectId: 'another' }), { in: orchid.lobby })).toContain(
+    'Sent by project `another`',
+  );
+});
+
 it('every transfer of the transaction is told', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const txHash = await receive();
