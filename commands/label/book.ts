@@ -1,11 +1,20 @@
 import { ButtonStyle } from 'discord.js';
-import type { AutocompleteUse, Button, Choice, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type {
+  AutocompleteUse,
+  Button,
+  ButtonUse,
+  Choice,
+  CommandContext,
+  CommandUse,
+  Reply,
+} from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress, parseAddress, toAddress } from '../../src/domain/address.ts';
 import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Label } from '../../src/store/labels.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
+import { markOf } from '../parts/mark.ts';
 import { fullAddress, note, pager, press, row, shortAddress } from '../parts/reply.ts';
 import { seenBy, visibleTo } from '../subscription/find.ts';
 
@@ -53,14 +62,21 @@ function told({ messages, isAll }: { messages: number; isAll: boolean }, t: Tran
 
 /** `/label remove`: asks first. */
 export async function remove(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+  return askToRemove(await named(interaction, context), interaction, context);
+}
+
+async function askToRemove(
+  { address, name }: Label,
+  interaction: CommandUse | ButtonUse,
+  context: CommandContext,
+): Promise<Reply> {
   const { settings, t } = context;
-  const { address, name } = await named(interaction, context);
   // The name of a subscription takes its place, where that has one.
   const watched = await visibleTo(interaction, context);
   const isNamed = watched.some((one) => one.address === address && one.label !== null);
   const text = checksumAddress(address);
   const buttons = row(
-    press(t('label.yes'), `label:drop:${text}`, ButtonStyle.Danger),
+    press(t('label.yes'), `label:drop:${text}:${markOf(name)}`, ButtonStyle.Danger),
     press(t('label.no'), `label:keep:${text}`),
   );
   const title = t('label.remove', { name: shown(name) });
@@ -68,15 +84,18 @@ export async function remove(interaction: CommandUse, context: CommandContext): 
   return note('danger', title, lines, { components: [buttons] });
 }
 
-/** `label:drop:<address>` */
+/** `label:drop:<address>:<mark of the name>` */
 export const drop: Button = {
   access: 'manage',
   answer: 'update',
-  async press(interaction, [text], context) {
+  async press(interaction, [text, asked], context) {
     const { store, settings, relabelled, t } = context;
-    const address = toAddress(text);
-    const name = address && (await store.labels.remove(interaction.guildId, address));
-    if (!address || name === null) throw new UserError(t('label.removedGone'));
+    const found = (await store.labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
+    // It may be called otherwise since that was asked.
+    if (found && markOf(found.name) !== asked) return askToRemove(found, interaction, context);
+    const name = found ? await store.labels.remove(interaction.guildId, found.address) : null;
+    if (!found || name === null) throw new UserError(t('label.removedGone'));
+    const { address } = found;
     await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
     const changing = told(await relabelled(interaction.guildId, [address]), t);
     return note('good', t('label.removed', { name: shown(name) }), [fullAddress(address, settings), changing]);

@@ -1,10 +1,11 @@
-import { hash } from 'node:crypto';
 import { type APIEmbedField, ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandContext, Reply } from '../../src/discord/command.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
+import type { StoredProject } from '../../src/store/projects.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
+import { markOf } from '../parts/mark.ts';
 import { urlBlock } from '../parts/project.ts';
 import { note, press, row } from '../parts/reply.ts';
 import { ID_LONGEST } from '../webhook/name.ts';
@@ -110,9 +111,6 @@ async function askToRevoke(context: CommandContext, guildId: string): Promise<Re
   });
 }
 
-/** Tells one URL from another without its secret. */
-const markOf = (url: string): string => hash('sha256', url).slice(0, 16);
-
 /** `setup:revoked:<mark of the URL>` */
 const revokedButton: Button = {
   access: 'manage',
@@ -133,25 +131,37 @@ const revokedButton: Button = {
 const removeButton: Button = {
   access: 'manage',
   answer: 'update',
-  async press({ guildId }, _, context) {
-    const { t } = context;
-    if (!(await managed(context, guildId)).own) throw new UserError(t('setup.project.gone'));
-    const buttons = row(
-      press(t('setup.project.removeConfirm'), 'setup:removed', ButtonStyle.Danger),
-      press(t('setup.project.keep'), 'setup:kept'),
-    );
-    return note('danger', t('setup.project.removeTitle'), [t('setup.project.removeText')], { components: [buttons] });
-  },
+  press: async ({ guildId }, _, context) => askToRemove(context, await storedBy(context, guildId)),
 };
 
-/** `setup:removed` */
+async function storedBy({ t, store }: CommandContext, guildId: string): Promise<StoredProject> {
+  const stored = await store.projects.ofGuild(guildId);
+  if (!stored) throw new UserError(t('setup.project.gone'));
+  return stored;
+}
+
+function askToRemove({ t }: CommandContext, stored: StoredProject): Reply {
+  const buttons = row(
+    press(t('setup.project.removeConfirm'), `setup:removed:${markOfProject(stored)}`, ButtonStyle.Danger),
+    press(t('setup.project.keep'), 'setup:kept'),
+  );
+  const lines = [inCode(stored.projectId, '?', ID_LONGEST), t('setup.project.removeText')];
+  return note('danger', t('setup.project.removeTitle'), lines, { components: [buttons] });
+}
+
+const markOfProject = ({ scope, projectId }: StoredProject): string => markOf(`${scope} ${projectId}`);
+
+/** `setup:removed:<mark of the project>` */
 const removedButton: Button = {
   access: 'manage',
   answer: 'update',
-  async press(interaction, _, context) {
+  async press(interaction, [asked], context) {
     const { t, projects } = context;
+    const stored = await storedBy(context, interaction.guildId);
+    // Another one may have been stored since that was asked.
+    if (markOfProject(stored) !== asked) return askToRemove(context, stored);
     if (!(await projects.remove(interaction.guildId))) throw new UserError(t('setup.project.gone'));
-    await record(interaction, context, 'setup.project.remove', {});
+    await record(interaction, context, 'setup.project.remove', { project: stored.projectId });
     return note('good', t('setup.project.removed'), [t('setup.project.removedText')]);
   },
 };

@@ -58,6 +58,17 @@ it('asks before it removes, by address or by name; a removed one is removed once
   expect(textOf(late)).toMatch(/removed this label already/);
 });
 
+it('removes the name that was asked about, not one that the address got since', async () => {
+  await set(A, 'Payroll');
+  const asked = await world.use('label remove', { address: A });
+  await set(A, 'Vendor');
+  const again = await world.press(asked, 'label:drop');
+  expect(textOf(again)).toContain('Remove the label `Vendor`?');
+  expect(await labels()).toHaveLength(1);
+  expect(textOf(await world.press(again, 'label:drop'))).toContain('Removed the label `Vendor`');
+  expect(await labels()).toEqual([]);
+});
+
 it('lists every name, page by page, also after a restart; at 1,000 it is full', async () => {
   expect(textOf(await world.use('label list'))).toMatch(/No labels yet/);
   const numbers = Array.from({ length: 1_000 }, (_, index) => index + 1);

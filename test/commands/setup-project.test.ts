@@ -203,6 +203,23 @@ describe('the receiver URL', () => {
     expect(await tokens()).toEqual(before);
   });
 
+  it('goes with the project that was asked about, not with one that was stored since', async () => {
+    await store();
+    const asked = await world.press(await panel(), 'setup:remove', here);
+    expect(textOf(asked)).toContain(KEYS.projectId);
+    await store({ projectId: 'another' });
+    const replaced = await world.press(asked, 'setup:removed', here);
+    expect(textOf(replaced)).toMatch(/Remove this server’s project\?\n`another`/);
+    expect(await tokens()).toHaveLength(1);
+    // The same one, stored anew: what posts to its new URL is not what was asked about either.
+    await world.parts.projects.remove(orchid.id);
+    await store({ projectId: 'another' });
+    const anew = await world.press(replaced, 'setup:removed', here);
+    expect(await tokens()).toHaveLength(1);
+    expect(textOf(await world.press(anew, 'setup:removed', here))).toContain('Project removed');
+    expect(await tokens()).toEqual([]);
+  });
+
   it('goes with the project; the subscriptions stay', async () => {
     await store();
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
