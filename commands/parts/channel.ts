@@ -119,30 +119,46 @@ const ASK_MOST = 10;
 const HIDDEN_MOST = 20;
 const HIDDEN_MS = 2 * 60_000;
 
-/** What Discord said of a server's channels. `hidden`: until when that holds; `asking`: what it is asked now. */
+/**
+ * What Discord said of a server's channels. `hidden`, and `inside` of private threads that the bot is in: until when that
+ * holds; `asking`: what it is asked now.
+ */
 interface Said {
   gone: Set<string>;
   hidden: Map<string, number>;
+  inside: Map<string, number>;
   asking: Map<string, Promise<void>>;
 }
 
 /** Ids are never given again: what was found gone stays so. */
 const said = new WeakMap<Guild, Said>();
 
-/** The gateway tells of all channels but closed threads; about those Discord is asked, ten at a time. */
+/**
+ * The gateway tells of all channels but closed threads, and not that the bot was taken out of a private one; about those
+ * Discord is asked, ten at a time.
+ */
 export async function askAbout(guild: Guild, ids: readonly string[], now: number): Promise<Map<string, Answer>> {
-  const { gone, hidden, asking } = said.get(guild) ?? { gone: new Set(), hidden: new Map(), asking: new Map() };
-  said.set(guild, { gone, hidden, asking });
-  for (const [id, until] of hidden) if (until <= now) hidden.delete(id);
+  const before: Said = said.get(guild) ?? { gone: new Set(), hidden: new Map(), inside: new Map(), asking: new Map() };
+  said.set(guild, before);
+  const { gone, hidden, inside, asking } = before;
+  for (const held of [hidden, inside]) for (const [id, until] of held) if (until <= now) held.delete(id);
   const known = (id: string): Answer =>
     guild.channels.cache.get(id) ?? (gone.has(id) ? 'gone' : hidden.has(id) ? 'hidden' : undefined);
   async function ask(id: string): Promise<void> {
-    const answer = await guild.channels.fetch(id).catch(readFailure);
+    const answer = await guild.channels.fetch(id, { force: true }).catch(readFailure);
     if (answer === 'gone') gone.add(id);
     else if (answer === 'hidden') hidden.set(id, now + HIDDEN_MS);
+    else if (answer !== null) inside.set(id, now + HIDDEN_MS);
+    // As after a restart: the gateway tells of it again when the bot is let in.
+    if (typeof answer === 'string') for (const { cache } of [guild.channels, guild.client.channels]) cache.delete(id);
     asking.delete(id);
   }
-  const unknown = ids.filter((id) => known(id) === undefined);
+  const isUnknown = (id: string): boolean => {
+    const channel = known(id);
+    if (typeof channel === 'object') return channel.type === ChannelType.PrivateThread && !inside.has(id);
+    return channel === undefined;
+  };
+  const unknown = ids.filter(isUnknown);
   const room = Math.min(ASK_MOST, HIDDEN_MOST - hidden.size - asking.size);
   for (const id of unknown.filter((id) => !asking.has(id)).slice(0, Math.max(0, room))) asking.set(id, ask(id));
   await Promise.all(unknown.map((id) => asking.get(id)));

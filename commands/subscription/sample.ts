@@ -1,4 +1,4 @@
-import { DiscordAPIError, RESTJSONErrorCodes, Routes } from 'discord.js';
+import { DiscordAPIError, type GuildBasedChannel, RESTJSONErrorCodes, Routes } from 'discord.js';
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import { note } from '../parts/reply.ts';
@@ -14,7 +14,8 @@ export async function test(interaction: CommandUse, context: CommandContext): Pr
     const body = context.sample(found, await context.store.servers.language(found.guildId));
     await interaction.client.rest.post(Routes.channelMessages(found.channelId), { body });
   } catch (error) {
-    const reason = error instanceof DiscordAPIError ? refusal(error) : null;
+    const known = interaction.guild?.channels.cache.get(found.channelId);
+    const reason = error instanceof DiscordAPIError ? refusal(error, known) : null;
     throw reason ? new UserError(t(reason, { channel })) : error;
   }
   const state = stateOf(found, context);
@@ -24,9 +25,10 @@ export async function test(interaction: CommandUse, context: CommandContext): Pr
   ]);
 }
 
-function refusal({ code }: DiscordAPIError) {
+function refusal({ code }: DiscordAPIError, known: GuildBasedChannel | undefined) {
   switch (code) {
     case RESTJSONErrorCodes.MissingAccess:
+      return known && !known.isThread() ? 'subscription.test.noAccess' : 'setup.check.channelHidden';
     case RESTJSONErrorCodes.MissingPermissions:
       return 'subscription.test.noAccess';
     case RESTJSONErrorCodes.UnknownChannel:

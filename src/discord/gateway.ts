@@ -1,4 +1,5 @@
 import {
+  ChannelType,
   Client,
   DiscordjsErrorCodes,
   Events,
@@ -197,6 +198,11 @@ function tellChanges(client: Client, { onChannelChange, onChannelRemoved, onGuil
     if (!channel.isDMBased()) onChannelChange(channel.guildId, channel.id);
   });
   client.on(Events.ThreadUpdate, (_, thread) => onChannelChange(thread.guildId, thread.id));
+  // The bot is let into a private one; of other members it is not told.
+  client.on(Events.ThreadCreate, (thread) => {
+    if (thread.type === ChannelType.PrivateThread) onChannelChange(thread.guildId, thread.id);
+  });
+  client.on(Events.ThreadMembersUpdate, (_, __, thread) => onChannelChange(thread.guildId, thread.id));
   client.on(Events.ChannelDelete, (channel) => {
     if (!channel.isDMBased()) onChannelRemoved(channel.guildId, channel.id);
   });

@@ -1,3 +1,4 @@
+import { ChannelType } from 'discord.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BOT_PERMISSIONS } from '../../sandbox/discord/seed.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
@@ -124,6 +125,39 @@ describe('/setup check', () => {
     expect(textOf(await world.use('setup check'))).not.toContain('is a locked thread');
     world.discord.act({ do: 'role.update', roleId: own.id, permissions: [...BOT_PERMISSIONS] });
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, locked: false });
+    await world.parts.eraseServer(harbor.id);
+  });
+
+  it('asks to be let into a private thread, into which it never was or that it was taken out of', async () => {
+    const { discord } = world;
+    await world.clear();
+    const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
+    const id = discord.act({ do: 'channel.create', guildId: harbor.id, ...thread }).id!;
+    await world.subscribe({ channelId: id });
+    const told = async () => textOf(await world.use('setup check'));
+    const shut = new RegExp(`❌ <#${id}> is hidden from me\\. If it is a private thread, mention me there once;`);
+    expect(await told()).toMatch(shut);
+    const mention = () =>
+      discord.act({ do: 'message.send', channelId: id, userId: seed.ada, content: `<@${seed.bot}> come in` });
+    mention();
+    const from = discord.requests().at(-1)!.number;
+    for (let use = 0; use < 3; use++) expect(await told()).toContain('✅ I can post in the channel that gets alerts.');
+    expect(discord.requests(from).filter(({ path }) => path.endsWith(`/channels/${id}`))).toHaveLength(1);
+    // Nobody tells the bot that it is taken out.
+    trouble(world.file, harbor.id, { [id]: 'parked' });
+    world.clock.now += 2 * 60_000;
+    const out = discord.fault({ fault: { kind: 'error', status: 403, code: 50001 }, channelId: id });
+    const parked = await told();
+    expect(parked).toMatch(shut);
+    expect(parked).not.toContain('Discord refused my messages');
+    out.clear();
+    discord.act({ do: 'channel.update', channelId: id, name: 'outer circle' });
+    expect(await told()).not.toMatch(shut);
+    // Nor that it is deleted then.
+    world.clock.now += 2 * 60_000;
+    discord.fault({ fault: { kind: 'error', status: 404, code: 10003 }, channelId: id, times: 1 });
+    expect(await told()).toContain(`❌ <#${id}> is gone`);
+    discord.act({ do: 'channel.delete', channelId: id });
     await world.parts.eraseServer(harbor.id);
   });
 

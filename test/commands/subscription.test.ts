@@ -277,6 +277,13 @@ describe('/subscription test', () => {
       /is a locked thread/,
     );
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: false, locked: false });
+    const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
+    const made = world.discord.act({ do: 'channel.create', guildId: harbor.id, ...thread }).id!;
+    const inside = await world.subscribe({ channelId: made });
+    expect(textOf(await world.use('subscription test', { subscription: String(inside.id) }))).toMatch(
+      /private thread, mention me there once/,
+    );
+    world.discord.act({ do: 'channel.delete', channelId: made });
     const gone = await world.subscribe({ channelId: '1100000000000099999' });
     expect(textOf(await world.use('subscription test', { subscription: String(gone.id) }))).toMatch(/channel.*is gone/);
   });

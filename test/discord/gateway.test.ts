@@ -1,4 +1,4 @@
-import { SlashCommandBuilder } from 'discord.js';
+import { ChannelType, SlashCommandBuilder } from 'discord.js';
 import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { commands } from '../../commands/index.ts';
@@ -171,6 +171,13 @@ it('tells of changed channels and roles, and of real removals only', async () =>
   await told(['changed', harbor.id, null]);
   discord.act({ do: 'channel.delete', channelId: harbor.whales });
   await told(['channel removed', harbor.id, harbor.whales]);
+  const thread = (type: number) =>
+    discord.act({ do: 'channel.create', guildId: harbor.id, parentId: harbor.general, name: 'talk', type }).id!;
+  const [open, closed] = [thread(ChannelType.PublicThread), thread(ChannelType.PrivateThread)];
+  await until(() => gateway.client()!.channels.cache.has(open));
+  expect(changes).toEqual([]);
+  discord.act({ do: 'message.send', channelId: closed, userId: seed.ada, content: `<@${seed.bot}> come in` });
+  await told(['changed', harbor.id, closed]);
   discord.act({ do: 'guild.unavailable', guildId: orchid.id });
   discord.act({ do: 'guild.available', guildId: orchid.id });
   discord.act({ do: 'guild.remove', guildId: harbor.id });

@@ -203,6 +203,27 @@ it('a bot that is given another role tells that its permissions may have changed
   await told.close();
 });
 
+it('a bot that is let into a private thread, for the first time or again, tells of that', async () => {
+  const told = await startRelay();
+  const changed: unknown[][] = [];
+  const connected = await connect(told.apiUrl, true, { onChannelChange: (...change) => void changed.push(change) });
+  changed.length = 0;
+  const thread = { id: '2100000000000000007', guild_id: GUILD, parent_id: CHANNEL, type: 12, name: 'inner circle' };
+  const member = { id: thread.id, user_id: '2100000000000000009', join_timestamp: '2026-01-01T00:00:00Z', flags: 0 };
+  for (const times of [1, 2]) {
+    told.tell('THREAD_CREATE', { ...thread, member });
+    if (times === 2)
+      told.tell('THREAD_MEMBERS_UPDATE', { id: thread.id, guild_id: GUILD, member_count: 2, added_members: [member] });
+    while (changed.length < times) await new Promise((done) => setImmediate(done));
+  }
+  expect(changed).toEqual([
+    [GUILD, thread.id],
+    [GUILD, thread.id],
+  ]);
+  await connected.close();
+  await told.close();
+});
+
 it.each([
   ['a token that was reset', 4004, 'unauthorized', [false]],
   ['anything else that keeps the bot out', 4014, 'away', []],
