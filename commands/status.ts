@@ -10,6 +10,9 @@ import { refusedFor } from './parts/project.ts';
 import { ago, fullAddress, note, prose } from './parts/reply.ts';
 import { subscriptionsOf } from './parts/subscriptions.ts';
 
+/** Characters of a field, of which Discord takes 1,024, without its last line, which counts what is left out. */
+const FIELD_MOST = 950;
+
 /** How alerts stand in this server. */
 export const status = {
   data: define('status', 'Last event, what waits, what stopped'),
@@ -99,7 +102,9 @@ function silenceLines(silences: readonly Silence[], { t, settings }: CommandCont
       ago: ago(lastEventAt),
     }),
   );
-  if (silences.length > most) lines.push(t('status.more', { count: silences.length - most }));
+  // Links take as much room as the explorer's root is long.
+  while (lines.join('\n').length > FIELD_MOST) lines.pop();
+  if (silences.length > lines.length) lines.push(t('status.more', { count: silences.length - lines.length }));
   return lines.join('\n');
 }
 

@@ -97,7 +97,7 @@ export function linksOf(t: Translate, { rows }: Provider, number: number, most: 
       .matchAll(/\[([^\]]{0,200})\]\(([^)]{1,700})\)/g)) {
       const [target = ''] = inner.trim().replace(/^</, '').split(/[\s>]/);
       const url = URL.canParse(target) ? new URL(target) : null;
-      if (url?.protocol !== 'https:' || url.username || url.password || url.href.length > 512) continue;
+      if (url?.protocol !== 'https:' || url.username || url.password) continue;
       if (!isLinkable(url.href)) continue;
       // 80 characters fit; the host is what must be seen whole.
       const host = url.hostname.slice(-50);

@@ -42,7 +42,7 @@ const LINKED_HOST = /^(localhost|[\d.]+|([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z][a-z
 
 /** Whether Discord takes a link to this page in an embed or a button; with any other it refuses the whole message. */
 export function isLinkable(url: string): boolean {
-  return URL.canParse(url) && LINKED_HOST.test(new URL(url).hostname);
+  return url.length <= 512 && URL.canParse(url) && LINKED_HOST.test(new URL(url).hostname);
 }
 
 /** At most so many characters: no surrogate pair is cut in two, which is no JSON, and inline code is closed. */

@@ -67,8 +67,11 @@ describe('/provider search', () => {
     expect(textOf(answer)).toContain('### 1. `Acme`');
     expect(linksOf(answer).map(({ url }) => url)).toEqual(['https://c.example/docs']);
     directory([]);
-    world.parts.discovery = { ...discovery, directoryUrl: () => 'http://directory:4000/toolbox/none' };
-    expect(linksOf(await world.use('provider search', { category: 'brandnew' }))).toEqual([]);
+    for (const page of ['http://directory:4000/toolbox/none', `https://directory.example/?${'s'.repeat(490)}`]) {
+      world.parts.discovery = { ...discovery, directoryUrl: () => page };
+      const empty = await world.use('provider search', { category: 'brandnew' });
+      expect([textOf(empty).includes('noted as'), linksOf(empty)]).toEqual([false, []]);
+    }
   });
 
   it('passes search and provider on, and a new category', async () => {

@@ -269,6 +269,19 @@ describe('/setup check', () => {
 });
 
 describe('/status', () => {
+  it('names as many silent addresses as have room, however long the explorer’s links are', async () => {
+    const { settings } = world.parts;
+    world.parts.settings = { ...settings, explorerUrl: `https://${'explorer.'.repeat(10)}example` };
+    const longAgo = world.clock.now - 90 * 86_400_000;
+    for (let n = 1; n <= 6; n++) {
+      const { id } = await world.subscribe({ address: `0x${String(n).repeat(40)}` });
+      await world.store.subscriptions.change(harbor.id, id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
+    }
+    expect(textOf(await world.use('status'))).toMatch(/Unusually silent\n(\[`0x\d{40}`\].*\n){3,4}…and [23] more/);
+    world.parts.settings = settings;
+    await world.parts.eraseServer(harbor.id);
+  });
+
   it('shows this server’s figures only', async () => {
     await world.parts.eraseServer(harbor.id);
     const { id } = await world.subscribe({ channelId: harbor.general });
