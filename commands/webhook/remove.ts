@@ -19,6 +19,8 @@ interface Wish {
   addresses: AddressText[];
   /** Whose events the webhook brings; an earlier version did not note it. */
   scope?: number;
+  /** The subscriptions that the button after it offers to remove. */
+  silent?: number[];
 }
 
 /** The names under which the steps stand in the audit log. */
@@ -86,8 +88,9 @@ export const confirmButton: Button = {
         perhaps ? t('webhook.remove.perhaps') : null,
       ]);
     }
-    const done = await record(interaction, context, REMOVED, { ...wish, addresses: free, outcome: answer });
     const { silent } = quiet;
+    const detail = { ...wish, addresses: free, outcome: answer, silent: silent.map(({ id }) => id) };
+    const done = await record(interaction, context, REMOVED, detail);
     const offer = press(
       t('webhook.remove.alsoHere', { count: silent.length }),
       `webhook:forget:${done}`,
@@ -117,14 +120,15 @@ export const cancelButton: Button = {
   },
 };
 
-/** `webhook:forget:<entry>`: the subscriptions here that fell silent. */
+/** `webhook:forget:<entry>`: the subscriptions here that fell silent, none that was added since. */
 export const forgetButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
     const wish = await takeUp(interaction, context, entry, REMOVED, FORGOTTEN);
     const { scope } = await projectOf(context, interaction.guildId);
-    const { silent } = await standing(wish.addresses, interaction, wish.scope ?? scope, context);
+    const there = await standing(wish.addresses, interaction, wish.scope ?? scope, context);
+    const silent = there.silent.filter(({ id }) => wish.silent?.includes(id));
     for (const { id } of silent) await context.store.subscriptions.remove(interaction.guildId, id);
     const { t } = context;
     return note('good', t('webhook.remove.forgotten', { count: silent.length }), silentNames(t, silent));
