@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
+import { ALERTS, HARBOR, type Pipeline, startPipeline, TREASURY } from './harness.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -9,14 +9,12 @@ let pipeline: Pipeline;
 beforeEach(async () => {
   pipeline = await startPipeline();
   await pipeline.watch(TREASURY, ALERTS);
-  await send(1);
+  await pipeline.pay(1);
   await settled();
   pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS, permissions: ['ReadMessageHistory'] });
 });
 afterEach(() => pipeline.close());
 
-const shown = () => pipeline.lines(ALERTS).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
-const send = (units: number) => pipeline.receive(payment({ value: String(units * 1_000_000) }));
 const settled = () => pipeline.turnUntil(pipeline.settled);
 const untroubled = async () => expect(await pipeline.store.outbox.troubled(HARBOR)).toEqual([]);
 
@@ -33,9 +31,9 @@ describe('an answer that is lost in a channel whose history cannot be read, long
       path: MESSAGES,
       forMs: 20 * MINUTE,
     });
-    for (const n of [2, 3]) await send(n);
+    for (const n of [2, 3]) await pipeline.pay(n);
     await pipeline.pass(22 * MINUTE);
-    expect(shown()).toEqual(['1', '2', '3']);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '3']);
     await untroubled();
   });
 
@@ -49,23 +47,23 @@ describe('an answer that is lost in a channel whose history cannot be read, long
       await pipeline.pass(10 * MINUTE, MINUTE);
       pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
       away();
-      for (const n of [2, 3]) await send(n);
+      for (const n of [2, 3]) await pipeline.pay(n);
       await settled();
-      expect(shown()).toEqual(['1', '2', '2', '3']);
+      expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '2', '3']);
       await untroubled();
     },
   );
 
   it('time and again is followed by few repeats, and at last by a dead letter; what comes then is told', async () => {
     const lost = pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES });
-    await send(2);
+    await pipeline.pay(2);
     await pipeline.pass(80 * HOUR, 15 * MINUTE);
     expect((await pipeline.backlog()).deadLetters).toBe(1);
-    expect(shown().length).toBeLessThan(24);
+    expect(pipeline.numbers(ALERTS).length).toBeLessThan(24);
     lost.clear();
-    await send(3);
+    await pipeline.pay(3);
     await settled();
-    expect(shown().at(-1)).toBe('3');
+    expect(pipeline.numbers(ALERTS).at(-1)).toBe('3');
     await untroubled();
   });
 });

@@ -24,9 +24,6 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-const shown = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
-const send = (units: number) => pipeline.receive(payment({ value: String(units * 1_000_000) }));
-
 describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
   /** Sets the clock, with half a minute before each time. */
   async function turmoil(): Promise<void> {
@@ -47,22 +44,22 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
 
   it('lengthens no wait for a channel by more than itself once again', async () => {
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
-    await send(1);
+    await pipeline.pay(1);
     await turmoil();
     fault.clear();
-    await pipeline.turnUntil(() => shown(ALERTS).length === 1, 180);
-    await send(2);
-    await pipeline.turnUntil(() => shown(ALERTS).length === 2, 1);
-    expect(shown(ALERTS)).toEqual(['1', '2']);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1, 180);
+    await pipeline.pay(2);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2, 1);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
   });
 
   it('lengthens no breaker by more than itself once again', async () => {
     await pipeline.watch(TREASURY, WHALES);
     const fault = pipeline.discord.fault({ fault: { kind: 'cloudflare', status: 403 }, path: MESSAGES });
-    await send(1);
+    await pipeline.pay(1);
     await turmoil();
     fault.clear();
-    await pipeline.turnUntil(() => [...shown(ALERTS), ...shown(WHALES)].length === 2, 300);
+    await pipeline.turnUntil(() => [...pipeline.numbers(ALERTS), ...pipeline.numbers(WHALES)].length === 2, 300);
     expect(pipeline.deliverer.state().breaker).toBe(false);
   });
 
@@ -72,12 +69,12 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
     const [before = 0, ...after] = jumps;
     // Sent while the clock is wrong already, when it is set twice.
     if (after.length > 0) pipeline.jump(before);
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.pass(10 * MINUTE);
     pipeline.jump(after[0] ?? before);
-    await send(2);
-    await pipeline.turnUntil(() => shown(ALERTS).length >= 2, 1_800);
-    expect(shown(ALERTS)).toEqual(['1', '2']);
+    await pipeline.pay(2);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length >= 2, 1_800);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
   });
 });
 
@@ -132,8 +129,8 @@ describe('the budget of requests', () => {
 it('a digest that was put off by a clock a year ahead is told at the next start', async () => {
   await pipeline.watch(TREASURY, WHALES, { digest: 'daily' });
   pipeline.jump(365 * DAY);
-  await send(1);
-  await pipeline.turnUntil(() => shown(ALERTS).length === 1, 60);
+  await pipeline.pay(1);
+  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1, 60);
   pipeline.jump(-365 * DAY);
   await pipeline.restart();
   await pipeline.turnUntil(() => pipeline.discord.messages(WHALES).length === 1, 60);

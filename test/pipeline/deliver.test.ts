@@ -21,33 +21,31 @@ beforeEach(async () => {
 afterEach(() => pipeline.close());
 
 const MESSAGES = '/channels/:channel/messages';
-const shown = (channel: string) => pipeline.lines(channel).flatMap(({ title }) => /· ([\d,]+)/.exec(title)?.[1] ?? []);
 const posts = (channel: string): RequestRecord[] =>
   pipeline.discord
     .requests()
     .filter(({ method, path }) => method === 'POST' && path.includes(`/channels/${channel}/messages`));
-const send = (units: number) => pipeline.receive(payment({ value: String(units * 1_000_000) }));
 
 describe('messages', () => {
   it('are shared by a burst, as many lines each as fit, in order', async () => {
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.turnUntil(() => posts(ALERTS).length === 1);
-    for (let n = 2; n <= 26; n++) await send(n);
+    for (let n = 2; n <= 26; n++) await pipeline.pay(n);
     await pipeline.routed();
-    await pipeline.turnUntil(() => shown(ALERTS).length === 26);
-    expect(shown(ALERTS)).toEqual(Array.from({ length: 26 }, (_, n) => String(n + 1)));
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 26);
+    expect(pipeline.numbers(ALERTS)).toEqual(Array.from({ length: 26 }, (_, n) => String(n + 1)));
     // One that was under way, then up to ten lines and 6,000 characters each.
     expect(pipeline.discord.messages(ALERTS)).toHaveLength(4);
   });
 
   it('speak the language that the server has in Discord, until another one is chosen', async () => {
     await pipeline.store.servers.noteLocale(HARBOR, 'de');
-    await send(1);
-    await pipeline.turnUntil(() => shown(ALERTS).length === 1);
+    await pipeline.pay(1);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
     await pipeline.store.servers.change(HARBOR, { language: 'en-US' });
-    await send(2);
-    await pipeline.turnUntil(() => shown(ALERTS).length === 2);
+    await pipeline.pay(2);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2);
     const titles = pipeline.lines(ALERTS).map(({ title }) => title.split(' · ')[0]);
     expect(titles).toEqual(['📥 Eingang', '📥 Incoming']);
   });
@@ -55,7 +53,7 @@ describe('messages', () => {
   it('mention the role of a subscription and nothing else', async () => {
     await pipeline.watch(TREASURY, WHALES, { mention: '1100000000000000102' });
     await pipeline.receive(payment({ tokenSymbol: '@everyone <@&1>' }));
-    await pipeline.turnUntil(() => shown(WHALES).length === 1);
+    await pipeline.turnUntil(() => pipeline.numbers(WHALES).length === 1);
     expect(pipeline.discord.messages(WHALES)[0]!.message.content).toBe('<@&1100000000000000102>');
     expect(pipeline.lines(WHALES)[0]!.text).not.toContain('everyone');
   });
@@ -63,7 +61,7 @@ describe('messages', () => {
   it('tell what a subscription was to be told, also when it is removed before that', async () => {
     await pipeline.watch(USDC, ALERTS);
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
-    await send(7);
+    await pipeline.pay(7);
     await pipeline.turnUntil(() => posts(ALERTS).length === 1);
     for (const change of [{}, { from: TREASURY, to: ALICE }]) await pipeline.receive(payment(change));
     await pipeline.routed();
@@ -82,11 +80,11 @@ describe('messages', () => {
     const bodies = [payment(), payment()].map((body) => Buffer.from(JSON.stringify(body)));
     const receivedAt = pipeline.clock.now();
     await pipeline.store.inbox.append(bodies.map((body) => ({ scope: 0, receivedAt, body })));
-    await send(3);
+    await pipeline.pay(3);
     await pipeline.turnUntil(pipeline.settled);
     const contents = pipeline.discord.messages(WHALES).map(({ message }) => message.content);
     expect(contents.filter((content) => content.includes('<@&'))).toEqual(['<@&1100000000000000102>']);
-    expect([contents.length > 1, shown(WHALES).length]).toEqual([true, 3]);
+    expect([contents.length > 1, pipeline.numbers(WHALES).length]).toEqual([true, 3]);
   });
 });
 
@@ -107,24 +105,24 @@ describe('a fault that passes', () => {
   it.each(faults)('%s: every line once, in order', async (_name, fault) => {
     if (fault.kind === 'hang') pipeline.giveUpSoon(ALERTS);
     pipeline.discord.fault({ fault, method: 'POST', path: MESSAGES, times: 2 });
-    await send(1);
-    await send(2);
+    await pipeline.pay(1);
+    await pipeline.pay(2);
     // discord.js waits for a limit on everything by the real clock, while ours turns as fast as it can.
-    await pipeline.turnUntil(() => shown(ALERTS).length >= 2, 36_000);
-    await send(3);
-    await pipeline.turnUntil(() => shown(ALERTS).length >= 3);
-    expect(shown(ALERTS)).toEqual(['1', '2', '3']);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length >= 2, 36_000);
+    await pipeline.pay(3);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length >= 3);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '3']);
   });
 
   it('longer than Discord remembers a nonce: the message is found by its reference', async () => {
     pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
     pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES, forMs: 20 * 60_000 });
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.turnUntil(() => posts(ALERTS).length > 0);
     pipeline.clock.advance(10 * 60_000);
-    await send(2);
-    await pipeline.turnUntil(() => shown(ALERTS).length >= 2, 7_200);
-    expect(shown(ALERTS)).toEqual(['1', '2']);
+    await pipeline.pay(2);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length >= 2, 7_200);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
   });
 
   it('and others before and after it, also of the search: what may be there is looked for all the same', async () => {
@@ -135,19 +133,19 @@ describe('a fault that passes', () => {
       pipeline.discord.fault({ fault: page, method: 'POST', path: MESSAGES, times: 1 }),
       pipeline.discord.fault({ fault: page, method: 'GET', path: MESSAGES, times: 1 }),
     ];
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.turnUntil(pipeline.settled);
-    expect([shown(ALERTS), ...faults.map(({ hits }) => hits)]).toEqual([['1'], 1, 1, 1, 1]);
+    expect([pipeline.numbers(ALERTS), ...faults.map(({ hits }) => hits)]).toEqual([['1'], 1, 1, 1, 1]);
   });
 
   it('and a process that ends in the middle: the next one goes on where it was', async () => {
     pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
-    await send(1);
-    await pipeline.turnUntil(() => shown(ALERTS).length === 1);
+    await pipeline.pay(1);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
     await pipeline.restart();
-    await send(2);
-    await pipeline.turnUntil(() => shown(ALERTS).length >= 2);
-    expect(shown(ALERTS)).toEqual(['1', '2']);
+    await pipeline.pay(2);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length >= 2);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
   });
 });
 
@@ -156,7 +154,7 @@ describe('a breaker', () => {
     await pipeline.watch(TREASURY, WHALES);
     await pipeline.watch(TREASURY, GENERAL);
     const fault = pipeline.discord.fault({ fault: { kind: 'cloudflare', status: 403 }, path: MESSAGES });
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.turnUntil(() => posts(ALERTS).length + posts(WHALES).length + posts(GENERAL).length >= 3);
     const before = pipeline.discord.requests().length;
     await pipeline.turnUntil(() => pipeline.discord.requests().length > before, 120);
@@ -164,7 +162,10 @@ describe('a breaker', () => {
     await pipeline.routed();
     expect(pipeline.discord.requests().length).toBe(before + 1);
     fault.clear();
-    await pipeline.turnUntil(() => [ALERTS, WHALES, GENERAL].every((channel) => shown(channel).length === 1), 7_200);
+    await pipeline.turnUntil(
+      () => [ALERTS, WHALES, GENERAL].every((channel) => pipeline.numbers(channel).length === 1),
+      7_200,
+    );
   });
 });
 
@@ -172,22 +173,22 @@ describe('a channel that cannot be written to', () => {
   it('without permissions is parked, holds nobody up, and is served once it may be', async () => {
     await pipeline.watch(TREASURY, WHALES);
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
-    await send(1);
-    await pipeline.turnUntil(() => shown(WHALES).length === 1);
+    await pipeline.pay(1);
+    await pipeline.turnUntil(() => pipeline.numbers(WHALES).length === 1);
     await pipeline.turnUntil(async () => (await pipeline.store.outbox.troubled(HARBOR)).length === 1);
     expect(await pipeline.store.outbox.troubled(HARBOR)).toMatchObject([{ channelId: ALERTS, state: 'parked' }]);
-    await send(2);
-    await pipeline.turnUntil(() => shown(WHALES).length === 2);
+    await pipeline.pay(2);
+    await pipeline.turnUntil(() => pipeline.numbers(WHALES).length === 2);
     expect(posts(ALERTS)).toHaveLength(1);
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    await pipeline.turnUntil(() => shown(ALERTS).length === 2);
-    expect(shown(ALERTS)).toEqual(['1', '2']);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
     expect(await pipeline.store.outbox.troubled(HARBOR)).toEqual([]);
   });
 
   it('because it was deleted is paused and its subscriptions stay', async () => {
     pipeline.discord.act({ do: 'channel.delete', channelId: ALERTS });
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.turnUntil(async () => (await pipeline.store.outbox.troubled(HARBOR)).length === 1);
     expect(await pipeline.store.outbox.troubled(HARBOR)).toMatchObject([{ state: 'paused' }]);
     expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(1);
@@ -197,9 +198,9 @@ describe('a channel that cannot be written to', () => {
 describe('a line that Discord refuses', () => {
   it('in every form becomes a dead letter that can be replayed; the others are shown', async () => {
     pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.turnUntil(() => posts(ALERTS).length === 1);
-    for (const n of [2, 3, 4, 5]) await send(n);
+    for (const n of [2, 3, 4, 5]) await pipeline.pay(n);
     await pipeline.routed();
     // Refuses whatever comes next until one single line is left over: batch, halves, the line, the plain line.
     pipeline.discord.fault({
@@ -210,13 +211,13 @@ describe('a line that Discord refuses', () => {
       times: 4,
     });
     await pipeline.turnUntil(async () => (await pipeline.backlog()).deadLetters === 1);
-    await pipeline.turnUntil(() => shown(ALERTS).length === 4);
-    expect(shown(ALERTS)).toEqual(['1', '3', '4', '5']);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 4);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '5']);
     const [letter] = await pipeline.store.outbox.deadLetters(10);
     expect(letter!.reason).toContain('50035');
     expect(await pipeline.store.outbox.replay(letter!.id, pipeline.clock.now())).toBe(true);
     await pipeline.restart();
-    await pipeline.turnUntil(() => shown(ALERTS).length === 5);
-    expect(shown(ALERTS).at(-1)).toBe('2');
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 5);
+    expect(pipeline.numbers(ALERTS).at(-1)).toBe('2');
   });
 });

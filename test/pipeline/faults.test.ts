@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fault } from '../../sandbox/discord/index.ts';
-import { ALERTS, GENERAL, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { ALERTS, GENERAL, type Pipeline, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const MESSAGES = '/channels/:channel/messages';
 const CHANNELS = [ALERTS, WHALES, GENERAL];
@@ -11,9 +11,6 @@ beforeEach(async () => {
   for (const channel of CHANNELS) await pipeline.watch(TREASURY, channel);
 });
 afterEach(() => pipeline.close());
-
-const shown = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
-const send = (units: number) => pipeline.receive(payment({ value: String(units * 1_000_000) }));
 
 /** Faults that tell of one request, or of one channel. */
 const local: [string, Fault][] = [
@@ -43,23 +40,26 @@ describe('in one channel', () => {
       const began = pipeline.clock.now();
       const active = pipeline.discord.fault({ fault, path: MESSAGES, method: 'POST', channelId: ALERTS });
       for (const n of [1, 2, 3]) {
-        await send(n);
-        await pipeline.turnUntil(() => shown(WHALES).length === n && shown(GENERAL).length === n, 1);
+        await pipeline.pay(n);
+        await pipeline.turnUntil(
+          () => pipeline.numbers(WHALES).length === n && pipeline.numbers(GENERAL).length === n,
+          1,
+        );
       }
       expect(pipeline.clock.now() - began).toBeLessThan(3_000);
       expect(active.hits).toBeGreaterThan(0);
       expect(await pipeline.settled()).toBe(false);
       active.clear();
       await pipeline.turnUntil(pipeline.settled);
-      expect(CHANNELS.map(shown)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
+      expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
     },
   );
 
   it.each(everywhere)('%s: everything pauses, then every channel shows every line once, in order', async (_, fault) => {
     pipeline.discord.fault({ fault, path: MESSAGES, method: 'POST', channelId: ALERTS, times: 2 });
-    for (const n of [1, 2, 3]) await send(n);
+    for (const n of [1, 2, 3]) await pipeline.pay(n);
     await pipeline.turnUntil(pipeline.settled);
-    expect(CHANNELS.map(shown)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
+    expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
   });
 });
 
@@ -68,12 +68,12 @@ describe('everywhere', () => {
     if (fault.kind === 'hang') pipeline.giveUpSoon(...CHANNELS);
     const active = pipeline.discord.fault({ fault, times: 7 });
     for (const n of [1, 2, 3]) {
-      await send(n);
+      await pipeline.pay(n);
       await pipeline.pass(1_000);
     }
     await pipeline.turnUntil(pipeline.settled, 7_200);
     // Searches for messages that may have come through are met by it as well.
     expect(active.hits).toBe(7);
-    expect(CHANNELS.map(shown)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
+    expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
   });
 });

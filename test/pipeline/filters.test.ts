@@ -12,9 +12,6 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-const amounts = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
-const send = (units: number, change: object = {}, scope = 0) =>
-  pipeline.receive(payment({ value: String(units * 1_000_000), ...change }), 0, scope);
 const outcomes = () =>
   pipeline.rows<{ outcome: string }>('SELECT outcome FROM decisions ORDER BY id').map(({ outcome }) => outcome);
 
@@ -25,11 +22,11 @@ describe('what is hidden', () => {
       await pipeline.watch(ALICE, WHALES, { minimum: '6' }),
     ];
     const at = pipeline.clock.now();
-    await send(5);
-    await send(0);
+    await pipeline.pay(5);
+    await pipeline.pay(0);
     await pipeline.idle();
-    expect(amounts(ALERTS)).toEqual(['5']);
-    expect(amounts(WHALES)).toEqual([]);
+    expect(pipeline.numbers(ALERTS)).toEqual(['5']);
+    expect(pipeline.numbers(WHALES)).toEqual([]);
     const columns = 'guild_id, channel_id, subscription_id, address, outcome, at';
     const row = { guild_id: HARBOR, at };
     const [ours, theirs] = [
@@ -51,14 +48,14 @@ describe('what is hidden', () => {
     pipeline.rows(
       `INSERT INTO token_mutes VALUES ('${HARBOR}', '${USDC}', ${until}), ('${HARBOR}', 'native', ${until})`,
     );
-    await send(1);
-    await send(2, { tokenAddress: null, tokenType: 'COIN' });
+    await pipeline.pay(1);
+    await pipeline.pay(2, { tokenAddress: null, tokenType: 'COIN' });
     await pipeline.routed();
     pipeline.clock.advance(HOUR);
-    await send(3);
+    await pipeline.pay(3);
     await pipeline.idle();
-    expect(amounts(ALERTS)).toEqual(['3']);
-    expect(amounts(ORCHID_ALERTS)).toHaveLength(3);
+    expect(pipeline.numbers(ALERTS)).toEqual(['3']);
+    expect(pipeline.numbers(ORCHID_ALERTS)).toHaveLength(3);
     expect(outcomes().filter((outcome) => outcome !== 'matched')).toEqual(['token-muted', 'token-muted']);
   });
 });
@@ -69,12 +66,12 @@ it('a server with a project of its own hears that project alone, all others the 
   pipeline.rows(
     `INSERT INTO projects (id, guild_id, project_id, sealed, updated_by, updated_at) VALUES (7, '${ORCHID}', 'p', x'', '', 0)`,
   );
-  await send(1);
-  await send(2, {}, 7);
-  await send(3, {}, 8);
+  await pipeline.pay(1);
+  await pipeline.pay(2, {}, 7);
+  await pipeline.pay(3, {}, 8);
   await pipeline.idle();
-  expect(amounts(ALERTS)).toEqual(['1']);
-  expect(amounts(ORCHID_ALERTS)).toEqual(['2']);
+  expect(pipeline.numbers(ALERTS)).toEqual(['1']);
+  expect(pipeline.numbers(ORCHID_ALERTS)).toEqual(['2']);
   expect(outcomes()).toEqual(['matched', 'matched']);
 });
 
@@ -82,7 +79,7 @@ it('an address’s rhythm is learned from what comes, and a silence that was tol
   const id = await pipeline.watch(TREASURY, ALERTS, { direction: 'outgoing' });
   const after = async (ms: number) => {
     pipeline.clock.advance(ms);
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.routed();
     while (await pipeline.store.rhythms.count());
     return pipeline.store.subscriptions.get(HARBOR, id);

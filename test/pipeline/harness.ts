@@ -42,6 +42,8 @@ export interface Pipeline {
   watch(address: AddressText, channelId: string, more?: Partial<NewSubscription>): Promise<number>;
   /** Stores a body as if it had been answered `answered` ms after it came (null: never). */
   receive(event: object | string, answered?: number | null, scope?: number): Promise<void>;
+  /** Stores a payment of so many USDC from Alice to the treasury. */
+  pay(units: number, change?: object, scope?: number): Promise<void>;
   /** The rows that a query gives, in a connection of its own. */
   rows<Row = Record<string, unknown>>(sql: string): Row[];
   /** What waits, what was set aside and what could not be told, once whoever wrote it has heard so too. */
@@ -60,6 +62,8 @@ export interface Pipeline {
   forget(ms?: number): Promise<void>;
   /** Every line that a channel shows. */
   lines(channelId: string): { title: string; text: string }[];
+  /** The number in the title of each line that has one: how much moved, or how many transfers a digest counts. */
+  numbers(channelId: string): string[];
   restart(): Promise<void>;
   close(): Promise<void>;
 }
@@ -154,6 +158,20 @@ export async function startPipeline({
     await running.deliverer.idle();
   };
 
+  const receive: Pipeline['receive'] = async (event, answered = 0, scope = 0) => {
+    const body = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event));
+    const receivedAt = arrivals();
+    const [id] = await running.store.inbox.append([{ scope, receivedAt, body }]);
+    outcomes.set(id!, answered === null ? null : receivedAt + answered);
+    running.router.nudge([{ id: id!, scope, receivedAt, body: body.toString() }]);
+  };
+  const lines: Pipeline['lines'] = (channelId) =>
+    discord
+      .messages(channelId)
+      .flatMap(({ message }) =>
+        message.embeds.map((embed) => ({ title: embed.title ?? '', text: JSON.stringify(embed) })),
+      );
+
   return {
     clock,
     jump(ms) {
@@ -185,13 +203,8 @@ export async function startPipeline({
       if (added.status !== 'added') throw new Error(added.status);
       return added.subscription.id;
     },
-    async receive(event, answered = 0, scope = 0) {
-      const body = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event));
-      const receivedAt = arrivals();
-      const [id] = await running.store.inbox.append([{ scope, receivedAt, body }]);
-      outcomes.set(id!, answered === null ? null : receivedAt + answered);
-      running.router.nudge([{ id: id!, scope, receivedAt, body: body.toString() }]);
-    },
+    receive,
+    pay: (units, change = {}, scope = 0) => receive(payment({ value: String(units * 1_000_000), ...change }), 0, scope),
     rows<Row>(sql: string) {
       const db = new Database(file);
       try {
@@ -232,13 +245,8 @@ export async function startPipeline({
       do at = await running.store.pruning.step(clock.now() - ms, at);
       while (at);
     },
-    lines(channelId) {
-      return discord
-        .messages(channelId)
-        .flatMap(({ message }) =>
-          message.embeds.map((embed) => ({ title: embed.title ?? '', text: JSON.stringify(embed) })),
-        );
-    },
+    lines,
+    numbers: (channelId) => lines(channelId).flatMap(({ title }) => /· ([\d,]+)/.exec(title)?.[1] ?? []),
     async restart() {
       await stop();
       running = await start();

@@ -18,8 +18,7 @@ afterEach(() => pipeline.close());
 
 let serial = 0;
 const hash = () => `0x${`${++serial}`.padStart(64, 'e')}`;
-const receive = (txHash: string, units: number) =>
-  pipeline.receive(payment({ txHash, value: String(units * 1_000_000) }));
+const receive = (txHash: string, units: number) => pipeline.pay(units, { txHash });
 const send = async (txHash: string, units: number) => {
   await receive(txHash, units);
   await pipeline.idle();
@@ -103,7 +102,7 @@ describe('alerts of one transaction', () => {
     const tx = hash();
     for (let n = 1; n <= 40; n++) {
       const from = `0x${n.toString(16).padStart(40, '7')}`;
-      await pipeline.receive(payment({ txHash: tx, from, value: String(n * 1_000_000) }));
+      await pipeline.pay(n, { txHash: tx, from });
       await pipeline.idle();
       // Requests are spread over the second.
       if (n % 5 === 0) await pipeline.pass(1_000);

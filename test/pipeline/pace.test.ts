@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Fault, ManualClock } from '../../sandbox/discord/index.ts';
 import type { Outcome, Sender } from '../../src/discord/sender.ts';
 import { backoff, createPace, type Leaving } from '../../src/pipeline/pace.ts';
-import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { ALERTS, GENERAL, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -16,8 +16,6 @@ const start = async (sender?: (real: Sender) => Sender) => {
   onTestFinished(() => pipeline.close());
 };
 
-const shown = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
-const send = (units: number) => pipeline.receive(payment({ value: String(units * 1_000_000) }));
 const posts = () => pipeline.discord.requests().filter(({ method }) => method === 'POST');
 const watchAll = async () => {
   for (const channel of CHANNELS) await pipeline.watch(TREASURY, channel);
@@ -35,12 +33,12 @@ describe('the breaker', () => {
       await start();
       await pipeline.watch(TREASURY, ALERTS);
       const active = pipeline.discord.fault({ fault, path: MESSAGES });
-      await send(1);
+      await pipeline.pay(1);
       await pipeline.idle();
       expect(pipeline.deliverer.state().breaker).toBe(true);
       // The others have something to send as well, and are held back.
       for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
-      await send(2);
+      await pipeline.pay(2);
       await pipeline.pass(46 * MINUTE);
       const times = posts().map(({ at }) => Date.parse(at));
       const gaps = times.slice(1).map((time, n) => Math.round((time - times[n]!) / MINUTE));
@@ -50,16 +48,16 @@ describe('the breaker', () => {
       expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(3);
 
       active.clear();
-      await pipeline.turnUntil(() => CHANNELS.flatMap(shown).length === 4);
-      expect(CHANNELS.map(shown)).toEqual([['1', '2'], ['2'], ['2']]);
+      await pipeline.turnUntil(() => CHANNELS.flatMap(pipeline.numbers).length === 4);
+      expect(CHANNELS.map(pipeline.numbers)).toEqual([['1', '2'], ['2'], ['2']]);
       expect(pipeline.deliverer.state().breaker).toBe(false);
       // The next one begins with a minute again.
       const again = pipeline.discord.fault({ fault, path: MESSAGES, times: 1 });
       const before = pipeline.clock.now();
-      await send(3);
+      await pipeline.pay(3);
       await pipeline.idle();
       expect(again.hits).toBe(1);
-      await pipeline.turnUntil(() => CHANNELS.flatMap(shown).length === 7);
+      await pipeline.turnUntil(() => CHANNELS.flatMap(pipeline.numbers).length === 7);
       expect(Math.round((pipeline.clock.now() - before) / MINUTE)).toBe(1);
     },
   );
@@ -70,12 +68,12 @@ describe('a token that Discord refuses', () => {
     await start();
     await watchAll();
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 401, code: 0 } });
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.idle();
     expect(pipeline.deliverer.state().authorised).toBe(false);
     const first = posts().length;
     expect(first).toBeLessThanOrEqual(CHANNELS.length);
-    await send(2);
+    await pipeline.pay(2);
     await pipeline.pass(30 * MINUTE);
     const tried = posts().length - first;
     expect([tried >= 2, tried <= 10]).toEqual([true, true]);
@@ -85,8 +83,8 @@ describe('a token that Discord refuses', () => {
       channels: { parked: 0, paused: 0 },
     });
     fault.clear();
-    await pipeline.turnUntil(() => CHANNELS.every((channel) => shown(channel).length === 2));
-    expect(CHANNELS.map(shown)).toEqual(CHANNELS.map(() => ['1', '2']));
+    await pipeline.turnUntil(() => CHANNELS.every((channel) => pipeline.numbers(channel).length === 2));
+    expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2']));
     expect(pipeline.deliverer.state().authorised).toBe(true);
   });
 });
@@ -130,7 +128,7 @@ describe('refused requests', () => {
     }
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 403, code: 50013 }, path: MESSAGES });
     const began = pipeline.clock.now();
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.pass(9 * MINUTE);
     // What was under way with the 500th was under way.
     expect(posts().length).toBeGreaterThanOrEqual(500);
@@ -177,31 +175,31 @@ describe('waiting before the next try', () => {
     const { asked, sender } = scripted(limited(false));
     await start(sender);
     await pipeline.watch(TREASURY, ALERTS);
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.idle();
     for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
     for (let n = 2; n <= 9; n++) {
-      await send(n);
+      await pipeline.pay(n);
       pipeline.deliverer.guildChanged(HARBOR);
       await pipeline.pass(10 * SECOND);
     }
     expect(asked.filter((channel) => channel === ALERTS)).toHaveLength(1);
-    expect(shown(WHALES)).toHaveLength(8);
+    expect(pipeline.numbers(WHALES)).toHaveLength(8);
     await pipeline.pass(9 * SECOND);
     expect(asked.filter((channel) => channel === ALERTS)).toHaveLength(1);
     await pipeline.pass(SECOND);
-    expect(shown(ALERTS)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
   });
 
   it('is as long as Retry-After says where a server in trouble says so', async () => {
     const { asked, sender } = scripted({ status: 'unsure', reason: 'HTTP 503', retryAfterMs: 90 * SECOND });
     await start(sender);
     await pipeline.watch(TREASURY, ALERTS);
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.pass(89 * SECOND);
     expect(asked).toHaveLength(1);
     await pipeline.pass(2 * SECOND);
-    expect(shown(ALERTS)).toEqual(['1']);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1']);
   });
 
   it.each([
@@ -211,14 +209,14 @@ describe('waiting before the next try', () => {
     const { asked, sender } = scripted(outcome);
     await start(sender);
     await pipeline.watch(TREASURY, ALERTS);
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.idle();
     for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
-    await send(2);
+    await pipeline.pay(2);
     await pipeline.pass(89 * SECOND);
     expect(asked).toEqual([ALERTS]);
     await pipeline.pass(2 * SECOND);
-    expect(CHANNELS.map(shown)).toEqual([['1', '2'], ['2'], ['2']]);
+    expect(CHANNELS.map(pipeline.numbers)).toEqual([['1', '2'], ['2'], ['2']]);
   });
 });
 

@@ -7,9 +7,6 @@ import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES
 let pipeline: Pipeline;
 afterEach(() => pipeline.close());
 
-const shown = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
-const send = (units: number, more: object = {}) =>
-  pipeline.receive(payment({ value: String(units * 1_000_000), ...more }));
 /** Every request to Discord fails until this is called. */
 function hold(): () => void {
   const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: '/channels/**' });
@@ -27,9 +24,9 @@ it('an event that the database refuses is set aside with the reason; those besid
   await pipeline.store.inbox.append(
     rows.map((row) => ({ scope: 0, receivedAt: pipeline.clock.now(), body: Buffer.from(JSON.stringify(row)) })),
   );
-  await send(4);
-  await pipeline.turnUntil(() => shown(ALERTS).length === 3, 60);
-  expect(shown(ALERTS)).toEqual(['1', '3', '4']);
+  await pipeline.pay(4);
+  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 3, 60);
+  expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4']);
   expect(pipeline.rows('SELECT reason, CAST(body AS TEXT) AS body FROM quarantine')).toEqual([
     { reason: 'Routing failed: poison', body: JSON.stringify(bad) },
   ]);
@@ -50,18 +47,18 @@ it('a line that cannot be rendered goes out plain; the others of its channel and
   });
   for (const channel of [ALERTS, WHALES]) await pipeline.watch(TREASURY, channel);
   const release = hold();
-  await send(1);
+  await pipeline.pay(1);
   await pipeline.idle();
   const bad = payment({ value: '2000000' });
   await pipeline.receive(bad);
   const after = Array.from({ length: 30 }, (_, n) => n + 3);
-  for (const units of after) await send(units);
+  for (const units of after) await pipeline.pay(units);
   await pipeline.routed();
   release();
   await pipeline.turnUntil(pipeline.settled, 60);
   for (const channel of [ALERTS, WHALES]) {
     const messages = pipeline.discord.messages(channel).map(({ message }) => JSON.stringify(message));
-    expect(shown(channel).filter(Boolean)).toEqual(['1', ...after.map(String)]);
+    expect(pipeline.numbers(channel)).toEqual(['1', ...after.map(String)]);
     // Once it is found, messages are full again.
     expect(messages.length).toBeLessThan(14);
     expect(messages.filter((text) => text.includes(String(bad.txHash)))).toHaveLength(1);
@@ -82,20 +79,20 @@ it('a line that cannot even be rendered plain becomes a dead letter that can be 
   });
   await pipeline.watch(TREASURY, ALERTS);
   const release = hold();
-  for (const units of [1, 2, 3]) await send(units);
+  for (const units of [1, 2, 3]) await pipeline.pay(units);
   await pipeline.routed();
   release();
   await pipeline.turnUntil(pipeline.settled, 120);
-  await send(4);
-  await pipeline.turnUntil(() => shown(ALERTS).length === 3);
-  expect(shown(ALERTS)).toEqual(['1', '3', '4']);
+  await pipeline.pay(4);
+  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 3);
+  expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4']);
   const [letter] = await pipeline.store.outbox.deadLetters(10);
   expect(letter!.reason).toBe('It cannot be rendered: no words for it');
   broken = false;
   expect(await pipeline.store.outbox.replay(letter!.id, pipeline.clock.now())).toBe(true);
   pipeline.deliverer.nudge([ALERTS]);
-  await pipeline.turnUntil(() => shown(ALERTS).length === 4);
-  expect(shown(ALERTS)).toEqual(['1', '3', '4', '2']);
+  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 4);
+  expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '2']);
 });
 
 it('a message that the database does not take is no fault of its lines: they are told as ever', async () => {
@@ -112,9 +109,9 @@ it('a message that the database does not take is no fault of its lines: they are
   const rows = Array.from({ length: 7 }, () => Buffer.from(JSON.stringify(payment({ value: '9000000' }))));
   // One batch for the router: what comes is routed together.
   await pipeline.store.inbox.append(rows.map((body) => ({ scope: 0, receivedAt: pipeline.clock.now(), body })));
-  await send(8);
+  await pipeline.pay(8);
   await pipeline.turnUntil(pipeline.settled, 60);
-  expect([made, shown(ALERTS).length, pipeline.discord.messages(ALERTS).length]).toEqual([2, 8, 1]);
+  expect([made, pipeline.numbers(ALERTS).length, pipeline.discord.messages(ALERTS).length]).toEqual([2, 8, 1]);
 });
 
 it('a line that cannot be rendered anew stays as it was told, and holds up nothing', async () => {
@@ -128,12 +125,12 @@ it('a line that cannot be rendered anew stays as it was told, and holds up nothi
   await pipeline.watch(TREASURY, ALERTS);
   const event = payment({ value: '2000000' });
   await pipeline.receive(event);
-  await pipeline.turnUntil(() => shown(ALERTS).length === 1);
+  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
   broken = true;
   await pipeline.receive({ ...event, blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
-  await send(3);
-  await pipeline.turnUntil(() => shown(ALERTS).length === 2, 60);
-  expect(shown(ALERTS)).toEqual(['2', '3']);
+  await pipeline.pay(3);
+  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2, 60);
+  expect(pipeline.numbers(ALERTS)).toEqual(['2', '3']);
   expect(await pipeline.settled()).toBe(true);
 });
 
@@ -156,9 +153,9 @@ it('channels take turns: none is a round ahead of another that waits, and there 
   });
   for (const id of channels) await pipeline.watch(TREASURY, id);
   // Nobody is asked for anything for a while, and then all have as much to be told.
-  await send(1);
+  await pipeline.pay(1);
   await pipeline.idle();
-  for (let units = 2; units <= 25; units++) await send(units);
+  for (let units = 2; units <= 25; units++) await pipeline.pay(units);
   await pipeline.routed();
   const before = pipeline.discord.requests().at(-1)!.number;
   await pipeline.turnUntil(pipeline.settled, 300);
@@ -174,5 +171,5 @@ it('channels take turns: none is a round ahead of another that waits, and there 
   expect(order.map((round, n) => round - Math.floor(n / channels.length) - 1).filter((ahead) => ahead > 1)).toEqual([]);
   const seconds = Map.groupBy(posts, ({ at }) => Math.floor(Date.parse(at) / 1_000));
   expect(Math.max(...[...seconds.values()].map((list) => list.length))).toBeLessThanOrEqual(40);
-  for (const id of channels) expect(shown(id)).toHaveLength(25);
+  for (const id of channels) expect(pipeline.numbers(id)).toHaveLength(25);
 });

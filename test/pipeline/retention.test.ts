@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { ALERTS, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -13,8 +13,6 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-const send = (units: number) => pipeline.receive(payment({ value: String(units * 1_000_000) }));
-const shown = (channel: string) => pipeline.lines(channel).map(({ title }) => /· ([\d,]+)/.exec(title)?.[1]);
 const state = async () => (await pipeline.store.outbox.troubled(HARBOR)).map((channel) => channel.state);
 const letters = () => pipeline.store.outbox.deadLetters(100);
 /** When the channel was asked for anything (a message, or after two minutes whether it is there), from the first time. */
@@ -29,13 +27,13 @@ function tries(unit: number): number[] {
 describe('a channel without permissions', () => {
   beforeEach(async () => {
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.idle();
     expect(await state()).toEqual(['parked']);
   });
 
   it('is tried again after 15 minutes, an hour, and every six hours; not sooner for what comes meanwhile', async () => {
-    await send(2);
+    await pipeline.pay(2);
     await pipeline.pass(20 * HOUR, MINUTE);
     expect(tries(MINUTE)).toEqual([0, 15, 75, 435, 795, 1155]);
     expect(await letters()).toEqual([]);
@@ -45,19 +43,19 @@ describe('a channel without permissions', () => {
     await pipeline.restart();
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
     await pipeline.idle();
-    expect(shown(ALERTS)).toEqual([]);
+    expect(pipeline.numbers(ALERTS)).toEqual([]);
     pipeline.deliverer.guildChanged('another server');
     await pipeline.idle();
-    expect(shown(ALERTS)).toEqual([]);
+    expect(pipeline.numbers(ALERTS)).toEqual([]);
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
-    expect(shown(ALERTS)).toEqual(['1']);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1']);
     expect(await state()).toEqual([]);
   });
 
   it('keeps each alert for seven days; then it is a dead letter, and what is younger still waits', async () => {
     await pipeline.pass(5 * DAY, HOUR);
-    await send(2);
+    await pipeline.pay(2);
     await pipeline.pass(DAY, HOUR);
     expect(await letters()).toEqual([]);
     await pipeline.pass(DAY + 7 * HOUR, HOUR);
@@ -67,12 +65,12 @@ describe('a channel without permissions', () => {
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
-    expect(shown(ALERTS)).toEqual(['2']);
+    expect(pipeline.numbers(ALERTS)).toEqual(['2']);
     // A dead letter is told as soon as somebody asks for it.
     expect(await pipeline.store.outbox.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
     pipeline.deliverer.nudge([ALERTS]);
     await pipeline.idle();
-    expect(shown(ALERTS)).toEqual(['2', '1']);
+    expect(pipeline.numbers(ALERTS)).toEqual(['2', '1']);
   });
 
   it('is tried at once when a dead letter is put back, also beside a stopped bot', async () => {
@@ -83,17 +81,17 @@ describe('a channel without permissions', () => {
     expect(await pipeline.store.outbox.replay(letter!.id, pipeline.clock.now())).toBe(true);
     await pipeline.restart();
     await pipeline.idle();
-    expect(shown(ALERTS)).toEqual(['1']);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1']);
   });
 });
 
 describe('a channel or server that is gone', () => {
   it('keeps each alert for thirty days; then it is a dead letter, and its subscriptions stay', async () => {
     pipeline.discord.act({ do: 'channel.delete', channelId: ALERTS });
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.idle();
     // What comes then waits unsent.
-    await send(2);
+    await pipeline.pay(2);
     await pipeline.pass(29 * DAY, 6 * HOUR);
     expect(await state()).toEqual(['paused']);
     expect(await letters()).toEqual([]);
@@ -107,7 +105,7 @@ describe('a channel or server that is gone', () => {
   it('is the same for a server that removed the bot, also across restarts, until it is back', async () => {
     pipeline.deliverer.guildRemoved(HARBOR);
     pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.idle();
     expect(await state()).toEqual(['paused']);
     await pipeline.pass(2 * DAY, 6 * HOUR);
@@ -118,14 +116,14 @@ describe('a channel or server that is gone', () => {
     pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
-    expect(shown(ALERTS)).toEqual(['1']);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1']);
     expect(await state()).toEqual([]);
   });
 });
 
 it('a server that removed the bot is known to a later process too, whatever came before it', async () => {
-  await send(1);
-  await pipeline.turnUntil(() => shown(ALERTS).length === 1);
+  await pipeline.pay(1);
+  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
   pipeline.deliverer.guildRemoved(HARBOR);
   await pipeline.restart();
   expect(await state()).toEqual(['paused']);
@@ -135,19 +133,19 @@ it('a server that removed the bot is known to a later process too, whatever came
   pipeline.deliverer.guildRemoved(HARBOR);
   pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
   await pipeline.restart();
-  await send(2);
+  await pipeline.pay(2);
   await pipeline.pass(20 * DAY, 6 * HOUR);
   expect([await state(), await letters()]).toEqual([['paused'], []]);
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   pipeline.deliverer.guildChanged(HARBOR);
   await pipeline.idle();
-  expect([shown(ALERTS).at(-1), await state()]).toEqual(['2', []]);
+  expect([pipeline.numbers(ALERTS).at(-1), await state()]).toEqual(['2', []]);
 });
 
 describe('Discord that does not answer', () => {
   it('is tried with growing waits, a minute at most, for 72 hours; then the line is a dead letter', async () => {
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
-    await send(1);
+    await pipeline.pay(1);
     await pipeline.pass(5 * MINUTE);
     const times = tries(SECOND);
     expect(times.slice(1).map((time, n) => time - times[n]!)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
@@ -157,18 +155,18 @@ describe('Discord that does not answer', () => {
     expect((await letters()).map(({ reason }) => reason)).toEqual(['72 hours: HTTP 500']);
     // It holds nothing up: what comes next is told.
     fault.clear();
-    await send(2);
-    await pipeline.turnUntil(() => shown(ALERTS).length === 1);
-    expect(shown(ALERTS)).toEqual(['2']);
+    await pipeline.pay(2);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
+    expect(pipeline.numbers(ALERTS)).toEqual(['2']);
   });
 
   it('leaves the other channels alone meanwhile', async () => {
     await pipeline.watch(TREASURY, WHALES);
     pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
     for (let n = 1; n <= 3; n++) {
-      await send(n);
+      await pipeline.pay(n);
       await pipeline.pass(HOUR, 10 * MINUTE);
-      expect(shown(WHALES)).toHaveLength(n);
+      expect(pipeline.numbers(WHALES)).toHaveLength(n);
     }
   });
 });

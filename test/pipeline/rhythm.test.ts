@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
+import { ALERTS, ALICE, HARBOR, type Pipeline, startPipeline, TREASURY } from './harness.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => pipeline.close());
 
 const send = async (units = 5, change: object = {}) => {
-  await pipeline.receive(payment({ value: String(units * 1_000_000), ...change }));
+  await pipeline.pay(units, change);
   await pipeline.idle();
 };
 const titles = () => pipeline.lines(ALERTS).map(({ title }) => /Digest · \d+ transfers|· [\d,]+/.exec(title)?.[0]);
