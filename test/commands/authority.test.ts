@@ -5,7 +5,19 @@ import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { startUpstream } from '../upstream/server.ts';
 import { remember } from './ledger.ts';
-import { A, B, type CommandWorld, isPrivate, menuOf, type Shown, seed, startWorld, TOKEN, textOf } from './world.ts';
+import {
+  A,
+  B,
+  type CommandWorld,
+  isPrivate,
+  lower,
+  menuOf,
+  type Shown,
+  seed,
+  startWorld,
+  TOKEN,
+  textOf,
+} from './world.ts';
 
 const { harbor, orchid } = seed;
 const REFUSED = /you need the \*\*Manage Server\*\* permission/;
@@ -31,7 +43,7 @@ beforeAll(async () => {
   await world.use('setup server', { manager: harbor.watchers });
   world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
   id = String((await world.subscribe({ label: 'Treasury' })).id);
-  const named = { address: TOKEN.toLowerCase() as `0x${string}`, name: 'Coin', createdBy: seed.ada, at: 0 };
+  const named = { address: lower(TOKEN), name: 'Coin', createdBy: seed.ada, at: 0 };
   await world.store.labels.set(harbor.id, named, 10);
   remember(world.file, world.clock.now, [{ kind: 'erc20', token: named.address, tokenSymbol: 'T' }]);
 });

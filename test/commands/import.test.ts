@@ -6,21 +6,27 @@ import { writeFile } from '../../commands/subscription/file.ts';
 import type { InteractionState } from '../../sandbox/discord/index.ts';
 import { DEFAULT_FILTERS, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { createAttachmentReader } from '../../src/upstream/attachment.ts';
-import { A, B, buttonsOf, type CommandWorld, isPrivate, LIKE_A, seed, startWorld, TOKEN, textOf } from './world.ts';
+import {
+  A,
+  B,
+  buttonsOf,
+  type CommandWorld,
+  isPrivate,
+  LIKE_A,
+  lower,
+  seed,
+  startWorld,
+  TOKEN,
+  textOf,
+} from './world.ts';
 
 const { harbor, orchid } = seed;
-const lower = (text: string) => text.toLowerCase() as `0x${string}`;
 let world: CommandWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
 afterAll(() => world.close());
-afterEach(async () => {
-  for (const { id } of await all()) await world.store.subscriptions.remove(harbor.id, id);
-  for (const { address } of await world.store.labels.list(harbor.id)) {
-    await world.store.labels.remove(harbor.id, address);
-  }
-});
+afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 const bring = (text: string | Buffer, who = {}): Promise<InteractionState> =>
   world.use(
@@ -333,8 +339,7 @@ describe('/subscription export and import', () => {
   it('give a manager only what they see', async () => {
     await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
     await world.subscribe({ label: 'Open' });
-    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    await world.makeManager(seed.noa);
     const file = await exported({ as: seed.noa });
     expect(file).toContain('Open');
     expect(file).not.toContain('Secret');
@@ -346,7 +351,6 @@ describe('/subscription export and import', () => {
     expect(await all()).toEqual(before);
     // Who sees it changes it.
     expect(textOf(await bring(row(A, `<#${harbor.treasury}>`, 'yes')))).toContain('Secret');
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
   });
 });
 

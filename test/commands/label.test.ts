@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ALERTS, ALICE, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
 import { remember } from './ledger.ts';
-import { A, B, type CommandWorld, isPrivate, LIKE_A, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, type CommandWorld, isPrivate, LIKE_A, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { id: HARBOR } = seed.harbor;
 let world: CommandWorld;
@@ -46,7 +46,7 @@ it('asks before it removes, by address or by name; a removed one is removed once
   await set(B, 'Vendor');
   const asked = await world.use('label remove', { address: 'payroll' });
   expect(await labels()).toHaveLength(2);
-  await world.subscribe({ address: B.toLowerCase() as `0x${string}`, label: 'Ops' });
+  await world.subscribe({ address: lower(B), label: 'Ops' });
   const named = await world.use('label remove', { address: B });
   expect([asked, named].map((one) => /the bare address/.test(textOf(one)))).toEqual([true, false]);
   const kept = await world.press(named, 'label:keep');

@@ -8,7 +8,7 @@ import { type Services, startServices } from '../../services/start.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
-import { type CommandWorld, linksOf, RECEIVER_URL, startWorld, textOf } from './world.ts';
+import { type CommandWorld, linksOf, lower, RECEIVER_URL, startWorld, textOf } from './world.ts';
 
 /** The commands against the services that come with the bot, over a local chain. */
 const PROJECT = { id: 'harbor', key: 'public-key', secret: 'very-secret' };
@@ -75,6 +75,6 @@ it('/webhook lists, and removes what it says', async () => {
   expect(textOf(asked)).not.toContain('no webhook with this id');
   const done = await world.press(asked, 'webhook:confirm');
   expect(textOf(done)).toMatch(/Removed/);
-  const left = (await webhook.addresses()).map((one) => checksumAddress(one.toLowerCase() as `0x${string}`));
+  const left = (await webhook.addresses()).map((one) => checksumAddress(lower(one)));
   expect(left).toEqual([Payroll]);
 });

@@ -10,6 +10,7 @@ import {
   buttonsOf,
   type CommandWorld,
   isPrivate,
+  lower,
   RECEIVER_URL,
   seed,
   startWorld,
@@ -100,7 +101,7 @@ describe('/setup check', () => {
   });
 
   it('knows a locked thread, and a channel that Discord refused', async () => {
-    await world.clear();
+    await world.reset();
     await world.subscribe({ channelId: harbor.audit });
     await world.subscribe({ channelId: harbor.whales });
     const channel = 'INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, ?)';
@@ -130,7 +131,7 @@ describe('/setup check', () => {
 
   it('asks to be let into a private thread, into which it never was or that it was taken out of', async () => {
     const { discord } = world;
-    await world.clear();
+    await world.reset();
     const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
     const id = discord.act({ do: 'channel.create', guildId: harbor.id, ...thread }).id!;
     await world.subscribe({ channelId: id });
@@ -163,7 +164,7 @@ describe('/setup check', () => {
 
   it('compares what is watched with the webhooks’ scope, where the service tells it', async () => {
     await world.subscribe();
-    await world.subscribe({ address: B.toLowerCase() as `0x${string}` });
+    await world.subscribe({ address: lower(B) });
     list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     expect(textOf(await world.use('setup check'))).not.toContain('scope of a webhook');
     scope = { body: [{ _id: 'x', webhookId: ID, address: A }] };
@@ -182,7 +183,7 @@ describe('/setup check', () => {
     expect(begun).toMatch(/⏳ No event yet for 1 address[\s\S]*✅ The last event came <t:60:R>\./);
     await world.subscribe({ channelId: harbor.whales, address: one!.address });
     expect(textOf(await world.use('setup check'))).toContain('⏳ No event yet for 1 address');
-    await world.clear();
+    await world.reset();
   });
 
   it('names a service that fails, a webhook at the old URL, and a default channel and a manager role that are gone', async () => {
@@ -220,9 +221,8 @@ describe('/setup check', () => {
 
   it('names to the manager role nothing of channels that it does not see', async () => {
     const { discord } = world;
-    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
-    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
-    const secret = { channelId: harbor.treasury, address: B.toLowerCase() as `0x${string}` };
+    await world.makeManager(seed.noa);
+    const secret = { channelId: harbor.treasury, address: lower(B) };
     await world.subscribe({ ...secret, label: 'Secret', mention: '1100000000000088888' });
     const stopped = 'INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, ?)';
     world.sql(stopped, harbor.treasury, harbor.id, 'parked');
@@ -337,8 +337,7 @@ describe('/status', () => {
     for (const channelId of [harbor.whales, harbor.alerts]) {
       world.discord.act({ do: 'channel.update', channelId, overwrites: hide });
     }
-    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    await world.makeManager(seed.noa);
     const byRole = textOf(await world.use('status', {}, { as: seed.noa, in: harbor.general }));
     expect(byRole).toMatch(/Last error\n.*203\.0/);
     expect(byRole).not.toMatch(new RegExp(`Payroll|silent|${harbor.whales}|${harbor.alerts}|Invalid`));

@@ -3,7 +3,7 @@ import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { DEFAULT_CHOICES, DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { catalogue, PAYER, remember, trouble } from './ledger.ts';
-import { A, B, type CommandWorld, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, type CommandWorld, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor } = seed;
 /** Two tokens of one symbol: the explorer's catalogue has the first. */
@@ -26,10 +26,7 @@ beforeAll(async () => {
   catalogue(world.file, PAYER, 'USDC', false);
 });
 afterAll(() => world.close());
-afterEach(async () => {
-  for (const { id } of await all()) await world.store.subscriptions.remove(harbor.id, id);
-});
-const lower = (text: string) => text.toLowerCase() as `0x${string}`;
+afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 const add = (options: Record<string, OptionInput>) => world.use('subscription add', { address: A, ...options });
 

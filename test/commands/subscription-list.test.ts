@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { remember, trouble } from './ledger.ts';
-import { A, B, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, type CommandWorld, isPrivate, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 let world: CommandWorld;
@@ -11,19 +11,13 @@ beforeAll(async () => {
   world = await startWorld();
 });
 afterAll(() => world.close());
-afterEach(async () => {
-  for (const guild of [harbor.id, orchid.id]) {
-    for (const { id } of await world.store.subscriptions.list(guild)) await world.store.subscriptions.remove(guild, id);
-    await world.store.servers.change(guild, { defaultChannel: null, managerRole: null });
-  }
-});
+afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
-const lower = (text: string) => text.toLowerCase() as `0x${string}`;
 
 describe('/subscription list', () => {
   it('shows full addresses, filters, state and "no event yet", grouped by channel', async () => {
     await world.subscribe({ label: 'Treasury' });
-    const paused = await world.subscribe({ channelId: harbor.whales, address: B.toLowerCase() as `0x${string}` });
+    const paused = await world.subscribe({ channelId: harbor.whales, address: lower(B) });
     await world.store.subscriptions.change(harbor.id, paused.id, { paused: true, lastEventAt: world.clock.now - 1000 });
     const answer = await world.use('subscription list', {}, { as: seed.mia });
     const text = textOf(answer);
@@ -92,11 +86,8 @@ describe('/subscription list', () => {
     await world.subscribe({ channelId: '1100000000000009999', label: 'Secret' });
     const seen = async (as: string) => textOf(await world.use('subscription list', {}, { as })).includes('Secret');
     expect([await seen(seed.mia), await seen(seed.ada)]).toEqual([false, true]);
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [harbor.watchers] });
-    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    await world.makeManager(seed.mia);
     expect(await seen(seed.mia)).toBe(true);
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [] });
-    await world.store.servers.change(harbor.id, { managerRole: null });
   });
 
   it('turns pages with buttons that outlive a restart', async () => {
@@ -118,8 +109,7 @@ describe('/subscription list', () => {
 
 describe('the manager role', () => {
   it('finds and is offered what it sees, and nothing of other channels', async () => {
-    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    await world.makeManager(seed.noa);
     await world.subscribe({ label: 'Open' });
     const hidden = await world.subscribe({ channelId: harbor.treasury, address: lower(B), label: 'Secret' });
     const noa = { as: seed.noa };
@@ -143,12 +133,10 @@ describe('the manager role', () => {
     expect(textOf(await world.use('label set', like, noa))).not.toMatch(/Secret|Look-alike/);
     expect(textOf(await world.use('label set', like))).toMatch(/Look-alike.*Secret/);
     await world.use('label remove', { address: like.address });
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
   });
 
   it('has Discord asked about ten channels at a time, and never again about those that are gone', async () => {
-    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    await world.makeManager(seed.noa);
     for (let n = 10; n < 22; n++) await world.subscribe({ channelId: `11000000000000777${n}` });
     const from = world.discord.requests().at(-1)!.number;
     const asked = () =>
@@ -159,7 +147,6 @@ describe('the manager role', () => {
       told.push(asked().length);
     }
     expect(told).toEqual([10, 12, 12]);
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
   });
 
   it('has Discord asked rarely about what that hides from the bot, which bans bots for too many refusals', async () => {
@@ -173,8 +160,7 @@ describe('the manager role', () => {
     for (const channelId of threads) discord.act({ do: 'channel.update', channelId, archived: true });
     discord.act({ do: 'channel.forbid', channelId: harbor.whales });
     await world.restart();
-    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
-    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    await world.makeManager(seed.noa);
     const from = discord.requests().at(-1)!.number;
     const refused = () => discord.requests(from).filter(({ status }) => status === 403).length;
     const type = () => world.choices('subscription edit', 'subscription', {}, { as: seed.noa });
@@ -184,7 +170,6 @@ describe('the manager role', () => {
     clock.now += 2 * 60_000;
     await type();
     expect(refused()).toBe(30);
-    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
     discord.act({ do: 'channel.allow', channelId: harbor.whales });
   });
 
@@ -208,14 +193,13 @@ describe('the manager role', () => {
     for (const _ of ['asked for', 'remembered'])
       expect((await told()).match(/Open|Secret|Lost/g)).toEqual(['Open', 'Lost']);
     expect(textOf(await world.use('subscription list'))).toContain('Secret');
-    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
   });
 });
 
 describe('choices of `subscription`', () => {
   it('offers this server’s own by label, address or number', async () => {
     const { id } = await world.subscribe({ label: 'Treasury', direction: 'incoming' });
-    await world.subscribe({ address: B.toLowerCase() as `0x${string}` });
+    await world.subscribe({ address: lower(B) });
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign' });
     expect(await world.choices('subscription remove', 'subscription')).toHaveLength(2);
     expect(await world.choices('subscription edit', 'subscription', { subscription: 'treas' })).toEqual([

@@ -8,11 +8,7 @@ beforeAll(async () => {
   world = await startWorld();
 });
 afterAll(() => world.close());
-afterEach(async () => {
-  for (const guild of [harbor.id, orchid.id]) {
-    for (const { id } of await world.store.subscriptions.list(guild)) await world.store.subscriptions.remove(guild, id);
-  }
-});
+afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 
 describe('/subscription pause, resume, mute', () => {

@@ -7,6 +7,7 @@ import {
   type CommandWorld,
   isPrivate,
   LIKE_A,
+  lower,
   RECEIVER_URL,
   seed,
   startWorld,
@@ -20,15 +21,9 @@ beforeAll(async () => {
   world = await startWorld();
 });
 afterAll(() => world.close());
-afterEach(async () => {
-  for (const guild of [harbor.id, orchid.id]) {
-    for (const { id } of await world.store.subscriptions.list(guild)) await world.store.subscriptions.remove(guild, id);
-    await world.store.servers.change(guild, { defaultChannel: null, managerRole: null });
-  }
-});
+afterEach(() => world.reset());
 const add = (options: Record<string, string>, who = {}) => world.use('subscription add', options, who);
 const all = () => world.store.subscriptions.list(harbor.id);
-const lower = (text: string) => text.toLowerCase() as `0x${string}`;
 
 describe('/subscription add', () => {
   it('watches every transfer here, and says what is still to be done', async () => {
@@ -142,11 +137,9 @@ describe('/subscription add', () => {
   });
 
   it('refuses a channel that the person cannot see', async () => {
-    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    await world.makeManager(seed.noa);
     const answer = await add({ address: A, channel: harbor.treasury }, { as: seed.noa });
     expect(textOf(answer)).toMatch(/cannot see that channel yourself/);
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
   });
 
   it('tells of the one that is there already', async () => {

@@ -4,7 +4,7 @@ import type { Asset } from '../../src/domain/subscription.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { remember } from './ledger.ts';
-import { A, B, type CommandWorld, isPrivate, linksOf, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, type CommandWorld, isPrivate, linksOf, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 let world: CommandWorld;
@@ -132,7 +132,6 @@ describe('/token', () => {
   });
 
   it('offers the tokens and labelled addresses of this server that the member can see', async () => {
-    const lower = (text: string) => text.toLowerCase() as `0x${string}`;
     await world.subscribe({ label: 'Treasury', token: lower(TOKEN) });
     await world.subscribe({ channelId: harbor.treasury, label: 'Secret', address: lower(B) });
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign', address: lower(B) });

@@ -6,6 +6,7 @@ import {
   type CommandWorld,
   isPrivate,
   LIKE_A,
+  lower,
   menuOf,
   seed,
   startWorld,
@@ -20,7 +21,7 @@ beforeAll(async () => {
   world = await startWorld();
 });
 afterAll(() => world.close());
-afterEach(() => world.clear());
+afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 const say = (content: string, channelId = harbor.alerts) =>
   world.discord.act({ do: 'message.send', channelId, userId: seed.mia, content }).id!;
@@ -28,12 +29,8 @@ const on = (content: string) => world.useOn(say(content), WATCH);
 
 describe('watching the addresses in a message', () => {
   it('offers each once, and adds what is chosen to this channel', async () => {
-    await world.subscribe({ address: TOKEN.toLowerCase() as `0x${string}` });
-    await world.store.labels.set(
-      harbor.id,
-      { address: B.toLowerCase() as `0x${string}`, name: 'Payroll', createdBy: seed.ada, at: 0 },
-      10,
-    );
+    await world.subscribe({ address: lower(TOKEN) });
+    await world.store.labels.set(harbor.id, { address: lower(B), name: 'Payroll', createdBy: seed.ada, at: 0 }, 10);
     const asked = await on(
       `Pay ${A} and ${B.toLowerCase()}, (${A.toLowerCase()}) not ${TOKEN}; tx 0x${'a'.repeat(64)}, zero 0x${'0'.repeat(40)}`,
     );

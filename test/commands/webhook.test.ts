@@ -6,6 +6,7 @@ import {
   buttonsOf,
   type CommandWorld,
   isPrivate,
+  lower,
   RECEIVER_URL,
   seed,
   startWorld,
@@ -16,7 +17,6 @@ import {
 const { harbor, orchid } = seed;
 const ID = '64b7f2a1c3d4e5f6a7b8c9d0';
 const SECRETS = ['very-secret', 'public-key'];
-const lower = (text: string) => text.toLowerCase() as `0x${string}`;
 let world: CommandWorld;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let removal: Given;
@@ -41,9 +41,7 @@ beforeEach(() => {
   removal = { status: 201, body: { acknowledged: true, deletedCount: 2 } };
 });
 afterEach(async () => {
-  for (const guild of [harbor.id, orchid.id]) {
-    for (const { id } of await world.store.subscriptions.list(guild)) await world.store.subscriptions.remove(guild, id);
-  }
+  await world.reset();
   for (const secret of SECRETS) {
     expect(JSON.stringify(world.logged)).not.toContain(secret);
     expect(JSON.stringify(world.discord.history())).not.toContain(secret);
@@ -215,9 +213,8 @@ describe('/webhook remove', () => {
   });
 
   it('says to the manager role that more falls silent where it cannot see, not what, and leaves that alone', async () => {
-    const { id: guildId, watchers, treasury } = harbor;
-    await world.store.servers.change(guildId, { managerRole: watchers });
-    world.discord.act({ do: 'member.update', guildId, userId: seed.noa, roleIds: [watchers] });
+    const { id: guildId, treasury } = harbor;
+    await world.makeManager(seed.noa);
     const noa = { as: seed.noa };
     await world.subscribe({ label: 'Open' });
     const secret = await world.subscribe({ channelId: treasury, label: 'Secret' });
@@ -230,7 +227,6 @@ describe('/webhook remove', () => {
     for (const shown of [asked, done]) expect(textOf(shown)).not.toMatch(new RegExp(`Secret|${treasury}`));
     expect(textOf(await world.press(done, 'webhook:forget', noa))).toContain('Removed 1 subscription here');
     expect((await world.store.subscriptions.list(guildId)).map(({ id }) => id)).toEqual([secret.id]);
-    world.discord.act({ do: 'member.update', guildId, userId: seed.noa, roleIds: [] });
   });
 
   it('keeps what another server of this bot needs, without saying who', async () => {

@@ -43,6 +43,8 @@ export const TOKEN = '0x5Df217D84e67a4aAc9d130fc7AfED5a94e873f0D';
 /** It begins and ends like {@link A}. */
 export const LIKE_A = '0xcc95000000000000000000000000000000006430';
 export const RECEIVER_URL = 'https://bell.example/hooks/receiver-token';
+/** An address as it is stored. */
+export const lower = (text: string) => text.toLowerCase() as `0x${string}`;
 
 /** Who does it, and where; default Ada (the owner) in Harbor's #alerts. */
 export interface Actor {
@@ -232,7 +234,7 @@ export async function startWorld(options: WorldOptions = {}) {
         {
           guildId: seed.harbor.id,
           channelId: seed.harbor.alerts,
-          address: A.toLowerCase() as `0x${string}`,
+          address: lower(A),
           createdBy: seed.ada,
           createdAt: clock.now,
           ...wish,
@@ -250,10 +252,23 @@ export async function startWorld(options: WorldOptions = {}) {
       db.close();
     },
 
-    /** Removes every subscription of Harbor. */
-    async clear() {
-      const { id: guild } = seed.harbor;
-      for (const { id } of await store.subscriptions.list(guild)) await store.subscriptions.remove(guild, id);
+    /** Gives Harbor's manager role to a person. */
+    async makeManager(userId: string) {
+      const { id: guildId, watchers } = seed.harbor;
+      await store.servers.change(guildId, { managerRole: watchers });
+      discord.act({ do: 'member.update', guildId, userId, roleIds: [watchers] });
+    },
+
+    /** Puts both servers back to how they begin: without subscriptions, labels, default channel and manager role. */
+    async reset() {
+      for (const guildId of [seed.harbor.id, seed.orchid.id]) {
+        for (const { id } of await store.subscriptions.list(guildId)) await store.subscriptions.remove(guildId, id);
+        for (const { address } of await store.labels.list(guildId)) await store.labels.remove(guildId, address);
+        await store.servers.change(guildId, { defaultChannel: null, managerRole: null });
+      }
+      for (const userId of [seed.mia, seed.noa]) {
+        discord.act({ do: 'member.update', guildId: seed.harbor.id, userId, roleIds: [] });
+      }
     },
 
     /** Ends the bot's connection and starts another, as a restart does. */
