@@ -12,8 +12,8 @@ import type { Address, Hash } from './types.ts';
  */
 export function findAnvil(resolve: (id: string) => string = createRequire(import.meta.url).resolve): string | null {
   try {
-    const name = `@foundry-rs/anvil-${process.platform === 'win32' ? 'win32' : process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
-    return join(dirname(resolve(`${name}/package.json`)), 'bin', 'anvil');
+    const machine = process.arch === 'x64' ? 'amd64' : process.arch;
+    return join(dirname(resolve(`@foundry-rs/anvil-${process.platform}-${machine}/package.json`)), 'bin', 'anvil');
   } catch {
     return null;
   }
@@ -75,7 +75,7 @@ function listening(shell: ChildProcess): Promise<string> {
     shell.once('error', reject);
     shell.once('exit', () => {
       shell.stdin?.destroy();
-      reject(new Error(`The local chain (anvil) did not start. It said: ${said.trim() || 'nothing'}`));
+      reject(new Error(`Anvil did not start here (it said: ${said.trim().replace(/\s+/g, ' ') || 'nothing'})`));
     });
   });
 }

@@ -10,8 +10,8 @@ export type { Address, Chain, Hash, Mined, Party, Token, TokenName, TransferRequ
 export { walletNames } from './types.ts';
 
 /**
- * Starts a local chain on 127.0.0.1 with wallets, contracts and balances ready: anvil where its package is installed,
- * else the scripted chain.
+ * Starts a local chain on 127.0.0.1 with wallets, contracts and balances ready: anvil where its package is installed and
+ * runs, else the scripted chain.
  *
  * @param options.port where its JSON-RPC listens; 0 or absent: a free one.
  * @param options.scripted true: the scripted chain even where anvil could run.
@@ -22,13 +22,17 @@ export async function startChain(
   options: { port?: number; scripted?: boolean; findAnvil?: () => string | null } = {},
 ): Promise<Chain> {
   const { port = 0, scripted = false } = options;
-  const binary = scripted ? null : (options.findAnvil ?? findAnvil)();
-  const driver = binary === null ? await startScripted(port) : await startAnvil(binary, port);
-  const missing =
-    `There is no anvil for this platform (${process.platform} ${process.arch}), so a small scripted chain takes its ` +
-    'place. It makes the same transfers, but runs no real contracts.';
-  return await chainOn(driver, scripted || binary !== null ? null : missing);
+  if (scripted) return chainOn(await startScripted(port), null);
+  const binary = (options.findAnvil ?? findAnvil)();
+  const anvil = binary === null ? new Error(MISSING) : await startAnvil(binary, port).catch((error: Error) => error);
+  if (!(anvil instanceof Error)) return chainOn(anvil, null);
+  // The other one would not get the port either, if that is what is wrong.
+  if (binary !== null && port !== 0) throw anvil;
+  const instead = 'so a small scripted chain takes its place. It makes the same transfers, but runs no real contracts.';
+  return chainOn(await startScripted(port), `${anvil.message}, ${instead}`);
 }
+
+const MISSING = `There is no anvil for this platform (${process.platform} ${process.arch})`;
 
 async function chainOn(driver: Driver, notice: string | null): Promise<Chain> {
   try {

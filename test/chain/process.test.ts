@@ -23,6 +23,15 @@ test('where anvil is missing a scripted chain takes over and says so', async () 
   expect(await answers(chain.rpcUrl)).toBe(false);
 });
 
+test('where anvil does not run, that is said with its own words', async () => {
+  const chain = await startChain({ findAnvil: () => '/no such folder/anvil' });
+  expect(chain.kind).toBe('scripted');
+  expect(chain.notice).toMatch(
+    /^Anvil did not start here \(it said: .*\/no such folder\/anvil.*\), so a small scripted chain takes its place\./,
+  );
+  await chain.close();
+});
+
 test('closing ends anvil', async () => {
   const chain = await startChain();
   expect(await answers(chain.rpcUrl)).toBe(true);

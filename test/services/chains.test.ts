@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { hasAnvil } from '../chain/kinds.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 
 const here = surroundings();
@@ -17,7 +18,7 @@ const values = async () => {
   return here.receiver.received.map(({ body }) => JSON.parse(body).value as string).sort();
 };
 
-test.each([
+test.skipIf(!hasAnvil).each([
   ['longer', [4n, 5n, 6n]],
   ['shorter', [4n]],
 ])('a reorganisation to a %s chain tells what the new blocks hold, and nothing twice', async (_length, amounts) => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import type { Mined } from '../../sandbox/chain/index.ts';
 import { type DeliveryProgress, eventTypes } from '../../services/notification/types.ts';
+import { hasAnvil } from '../chain/kinds.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { startLimitedNode } from './limited-node.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -228,7 +229,7 @@ function unindexed(selector: string, answered: number): string {
   return `0x${isTransfer}${isAsked}${answer}${log}`;
 }
 
-describe('a chain with anvil', () => {
+describe.skipIf(!hasAnvil)('a chain with anvil', () => {
   const here = surroundings();
 
   /** What has arrived once nothing is to be sent any more. */

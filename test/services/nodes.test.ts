@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
+import { hasAnvil } from '../chain/kinds.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 
@@ -275,7 +276,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
   },
 );
 
-describe('over a chain with anvil', () => {
+describe.skipIf(!hasAnvil)('over a chain with anvil', () => {
   const here = surroundings();
 
   test('no logs of a block that says that it has some are not believed', async () => {

@@ -3,6 +3,7 @@ import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { readBlock } from '../../services/chain/block.ts';
 import { connect } from '../../services/chain/node.ts';
 import { coinMoves, coinMovesOf } from '../../services/chain/traces.ts';
+import { hasAnvil } from '../chain/kinds.ts';
 import { surroundings } from './harness.ts';
 
 const here = surroundings();
@@ -15,7 +16,7 @@ function calling(opcode: string | undefined, to: string, coins = 0): string {
   return `6000600060006000${value}73${to.slice(2)}5a${opcode}50`;
 }
 
-test.each(['trace_block', 'debug_traceBlockByNumber'] as const)(
+test.skipIf(!hasAnvil).each(['trace_block', 'debug_traceBlockByNumber'] as const)(
   '%s tells the coins that moved, and no others',
   async (method) => {
     const { chain } = here;
