@@ -8,6 +8,7 @@ import { request } from 'undici';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { type Discord, ManualClock, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
+import { systemClock } from '../../services/clock.ts';
 import { type Services, startServices } from '../../services/start.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -26,13 +27,17 @@ export interface WholeWorld {
   /** Ends the bot with a signal and waits for its end; gives the exit code. */
   stopBot(signal: NodeJS.Signals): Promise<number | null>;
   startBot(): Promise<void>;
+  /** Lets so much time pass at the notification service: what is due then is sent. */
+  passTime(ms: number): void;
   close(): Promise<void>;
 }
 
 export async function startWholeWorld(): Promise<WholeWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'ledgerbell-'));
   const chain = await startChain();
+  let ahead = 0;
   const services = await startServices({
+    clock: { ...systemClock, now: () => Date.now() + ahead },
     rpcUrl: chain.rpcUrl,
     dir: join(directory, 'services'),
     projects: [PROJECT],
@@ -108,6 +113,10 @@ export async function startWholeWorld(): Promise<WholeWorld> {
     },
     log: () => log,
     startBot,
+    passTime(ms) {
+      ahead += ms;
+      services.notification!.setFaults({});
+    },
     async stopBot(signal) {
       const ended = once(bot, 'exit');
       bot.kill(signal);
