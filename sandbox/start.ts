@@ -39,9 +39,7 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
     if (progress.stopping) throw new GivenUp();
     return part;
   };
-  const folder = started(await mkdtemp(join(tmpdir(), 'ledgerbell-sandbox-')), (path) =>
-    rm(path, { recursive: true, force: true }),
-  );
+  const folder = started(await temporaryFolder(), (path) => rm(path, { recursive: true, force: true }));
   const chain = started(await startChain(), (part) => part.close());
   if (chain.notice !== null) progress.say(chain.notice);
   progress.say(`chain      ${chain.kind} at ${chain.rpcUrl}`);
@@ -72,6 +70,15 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
   if (progress.stopping) throw new GivenUp();
   await sandbox.setTraffic(true);
   return sandbox;
+}
+
+/** Throws with a sentence where none can be made. */
+async function temporaryFolder(): Promise<string> {
+  try {
+    return await mkdtemp(join(tmpdir(), 'ledgerbell-sandbox-'));
+  } catch (error) {
+    throw new Error(`No folder can be made in ${tmpdir()}: ${(error as Error).message}. Name another one with TMPDIR.`);
+  }
 }
 
 const databaseIn = (folder: string): string => join(folder, 'ledgerbell.sqlite');

@@ -79,6 +79,12 @@ describe('npm run sandbox', () => {
   });
 });
 
+it('says so where it can make no folder, and how to name another place', async () => {
+  const sandbox = run('0', '/nowhere');
+  expect(await sandbox.ended).toBe(1);
+  expect(sandbox.output()).toMatch(/^No folder can be made in \/nowhere: ENOENT.* Name another one with TMPDIR\.\n$/);
+});
+
 describe('a port in use', () => {
   it('is told apart: by another sandbox', async () => {
     const url = await addressOf(run('0'));

@@ -25,8 +25,7 @@ export interface Run {
 }
 
 /** Starts `sandbox/main.ts`; port 0 is a free one. */
-export function run(port: string): Run {
-  const temporary = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
+export function run(port: string, temporary = mkdtempSync(join(tmpdir(), 'sandbox-test-'))): Run {
   const child = spawn(process.execPath, ['sandbox/main.ts'], {
     cwd: root,
     env: { ...process.env, SANDBOX_PORT: port, TMPDIR: temporary },
