@@ -12,7 +12,8 @@ export interface AddressList {
 
 const SOURCES = '35.191.17.80,35.191.17.87,35.191.17.84,35.191.24.103';
 
-const given = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value);
+/** Blanks around a value are never meant. */
+const given = (value: unknown) => (typeof value === 'string' ? value.trim() || undefined : value);
 const optional = <T extends z.ZodTypeAny>(type: T) => z.preprocess(given, type.optional());
 const withDefault = <T extends z.ZodTypeAny>(type: T, fallback: string) =>
   z.preprocess((value) => given(value) ?? fallback, type);
@@ -31,6 +32,10 @@ const urlLike = (example: string) =>
     .refine((value) => /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value), `a URL like ${example}`)
     .transform((value) => value.replace(/\/+$/, ''));
 const url = urlLike('https://service.example/v0');
+const publicUrl = urlLike('https://bot.example').refine(
+  (value) => !/\/hooks(\/|$)/.test(value),
+  'without /hooks and what follows, which the bot adds itself: like https://bot.example',
+);
 /** With a version behind it, every request would go to one of two. */
 const discordUrl = urlLike('https://discord.com/api').refine(
   (value) => !/\/api\/v\d+$/.test(value),
@@ -38,28 +43,30 @@ const discordUrl = urlLike('https://discord.com/api').refine(
 );
 /** What goes into a request's head, where anything else would make every request fail. */
 const credential = (expected: string) =>
-  z
-    .string({ required_error: `required: ${expected}` })
-    .trim()
-    .regex(/^[!-~]+$/, `${expected}, without blanks in it`);
+  z.string({ required_error: `required: ${expected}` }).regex(/^[!-~]+$/, `${expected}, without blanks in it`);
 const ids = z
   .string()
   .transform(split)
-  .refine((list) => list.every((id) => /^\d{1,20}$/.test(id)), 'Discord ids: numbers, separated by commas');
+  .refine(
+    (list) => list.every((id) => /^\d{1,20}$/.test(id)),
+    'ids of servers: numbers like 112233445566778899, separated by commas',
+  );
 const list = z.string().transform((value, context): AddressList => {
-  try {
-    return addressList(split(value));
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: (error as Error).message });
-    return z.NEVER;
+  const entries = split(value);
+  const blocks = new BlockList();
+  for (const entry of entries) {
+    if (add(blocks, entry)) continue;
+    const message = `"${entry.slice(0, 60)}" is not an IP or a CIDR range like 203.0.113.0/24`;
+    context.addIssue({ code: 'custom', message });
   }
+  return { entries, has: (ip) => isIP(ip) !== 0 && blocks.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4') };
 });
 const keys = z
   .string()
   .transform((value) => split(value).map((key) => Buffer.from(key, 'base64')))
   .refine(
     (keys) => keys.length > 0 && keys.every((key) => key.length === 32),
-    '32 bytes in base64 (openssl rand -base64 32), before the old key and a comma while it changes',
+    '32 bytes in base64 (openssl rand -base64 32); to change it: the new one, a comma, the old one',
   );
 
 /** An IPv6 address also as it stands in a URL. */
@@ -72,21 +79,19 @@ function split(value: string): string[] {
     .filter(Boolean);
 }
 
-function addressList(entries: string[]): AddressList {
-  const blocks = new BlockList();
-  for (const entry of entries) {
-    const [ip = '', bits, ...rest] = entry.split('/');
-    const family = isIP(ip);
-    const most = family === 6 ? 128 : 32;
-    const valid = family !== 0 && rest.length === 0 && (bits === undefined || /^\d{1,3}$/.test(bits));
-    if (!valid || Number(bits ?? 0) > most) {
-      throw new Error(`"${entry.slice(0, 60)}" is not an IP or a CIDR range like 203.0.113.0/24`);
-    }
-    const type = family === 6 ? 'ipv6' : 'ipv4';
+/** Adds an IP or a range; false when it is none. */
+function add(blocks: BlockList, entry: string): boolean {
+  const [ip = '', bits, ...rest] = entry.split('/');
+  const family = isIP(ip);
+  if (family === 0 || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return false;
+  const type = family === 6 ? 'ipv6' : 'ipv4';
+  try {
     if (bits === undefined) blocks.addAddress(ip, type);
     else blocks.addSubnet(ip, Number(bits), type);
+    return true;
+  } catch {
+    return false;
   }
-  return { entries, has: (ip) => isIP(ip) !== 0 && blocks.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4') };
 }
 
 /** One entry a variable; `.env.example` names exactly these. */
@@ -95,12 +100,17 @@ const schema = z.object({
   DISCORD_API_URL: withDefault(discordUrl, 'https://discord.com/api'),
   HOST: withDefault(host, '127.0.0.1'),
   PORT: withDefault(port, '8080'),
-  PUBLIC_URL: optional(urlLike('https://bot.example')),
+  PUBLIC_URL: optional(publicUrl),
   OPS_HOST: withDefault(host, '127.0.0.1'),
   OPS_PORT: withDefault(port, '9464'),
   DATABASE_URL: withDefault(
-    // Without `sqlite:` it is a path as well.
-    z.string().regex(/^(sqlite:|(?!\w+:))./, 'sqlite: and a path, like sqlite:data/ledgerbell.sqlite'),
+    // Without `sqlite:` it is a path as well. Two slashes look like a folder's name to some, like the root to others.
+    z
+      .string()
+      .regex(
+        /^(sqlite:(?!\/\/[^/])|(?!\w+:))./,
+        'sqlite: and a path, like sqlite:data/ledgerbell.sqlite or sqlite:/srv/ledgerbell.sqlite',
+      ),
     'sqlite:data/ledgerbell.sqlite',
   ),
   SECRETS_KEY: optional(keys),

@@ -51,6 +51,11 @@ it('takes a path without its scheme, and a short path token', () => {
   expect(config.RECEIVER_TOKEN).toBe('bell');
 });
 
+it('takes values without the blanks around them', () => {
+  const config = readConfig({ DISCORD_TOKEN: 't', PORT: ' 8081 ', PUBLIC_URL: 'https://bell.example/\t', HOST: ' ' });
+  expect(config).toMatchObject({ PORT: 8081, PUBLIC_URL: 'https://bell.example', HOST: '127.0.0.1' });
+});
+
 it('takes addresses and ranges of both families, down to single addresses', () => {
   const sources = '2001:db8::/32 203.0.113.7/32, 198.51.100.0/24,2001:db9::1 2001:db9::2/128';
   const { RECEIVER_SOURCES: list } = readConfig({ DISCORD_TOKEN: 't', RECEIVER_SOURCES: sources });
@@ -120,8 +125,51 @@ describe('a wrong environment', () => {
     },
   );
 
+  it('has several entries of a list that are none, and every one is named', () => {
+    const message = faults({ DISCORD_TOKEN: 't', RECEIVER_SOURCES: 'localhost,203.0.113.7 203.0.113.7:443 10/8' });
+    const named = message.match(/(?<=RECEIVER_SOURCES: )\S+/g);
+    expect(named).toEqual(['"localhost"', '"203.0.113.7:443"', '"10/8"']);
+    expect(message).toContain('3 values are missing or wrong');
+  });
+
   it('has a root with a query', () => {
     expect(faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/?a=1' })).toContain('PUBLIC_URL: a URL like');
+  });
+
+  it('has the whole receiver URL where its root belongs; the token in it is not repeated', () => {
+    const message = faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/hooks/hush-hush' });
+    expect(message).toMatch(/PUBLIC_URL: without \/hooks .*like https:\/\/bot\.example$/m);
+    expect(message).not.toContain('hush-hush');
+  });
+
+  it('has a database of which nobody can say whether its path begins at the root', () => {
+    expect(faults({ DISCORD_TOKEN: 't', DATABASE_URL: 'sqlite://data/bell.sqlite' })).toMatch(
+      /DATABASE_URL: sqlite: and a path, like sqlite:data\/ledgerbell\.sqlite/,
+    );
+    expect(databaseFile(readConfig({ DISCORD_TOKEN: 't', DATABASE_URL: 'sqlite:///srv/b.sqlite' }))).toBe(
+      '/srv/b.sqlite',
+    );
+  });
+
+  it.each([
+    ['PORT', 'http', 'a port is a number from 0 to 65535'],
+    ['OPS_PORT', '-1', 'a port is a number from 0 to 65535'],
+    ['RECEIVER_SOURCE_CHECK', 'Enforce', 'enforce, report or off'],
+    ['NOTIFICATION_URL', 'service.example/v0', 'a URL like https://service.example/v0'],
+    ['EXPLORER_API_URL', 'ftp://service.example/v0', 'a URL like https://service.example/v0'],
+    ['EXPLORER_ADDRESS_PARAM', 'contract address', 'the name of a query parameter'],
+    ['EXPLORER_URL', 'explorer', 'a URL like https://explorer.example'],
+    ['DISCOVERY_URL', '//service.example', 'a URL like https://service.example'],
+    ['OPERATOR_GUILD_IDS', 'Harbor DAO', 'numbers like 112233445566778899, separated by commas'],
+    ['MAX_SUBSCRIPTIONS', '0', 'a number from 1 to 9999999'],
+    ['NATIVE_SYMBOL', 'x'.repeat(17), 'at most 16 characters'],
+    ['LOG_LEVEL', 'verbose', 'trace, debug, info, warn, error, fatal or silent'],
+    ['SECRETS_KEY', 'hush-hush,hush', 'openssl rand -base64 32'],
+  ])('has %s=%s, and hears what a right value looks like', (name, value, like) => {
+    const message = faults({ DISCORD_TOKEN: 't', [name]: value });
+    expect(message).toContain('one value is missing or wrong');
+    expect(message.split('\n').find((line) => line.startsWith(`  - ${name}: `))).toContain(like);
+    expect(message).not.toContain('hush');
   });
 
   it.each([
