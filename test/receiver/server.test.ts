@@ -3,6 +3,7 @@ import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/discord/index.ts';
 import { StoreError } from '../../src/errors.ts';
+import { probeReceiver } from '../../src/receiver/probe.ts';
 import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN, until } from './harness.ts';
 
 const ONE_SOURCE = { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '203.0.113.7' };
@@ -102,6 +103,12 @@ describe('what is refused', () => {
       expect(await firstLine(socket)).toContain('404');
     },
   );
+});
+
+it('the look at the public address tells a receiver from one that a proxy passes the wrong path to', async () => {
+  const receiver = await startReceiver();
+  expect(await probeReceiver(receiver.url)).toBe('reachable');
+  expect(await probeReceiver(`${receiver.url}/bell`)).toBe('other');
 });
 
 describe('the source behind a proxy', () => {
