@@ -166,8 +166,16 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has seen enough, such as `head`.
   if (error.code !== 'EPIPE') throw error;
 });
+/** What SQLite says of a file does not name it. */
+function wordsOf({ message, code }: Error & { code?: string }, file: string): string {
+  if (code === undefined) return message;
+  return `${file} cannot be used: ${message}. Run this as the user that runs the bot, on its database (DATABASE_URL).`;
+}
+
+let file = '';
 try {
-  const db = openBeside(readDatabaseFile(process.env));
+  file = readDatabaseFile(process.env);
+  const db = openBeside(file);
   try {
     const said = answer({ outbox: outboxTable(db), quarantine: quarantineTable(db) }, process.argv.slice(2));
     process.stdout.write(`${said}\n`);
@@ -175,6 +183,6 @@ try {
     db.close();
   }
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`);
+  process.stderr.write(`${wordsOf(error as Error, file)}\n`);
   process.exitCode = 1;
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { backupFolder } from './folder.ts';
 import { migrations } from './migrations.ts';
 
 /** How long a writer waits for another one before it gives up with SQLITE_BUSY. */
@@ -33,6 +34,12 @@ export function openDatabase(file: string): OpenDatabase {
     const { code = '', message } = error as Error & { code?: string };
     if (code === 'SQLITE_FULL' || code === 'ENOSPC') {
       throw new Error(`Ledgerbell cannot start: the disk of ${file} is full. Make space there and start again.`);
+    }
+    if (code.startsWith('SQLITE_CORRUPT')) {
+      throw new Error(
+        `Ledgerbell cannot start: ${file} is damaged: ${message}. ` +
+          `Put the newest backup of ${backupFolder(file)} in its place: npm run restore -- <the backup>`,
+      );
     }
     if (!UNUSABLE.test(code)) throw error;
     throw new Error(

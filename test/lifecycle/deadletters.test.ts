@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -252,6 +252,13 @@ describe('what is asked wrongly', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('is no id; one looks like d12 or q3');
     expect(stderr).not.toContain('\u001b');
+  });
+
+  it('a file that is no database of the bot’s: says which', async () => {
+    file = join(directory, 'notes.txt');
+    writeFileSync(file, 'A file of somebody else, who would miss it.');
+    const { code, stderr } = await deadletters('list');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/notes\.txt cannot be used: .*DATABASE_URL/)]);
   });
 
   it('a number that nothing has', async () => {

@@ -105,6 +105,21 @@ it('a host that is not here, and what is no database, end the start with the var
   expect(readFileSync(other, 'utf8')).toContain('somebody else');
 });
 
+it('a damaged database ends the start with what to put in its place, and stays as it is', async () => {
+  const file = temporaryFile();
+  openDatabase(file).close();
+  const bytes = readFileSync(file);
+  // Behind the header of a hundred bytes: what says where the tables are.
+  bytes.fill(0xff, 100, 4_096);
+  writeFileSync(file, bytes);
+  const { code, stderr } = await startInVain(file);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^Ledgerbell cannot start: .*bot\.sqlite is damaged: .*backups.*npm run restore -- <the backup>\n$/,
+  );
+  expect(readFileSync(file).equals(bytes)).toBe(true);
+});
+
 it('files that this user may not write or read end the start with what to mend', async () => {
   const [readOnly, unreadable] = [temporaryFile(), temporaryFile()];
   openDatabase(readOnly).close();
