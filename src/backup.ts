@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { readDatabaseFile } from './config.ts';
-import { UserError } from './errors.ts';
+import { toolWords, UserError } from './errors.ts';
 import { backUp } from './store/backup.ts';
 import { backupFolder, stamp } from './store/folder.ts';
 
@@ -8,16 +8,17 @@ import { backupFolder, stamp } from './store/folder.ts';
 
 // As the bot's own: receiver tokens are in it.
 process.umask(0o077);
+let file = '';
 try {
   const [name, ...more] = process.argv.slice(2);
   // The rest of a path with blanks in it, or something like `--help`: no place to write to.
   if (name?.startsWith('-') || more.length > 0)
     throw new UserError('Name one file, or none: npm run backup -- "/a path/name.sqlite"');
-  const file = readDatabaseFile(process.env);
+  file = readDatabaseFile(process.env);
   const target = resolve(name ?? `${backupFolder(file)}/${stamp(Date.now())}.sqlite`);
   const { bytes } = await backUp(file, target);
   process.stdout.write(`Backed up ${file} to ${target} (${bytes} bytes), verified.\n`);
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`);
+  process.stderr.write(`${toolWords(error as Error, file)}\n`);
   process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 import { readDatabaseFile } from './config.ts';
 import { OPERATOR_SCOPE } from './domain/scope.ts';
-import { UserError } from './errors.ts';
+import { toolWords, UserError } from './errors.ts';
 import { openBeside } from './store/database.ts';
 import { outboxTable } from './store/outbox.ts';
 import { quarantineTable } from './store/quarantine.ts';
@@ -166,12 +166,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has seen enough, such as `head`.
   if (error.code !== 'EPIPE') throw error;
 });
-/** What SQLite says of a file does not name it. */
-function wordsOf({ message, code }: Error & { code?: string }, file: string): string {
-  if (code === undefined) return message;
-  return `${file} cannot be used: ${message}. Run this as the user that runs the bot, on its database (DATABASE_URL).`;
-}
-
 let file = '';
 try {
   file = readDatabaseFile(process.env);
@@ -183,6 +177,6 @@ try {
     db.close();
   }
 } catch (error) {
-  process.stderr.write(`${wordsOf(error as Error, file)}\n`);
+  process.stderr.write(`${toolWords(error as Error, file)}\n`);
   process.exitCode = 1;
 }

@@ -22,6 +22,12 @@ export function startError(message: string, { code = '' }: NodeJS.ErrnoException
   return PASSING_START.test(code) ? new Error(message) : new ConfigError(message);
 }
 
+/** An error as an operator's tool tells it: the words of the system and of SQLite do not say what to do. */
+export function toolWords({ message, code }: NodeJS.ErrnoException, file: string): string {
+  if (code === undefined) return message;
+  return `${file} cannot be used: ${message}. Run this as the user that runs the bot, on its database (DATABASE_URL).`;
+}
+
 /** A failed call to the database; `code` is SQLite's (`SQLITE_BUSY`, `SQLITE_FULL`, …) where it has one. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';

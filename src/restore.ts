@@ -1,21 +1,22 @@
 import { resolve } from 'node:path';
 import { readDatabaseFile } from './config.ts';
-import { UserError } from './errors.ts';
+import { toolWords, UserError } from './errors.ts';
 import { restore } from './store/backup.ts';
 
 /** `npm run restore -- <file>`: puts a backup in the database's place while the bot is stopped. */
 
 // As the bot's own: receiver tokens are in it.
 process.umask(0o077);
+let file = '';
 try {
   const [backup, ...more] = process.argv.slice(2);
   if (!backup || more.length > 0)
     throw new UserError('Name one backup: npm run restore -- data/backups/2026-01-31T12-00-00-000Z.sqlite');
-  const file = readDatabaseFile(process.env);
+  file = readDatabaseFile(process.env);
   const { kept } = await restore(file, resolve(backup), Date.now());
   process.stdout.write(`Restored ${resolve(backup)} to ${file}.\n`);
   if (kept !== null) process.stdout.write(`What was there is kept as ${kept}; delete it once all is well.\n`);
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`);
+  process.stderr.write(`${toolWords(error as Error, file)}\n`);
   process.exitCode = 1;
 }

@@ -143,6 +143,14 @@ describe('a backup', () => {
     expect(bodies(join(backupFolder(file), name!))).toEqual(['a']);
   });
 
+  it('that the system does not let write names the database, and says as whom to do it', async () => {
+    store('a');
+    writeFileSync(backupFolder(file), 'no folder');
+    const { code, stderr } = await run('backup');
+    expect([code, stderr.startsWith(`${file} cannot be used: ENOTDIR`)]).toEqual([1, true]);
+    expect(stderr).toContain('Run this as the user that runs the bot');
+  });
+
   it('never replaces a file', async () => {
     store('a');
     await backUp(file, copy);
