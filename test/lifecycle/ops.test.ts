@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -91,6 +91,18 @@ describe('the operator’s page', () => {
       const told = rows.filter(([first]) => first === `\`${word}\``);
       expect([word, told.length, told.flat().every((cell) => cell !== '')]).toEqual([word, 1, true]);
     }
+  });
+
+  it('explains every message of the log that warns of something or tells an error', () => {
+    const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+    const source = files.map((name) => readFileSync(join('src', name), 'utf8')).join('\n');
+    const calls = source.match(/\blog\??\.(?:warn|error)\((?:[^()]|\([^()]*\))*\)/g)!;
+    const messages = calls.flatMap((call) => /'([^']+)',?\s*\)$/.exec(call)?.[1] ?? []);
+    expect(messages.length).toBe(calls.length);
+    expect(messages.length).toBeGreaterThan(30);
+    // As far as the words go that do not tell themselves what to do.
+    const told = (message: string) => page.includes(`\`${message.replace(/[;:,.?].*/, '')}`);
+    expect(messages.filter((message) => !told(message))).toEqual([]);
   });
 
   it('names no metric, state or reason that is not there', async () => {
