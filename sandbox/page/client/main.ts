@@ -44,9 +44,9 @@ function channelView(channelId: string): TemplateResult {
       <button class="icon menu" id="open-channels" aria-label="Servers and channels" aria-expanded=${ui.drawer === 'channels'} @click=${() => openDrawer('channels')}>${icon('menu')}</button>
       <h1><span aria-hidden="true">#</span> ${channel?.name ?? 'no channel'}</h1>
       ${channel?.topic ? html`<p>${channel.topic}</p>` : nothing}
-      ${connected ? nothing : html`<p class="lost" role="alert">The sandbox does not answer. Start it again: npm run sandbox</p>`}
       <button class="icon" id="open-world" aria-label="World" title="World" aria-expanded=${narrow() ? ui.drawer === 'world' : ui.worldOpen} @click=${toggleWorld}>${icon('world')}</button>
     </header>
+    ${connected ? nothing : html`<p class="lost" role="alert">The sandbox does not answer. Start it again: npm run sandbox</p>`}
     <div class="messages" id="messages" role="log" aria-label="Messages in ${channel?.name ?? ''}" tabindex="0" @scroll=${onScroll}>
       <div class="welcome"><h2>Welcome to #${channel?.name ?? ''}!</h2><p>This is the start of the channel.</p></div>
       ${repeat(
