@@ -113,6 +113,7 @@ const ROWS: Row[] = [
   ['nothing to oneself', {}, {}, { from: WALLET }, 'self'],
   ['nothing to oneself of a watched token', { address: TOKEN }, {}, { to: ALICE }, 'self'],
   ['to oneself if so chosen', {}, { self: true }, { from: WALLET }, 'as self'],
+  ['that whatever the direction', { direction: 'outgoing' }, { self: true }, { from: WALLET }, 'as self'],
   ['nothing of no value', {}, {}, { value: '0' }, 'zero'],
   ['nothing of no coin', {}, {}, { ...native, value: '0' }, 'zero'],
   ['nothing of no value that comes with a token id', {}, {}, { value: '0', tokenId: '0' }, 'zero'],

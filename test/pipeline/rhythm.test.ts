@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ALERTS, ALICE, HARBOR, type Pipeline, startPipeline, TREASURY } from './harness.ts';
+import { ALERTS, ALICE, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -18,7 +18,7 @@ const send = async (units = 5, change: object = {}) => {
   await pipeline.pay(units, change);
   await pipeline.idle();
 };
-const titles = () => pipeline.lines(ALERTS).map(({ title }) => /Digest · \d+ transfers|· [\d,]+/.exec(title)?.[0]);
+const titles = () => pipeline.lines(ALERTS).map(({ title }) => /(Digest )?· [\d,]+( transfers?)?/.exec(title)?.[0]);
 const started = () => Date.UTC(2026, 0, 1);
 const until = (ms: number, step = MINUTE) => pipeline.pass(started() + ms - pipeline.clock.now(), step);
 
@@ -66,6 +66,25 @@ describe('a subscription with a digest', () => {
     expect(titles()).toEqual(['· 2']);
     await until(23 * HOUR + MINUTE, 10 * MINUTE);
     expect(titles()).toEqual(['· 2', '· 1']);
+  });
+
+  it('comes before what came when it was due already', async () => {
+    const stranger = `0x${'9'.repeat(40)}` as const;
+    await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly' });
+    await pipeline.watch(ALICE, ALERTS);
+    await pipeline.watch(stranger, WHALES);
+    await send(1, { from: stranger });
+    await until(HOUR - MINUTE);
+    // For five minutes nothing is sent anywhere.
+    const fault = { kind: 'error', status: 401, code: 0 } as const;
+    const refused = pipeline.discord.fault({ fault, path: '/channels/:channel/messages' });
+    await send(7, { from: stranger, to: `0x${'8'.repeat(40)}` });
+    await until(HOUR + MINUTE);
+    await send(2, { to: `0x${'8'.repeat(40)}` });
+    refused.clear();
+    expect(titles()).toEqual([]);
+    await until(2 * HOUR);
+    expect(titles()).toEqual(['· 1', '· 2']);
   });
 
   it('mentions its role if one of the lines calls for that', async () => {
