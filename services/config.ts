@@ -31,7 +31,7 @@ const schema = z.object({
   PORT: number(0, 65_535, 8090),
   DATA_DIR: z.string().default('data/services'),
   PROJECTS: projects.default([]),
-  NATIVE_SYMBOL: z.string().min(1).max(32).default('NATIVE'),
+  NATIVE_SYMBOL: z.string().max(32, 'must have at most 32 characters').default('NATIVE'),
   POLL_MS: number(50, 600_000, 1000),
   CATALOGED: z
     .string()

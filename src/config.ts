@@ -169,7 +169,7 @@ export function readConfig(environment: Environment): Config {
     [
       `Ledgerbell cannot start: ${faults.length === 1 ? 'one value is' : `${faults.length} values are`} missing or wrong.`,
       ...faults.map((fault) => `  - ${fault}`),
-      'Set them in the environment or in a file named .env (.env.example explains each).',
+      'Set them in the environment, or in a file named .env that this user may read (.env.example explains each).',
       'To try everything without any account: npm run sandbox',
     ].join('\n'),
   );

@@ -81,6 +81,8 @@ describe('a wrong environment', () => {
       expect(message).toContain(`- ${key}:`);
     }
     expect(message).toContain('NOTIFICATION_PROJECT_ID: missing');
+    // Node takes a file that it may not read for one that is not there.
+    expect(message).toContain('.env that this user may read');
     expect(message).toContain('npm run sandbox');
     for (const secret of ['se cret', 'hush-hush', 'c2hvcnQ=', 'password']) expect(message).not.toContain(secret);
   });

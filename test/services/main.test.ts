@@ -57,10 +57,13 @@ async function start(): Promise<{ child: ChildProcess; url: string }> {
 }
 
 test('without configuration every fault is named and the exit code is 78', async () => {
-  const { code, said } = await ended(run({ PORT: 'none', PROJECTS: 'harbor:only-a-secret' }));
+  const { code, said } = await ended(
+    run({ PORT: 'none', PROJECTS: 'harbor:only-a-secret', NATIVE_SYMBOL: 'x'.repeat(33) }),
+  );
   expect(code).toBe(78);
   expect(said).toMatch(/RPC_URL must be a node's JSON-RPC URL/);
   expect(said).toMatch(/PORT must be a number/);
+  expect(said).toMatch(/NATIVE_SYMBOL must have at most 32 characters/);
   expect(said).toMatch(/PROJECTS must be id:key:secret/);
   expect(said).not.toContain('only-a-secret');
 });
