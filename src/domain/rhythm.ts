@@ -107,15 +107,21 @@ function createFormat(timeZone: string): Intl.DateTimeFormat | null {
 export const BURST_LINES = 60;
 /** How far back those lines are counted. */
 export const BURST_WINDOW_MS = 10 * MINUTE;
-/** Between two digests of a channel in which too much happens. */
-const BURST_PAUSE_MS = 5 * MINUTE;
+/** Between the last line and the first digest of a channel in which too much happens; each further one doubles it. */
+const BURST_PAUSE = { first: 10_000, most: 5 * MINUTE };
+/** How far back those digests are counted. */
+export const BURST_MEMORY_MS = 30 * MINUTE;
 
 /**
  * Until when the next lines of a channel are gathered, when `lines` were told in the window that ended with the last of
- * them at `lastAt`; null: they are told one by one. A time that has passed means that a digest is due.
+ * them at `lastAt`, after so many digests of this kind; null: they are told one by one. A time that has passed means
+ * that a digest is due.
  */
-export function burstUntil(lines: number, lastAt: number, now: number): number | null {
+export function burstUntil(told: { lines: number; digests: number; lastAt: number }, now: number): number | null {
+  const { lines, digests, lastAt } = told;
   // A clock that was set back must not hold them for as long.
   const isOver = now < lastAt || now >= lastAt + BURST_WINDOW_MS;
-  return lines <= BURST_LINES || isOver ? null : lastAt + BURST_PAUSE_MS;
+  if (lines <= BURST_LINES || isOver) return null;
+  // Nobody shall hide what matters behind a burst for minutes.
+  return lastAt + Math.min(BURST_PAUSE.first * 2 ** digests, BURST_PAUSE.most);
 }

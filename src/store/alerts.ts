@@ -1,7 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
 import type { Mark } from '../domain/mark.ts';
-import { BURST_LINES, BURST_WINDOW_MS, burstUntil, type DigestReason, type Hold } from '../domain/rhythm.ts';
+import {
+  BURST_LINES,
+  BURST_MEMORY_MS,
+  BURST_WINDOW_MS,
+  burstUntil,
+  type DigestReason,
+  type Hold,
+} from '../domain/rhythm.ts';
 import type { Perspective } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 
@@ -229,6 +236,10 @@ export function gathering(db: Database) {
        WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.reason = 'burst')
        LIMIT ?)`,
   );
+  const digested = db.prepare<[string, number], { digests: number }>(
+    `SELECT count(*) AS digests FROM batches
+     WHERE channel_id = ? AND state = 'sent' AND sent_at > ? AND reason = 'burst'`,
+  );
   const lastTold = db.prepare<[string], { lastAt: number }>(
     `SELECT sent_at AS lastAt FROM batches
      WHERE channel_id = ? AND state = 'sent' AND (kind = 'create' OR reason = 'burst') ORDER BY sent_at DESC LIMIT 1`,
@@ -240,7 +251,8 @@ export function gathering(db: Database) {
     // Hardly ever does one have to look at the transactions.
     if (most.get(channelId, since, BURST_LINES + 1)!.lines <= BURST_LINES) return null;
     const { lines } = told.get(channelId, since, BURST_LINES + 1)!;
-    return burstUntil(lines, last.lastAt, now);
+    const { digests } = digested.get(channelId, last.lastAt - BURST_MEMORY_MS)!;
+    return burstUntil({ lines, digests, lastAt: last.lastAt }, now);
   };
 }
 
