@@ -107,9 +107,12 @@ export function createReceiver(options: ReceiverOptions) {
       stopDeadline();
       intake.end(ticket, response.writableFinished && response.statusCode === 200 ? now() : null);
     });
+    if (request.headers.expect !== undefined) response.writeContinue();
     done();
   }
 
+  // Node would ask for the body before the token is judged, and refuse every other expectation.
+  for (const event of ['checkContinue', 'checkExpectation']) app.server.on(event, app.routing);
   // Every method that exists is routed, so that what may not be used is told from what is not there.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.route({

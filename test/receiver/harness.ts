@@ -97,9 +97,9 @@ export async function startReceiver({
 /** A receiver under test. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** The head of a delivery whose body is announced with `length` bytes. */
-export const head = (length: number, path = `/hooks/${TOKEN}`): string =>
-  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`;
+/** The head of a delivery whose body is announced with `length` bytes; `more` is whole lines. */
+export const head = (length: number, path = `/hooks/${TOKEN}`, more = ''): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n${more}\r\n`;
 
 /** The first line of the next answer. */
 export async function firstLine(socket: Socket): Promise<string> {

@@ -111,6 +111,41 @@ it('the look at the public address tells a receiver from one that a proxy passes
   expect(await probeReceiver(`${receiver.url}/bell`)).toBe('other');
 });
 
+describe('a sender that asks before it sends the body', () => {
+  const ASKING = 'Expect: 100-continue\r\n';
+
+  it('is told to go on, and then answered 200', async () => {
+    const receiver = await startReceiver();
+    const socket = await receiver.open();
+    socket.write(head(2, undefined, ASKING));
+    expect(await firstLine(socket)).toBe('HTTP/1.1 100 Continue');
+    socket.write('{}');
+    expect(await firstLine(socket)).toBe('HTTP/1.1 200 OK');
+    expect(await receiver.stored()).toEqual([[0, '{}']]);
+  });
+
+  it('is refused without being asked for the body', async () => {
+    const receiver = await startReceiver({ environment: ONE_SOURCE });
+    for (const [path, status] of [
+      ['/hooks/some-other-token', '404'],
+      [`/hooks/${TOKEN}`, '403'],
+    ]) {
+      const socket = await receiver.open();
+      socket.write(head(2, path, ASKING));
+      expect(await firstLine(socket)).toContain(status);
+    }
+  });
+
+  it('and expects what nobody knows is served all the same', async () => {
+    const receiver = await startReceiver();
+    const socket = await receiver.open();
+    socket.write(`${head(2, undefined, 'Expect: the-unexpected\r\n')}{}`);
+    expect(await firstLine(socket)).toBe('HTTP/1.1 100 Continue');
+    expect(await firstLine(socket)).toBe('HTTP/1.1 200 OK');
+    expect(await receiver.stored()).toEqual([[0, '{}']]);
+  });
+});
+
 describe('the source behind a proxy', () => {
   it.each([
     ['203.0.113.7', 200],
