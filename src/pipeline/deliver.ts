@@ -1,7 +1,7 @@
 import { type AttemptOptions, createAttempts, isChange } from './attempt.ts';
 import { BATCH } from './compose.ts';
 import { createPace, type Turn } from './pace.ts';
-import { createSettler, type SettlerOptions } from './settle.ts';
+import { createSettler, SET_ASIDE_MS, type SettlerOptions } from './settle.ts';
 import { type Channel, createTurns } from './turns.ts';
 
 /** Requests under way at once. */
@@ -94,16 +94,20 @@ export function startDeliverer(options: DelivererOptions) {
     if (next.status === 'batch' && isChange(next.batch)) channel.isChangesTurn = false;
     channel.lines += next.status === 'lines' ? next.waiting : 1;
     if (channel.guildId === null && head) {
-      // First met by a nudge: what is known about the channel counts.
+      // First met by a nudge: what is known about the channel counts. It may be newer than the bot's removal.
+      const isRemoved = head.state === 'ready' && removedGuilds.has(head.guildId);
+      if (isRemoved) guildRemoved(head.guildId);
       channel.guildId = head.guildId;
-      channel.dueAt = head.dueAt;
-      channel.aside = head.state !== 'ready';
-      if (head.dueAt > clock.now()) return;
+      channel.dueAt = isRemoved ? now + SET_ASIDE_MS : head.dueAt;
+      channel.aside = isRemoved || head.state !== 'ready';
+      if (channel.dueAt > clock.now()) return;
     }
     const done = await attempt(channel, next, turn);
     if (!done) return;
     turn.end();
     const { batch, outcome } = done;
+    // Nobody says so who was not connected when the bot came back.
+    if (outcome.status === 'sent' && channel.guildId !== null) removedGuilds.delete(channel.guildId);
     channel.lines = Math.max(0, channel.lines - batch.lines);
     await settle(channel, head, batch, outcome);
     log[outcome.status === 'sent' ? 'info' : 'warn'](
@@ -134,6 +138,12 @@ export function startDeliverer(options: DelivererOptions) {
     });
   }
 
+  function guildRemoved(guildId: string): void {
+    removedGuilds.add(guildId);
+    const now = clock.now();
+    note(store.outbox.pauseGuild(guildId, now, now + SET_ASIDE_MS), guildId);
+  }
+
   return {
     /** Settles once what an earlier process left is known. */
     loaded,
@@ -152,10 +162,7 @@ export function startDeliverer(options: DelivererOptions) {
       pump();
     },
     /** The bot was removed from a guild. */
-    guildRemoved(guildId: string): void {
-      removedGuilds.add(guildId);
-      note(store.outbox.pauseGuild(guildId, clock.now()), guildId);
-    },
+    guildRemoved,
     state: pace.state,
     /** The gateway's token, which is this one's, was taken or refused. */
     token: pace.token,

@@ -12,7 +12,9 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 const GIVE_UP_MS = 72 * HOUR;
-const PARKED_RETRIES = [15 * MINUTE, HOUR, 6 * HOUR];
+/** Where nothing can be told it is tried again after so long, at first. */
+export const SET_ASIDE_MS = 15 * MINUTE;
+const PARKED_RETRIES = [SET_ASIDE_MS, HOUR, 6 * HOUR];
 const KEPT: Record<'parked' | 'paused', number> = { parked: 7 * DAY, paused: 30 * DAY };
 
 /** A message that an attempt was made for. */

@@ -24,8 +24,8 @@ export function channelStates(db: Database) {
     `UPDATE channels SET state = @state, due_at = @dueAt, attempts = @attempts, since = @since, reason = @reason
      WHERE channel_id = @channelId`,
   );
-  const pauseGuild = db.prepare<[number, string, string]>(
-    `UPDATE channels SET state = 'paused', due_at = 0, attempts = 0, since = ?, reason = ?
+  const pauseGuild = db.prepare<[number, number, string, string]>(
+    `UPDATE channels SET state = 'paused', due_at = ?, attempts = 0, since = ?, reason = ?
      WHERE guild_id = ? AND state <> 'paused'`,
   );
   const resumeGuild = db.prepare<[string, string]>(
@@ -48,7 +48,8 @@ export function channelStates(db: Database) {
     setChannel: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, told: Notice | null = null): void =>
       setState.immediate(head, told),
     /** The bot was removed from a guild: what waits there is kept as where a channel is gone, also by a later process. */
-    pauseGuild: (guildId: string, now: number): void => void pauseGuild.run(now, REMOVED, guildId),
+    pauseGuild: (guildId: string, now: number, dueAt: number): void =>
+      void pauseGuild.run(dueAt, now, REMOVED, guildId),
     /** The bot is in a guild, also if it was removed before. */
     resumeGuild: (guildId: string): void => void resumeGuild.run(guildId, REMOVED),
     /** Where a server's people are told of trouble in a channel; null where there is no other channel. */

@@ -102,6 +102,34 @@ describe('a channel or server that is gone', () => {
     expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(1);
   });
 
+  it('is sent nothing in a server that is known to have removed the bot', async () => {
+    await pipeline.pay(1);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
+    pipeline.deliverer.guildRemoved(HARBOR);
+    await pipeline.watch(TREASURY, WHALES);
+    await pipeline.pay(2);
+    await pipeline.idle();
+    expect([pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()]).toEqual([
+      ['1'],
+      [],
+      ['paused', 'paused'],
+    ]);
+    pipeline.deliverer.guildChanged(HARBOR);
+    await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2);
+    await pipeline.turnUntil(() => pipeline.numbers(WHALES).length === 1);
+    expect([pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()]).toEqual([['1', '2'], ['2'], []]);
+  });
+
+  it('is told again in such a server as soon as Discord takes a message there', async () => {
+    pipeline.deliverer.guildRemoved(HARBOR);
+    await pipeline.pay(1);
+    await pipeline.pass(15 * MINUTE);
+    expect(pipeline.numbers(ALERTS)).toEqual(['1']);
+    await pipeline.pay(2);
+    await pipeline.idle();
+    expect([pipeline.numbers(ALERTS), await state()]).toEqual([['1', '2'], []]);
+  });
+
   it('is the same for a server that removed the bot, also across restarts, until it is back', async () => {
     pipeline.deliverer.guildRemoved(HARBOR);
     pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });

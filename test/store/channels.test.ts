@@ -25,8 +25,8 @@ it('a server that removed the bot and has it again finds its channels as before,
   const gone = { channelId: 'gone', state: 'paused', dueAt: 90, attempts: 3, since: 1, reason: '10003' } as const;
   outbox.setChannel(gone);
   outbox.setChannel({ ...gone, channelId: 'closed', state: 'parked', reason: '50001' });
-  outbox.pauseGuild('g', 5);
-  const removed = ['paused', 0, 0, 5, 'channel or server is gone'];
+  outbox.pauseGuild('g', 5, 95);
+  const removed = ['paused', 95, 0, 5, 'channel or server is gone'];
   expect(all()).toEqual([
     ['closed', ...removed],
     ['gone', 'paused', 90, 3, 1, '10003'],
