@@ -190,7 +190,7 @@ const isFields = (value: unknown): value is Fields =>
 const LISTS = ['result', 'rows', 'data', 'items', 'results', 'categories', 'availableCategories'];
 
 function readCategories(json: unknown): string[] {
-  const list = findList(json, null) ?? [];
+  const list = (findList(json, null) ?? []).filter((entry) => !isFields(entry) || entry.active !== false);
   const keys = list.map((entry) => (isFields(entry) ? (entry.key ?? entry.category ?? entry.id ?? entry.slug) : entry));
   return [...new Set(keys.filter((key): key is string => typeof key === 'string' && /^[\w-]{1,50}$/.test(key)))];
 }

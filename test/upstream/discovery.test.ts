@@ -23,6 +23,7 @@ describe('categories', () => {
     ['an array of objects', [{ key: 'apis', label: 'APIs' }, { key: 'brandnew' }]],
     ['result', { result: ['apis', 'brandnew'] }],
     ['availableCategories', { availableCategories: [{ key: 'apis' }, { key: 'brandnew' }] }],
+    ['one that is not active', [{ key: 'apis', active: true }, { key: 'old', active: false }, { key: 'brandnew' }]],
     ['data.categories', { data: { categories: ['apis', 'brandnew'] } }],
   ];
   it.each(envelopes)('%s', async (_name, body) => {
