@@ -206,6 +206,24 @@ it('finds an address by each of its names, and never takes one of two that are c
   expect(textOf(await world.use('activity', { address: 'shared' }))).toMatch(/Several addresses are called that/);
 });
 
+it('pieces and the chart are in the numbers of the person’s language', async () => {
+  const address = `0x${'b'.repeat(40)}` as const;
+  await pipeline.watch(address, ALERTS);
+  await receive({ to: address, tokenType: 'ERC-1155', tokenId: 7, value: '1234', tokenDecimals: null });
+  const { chart } = world.parts;
+  const drawn: string[] = [];
+  world.parts.chart = (bars) => {
+    drawn.push(bars.language);
+    return chart(bars);
+  };
+  world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
+  const answer = await world.use('activity', { address });
+  world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
+  world.parts.chart = chart;
+  expect(textOf(answer)).toContain('📥 1.234 × `USD Coin` in 1 ');
+  expect(drawn).toEqual(['de']);
+});
+
 it('what cannot be drawn is told all the same', async () => {
   const chart = () => Promise.reject(new Error('no canvas'));
   world.parts.chart = chart;
