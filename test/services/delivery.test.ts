@@ -301,6 +301,34 @@ test('a receiver that takes one delivery in between is owed the others still', a
   services.clock.advance(3_000);
 });
 
+test('the end waits for the attempt at hand and begins no other', async () => {
+  const dir = `${here.dir}/ending`;
+  const clock = new ManualClock();
+  const node = connect(here.chain.rpcUrl);
+  const log = pino({ level: 'silent' });
+  const notification = openNotification({ node, dir, clock, log, nativeSymbol: 'NATIVE', pollMs: 1000 });
+  const { id: webhookId } = notification.store.createWebhook({
+    projectId: 'harbor',
+    url: here.receiver.url,
+    eventType: 'ALL',
+  });
+  const delivery = { webhookId, projectId: 'harbor', txHash: '0x1', blockNumber: 1, body: '{}', dueAt: clock.now() };
+  notification.store.commit({ genesis: '', next: 1 }, undefined, [delivery, delivery]);
+  here.receiver.answer(null);
+  notification.setFaults({});
+  await here.receiver.until(1);
+  const closed = notification.close();
+  await turn();
+  here.receiver.answer(200);
+  here.receiver.release(200);
+  await closed;
+  expect(here.receiver.received).toHaveLength(1);
+  const store = new NotificationStore(dir);
+  expect(store.countDeliveries()).toBe(1);
+  store.close();
+  node.close();
+});
+
 test('a database that fails when it is looked for what is due does not end the process', () => {
   const lines: string[] = [];
   const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });

@@ -125,6 +125,7 @@ test('the directory page searches, and third-party text stays text', async () =>
   expect(all).not.toMatch(/<img|<script|<a href="(?!https:|\/discovery\/)/);
   expect(all).toMatch(/toolbox\/wallets" aria-current="page">/);
   const none = await open('/toolbox/wallets?search="><script>');
+  expect(none).toContain('value="&#34;&#62;&#60;script&#62;"');
   expect(none).not.toContain('<script>');
   expect(none).toContain('No provider here has all these words');
   expect((await fetch(`${services.discoveryUrl}/toolbox/unknown`)).status).toBe(404);

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
+import { NotificationStore } from '../../services/notification/store.ts';
 import { hasAnvil } from '../chain/kinds.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
@@ -141,3 +142,39 @@ test.skipIf(!hasAnvil)(
     expect(await values()).toEqual([1, 3, 4, 5, 6, 7]);
   },
 );
+
+test('missed blocks are kept as ranges: what is told, read again or of another chain is none of them', () => {
+  const store = new NotificationStore(`${here.dir}/ranges`);
+  const at = (next: number, genesis = 'one') => ({ genesis, next });
+  store.commit(at(3));
+  store.miss(at(6), 3);
+  store.miss(at(9), 6);
+  store.commit(at(10));
+  store.miss(at(12), 10);
+  const left = [[...store.missed()]];
+  for (const number of [3, 4]) store.commitMissed(number, `hash ${number}`, []);
+  left.push(store.missed());
+  store.commit(at(7));
+  left.push(store.missed());
+  for (const number of [5, 6]) store.commitMissed(number, `hash ${number}`, []);
+  left.push(store.missed());
+  expect(left).toEqual([
+    [
+      { first: 3, last: 8 },
+      { first: 10, last: 11 },
+    ],
+    [
+      { first: 5, last: 8 },
+      { first: 10, last: 11 },
+    ],
+    [{ first: 5, last: 6 }],
+    [],
+  ]);
+  store.miss(at(9), 7);
+  store.commit(at(7));
+  expect(store.missed()).toEqual([]);
+  store.miss(at(9), 7);
+  store.restart(at(20, 'other'));
+  expect([store.missed(), store.toldAt(3)]).toEqual([[], []]);
+  store.close();
+});
