@@ -99,6 +99,36 @@ describe('overload of one server’s URL', () => {
   });
 });
 
+describe('overload by many servers’ URLs', () => {
+  /** A receiver with bodies that do not end, so many at each scope's URL, for so many milliseconds. */
+  async function waiting(counts: number[], ms: number) {
+    let time = 0;
+    const tokenOf = (scope: number) => `token-of-scope-${scope}-of-this-test`;
+    const tokens = [...counts, 0].map((_, scope) => ({ token: tokenOf(scope), scope }));
+    const receiver = await startReceiver({ now: () => time, tokens: () => tokens });
+    for (const [scope, count] of counts.entries()) {
+      for (let n = 0; n < count; n++) (await receiver.open()).write(`${head(4, `/hooks/${tokenOf(scope)}`)}x`);
+    }
+    await until(() => receiver.intake.state().open === counts.reduce((sum, count) => sum + count));
+    time = ms;
+    return async (scope: number) => (await receiver.post(`/hooks/${tokenOf(scope)}`, 'x')).status;
+  }
+
+  it('64 that wait for a tenth of a second close a URL at which 16 of them are', async () => {
+    const post = await waiting([16, 15, 15, 18], 100);
+    expect([await post(0), await post(1), await post(4)]).toEqual([503, 200, 200]);
+    const early = await waiting([64], 99);
+    expect(await early(0)).toBe(200);
+  });
+
+  it('128 close all', async () => {
+    const few = await waiting(Array(8).fill(15).concat(7), 100);
+    expect([await few(0), await few(9)]).toEqual([200, 200]);
+    const many = await waiting(Array(8).fill(15).concat(8), 100);
+    expect([await many(0), await many(9)]).toEqual([503, 503]);
+  });
+});
+
 describe('a commit that takes longer than 2 s', () => {
   it('503 in time; what is stored after all is owed, so that the retry pays it', async () => {
     const release = Promise.withResolvers<void>();

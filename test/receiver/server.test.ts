@@ -167,6 +167,15 @@ describe('the source behind a proxy', () => {
     );
   });
 
+  it('is the farthest proxy where all of them are trusted', async () => {
+    const receiver = await startReceiver({
+      environment: { ...ONE_SOURCE, TRUSTED_PROXIES: '127.0.0.1,198.51.100.0/24' },
+    });
+    const headers = { 'x-forwarded-for': '198.51.100.1, 198.51.100.2' };
+    expect((await receiver.post(`/hooks/${TOKEN}`, 'x', { headers })).status).toBe(403);
+    expect(receiver.refused).toEqual(['source 198.51.100.1']);
+  });
+
   it('is not believed from anybody else', async () => {
     const receiver = await startReceiver({ environment: ONE_SOURCE });
     expect(
@@ -232,7 +241,8 @@ describe('trouble', () => {
     receiver.intake.setQuarantineFull(new Set());
     expect((await receiver.post(`/hooks/${TOKEN}`, 'x')).status).toBe(200);
     receiver.intake.stopAdmitting();
-    expect((await receiver.post(`/hooks/${TOKEN}`, 'x')).status).toBe(503);
+    const answer = await request(`${receiver.url}/hooks/${TOKEN}`, { method: 'POST', body: 'x' });
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '15']);
   });
 
   it('a body that never ends: 503 within the sender’s 3 s, and the others are served meanwhile', async () => {
@@ -265,6 +275,8 @@ describe('trouble', () => {
     release();
     await until(async () => (await receiver.stored()).length === 1);
     expect(receiver.intake.outcome((await receiver.store.inbox.next(1))[0]!.id)).toBeNull();
+    // So does one that an earlier process stored.
+    expect(receiver.intake.outcome(1_000_000)).toBeNull();
   });
 });
 
