@@ -161,7 +161,7 @@ export async function askAbout(guild: Guild, ids: readonly string[], now: number
   const unknown = ids.filter(isUnknown);
   const room = Math.min(ASK_MOST, HIDDEN_MOST - hidden.size - asking.size);
   for (const id of unknown.filter((id) => !asking.has(id)).slice(0, Math.max(0, room))) asking.set(id, ask(id));
-  await Promise.all(unknown.map((id) => asking.get(id)));
+  await Promise.all(unknown.flatMap((id) => asking.get(id) ?? []));
   return new Map(ids.map((id) => [id, known(id)]));
 }
 
