@@ -1,4 +1,18 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Where tests start processes and wait for them. */
+const LONG = /\/test\/(crash|lifecycle|sandbox)\//;
+
+/** By themselves the largest files come first on a new machine, and a small one that takes long is left over at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
+const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId);
 
 export default defineConfig({
   test: {
@@ -9,5 +23,6 @@ export default defineConfig({
     pool: 'forks',
     // Every processor: most tests wait for processes, disks and clocks of their own.
     maxWorkers: '100%',
+    sequence: { sequencer: LongestFirst },
   },
 });
