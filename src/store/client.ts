@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { StoreError } from '../errors.ts';
+import { ConfigError, StoreError } from '../errors.ts';
 import type { Store } from './tables.ts';
 
 type Answer = { ready: true } | { id: number; result?: unknown; error?: { message: string; code?: string } };
@@ -121,7 +121,11 @@ async function openThread(
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
-  worker.on('error', (error) => end(error as Error));
+  // An error that comes from another thread has kept its name and lost its class.
+  worker.on('error', (error) => {
+    const { name, message } = error as Error;
+    end(name === 'ConfigError' ? new ConfigError(message) : (error as Error));
+  });
   worker.on('exit', () => end(new Error('The database is closed.')));
   worker.on('message', (answer: Answer) => {
     if ('ready' in answer) return ready.resolve();

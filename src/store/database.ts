@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { ConfigError } from '../errors.ts';
 import { backupFolder } from './folder.ts';
 import { migrations } from './migrations.ts';
 
@@ -24,7 +25,7 @@ export interface OpenDatabase {
 
 /**
  * Opens (or makes) the database file, takes its lock and brings the schema up to date; throws an Error with a message
- * for the operator when another process holds the file or a newer version wrote it.
+ * for the operator when another process holds the file, and a {@link ConfigError} when a newer version wrote it.
  */
 export function openDatabase(file: string): OpenDatabase {
   try {
@@ -167,7 +168,7 @@ function schemaOf(file: string): number {
 function migrate(db: Database.Database, file: string): void {
   const version = Number(db.pragma('user_version', { simple: true }));
   if (version > migrations.length) {
-    throw new Error(
+    throw new ConfigError(
       `${file} was written by a newer Ledgerbell (schema ${version}; this one knows ${migrations.length}). ` +
         'Start the newer version, or restore a backup made before the update.',
     );

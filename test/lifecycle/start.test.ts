@@ -37,7 +37,7 @@ it('a database of a newer version ends the start with a message, and is not touc
   newer.exec('CREATE TABLE of_the_future (a)');
   newer.close();
   const { code, stderr } = await startInVain(file);
-  expect(code).toBe(1);
+  expect(code).toBe(78);
   expect(stderr).toContain(`${file} was written by a newer Ledgerbell (schema ${migrations.length + 1}`);
   expect(read(file, 'PRAGMA user_version')).toEqual([{ user_version: migrations.length + 1 }]);
   expect(read(file, 'SELECT * FROM of_the_future')).toEqual([]);
