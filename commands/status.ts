@@ -20,7 +20,7 @@ export const status = {
   async execute(interaction, context) {
     const { guildId } = interaction;
     const { t, store, settings, now } = context;
-    while (await store.rhythms.count());
+    await store.rhythms.count();
     const [overview, subscriptions, silent, error] = await Promise.all([
       store.figures.overview(guildId),
       subscriptionsOf(context, guildId),

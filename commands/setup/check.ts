@@ -12,7 +12,7 @@ const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine
 export async function check(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { guildId } = interaction;
   const { t, store, projects } = context;
-  while (await store.rhythms.count());
+  await store.rhythms.count();
   const [all, { stopped }] = await Promise.all([subscriptionsOf(context, guildId), store.figures.overview(guildId)]);
   const channels = [...all, ...stopped].map(({ channelId }) => channelId);
   const hidden = await hiddenFrom(interaction, channels, context);

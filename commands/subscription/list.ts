@@ -32,7 +32,7 @@ async function page(
   wanted: number,
 ): Promise<Reply> {
   const { store, t } = context;
-  while (await store.rhythms.count());
+  await store.rhythms.count();
   const visible = await visibleTo(interaction, context);
   const shown = channel === 'all' ? visible : visible.filter(({ channelId }) => channelId === channel);
   if (shown.length === 0) {

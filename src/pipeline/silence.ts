@@ -25,7 +25,7 @@ export function watchSilence({ store, clock, log, render, onNotice }: SilenceOpt
   async function tell(): Promise<void> {
     const now = clock.now();
     try {
-      while (await store.rhythms.count());
+      await store.rhythms.count();
       const byChannel = Map.groupBy(await store.reports.untoldSilences(now), ({ channelId }) => channelId);
       for (const [channelId, silences] of byChannel) {
         const { guildId } = silences[0]!;

@@ -9,6 +9,15 @@ const READS: (keyof Store)[] = ['reports', 'ledger', 'figures'];
 /** How long that thread stays when nobody asks: it is needed rarely, and costs a heap of its own. */
 const READER_IDLE_MS = 120_000;
 
+/** What does a step of its work and tells whether there is more; others can write between two steps. */
+const STEPS = ['rhythms.count'];
+
+/** Does all of it, as everybody wants who asks for it. */
+const toTheEnd = (step: () => Promise<unknown>) => async (): Promise<false> => {
+  while (await step());
+  return false;
+};
+
 type Call = (group: string, method: string, args: unknown[]) => Promise<unknown>;
 
 /** The database, and its end. */
@@ -38,10 +47,10 @@ export async function openStore(
     new Proxy(
       {},
       {
-        get:
-          (_, method: string) =>
-          (...args: unknown[]) =>
-            call(group, method, args),
+        get(_, method: string) {
+          const once = (...args: unknown[]) => call(group, method, args);
+          return STEPS.includes(`${group}.${method}`) ? toTheEnd(once) : once;
+        },
       },
     );
   const groups = new Map<string, object>();

@@ -102,9 +102,9 @@ export function rhythmsTable(db: Database) {
     },
 
     /**
-     * Counts some of what was decided until now, and tells whether there is more; again and again before anybody reads a
-     * rhythm, so that others can write in between. If the power fails it is counted again. While nothing can be written
-     * (a full disk) the rhythms stay as they were counted last.
+     * Counts some of what was decided until now, and tells whether there is more: the store does that to the end, before
+     * anybody reads a rhythm, and others can write in between. If the power fails it is counted again. While nothing can
+     * be written (a full disk) the rhythms stay as they were counted last.
      */
     count(): boolean {
       if (latest.get()! <= counted()) return false;
