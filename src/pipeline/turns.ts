@@ -59,6 +59,8 @@ export function createTurns() {
     known.lines = found ? Math.max(1, known.lines) : known.lines + 1;
     known.again = true;
     known.sleepUntil = Math.min(known.sleepUntil, found?.sleepUntil ?? 0);
+    // An operator's tool put something back there, to be tried at once.
+    if (known.aside && found?.aside && found.dueAt === 0) known.dueAt = 0;
   }
 
   return {

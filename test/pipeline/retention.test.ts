@@ -73,6 +73,25 @@ describe('a channel without permissions', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['2', '1']);
   });
 
+  it('is tried at the next look when a dead letter is put back, whatever else waits there', async () => {
+    await pipeline.pass(5 * DAY, HOUR);
+    await send(2);
+    while ((await letters()).length === 0) await pipeline.pass(HOUR, HOUR);
+    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
+    expect(await pipeline.store.outbox.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
+    await pipeline.deliverer.look();
+    await pipeline.idle();
+    expect(shown(ALERTS).toSorted()).toEqual(['1', '2']);
+    expect(await state()).toEqual([]);
+  });
+
+  it('is not tried at a look for any other reason', async () => {
+    const before = tries(MINUTE).length;
+    await pipeline.deliverer.look();
+    await pipeline.idle();
+    expect(tries(MINUTE)).toHaveLength(before);
+  });
+
   it('is tried at once when a dead letter is put back, also beside a stopped bot', async () => {
     await pipeline.pass(7 * DAY, HOUR);
     while ((await letters()).length === 0) await pipeline.pass(HOUR, HOUR);
