@@ -103,9 +103,10 @@ export function outboxTable(db: Database) {
     `SELECT channel_id AS channelId, guild_id AS guildId, state, due_at AS dueAt, attempts, since FROM channels
      WHERE channel_id = ?`,
   );
+  // What was rendered already comes before a change, which says all that is known by then.
   const frozen = db.prepare<[string, 0 | 1], BatchRow>(
     `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason IS NOT 'label'
-       AND NOT (? AND reason IS 'change') ORDER BY id LIMIT 1`,
+       AND NOT (? AND reason IS 'change') ORDER BY reason IS 'change', id LIMIT 1`,
   );
   const changed = db.prepare<[string], BatchRow>(
     `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason IN ('change', 'label')

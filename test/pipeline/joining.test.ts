@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relabel } from '../../src/pipeline/relabel.ts';
-import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { ALERTS, ALICE, GENERAL, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -66,6 +66,28 @@ describe('alerts of one transaction', () => {
     away.clear();
     await pipeline.turnUntil(pipeline.settled);
     expect(told()).toEqual([[[1, 2]]]);
+  });
+
+  it('that wait to join its message do not take back what is counted there meanwhile', async () => {
+    const others = [WHALES, GENERAL];
+    for (const channel of others) await pipeline.watch(TREASURY, channel);
+    const tx = hash();
+    const event = payment({ txHash: tx, value: '1000000' });
+    await pipeline.receive(event);
+    await pipeline.idle();
+    // One channel after the other has its message changed: in some that waits for its turn.
+    await pipeline.receive(event);
+    await pipeline.idle();
+    pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: SECOND }, method: 'PATCH', times: 3 });
+    await receive(tx, 2);
+    await pipeline.idle();
+    await pipeline.receive(event);
+    await pipeline.turnUntil(pipeline.settled);
+    for (const channel of [ALERTS, ...others]) {
+      const [message, ...more] = pipeline.lines(channel);
+      expect(more).toEqual([]);
+      expect(message!.text).toContain('×3');
+    }
   });
 
   it('that come later join its message', async () => {
