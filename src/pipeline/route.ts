@@ -63,36 +63,51 @@ export function startRouter(options: RouterOptions) {
 
   /** Gives how many were routed: those from the front whose answer is over, one way or the other. */
   async function routeItems(items: Delivered[]): Promise<number> {
+    try {
+      return await routeTogether(items);
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      if (items.length === 1) return setAside(items[0]!.row.id, error);
+    }
+    let routed = 0;
+    for (const item of items) {
+      if (outcome(item.row.id) === undefined) break;
+      routed += await routeItems([item]);
+    }
+    return routed;
+  }
+
+  async function routeTogether(items: Delivered[]): Promise<number> {
     const routed = await routeBatch(items, options);
     const ids = [...routed.done, ...routed.quarantined.map(({ id }) => id)];
     if (ids.length === 0) return 0;
-    try {
-      const committing = store.routing.commit(routed);
-      // Nobody waits for the commit: the store does what it is asked for in order.
-      if (routed.alerts.length > 0)
-        onLines(
-          routed.alerts.map(({ channelId }) => channelId),
-          ids.length,
-        );
-      front.prepare(ids.length, BATCH);
-      const edited = await committing;
-      if (edited.length > 0) onLines(edited, 0);
-    } catch (error) {
-      if (isPassing(error)) throw error;
-      if (ids.length > 1) {
-        for (const item of items.slice(0, ids.length)) await routeItems([item]);
-        return ids.length;
-      }
-      // One event that cannot be stored is set aside; it must not hold the others.
-      const reason = `Routing failed: ${(error as Error).message}`;
-      log.error({ err: error, inbox: ids[0] }, 'event set aside');
-      const quarantined = [{ id: ids[0]!, reason }];
-      await store.routing.commit({ ...nothing(now()), quarantined });
-      routed.quarantined = quarantined;
-    }
-    front.done(ids);
-    onRouted({ ids, quarantined: routed.quarantined.length, events: ids.length });
+    const committing = store.routing.commit(routed);
+    // Nobody waits for the commit: the store does what it is asked for in order.
+    if (routed.alerts.length > 0)
+      onLines(
+        routed.alerts.map(({ channelId }) => channelId),
+        ids.length,
+      );
+    front.prepare(ids.length, BATCH);
+    const edited = await committing;
+    if (edited.length > 0) onLines(edited, 0);
+    done(ids, routed.quarantined.length);
     return ids.length;
+  }
+
+  /** One event that cannot be looked up or stored must not hold the others. */
+  async function setAside(id: number, error: unknown): Promise<number> {
+    if (outcome(id) === undefined) return 0;
+    log.error({ err: error, inbox: id }, 'event set aside');
+    const quarantined = [{ id, reason: `Routing failed: ${(error as Error).message}` }];
+    await store.routing.commit({ ...nothing(now()), quarantined });
+    done([id], 1);
+    return 1;
+  }
+
+  function done(ids: number[], quarantined: number): void {
+    front.done(ids);
+    onRouted({ ids, quarantined, events: ids.length });
   }
 
   function nudge(): void {
@@ -152,10 +167,14 @@ async function routeBatch(items: Delivered[], options: RouterOptions): Promise<R
       log.warn({ inbox: id, reason: item.reason }, 'delivery quarantined');
       continue;
     }
+    const lists = [routed.alerts, routed.decisions, routed.learned.dealings];
+    const lengths = lists.map(({ length }) => length);
     try {
       routeEvent(item, { receivedAt, answeredAt }, known, routed, changed);
       routed.done.push(id);
     } catch (error) {
+      // It must leave no trace, or its replay would be taken for a repeat.
+      for (const [index, length] of lengths.entries()) lists[index]!.length = length;
       log.error({ err: error, inbox: id }, 'event set aside');
       routed.quarantined.push({ id, reason: `Routing failed: ${(error as Error).message}` });
     }
@@ -189,6 +208,9 @@ function routeEvent(
 ): void {
   const seen = known.transfers.get(keys.transfer);
   const { verdict, delivery } = judge(known.deliveries.get(keys.delivery), seen !== undefined, keys, receipt);
+  const sighting = seen ? undefined : known.sightings.get(keys.transfer);
+  // Before anything is noted, because this may fail.
+  if (sighting) tell(sighting, { row, event, keys }, known, routed);
   const { projectId, addressType, direction } = event;
   known.deliveries.set(keys.delivery, { ...delivery, projectId, addressType, direction, lastAt: row.receivedAt });
   changed.deliveries.add(keys.delivery);
@@ -205,8 +227,6 @@ function routeEvent(
       reorganised: false,
       transfer,
     });
-    const sighting = known.sightings.get(keys.transfer);
-    if (sighting) tell(sighting, { row, event, keys }, known, routed);
     return;
   }
   const { blockHash, blockNumber } = seen.transfer;

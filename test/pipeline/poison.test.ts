@@ -4,6 +4,8 @@ import type { Outcome } from '../../src/discord/sender.ts';
 import type { ClaimedAlert } from '../../src/store/alerts.ts';
 import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
+const BOB = `0x${'b0'.repeat(20)}` as const;
+
 let pipeline: Pipeline;
 afterEach(() => pipeline.close());
 
@@ -30,6 +32,31 @@ it('an event that the database refuses is set aside with the reason; those besid
   expect(pipeline.rows('SELECT reason, CAST(body AS TEXT) AS body FROM quarantine')).toEqual([
     { reason: 'Routing failed: poison', body: JSON.stringify(bad) },
   ]);
+});
+
+it.each([
+  ['looked up', "filters = '{'", "filters = '{}'"],
+  ['judged', "minimum = 'much'", 'minimum = NULL'],
+])('an event that cannot be %s leaves no trace when it is set aside: its replay is told', async (_, broken, mended) => {
+  pipeline = await startPipeline();
+  await pipeline.watch(TREASURY, ALERTS);
+  await pipeline.watch(BOB, WHALES);
+  const set = (what: string) => pipeline.rows(`UPDATE subscriptions SET ${what} WHERE address = '${BOB}'`);
+  set(broken);
+  const bad = payment({ value: '2000000', from: TREASURY, to: BOB });
+  const rows = [payment({ value: '1000000' }), bad, payment({ value: '3000000' })];
+  await pipeline.store.inbox.append(
+    rows.map((row) => ({ scope: 0, receivedAt: pipeline.clock.now(), body: Buffer.from(JSON.stringify(row)) })),
+  );
+  await send(4);
+  await pipeline.turnUntil(() => shown(ALERTS).length === 3, 60);
+  expect(shown(ALERTS)).toEqual(['1', '3', '4']);
+  expect(pipeline.rows('SELECT CAST(body AS TEXT) AS body FROM quarantine')).toEqual([{ body: JSON.stringify(bad) }]);
+  set(mended);
+  pipeline.rows('INSERT INTO inbox (scope, received_at, body) SELECT scope, received_at, body FROM quarantine');
+  await send(5);
+  await pipeline.turnUntil(() => shown(ALERTS).length === 5, 60);
+  expect([shown(ALERTS).toSorted(), shown(WHALES)]).toEqual([['1', '2', '3', '4', '5'], ['2']]);
 });
 
 /** Cannot render the line of 2 USDC. */
