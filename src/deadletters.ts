@@ -75,7 +75,7 @@ function show({ outbox, quarantine }: Tables, id: string): string {
       `channel  ${found.channelId}`,
       `reason   ${oneLine(found.reason)}`,
       `transfer ${safe(found.transfer ?? 'forgotten')}`,
-      `message  ${found.payload === '' ? 'was never made' : safe(found.payload)}`,
+      `message  ${found.payload === '' ? 'was never made, or was a digest' : safe(found.payload)}`,
     ].join('\n');
   }
   const found = quarantine.get(number);

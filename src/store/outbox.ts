@@ -147,9 +147,11 @@ export function outboxTable(db: Database) {
   const dropBatch = db.prepare<[number]>('DELETE FROM batches WHERE id = ?');
   const kindOf = db.prepare<[number], Pick<Batch, 'kind'>>('SELECT kind FROM batches WHERE id = ?');
   const markDead = db.prepare<[number]>("UPDATE batches SET state = 'dead' WHERE id = ?");
+  // A digest of thousands of lines would fill the disk with as many copies of itself.
   const bury = db.prepare<[string, number, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-     SELECT a.id, a.channel_id, b.payload, ?, ? FROM alerts a JOIN batches b ON b.id = a.batch_id WHERE a.batch_id = ?`,
+     SELECT a.id, a.channel_id, CASE b.kind WHEN 'digest' THEN '' ELSE b.payload END, ?, ?
+     FROM alerts a JOIN batches b ON b.id = a.batch_id WHERE a.batch_id = ?`,
   );
   const buryWaiting = db.prepare<[string, number, string, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)

@@ -217,3 +217,12 @@ describe('Discord that does not answer', () => {
     }
   });
 });
+  it('makes each line of a digest a dead letter, and keeps no copy of the digest with each', async () => {
+    await pipeline.watch(TREASURY, WHALES, { digest: 'hourly' });
+    for (let n = 1; n <= 3; n++) await send(n);
+    pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: WHALES });
+    while ((await letters()).length === 0) await pipeline.pass(HOUR, 10 * MINUTE);
+    const dead = { channelId: WHALES, reason: '72 hours: HTTP 500', payload: '' };
+    expect(await letters()).toMatchObject([dead, dead, dead]);
+  });
+
