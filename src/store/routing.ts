@@ -152,7 +152,7 @@ function reader(db: Database, guard: Guard) {
 
   /** Those of what was not seen before, from the first question on until they reach many; `answered`: so many questions. */
   function sightings(questions: Question[], isKnown: (key: string) => boolean) {
-    const byAddress = memo(watchersOf);
+    const byAddress = memo(watchersOf());
     const scopeOf = memo((guildId: string) => projectOf.get(guildId)?.id ?? OPERATOR_SCOPE);
     const lateBy = guard.lateness();
     const found: (Sighting & Question)[] = [];

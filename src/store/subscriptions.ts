@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
 import {
   type Asset,
@@ -117,15 +117,26 @@ class NotImported extends Error {
   }
 }
 
-/** Looks up who watches an address, in every guild, as far as the router must know. */
-export function watcherLookUp(db: Database): (address: AddressText) => Watcher[] {
+/**
+ * Looks up who watches an address, in every guild, as far as the router must know; for one batch, in which equal filters
+ * are one object: to read them takes long, and to hand them to another thread longer.
+ */
+export function watcherLookUp(db: Database): () => (address: AddressText) => Watcher[] {
   const keys: (keyof Watcher)[] = ['id', 'guildId', 'channelId', 'address', 'direction', 'kind', 'minimum', 'token'];
   keys.push('paused', 'mutedUntil', 'filters', 'digest', 'quiet');
   const byAddress = db.prepare<[string], Omit<Watcher, 'paused' | 'filters'> & Pick<Row, 'paused' | 'filters'>>(
     `SELECT ${columns(keys)} FROM subscriptions WHERE address = ?`,
   );
-  return (address) =>
-    byAddress.all(address).map((row) => ({ ...row, paused: row.paused === 1, filters: toFilters(row.filters) }));
+  return () => {
+    const known = new Map<string, Filters>();
+    const filtersOf = (text: string): Filters => {
+      const filters = known.get(text) ?? toFilters(text);
+      known.set(text, filters);
+      return filters;
+    };
+    return (address) =>
+      byAddress.all(address).map((row) => ({ ...row, paused: row.paused === 1, filters: filtersOf(row.filters) }));
+  };
 }
 
 /** Subscriptions, with their rhythms as counted last; every method but `watching` stays within one guild. */
@@ -142,26 +153,6 @@ export function subscriptionsTable(db: Database) {
      VALUES (${given.map((key) => `@${key}`).join(', ')})`,
   );
 
-  const importAll = db.transaction(
-    ({ guildId, userId, added, changed, labels, at }: Import, most: ImportLimits): void => {
-      for (const { address, channelId, change: chosen } of added) {
-        const { paused = false, mutedUntil = null, filters, ...choices } = chosen;
-        const narrower = { filters: { ...DEFAULT_FILTERS, ...filters } };
-        const wish = { guildId, channelId, address, createdBy: userId, createdAt: at, ...choices, ...narrower };
-        const outcome = add(wish, most.subscriptions);
-        if (outcome.status !== 'added') throw new NotImported(outcome.status === 'full' ? 'full' : 'stale');
-        if (paused || mutedUntil !== null) change(guildId, outcome.subscription.id, { paused, mutedUntil });
-      }
-      for (const { address, channelId, change: chosen } of changed) {
-        const existing = same.get(address, channelId);
-        if (!existing || change(guildId, existing.id, chosen).status !== 'changed') throw new NotImported('stale');
-      }
-      for (const label of labels) {
-        const outcome = setLabel(guildId, { ...label, createdBy: userId, at }, most.labels);
-        if (outcome.status === 'full') throw new NotImported('full');
-      }
-    },
-  );
   const muteAll = db.prepare<[number | null, string]>('UPDATE subscriptions SET muted_until = ? WHERE guild_id = ?');
   const tokenMutes = db.prepare<[string, number], TokenMute>(
     'SELECT token, until FROM token_mutes WHERE guild_id = ? AND until > ? ORDER BY until, token',
@@ -172,18 +163,20 @@ export function subscriptionsTable(db: Database) {
   const unmuteToken = db.prepare<[string, Asset]>('DELETE FROM token_mutes WHERE guild_id = ? AND token = ?');
   const remove = db.prepare<[string, number]>('DELETE FROM subscriptions WHERE guild_id = ? AND id = ?');
 
+  const insertOne = (subscription: NewSubscription): number => {
+    const values = Object.entries({ ...DEFAULT_CHOICES, ...subscription });
+    return Number(insert.run(Object.fromEntries(values.map(([key, value]) => [key, toColumn(value)]))).lastInsertRowid);
+  };
   const add = db.transaction((subscription: NewSubscription, limit: number) => {
     const existing = same.get(subscription.address, subscription.channelId);
     if (existing) return { status: 'exists' as const, subscription: fromRow(existing) };
     if ((count.get(subscription.guildId)?.n ?? 0) >= limit) return { status: 'full' as const };
-    const values = Object.entries({ ...DEFAULT_CHOICES, ...subscription }).map(([key, value]) => [
-      key,
-      toColumn(value),
-    ]);
-    const { lastInsertRowid } = insert.run(Object.fromEntries(values));
-    return { status: 'added' as const, subscription: fromRow(one.get(subscription.guildId, Number(lastInsertRowid))!) };
+    const id = insertOne(subscription);
+    return { status: 'added' as const, subscription: fromRow(one.get(subscription.guildId, id)!) };
   });
 
+  /** By their SQL: files change a thousand subscriptions, most of them alike. */
+  const updates = new Map<string, Statement>();
   function update(
     table: 'subscriptions' | 'rhythms',
     idColumn: string,
@@ -193,24 +186,54 @@ export function subscriptionsTable(db: Database) {
   ): void {
     if (keys.length === 0) return;
     const values = keys.map((key) => toColumn(changed[key]!));
-    const set = keys.map((key) => `${COLUMN_OF[key]} = ?`).join(', ');
-    db.prepare(`UPDATE ${table} SET ${set} WHERE ${idColumn} = ?`).run(...values, id);
+    const sql = `UPDATE ${table} SET ${keys.map((key) => `${COLUMN_OF[key]} = ?`).join(', ')} WHERE ${idColumn} = ?`;
+    const statement = updates.get(sql) ?? db.prepare(sql);
+    updates.set(sql, statement);
+    statement.run(...values, id);
   }
 
+  function changeOne({ id, filters: before }: Row, changed: SubscriptionChange): void {
+    const keys = Object.keys(changed) as (keyof SubscriptionChange)[];
+    const [often, rarely] = [keys.filter((key) => RHYTHM.includes(key)), keys.filter((key) => !RHYTHM.includes(key))];
+    const { filters, ...rest } = changed;
+    const next = { ...rest, filters: { ...toFilters(before), ...filters } };
+    update('rhythms', 'subscription_id', id, next, often);
+    update('subscriptions', 'id', id, next, rarely);
+  }
   const change = db.transaction((guildId: string, id: number, changed: SubscriptionChange) => {
     const before = one.get(guildId, id);
     if (!before) return { status: 'missing' as const };
     const { channelId } = changed;
     const existing = channelId === undefined ? undefined : same.get(before.address, channelId);
     if (existing && existing.id !== id) return { status: 'exists' as const, subscription: fromRow(existing) };
-    const keys = Object.keys(changed) as (keyof SubscriptionChange)[];
-    const [often, rarely] = [keys.filter((key) => RHYTHM.includes(key)), keys.filter((key) => !RHYTHM.includes(key))];
-    const { filters, ...rest } = changed;
-    const next = { ...rest, filters: { ...toFilters(before.filters), ...filters } };
-    update('rhythms', 'subscription_id', id, next, often);
-    update('subscriptions', 'id', id, next, rarely);
+    changeOne(before, changed);
     return { status: 'changed' as const, subscription: fromRow(one.get(guildId, id)!) };
   });
+
+  const importAll = db.transaction(
+    ({ guildId, userId, added, changed, labels, at }: Import, most: ImportLimits): void => {
+      if (added.length > 0 && (count.get(guildId)?.n ?? 0) + added.length > most.subscriptions)
+        throw new NotImported('full');
+      for (const { address, channelId, change: chosen } of added) {
+        const { paused = false, mutedUntil = null, filters, ...choices } = chosen;
+        const narrower = { filters: { ...DEFAULT_FILTERS, ...filters } };
+        const wish = { guildId, channelId, address, createdBy: userId, createdAt: at, ...choices, ...narrower };
+        if (same.get(address, channelId)) throw new NotImported('stale');
+        const id = insertOne(wish);
+        if (paused || mutedUntil !== null)
+          update('subscriptions', 'id', id, { paused, mutedUntil }, ['paused', 'mutedUntil']);
+      }
+      for (const { address, channelId, change: chosen } of changed) {
+        const existing = same.get(address, channelId);
+        if (existing?.guildId !== guildId) throw new NotImported('stale');
+        changeOne(existing, chosen);
+      }
+      for (const label of labels) {
+        const outcome = setLabel(guildId, { ...label, createdBy: userId, at }, most.labels);
+        if (outcome.status === 'full') throw new NotImported('full');
+      }
+    },
+  );
 
   return {
     /** Adds one unless the channel already watches the address or the guild is at `limit`. */

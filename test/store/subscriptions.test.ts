@@ -29,7 +29,7 @@ it('who watches an address is found in every server, and nobody else; the router
   table.change('g', first, { paused: true, mutedUntil: 9 });
 
   const byId = <One extends { id: number }>(found: One[]) => found.sort((a, b) => a.id - b.id);
-  expect(byId(watcherLookUp(db)(address))).toEqual([
+  expect(byId(watcherLookUp(db)()(address))).toEqual([
     { id: first, guildId: 'g', channelId: 'c', address, ...choices, paused: true, mutedUntil: 9 },
     {
       id: second,
