@@ -25,13 +25,9 @@ import { openPaths } from './receiver/paths.ts';
 import { createReceiver, REFUSAL_REASONS } from './receiver/server.ts';
 import type { OpenStore } from './store/client.ts';
 import { startDailyBackups } from './store/daily.ts';
-import { eraseBegun } from './store/erase.ts';
-import type { Position } from './store/pruning.ts';
 import type { Store } from './store/tables.ts';
+import { startUpkeep } from './upkeep.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const MEMORY_MS = 30 * 24 * HOUR;
 /** A path token of fewer characters may be guessed. */
 const TOKEN_LENGTH = 16;
 /** From here on new deliveries are refused, so that nobody fills the disk with what cannot be understood. */
@@ -75,9 +71,10 @@ export async function startApp(
   });
   const refusedSources = new Map<number | 'any', { source: string | null; at: number }>();
 
+  const sender = createSender({ token: config.DISCORD_TOKEN, apiUrl: config.DISCORD_API_URL });
   const deliverer = startDeliverer({
     store,
-    sender: createSender({ token: config.DISCORD_TOKEN, apiUrl: config.DISCORD_API_URL }),
+    sender,
     clock,
     log,
     render: (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
@@ -169,6 +166,8 @@ export async function startApp(
     onChannelChange: (guildId) => deliverer.guildChanged(guildId),
     onChannelRemoved: (_, channelId) => void channelRemoved(store, channelId, now(), log),
     onGuildRemoved: deliverer.guildRemoved,
+    onGuilds: (guildIds, share) => void deliverer.guildsAre(guildIds, share),
+    onGuildUsed: deliverer.guildUsed,
     onToken: deliverer.token,
     random: Math.random,
   });
@@ -198,11 +197,22 @@ export async function startApp(
     throw error;
   }
   router.nudge();
-  stopUpkeep = startUpkeep(store, clock, log, () => {
-    // An operator's tool puts back what was set aside, as a writer of its own: nobody else would tell of it.
-    router.nudge();
-    void deliverer.look();
-    void watchQuarantine(store, intake, log);
+  stopUpkeep = startUpkeep(store, clock, log, {
+    look() {
+      // An operator's tool puts back what was set aside, as a writer of its own: nobody else would tell of it.
+      router.nudge();
+      void deliverer.look();
+      void watchQuarantine(store, intake, log);
+    },
+    async isMember(guildId) {
+      const isThere = await sender.isMember(guildId);
+      if (isThere) deliverer.guildChanged(guildId);
+      return isThere;
+    },
+    async onBegun(guild) {
+      log.info({ guild }, 'a server removed the bot 30 days ago: what is stored about it is erased');
+      await paths.refresh();
+    },
   });
   const off = (['NOTIFICATION_URL', 'EXPLORER_API_URL', 'DISCOVERY_URL'] as const).filter((name) => !config[name]);
   log.info(
@@ -210,32 +220,6 @@ export async function startApp(
     'started',
   );
   return { receiver: receiverUrl, ops: opsUrl, close };
-}
-
-/** Looks each minute, and forgets each hour what is old; gives how to stop. */
-function startUpkeep(store: Store, clock: Clock, log: Logger, look: () => void): () => void {
-  let stopPruning = () => {};
-  const prune = async () => {
-    try {
-      await eraseBegun(store);
-      let at: Position | null = null;
-      do at = await store.pruning.step(clock.now() - MEMORY_MS, at);
-      while (at);
-    } catch (error) {
-      log.warn({ err: error }, 'pruning paused');
-    }
-    stopPruning = clock.after(HOUR, () => void prune());
-  };
-  const lookAgain = () => {
-    look();
-    stopLooking = clock.after(MINUTE, lookAgain);
-  };
-  let stopLooking = clock.after(MINUTE, lookAgain);
-  void prune();
-  return () => {
-    stopPruning();
-    stopLooking();
-  };
 }
 
 async function listen(

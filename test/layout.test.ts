@@ -19,6 +19,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'src/store': ['src/domain', 'src/errors'],
   // The part of the composition that commands see.
   'src/parts': ['src/discord', 'src/receiver', 'src/secrets', 'src/store', 'src/upstream'],
+  'src/upkeep': ['src/domain', 'src/store'],
   // The operator's tools: each is a process edge of its own.
   'src/backup': ['src/store', 'src/config', 'src/errors'],
   'src/restore': ['src/store', 'src/config', 'src/errors'],

@@ -1,8 +1,4 @@
-import {
-  type ChatInputCommandInteraction,
-  type MessageContextMenuCommandInteraction,
-  PermissionFlagsBits,
-} from 'discord.js';
+import { type BaseInteraction, PermissionFlagsBits } from 'discord.js';
 import type { ServerSettings } from '../store/servers.ts';
 import type { Replying } from './answer.ts';
 import type { Access, AutocompleteUse, Command, CommandUse } from './command.ts';
@@ -27,9 +23,7 @@ export function accessOf(command: Command, interaction: CommandUse | Autocomplet
 }
 
 /** Discord names who installed the app; without this server among them the bot is not a member here. */
-export function installedHere(
-  interaction: ChatInputCommandInteraction | MessageContextMenuCommandInteraction,
-): boolean {
-  const { guildId, userId } = interaction.authorizingIntegrationOwners;
+export function installedHere({ authorizingIntegrationOwners }: BaseInteraction): boolean {
+  const { guildId, userId } = authorizingIntegrationOwners;
   return userId === null || guildId !== null;
 }

@@ -5,11 +5,14 @@ import {
   Events,
   GatewayDispatchEvents,
   GatewayIntentBits,
+  type GatewayReadyDispatchData,
   type Interaction,
   Options,
   SimpleShardingStrategy,
 } from 'discord.js';
 import type { Logger } from 'pino';
+import type { Share } from '../store/channels.ts';
+import { installedHere } from './authority.ts';
 import type { Command, MessageCommand, Parts } from './command.ts';
 import { fillGaps, handleEarly, type RawInteraction } from './gaps.ts';
 import { createDispatcher } from './interactions.ts';
@@ -33,6 +36,10 @@ export interface GatewayOptions {
   onChannelRemoved(guildId: string, channelId: string): void;
   /** The bot is no member any more; an outage of the guild does not count. */
   onGuildRemoved(guildId: string): void;
+  /** With a new session: of its share of the guilds, the bot is a member of these and of no others. */
+  onGuilds(guildIds: string[], share: Share): void;
+  /** Somebody uses the bot in a guild where it has its commands and is no member. */
+  onGuildUsed(guildId: string): void;
   /** Discord takes the token, or refuses it. */
   onToken(accepted: boolean): void;
   /** From 0 to 1. */
@@ -64,6 +71,7 @@ export function startGateway(options: GatewayOptions) {
   /** What people use. It is loaded after the start: the library holds interactions back until it is connected. */
   const served = () => (loading ??= load());
   const answer = async (interaction: Interaction) => {
+    if (interaction.inRawGuild() && installedHere(interaction)) options.onGuildUsed(interaction.guildId);
     // That nothing could be loaded is told, again and again, where it should be registered.
     const loaded = await served().catch(() => null);
     await loaded?.dispatch(interaction);
@@ -193,7 +201,16 @@ function makeClient(options: GatewayOptions, sharding: boolean): Client {
   return client;
 }
 
-function tellChanges(client: Client, { onChannelChange, onChannelRemoved, onGuildRemoved }: GatewayOptions): void {
+function tellChanges(client: Client, options: GatewayOptions): void {
+  const { onChannelChange, onChannelRemoved, onGuildRemoved, onGuilds } = options;
+  // The library keeps the guilds of the session before.
+  client.on(Events.Raw, ({ t, d }: { t: string; d: GatewayReadyDispatchData }) => {
+    if (t === GatewayDispatchEvents.Ready)
+      onGuilds(
+        d.guilds.map(({ id }) => id),
+        d.shard ?? [0, 1],
+      );
+  });
   client.on(Events.ChannelUpdate, (_, channel) => {
     if (!channel.isDMBased()) onChannelChange(channel.guildId, channel.id);
   });

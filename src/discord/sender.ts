@@ -142,6 +142,12 @@ export function createSender({
         return rest.patch(route, { body: { ...payload, attachments: [{ id: '0' }] }, files: [fileOf(csv)] });
       }, true),
 
+    /** Whether the bot is in a server; null when no answer says so. */
+    async isMember(guildId: string): Promise<boolean | null> {
+      const { status } = await attempt(() => rest.get(Routes.guild(guildId)));
+      return status === 'sent' ? true : status === 'gone' || status === 'forbidden' ? false : null;
+    },
+
     /**
      * Looks for the message whose text holds `reference` among the newest 100, however wrong this machine's clock was,
      * and among those since `since` (milliseconds); `onRequest` before each of the requests that this needs.

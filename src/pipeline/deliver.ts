@@ -1,3 +1,4 @@
+import type { Share } from '../store/channels.ts';
 import { type AttemptOptions, createAttempts, isChange } from './attempt.ts';
 import { BATCH } from './compose.ts';
 import { createPace, type Turn } from './pace.ts';
@@ -163,6 +164,25 @@ export function startDeliverer(options: DelivererOptions) {
     },
     /** The bot was removed from a guild. */
     guildRemoved,
+    /** Of the guilds of a share the bot is in these, and in no others. */
+    async guildsAre(guildIds: readonly string[], share: Share): Promise<void> {
+      try {
+        const { gone, back } = await store.outbox.guildsAre(new Set(guildIds), share, clock.now());
+        for (const guildId of back) {
+          removedGuilds.delete(guildId);
+          turns.guildChanged(guildId);
+        }
+        if (gone.length > 0)
+          log.info({ guilds: gone }, 'the bot is not in these servers any more: after 30 days they are erased');
+        pump();
+      } catch (error) {
+        if (!closing) log.warn({ err: error }, 'it could not be noted which servers the bot is in');
+      }
+    },
+    /** A guild that the bot is no member of uses it all the same. */
+    guildUsed(guildId: string): void {
+      note(store.outbox.guildUsed(guildId, clock.now()), guildId);
+    },
     state: pace.state,
     /** The gateway's token, which is this one's, was taken or refused. */
     token: pace.token,

@@ -17,6 +17,16 @@ export interface ChannelHead {
 /** Why the channels of a server are paused that removed the bot; with a code it is Discord's own answer. */
 const REMOVED = 'channel or server is gone';
 
+/** Where a server leaves a trace that does not go by itself within 30 days. */
+const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'channels', 'audit'];
+
+/** What one of the bot's connections has of its servers: it is the `index`th of so many. */
+export type Share = readonly [index: number, of: number];
+
+/** As Discord reckons it. */
+const isIn = ([index, of]: Share, guildId: string): boolean =>
+  of === 1 || (BigInt(guildId) >> 22n) % BigInt(of) === BigInt(index);
+
 /** How channels stand, and what people are told of it. */
 export function channelStates(db: Database) {
   const notices = noticeWriter(db);
@@ -32,6 +42,17 @@ export function channelStates(db: Database) {
     `UPDATE channels SET state = 'ready', due_at = 0, attempts = 0, since = NULL, reason = NULL
      WHERE guild_id = ? AND state = 'paused' AND reason = ?`,
   );
+  // What says so again tells of the same removal; a clock that was ahead then is put right.
+  const noteRemoval = db.prepare<[string, number]>(
+    `INSERT INTO meta (key, value) VALUES ('removed-' || ?, ?)
+     ON CONFLICT DO UPDATE SET value = excluded.value WHERE CAST(excluded.value AS INTEGER) < CAST(value AS INTEGER)`,
+  );
+  const forgetRemoval = db.prepare<[string]>("DELETE FROM meta WHERE key = 'removed-' || ?");
+  const postpone = db.prepare<[number, string]>("UPDATE meta SET value = ? WHERE key = 'removed-' || ?");
+  const known = db.prepare<[], { guildId: string; removed: 0 | 1 }>(
+    `SELECT guild_id AS guildId, EXISTS (SELECT 1 FROM meta WHERE key = 'removed-' || guild_id) AS removed
+     FROM (${TRACES.map((table) => `SELECT DISTINCT guild_id FROM ${table}`).join(' UNION ')})`,
+  );
   const troubled = db.prepare<[string], { channelId: string; state: ChannelState; reason: string | null }>(
     "SELECT channel_id AS channelId, state, reason FROM channels WHERE guild_id = ? AND state <> 'ready'",
   );
@@ -41,6 +62,23 @@ export function channelStates(db: Database) {
     if (notice) notices.write(notice);
     if (head.state === 'ready') notices.withdraw(head.channelId);
   });
+  const removed = db.transaction((guildId: string, now: number, dueAt: number): void => {
+    noteRemoval.run(guildId, now);
+    pauseGuild.run(dueAt, now, REMOVED, guildId);
+  });
+  const returned = db.transaction((guildId: string): void => {
+    forgetRemoval.run(guildId);
+    resumeGuild.run(guildId, REMOVED);
+  });
+  const guildsAre = db.transaction((present: ReadonlySet<string>, share: Share, now: number) => {
+    const here = known.all().filter(({ guildId }) => isIn(share, guildId));
+    const gone = here.filter(({ guildId }) => !present.has(guildId)).map(({ guildId }) => guildId);
+    const back = here.filter((one) => one.removed && present.has(one.guildId)).map(({ guildId }) => guildId);
+    // Discord's answers tell how their channels stand.
+    for (const guildId of gone) noteRemoval.run(guildId, now);
+    for (const guildId of back) returned(guildId);
+    return { gone, back };
+  });
   const notice = db.transaction((given: Notice) => notices.write(given));
 
   return {
@@ -48,10 +86,16 @@ export function channelStates(db: Database) {
     setChannel: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, told: Notice | null = null): void =>
       setState.immediate(head, told),
     /** The bot was removed from a guild: what waits there is kept as where a channel is gone, also by a later process. */
-    pauseGuild: (guildId: string, now: number, dueAt: number): void =>
-      void pauseGuild.run(dueAt, now, REMOVED, guildId),
+    pauseGuild: (guildId: string, now: number, dueAt: number): void => removed.immediate(guildId, now, dueAt),
     /** The bot is in a guild, also if it was removed before. */
-    resumeGuild: (guildId: string): void => void resumeGuild.run(guildId, REMOVED),
+    resumeGuild: (guildId: string): void => returned.immediate(guildId),
+    /**
+     * Of the guilds of a share the bot is in those that are `present`, and in no others: gives those that it is not in
+     * (`gone`), of all about which something is stored, and those that it is in again.
+     */
+    guildsAre: (present: ReadonlySet<string>, share: Share, now: number) => guildsAre.immediate(present, share, now),
+    /** A guild that the bot is no member of uses it all the same: as if it had been removed now. */
+    guildUsed: (guildId: string, now: number): void => void postpone.run(now, guildId),
     /** Where a server's people are told of trouble in a channel; null where there is no other channel. */
     channelForNotices: (guildId: string, troubledId: string) => notices.channelFor(guildId, troubledId),
     /** Freezes a message that tells of no transfer; nudge the deliverer for its channel afterwards. */

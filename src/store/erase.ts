@@ -15,3 +15,22 @@ async function eraseRest({ erasure }: Pick<Store, 'erasure'>, guildId: string): 
   let at = await erasure.step(guildId);
   while (at) at = await erasure.step(guildId, at);
 }
+
+/**
+ * Erases what is stored about servers that removed the bot before a time, and tells of each when it is begun. `isMember`
+ * asks whether the bot is there after all; null: that cannot be known now, and another try comes.
+ */
+export async function eraseRemoved(
+  { erasure }: Pick<Store, 'erasure'>,
+  before: number,
+  {
+    isMember,
+    onBegun,
+  }: { isMember(guildId: string): Promise<boolean | null>; onBegun(guildId: string): Promise<void> },
+): Promise<void> {
+  for (const guildId of await erasure.removed(before)) {
+    if ((await isMember(guildId)) !== false || !(await erasure.beginRemoved(guildId, before))) continue;
+    await onBegun(guildId);
+    await eraseRest({ erasure }, guildId);
+  }
+}

@@ -28,6 +28,7 @@ const FIRST = [
   'DELETE FROM inbox WHERE scope = @scope',
   'DELETE FROM receiver_tokens WHERE scope = @scope',
   'DELETE FROM projects WHERE id = @scope',
+  "DELETE FROM meta WHERE key = 'removed-' || @guildId",
 ];
 
 /**
@@ -100,6 +101,12 @@ export function erasureTable(db: Database, elapsed: () => number) {
   const noted = db
     .prepare<[], string>("SELECT substr(key, length('erasing-') + 1) FROM meta WHERE key GLOB 'erasing-*'")
     .pluck();
+  const removed = db
+    .prepare<{ before: number }, string>(
+      `SELECT substr(key, length('removed-') + 1) FROM meta
+       WHERE key GLOB 'removed-*' AND CAST(value AS INTEGER) < @before ORDER BY key`,
+    )
+    .pluck();
   const forget = db.prepare<{ guildId: string }>("DELETE FROM meta WHERE key = 'erasing-' || @guildId");
   const first = FIRST.map((sql) => db.prepare(sql));
   const rest = REST.map((one) =>
@@ -116,6 +123,11 @@ export function erasureTable(db: Database, elapsed: () => number) {
     note.run({ guildId });
     const { scope } = boundsOf(guildId)!;
     for (const statement of first) statement.run({ guildId, scope });
+  });
+  const beginRemoved = db.transaction((guildId: string, before: number): boolean => {
+    const isRemoved = removed.all({ before }).includes(guildId);
+    if (isRemoved) begin(guildId);
+    return isRemoved;
   });
   const step = db.transaction((guildId: string, from: Erased): Erased | null => {
     const end = elapsed() + STEP_MS;
@@ -141,6 +153,10 @@ export function erasureTable(db: Database, elapsed: () => number) {
   return {
     /** Erases a server's settings and whatever brings it alerts; the rest goes by steps. */
     begin: (guildId: string): void => begin.immediate(guildId),
+    /** Servers that removed the bot before a time and did not take it back. */
+    removed: (before: number): string[] => removed.all({ before }),
+    /** Begins with one of these; false when it is none any more. */
+    beginRemoved: (guildId: string, before: number): boolean => beginRemoved.immediate(guildId, before),
     /**
      * Erases some more; gives where to go on, or null when nothing is left. Without `from` it begins anew with what
      * was there when erasing began. If the power fails it is erased again.

@@ -138,6 +138,8 @@ export async function startWorld(options: WorldOptions = {}) {
     onChannelChange: () => {},
     onChannelRemoved: () => {},
     onGuildRemoved: () => {},
+    onGuilds: () => {},
+    onGuildUsed: () => {},
     onToken: () => {},
     random: () => 0.5,
   };

@@ -24,6 +24,8 @@ function start(discord: Discord, options: Partial<GatewayOptions> = {}) {
     onChannelChange: (...change) => void changes.push(['changed', ...change]),
     onChannelRemoved: (...change) => void changes.push(['channel removed', ...change]),
     onGuildRemoved: (...change) => void changes.push(['guild removed', ...change]),
+    onGuilds: (...guilds) => void changes.push(['guilds', ...guilds]),
+    onGuildUsed: (...used) => void changes.push(['guild used', ...used]),
     onToken: () => {},
     random: () => 0,
     ...options,
@@ -183,4 +185,20 @@ it('tells of changed channels and roles, and of real removals only', async () =>
   discord.act({ do: 'guild.remove', guildId: harbor.id });
   await until(() => changes.some(([what]) => what === 'guild removed'));
   expect(changes.filter(([what]) => what === 'guild removed')).toEqual([['guild removed', harbor.id]]);
+});
+
+it('tells with each session which servers the bot is in, also after one that it missed the end of', async () => {
+  const discord = await standIn();
+  const { harbor, orchid } = seed;
+  const { gateway, changes } = start(discord);
+  await until(() => gateway.state() === 'ready');
+  const told = () => changes.filter(([what]) => what === 'guilds');
+  expect(told()).toEqual([['guilds', [harbor.id, orchid.id], [0, 1]]]);
+  const away = discord.fault({ fault: { kind: 'gateway-down' } });
+  await until(() => gateway.state() === 'away');
+  discord.act({ do: 'guild.remove', guildId: harbor.id });
+  discord.act({ do: 'gateway.invalidate' });
+  away.clear();
+  await until(() => told().length === 2);
+  expect(told()[1]).toEqual(['guilds', [orchid.id], [0, 1]]);
 });

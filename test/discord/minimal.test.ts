@@ -120,6 +120,8 @@ async function connect(apiUrl: string, isReady = true, options: Partial<GatewayO
     onChannelChange: () => {},
     onChannelRemoved: () => {},
     onGuildRemoved: () => {},
+    onGuilds: () => {},
+    onGuildUsed: () => {},
     onToken: () => {},
     random: Math.random,
     ...options,
@@ -156,6 +158,21 @@ describe('a relay that sends little', () => {
     expect(await owners({ 1: '2100000000000000008' })).toContain('only work inside a server');
     for (const of of [{ 0: GUILD }, { 0: GUILD, 1: '2100000000000000008' }])
       expect(await owners(of)).toContain('2 sub');
+  });
+
+  it('is told apart: a server that uses the bot and has it not as a member', async () => {
+    const used: string[] = [];
+    const late = await startRelay(false);
+    const connected = await connect(late.apiUrl, true, { onGuildUsed: (guildId) => void used.push(guildId) });
+    expect(await late.use('subscription list', [], manager)).toContain('2 sub');
+    expect(used).toEqual([]);
+    const elsewhere = { guild_id: '2100000000000000007' };
+    expect(await late.use('subscription list', [], manager, elsewhere)).toContain('No sub');
+    const person = { ...elsewhere, authorizing_integration_owners: { 1: '2100000000000000008' } };
+    expect(await late.use('subscription list', [], manager, person)).toContain('only work inside');
+    expect(used).toEqual([elsewhere.guild_id]);
+    await connected.close();
+    await late.close();
   });
 
   it('still gives nobody more than they have', async () => {

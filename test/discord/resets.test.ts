@@ -78,6 +78,8 @@ async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boo
     onChannelChange: () => {},
     onChannelRemoved: () => {},
     onGuildRemoved: () => {},
+    onGuilds: () => {},
+    onGuildUsed: () => {},
     onToken: () => {},
     random: () => 0,
   });

@@ -106,6 +106,7 @@ export async function startPipeline({
       create: (channelId, ...rest) => of(channelId).create(channelId, ...rest),
       edit: (channelId, ...rest) => of(channelId).edit(channelId, ...rest),
       find: (channelId, ...rest) => of(channelId).find(channelId, ...rest),
+      isMember: (guildId) => patient.isMember(guildId),
     };
   };
 

@@ -48,15 +48,15 @@ it.each([
   await pipeline.store.inbox.append(
     rows.map((row) => ({ scope: 0, receivedAt: pipeline.clock.now(), body: Buffer.from(JSON.stringify(row)) })),
   );
-  await send(4);
-  await pipeline.turnUntil(() => shown(ALERTS).length === 3, 60);
-  expect(shown(ALERTS)).toEqual(['1', '3', '4']);
+  await pipeline.pay(4);
+  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 3, 60);
+  expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4']);
   expect(pipeline.rows('SELECT CAST(body AS TEXT) AS body FROM quarantine')).toEqual([{ body: JSON.stringify(bad) }]);
   set(mended);
   pipeline.rows('INSERT INTO inbox (scope, received_at, body) SELECT scope, received_at, body FROM quarantine');
-  await send(5);
-  await pipeline.turnUntil(() => shown(ALERTS).length === 5, 60);
-  expect([shown(ALERTS).toSorted(), shown(WHALES)]).toEqual([['1', '2', '3', '4', '5'], ['2']]);
+  await pipeline.pay(5);
+  await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 5, 60);
+  expect([pipeline.numbers(ALERTS).toSorted(), pipeline.numbers(WHALES)]).toEqual([['1', '2', '3', '4', '5'], ['2']]);
 });
 
 /** Cannot render the line of 2 USDC. */

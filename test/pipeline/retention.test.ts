@@ -75,13 +75,13 @@ describe('a channel without permissions', () => {
 
   it('is tried at the next look when a dead letter is put back, whatever else waits there', async () => {
     await pipeline.pass(5 * DAY, HOUR);
-    await send(2);
+    await pipeline.pay(2);
     while ((await letters()).length === 0) await pipeline.pass(HOUR, HOUR);
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
     expect(await pipeline.store.outbox.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
     await pipeline.deliverer.look();
     await pipeline.idle();
-    expect(shown(ALERTS).toSorted()).toEqual(['1', '2']);
+    expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '2']);
     expect(await state()).toEqual([]);
   });
 
@@ -189,6 +189,21 @@ it('a server that removed the bot is known to a later process too, whatever came
   expect([pipeline.numbers(ALERTS).at(-1), await state()]).toEqual(['2', []]);
 });
 
+it('a server that has the bot again finds its channels tried when a session begins, if nobody told of it', async () => {
+  pipeline.deliverer.guildRemoved(HARBOR);
+  pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
+  await pipeline.pay(1);
+  await pipeline.idle();
+  await pipeline.deliverer.guildsAre([], [0, 1]);
+  await pipeline.restart();
+  pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
+  await pipeline.idle();
+  expect([pipeline.numbers(ALERTS), await state()]).toEqual([[], ['paused']]);
+  await pipeline.deliverer.guildsAre([HARBOR], [0, 1]);
+  await pipeline.idle();
+  expect([pipeline.numbers(ALERTS), await state()]).toEqual([['1'], []]);
+});
+
 describe('Discord that does not answer', () => {
   it('is tried with growing waits, a minute at most, for 72 hours; then the line is a dead letter', async () => {
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
@@ -207,6 +222,15 @@ describe('Discord that does not answer', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['2']);
   });
 
+  it('makes each line of a digest a dead letter, and keeps no copy of the digest with each', async () => {
+    await pipeline.watch(TREASURY, WHALES, { digest: 'hourly' });
+    for (let n = 1; n <= 3; n++) await pipeline.pay(n);
+    pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: WHALES });
+    while ((await letters()).length === 0) await pipeline.pass(HOUR, 10 * MINUTE);
+    const dead = { channelId: WHALES, reason: '72 hours: HTTP 500', payload: '' };
+    expect(await letters()).toMatchObject([dead, dead, dead]);
+  });
+
   it('leaves the other channels alone meanwhile', async () => {
     await pipeline.watch(TREASURY, WHALES);
     pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
@@ -217,12 +241,3 @@ describe('Discord that does not answer', () => {
     }
   });
 });
-  it('makes each line of a digest a dead letter, and keeps no copy of the digest with each', async () => {
-    await pipeline.watch(TREASURY, WHALES, { digest: 'hourly' });
-    for (let n = 1; n <= 3; n++) await send(n);
-    pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: WHALES });
-    while ((await letters()).length === 0) await pipeline.pass(HOUR, 10 * MINUTE);
-    const dead = { channelId: WHALES, reason: '72 hours: HTTP 500', payload: '' };
-    expect(await letters()).toMatchObject([dead, dead, dead]);
-  });
-

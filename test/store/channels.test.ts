@@ -5,14 +5,18 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { openTables } from '../../src/store/tables.ts';
 
-it('a server that removed the bot and has it again finds its channels as before, but those that were gone on their own', () => {
+function openHere() {
   const dir = mkdtempSync(join(tmpdir(), 'ledgerbell-channels-'));
   const { db, close } = openDatabase(join(dir, 'test.sqlite'));
   onTestFinished(() => {
     close();
     rmSync(dir, { recursive: true });
   });
-  const { outbox } = openTables(db);
+  return { db, ...openTables(db) };
+}
+
+it('a server that removed the bot and has it again finds its channels as before, but those that were gone on their own', () => {
+  const { db, outbox } = openHere();
   for (const [channelId, guildId] of [
     ['gone', 'g'],
     ['closed', 'g'],
@@ -42,4 +46,31 @@ it('a server that removed the bot and has it again finds its channels as before,
     ['other', 'paused', 90, 3, 1, 'channel or server is gone'],
   ]);
   expect(outbox.troubled('g')).toEqual([{ channelId: 'gone', state: 'paused', reason: '10003' }]);
+});
+
+it('a session tells of which servers the bot is no member any more, each connection of its share', () => {
+  const { db, outbox, erasure, servers } = openHere();
+  const removed = () =>
+    db.prepare("SELECT key, CAST(value AS INTEGER) FROM meta WHERE key GLOB 'removed-*'").raw().all();
+  // Those of a server that are told to the first and to the second of two connections.
+  const [even, odd, other] = [String(2n << 22n), String(3n << 22n), String(4n << 22n)];
+  for (const guildId of [even, odd, other]) servers.change(guildId, { language: 'de' });
+  expect(outbox.guildsAre(new Set([other]), [0, 2], 50)).toEqual({ gone: [even], back: [] });
+  expect(outbox.guildsAre(new Set(), [1, 2], 60)).toEqual({ gone: [odd], back: [] });
+  // What says so again tells of the same removal, unless the clock was ahead before.
+  expect(outbox.guildsAre(new Set([other]), [0, 1], 70)).toEqual({ gone: [odd, even], back: [] });
+  outbox.pauseGuild(odd, 40, 41);
+  expect(removed()).toEqual([
+    [`removed-${odd}`, 40],
+    [`removed-${even}`, 50],
+  ]);
+  expect([erasure.removed(50), erasure.removed(51)]).toEqual([[odd], [odd, even]]);
+  // Commands can be used where the bot is no member.
+  outbox.guildUsed(even, 80);
+  outbox.guildUsed(other, 80);
+  expect(erasure.removed(81)).toEqual([odd, even]);
+  expect(erasure.removed(80)).toEqual([odd]);
+  expect(outbox.guildsAre(new Set([odd, other]), [0, 1], 90)).toEqual({ gone: [even], back: [odd] });
+  outbox.resumeGuild(even);
+  expect(removed()).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type OpenDatabase, openDatabase } from '../../src/store/database.ts';
 import { erasureTable } from '../../src/store/erasure.ts';
 import { figuresTable } from '../../src/store/figures.ts';
+import { outboxTable } from '../../src/store/outbox.ts';
 import { projectsTable } from '../../src/store/projects.ts';
 import type { Tables } from '../../src/store/tables.ts';
 
@@ -150,4 +151,22 @@ it('is done in steps: others write in between, the next process goes on, and wha
   expect(stored('g1')).toMatchObject({ waiting: 1, history: 0, audit: 0 });
   expect(stored('g2')).toMatchObject({ subscriptions: 2, waiting: 302, history: 2, audit: 1 });
   expect(open.db.prepare('SELECT channel_id FROM channels').pluck().all()).toEqual(['c1', 'c2']);
+});
+
+it('erases nothing of a server that took the bot back meanwhile, and all of one that did not', () => {
+  const outbox = outboxTable(open.db);
+  const { erasure } = tables;
+  for (const [index, guild] of ['g1', 'g2'].entries()) {
+    fill(guild, index + 1);
+    outbox.pauseGuild(guild, 10, 11);
+  }
+  const before = dump().subscriptions;
+  expect([erasure.removed(10), erasure.removed(11)]).toEqual([[], ['g1', 'g2']]);
+  outbox.resumeGuild('g1');
+  expect(erasure.beginRemoved('g1', 11)).toBe(false);
+  expect(erasure.beginRemoved('g2', 10)).toBe(false);
+  expect(dump().subscriptions).toEqual(before);
+  expect(erasure.beginRemoved('g2', 11)).toBe(true);
+  expect([stored('g1').subscriptions, stored('g2').subscriptions]).toEqual([2, 0]);
+  expect([erasure.begun(), erasure.removed(11)]).toEqual([['g2'], []]);
 });

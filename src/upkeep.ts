@@ -1,0 +1,41 @@
+import type { Logger } from 'pino';
+import type { Clock } from './domain/clock.ts';
+import { eraseBegun, eraseRemoved } from './store/erase.ts';
+import type { Position } from './store/pruning.ts';
+import type { Store } from './store/tables.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const MEMORY_MS = 30 * 24 * HOUR;
+
+/** Looks each minute, and forgets each hour what is old; gives how to stop. */
+export function startUpkeep(
+  store: Store,
+  clock: Clock,
+  log: Logger,
+  { look, ...removal }: { look(): void } & Parameters<typeof eraseRemoved>[2],
+): () => void {
+  let stopPruning = () => {};
+  const prune = async () => {
+    try {
+      await eraseBegun(store);
+      await eraseRemoved(store, clock.now() - MEMORY_MS, removal);
+      let at: Position | null = null;
+      do at = await store.pruning.step(clock.now() - MEMORY_MS, at);
+      while (at);
+    } catch (error) {
+      log.warn({ err: error }, 'pruning paused');
+    }
+    stopPruning = clock.after(HOUR, () => void prune());
+  };
+  const lookAgain = () => {
+    look();
+    stopLooking = clock.after(MINUTE, lookAgain);
+  };
+  let stopLooking = clock.after(MINUTE, lookAgain);
+  void prune();
+  return () => {
+    stopPruning();
+    stopLooking();
+  };
+}
