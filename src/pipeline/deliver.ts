@@ -94,13 +94,11 @@ export function startDeliverer(options: DelivererOptions) {
     }
     if (next.status === 'batch' && isChange(next.batch)) channel.isChangesTurn = false;
     channel.lines += next.status === 'lines' ? next.waiting : 1;
-    if (channel.guildId === null && head) {
-      // First met by a nudge: what is known about the channel counts. It may be newer than the bot's removal.
+    if (!channel.isMet && head) {
+      // What is known about the channel may be newer than the bot's removal.
       const isRemoved = head.state === 'ready' && removedGuilds.has(head.guildId);
       if (isRemoved) guildRemoved(head.guildId);
-      channel.guildId = head.guildId;
-      channel.dueAt = isRemoved ? now + SET_ASIDE_MS : head.dueAt;
-      channel.aside = isRemoved || head.state !== 'ready';
+      turns.meet(channel, isRemoved ? { ...head, state: 'paused', dueAt: now + SET_ASIDE_MS } : head);
       if (channel.dueAt > clock.now()) return;
     }
     const done = await attempt(channel, next, turn);

@@ -8,6 +8,14 @@ const SECOND = 1_000;
 /** When an event comes (ms), and the channels that it concerns. */
 type Coming = [at: number, ...channels: number[]];
 
+/** Most channels are of one server. */
+const QUIET = 1_000;
+const headOf = ({ id }: Channel) => ({
+  guildId: id === String(QUIET) ? 'quiet' : 'many',
+  dueAt: 0,
+  state: 'ready' as const,
+});
+
 /** Sends as the deliverer does, with 4 ms from a turn to its end; gives each alert's wait, and the messages' sizes. */
 function told(events: Coming[]) {
   const clock = new ManualClock();
@@ -40,6 +48,7 @@ function told(events: Coming[]) {
     channel.lines = queue.length;
     requests++;
     turn.send();
+    if (!channel.isMet) turns.meet(channel, headOf(channel));
     clock.after(2, () => {
       turn.end();
       channel.busy = false;
@@ -63,6 +72,12 @@ function told(events: Coming[]) {
 /** So many a second, to so many channels by turns. */
 const steady = (perSecond: number, channels: number, seconds: number): Coming[] =>
   Array.from({ length: perSecond * seconds }, (_, n) => [Math.floor((n * SECOND) / perSecond), n % channels]);
+
+/** A line of the quiet server's only channel at these seconds, in between. */
+const among = (others: Coming[], ...seconds: number[]): Coming[] =>
+  [...others, ...seconds.map((second): Coming => [second * SECOND, QUIET])].sort(([a], [b]) => a - b);
+const quietWaits = (alerts: { channel: string; wait: number }[]) =>
+  alerts.filter(({ channel }) => channel === String(QUIET)).map(({ wait }) => wait);
 
 describe('whose turn it is', () => {
   it('is every channel’s at once while there are requests enough', () => {
@@ -91,9 +106,24 @@ describe('whose turn it is', () => {
   });
 
   it('comes for a quiet channel after some seconds, whatever the others do', () => {
-    const quiet: Coming = [5 * SECOND, 1_000];
-    const { alerts } = told([...steady(300, 20, 20), quiet].sort(([a], [b]) => a - b));
-    expect(alerts.find(({ channel }) => channel === '1000')!.wait).toBeLessThan(6 * SECOND);
+    const { alerts } = told(among(steady(300, 20, 20), 5));
+    expect(quietWaits(alerts)[0]).toBeLessThan(6 * SECOND);
+  });
+
+  it('is not that of a server with very many channels while another server’s lines wait', () => {
+    const all = Array.from({ length: 1_000 }, (_, n) => n);
+    // Once they are known, each of the server’s channels has a line every 12 s: all requests are theirs while that lasts.
+    const rounds = [0, 30, 42, 54].map((second): Coming => [second * SECOND, ...all]);
+    const few = told(among(rounds, 2, 31, 43, 44, 65));
+    // For a request that has room.
+    expect(Math.max(...quietWaits(few.alerts))).toBeLessThan(1.1 * SECOND);
+    expect(Math.max(...few.waits)).toBeLessThan(60 * SECOND);
+    // In a flood a request should tell much; what waits for five seconds is told all the same.
+    const flood = Array.from(
+      { length: 2_000 },
+      (_, n): Coming => [n * 10, ...all.slice((n % 40) * 10, (n % 40) * 10 + 10)],
+    );
+    expect(Math.max(...quietWaits(told(among(flood, 12, 14)).alerts))).toBeLessThan(5.2 * SECOND);
   });
 });
 
