@@ -13,6 +13,8 @@ import { type Finding, fault, fine, hint, someOf } from './finding.ts';
 const LOOK_MS = 8_000;
 /** Webhooks whose scopes are read; a project with more is not judged by them. */
 const SCOPES_MOST = 10;
+/** Of a webhook to which everything is sent. */
+const EVERY_TYPE = 'ALL';
 
 /** The project that serves this server: who sent what to its URL, its keys, its webhooks, and their scopes. */
 export async function checkProject(
@@ -45,8 +47,8 @@ export async function checkProject(
     ...findings,
     fine(t('setup.check.webhooksFine', { count: here.length, names: shown.join(t('reply.comma')) })),
     ...(here.some(({ url }) => pointsAt(urls, url) === 'retiring') ? [fault(t('setup.check.webhookOld'))] : []),
-    ...(scope === null ? [] : [scope]),
-    ...events(scope?.tone === 'fine'),
+    ...(scope ?? []),
+    ...events(scope?.[0].tone === 'fine'),
   ];
 }
 
@@ -60,25 +62,38 @@ function refused(context: CommandContext, access: ProjectAccess): Finding[] {
   return [fault(t(key, { ago: ago(last.at), source }))];
 }
 
-/** Whether the webhooks that post here have every watched address; null when the service does not tell. */
+/** Whether the webhooks that post here have every watched address, each once; null when the service does not tell. */
 async function checkScope(
   { t, settings }: CommandContext,
   notification: Notification,
   webhooks: readonly Webhook[],
   subscriptions: readonly Subscription[],
-): Promise<Finding | null> {
+): Promise<[Finding, ...Finding[]] | null> {
   const ids = webhooks.flatMap(({ id }) => id ?? []);
   if (ids.length < webhooks.length || ids.length > SCOPES_MOST) return null;
   const scopes = await Promise.all(ids.map((id) => notification.addresses(id, LOOK_MS)));
-  const inScope = new Set<AddressText>();
-  for (const scope of scopes) {
+  const typesOf = new Map<AddressText, string[]>();
+  for (const [index, scope] of scopes.entries()) {
     if (scope.status !== 'ok') return null;
-    for (const address of scope.addresses) inScope.add(address);
+    const type = webhooks[index]!.eventType ?? EVERY_TYPE;
+    for (const address of new Set(scope.addresses)) typesOf.set(address, [...(typesOf.get(address) ?? []), type]);
   }
-  const lacking = addressesOf(subscriptions).filter((address) => !inScope.has(address));
-  if (lacking.length === 0) return fine(t('setup.check.scopeFine'));
-  const shown = someOf(t, lacking, 5, (address) => fullAddress(address, settings));
-  return fault([t('setup.check.scopeLacks', { count: lacking.length }), ...shown].join('\n'));
+  const listed = (key: 'scopeLacks' | 'scopeTwice', addresses: AddressText[]) => {
+    const shown = someOf(t, addresses, 5, (address) => fullAddress(address, settings));
+    return fault([t(`setup.check.${key}`, { count: addresses.length }), ...shown].join('\n'));
+  };
+  const watched = addressesOf(subscriptions);
+  const lacking = watched.filter((address) => !typesOf.has(address));
+  const twice = watched.filter((address) => overlap(typesOf.get(address) ?? []));
+  return [
+    lacking.length === 0 ? fine(t('setup.check.scopeFine')) : listed('scopeLacks', lacking),
+    ...(twice.length === 0 ? [] : [listed('scopeTwice', twice)]),
+  ];
+}
+
+/** Whether two of these event types bring the same transfer: nothing in it would tell that from two equal ones. */
+function overlap(types: readonly string[]): boolean {
+  return types.length > 1 && (types.includes(EVERY_TYPE) || new Set(types).size < types.length);
 }
 
 /** When something came last, and addresses for which nothing came yet: often right, so that is a hint. */

@@ -162,6 +162,29 @@ describe('/setup check', () => {
     await world.parts.eraseServer(harbor.id);
   });
 
+  it('says of which addresses every transfer comes twice, because several webhooks of one kind have them', async () => {
+    await world.subscribe();
+    const webhook = (eventType: string | null, n: number) => ({
+      _id: `${n}`.repeat(24),
+      webhookUrl: RECEIVER_URL,
+      eventType,
+    });
+    const toldOf = async (...types: (string | null)[]) => {
+      list = { body: types.map(webhook) };
+      return textOf(await world.use('setup check'));
+    };
+    scope = { body: [A] };
+    const twice = /❌ 1 watched address is in several webhooks.*counts as several \(×2\).*\n.*0x/;
+    expect(await toldOf('ALL', 'ERC20')).toMatch(twice);
+    expect(await toldOf('ERC20', 'ERC20')).toMatch(twice);
+    expect(await toldOf('ERC20', null)).toMatch(twice);
+    const apart = await toldOf('NATIVE', 'ERC20', 'ERC721');
+    expect(apart).toContain('✅ Every watched address is in the scope');
+    expect(apart).not.toContain('several webhooks');
+    scope = { status: 404, body: {} };
+    await world.reset();
+  });
+
   it('compares what is watched with the webhooks’ scope, where the service tells it', async () => {
     await world.subscribe();
     await world.subscribe({ address: lower(B) });
