@@ -10,6 +10,7 @@ import { type AddressFault, type AddressText, checksumAddress, parseWatchable } 
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
+import { record } from './parts/audit.ts';
 import { checkTarget } from './parts/channel.ts';
 import { lookAlikeLines, lookAlikes } from './parts/look-alike.ts';
 import { receiverUrlOf } from './parts/project.ts';
@@ -89,7 +90,7 @@ async function choose(...[interaction, , values, context]: Parameters<Menu['choo
     outcomes[outcome.status].push(address);
     if (outcome.status !== 'added') continue;
     const detail = { id: outcome.subscription.id, address: checksumAddress(address), channel: channelId };
-    await store.servers.record({ guildId, userId: user.id, action: 'subscription.add', detail, at: now() });
+    await record(interaction, context, 'subscription.add', detail);
   }
   const { added, exists, full } = outcomes;
   if (added.length > 0) await store.servers.noteLocale(guildId, interaction.guildLocale);

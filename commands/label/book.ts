@@ -13,6 +13,7 @@ import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Label } from '../../src/store/labels.ts';
+import { record } from '../parts/audit.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { markOf } from '../parts/mark.ts';
 import { fullAddress, note, pager, press, row, shortAddress } from '../parts/reply.ts';
@@ -181,13 +182,4 @@ export function readName(text: string, t: Translate): string {
   if (name === null) throw new UserError(t('label.empty'));
   if (name.endsWith('…') && !text.trimEnd().endsWith('…')) throw new UserError(t('label.long', { most: LONGEST }));
   return name;
-}
-
-function record(
-  { guildId, user }: { guildId: string; user: { id: string } },
-  { store, now }: CommandContext,
-  action: 'label.set' | 'label.remove',
-  detail: object,
-): Promise<number> {
-  return store.servers.record({ guildId, userId: user.id, action, detail, at: now() });
 }

@@ -3,11 +3,9 @@ import type { Button, CommandContext, Reply } from '../../src/discord/command.ts
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Stored } from '../../src/store/figures.ts';
+import { OPEN_MS } from '../parts/audit.ts';
 import { note, press, row } from '../parts/reply.ts';
 import { inTurn } from '../parts/turn.ts';
-
-/** As long as Discord lets a private answer be changed. */
-const OPEN_MS = 15 * 60_000;
 
 /** `/setup forget`: says what is stored, and asks. Writes nothing down: that would be one more thing to erase. */
 export async function forget(guildId: string, { t, store, now }: CommandContext): Promise<Reply> {

@@ -1,10 +1,11 @@
 import { type APIEmbedField, ButtonStyle } from 'discord.js';
-import type { Button, ButtonUse, CommandContext, Reply } from '../../src/discord/command.ts';
+import type { Button, CommandContext, Reply } from '../../src/discord/command.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { StoredProject } from '../../src/store/projects.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
+import { record } from '../parts/audit.ts';
 import { markOf } from '../parts/mark.ts';
 import { urlBlock } from '../parts/project.ts';
 import { note, press, row } from '../parts/reply.ts';
@@ -63,10 +64,6 @@ async function managed({ t, projects }: CommandContext, guildId: string): Promis
   const access = await projects.of(guildId);
   if (access.scope === null) throw new UserError(t('setup.project.gone'));
   return access as Managed;
-}
-
-function record({ guildId, user }: ButtonUse, { store, now }: CommandContext, action: string, detail: unknown) {
-  return store.servers.record({ guildId, userId: user.id, action, detail, at: now() });
 }
 
 /** `setup:receiver` */

@@ -2,6 +2,7 @@ import type { Choice, CommandContext, CommandUse, Reply } from '../../src/discor
 import { UserError } from '../../src/errors.ts';
 import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
 import type { ServerSettings } from '../../src/store/servers.ts';
+import { record } from '../parts/audit.ts';
 import { checkTarget } from '../parts/channel.ts';
 import { note } from '../parts/reply.ts';
 
@@ -9,7 +10,8 @@ import { note } from '../parts/reply.ts';
 export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));
 
 /** `/setup server`: changes what is named and shows how it stands. */
-export async function server(interaction: CommandUse, { t, store, now }: CommandContext): Promise<Reply> {
+export async function server(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+  const { t, store } = context;
   const { guildId, options } = interaction;
   const changed: Partial<ServerSettings> = {};
   const channel = options.getChannel('channel');
@@ -29,10 +31,7 @@ export async function server(interaction: CommandUse, { t, store, now }: Command
   if (language !== null) changed.language = readLanguage(language, t);
   const any = Object.keys(changed).length > 0;
   const after = any ? await store.servers.change(guildId, changed) : await store.servers.settings(guildId);
-  if (any) {
-    const entry = { guildId, userId: interaction.user.id, action: 'setup.server', detail: changed, at: now() };
-    await store.servers.record(entry);
-  }
+  if (any) await record(interaction, context, 'setup.server', changed);
   const languageName = after.language === null ? undefined : LANGUAGES[after.language as Language];
   return note(any ? 'good' : 'info', t(any ? 'setup.server.saved' : 'setup.server.title'), [], {
     fields: [

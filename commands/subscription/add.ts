@@ -3,6 +3,7 @@ import type { ButtonUse, CommandContext, CommandUse, Reply } from '../../src/dis
 import { type AddressText, checksumAddress, parseWatchable } from '../../src/domain/address.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
+import { record } from '../parts/audit.ts';
 import { checkTarget, isGone } from '../parts/channel.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { receiverUrlOf } from '../parts/project.ts';
@@ -67,13 +68,7 @@ export async function watch(
       const { subscription } = outcome;
       const detail = { id: subscription.id, address: checksumAddress(wish.address), channel: wish.channelId };
       await store.servers.noteLocale(guildId, interaction.guildLocale);
-      await store.servers.record({
-        guildId,
-        userId: interaction.user.id,
-        action: 'subscription.add',
-        detail,
-        at: now(),
-      });
+      await record(interaction, context, 'subscription.add', detail);
       return added(interaction, subscription, context, [
         { name: t('subscription.add.next'), value: nextStep(await receiverUrlOf(context, guildId), t) },
         rehearsal,

@@ -3,6 +3,7 @@ import type { CommandContext, CommandUse, Reply } from '../../src/discord/comman
 import type { Choices, Filters, Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { SubscriptionChange } from '../../src/store/subscriptions.ts';
+import { record } from '../parts/audit.ts';
 import { checkTarget } from '../parts/channel.ts';
 import { note } from '../parts/reply.ts';
 import { addressLine, told } from './describe.ts';
@@ -74,14 +75,10 @@ export async function save(
       throw new UserError(t('subscription.edit.exists', { channel: `<#${channelId}>`, id }));
     }
     case 'changed':
-      await record(interaction, context, { id: before.id, ...change });
+      await record(interaction, context, `subscription.${interaction.options.getSubcommand()}`, {
+        id: before.id,
+        ...change,
+      });
       return outcome.subscription;
   }
-}
-
-/** Writes down what a subcommand did. */
-export function record(interaction: CommandUse, { store, now }: CommandContext, detail: object): Promise<number> {
-  const { guildId, user, options } = interaction;
-  const action = `subscription.${options.getSubcommand()}`;
-  return store.servers.record({ guildId, userId: user.id, action, detail, at: now() });
 }

@@ -4,6 +4,7 @@ import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { MOST_LABELS } from '../label/book.ts';
+import { record, takeUp } from '../parts/audit.ts';
 import { hiddenFrom } from '../parts/channel.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { note, press, row } from '../parts/reply.ts';
@@ -15,8 +16,6 @@ import { type Plan, type Present, planImport } from './plan.ts';
 import { tokenBook } from './tokens.ts';
 
 const MOST_BYTES = 256 * 1024;
-/** As long as Discord lets a private answer be changed. */
-const OPEN_MS = 15 * 60_000;
 const SHOWN = 6;
 const ERRORS_SHOWN = 12;
 
@@ -92,15 +91,15 @@ export const importButton: Button = {
   answer: 'update',
   async press(interaction, [entry], context) {
     const { store, settings, now, t } = context;
-    const wish = await takeUp(interaction, context, entry, CONFIRMED);
+    const wish = await wishOf(interaction, context, entry, CONFIRMED);
     const most = { subscriptions: settings.maxSubscriptions, labels: MOST_LABELS };
     const outcome = await store.subscriptions.importAll({ ...by(interaction), ...wish, at: now() }, most);
     if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
     if (outcome === 'stale') throw new UserError(t('subscription.import.stale'));
     const { added, changed, labels } = wish;
     await store.servers.noteLocale(interaction.guildId, interaction.guildLocale);
-    const detail = { added: added.length, changed: changed.length, labels: labels.length };
-    await store.servers.record({ ...by(interaction), action: IMPORTED, detail, at: now() });
+    const counts = { added: added.length, changed: changed.length, labels: labels.length };
+    await record(interaction, context, IMPORTED, counts);
     const renamed = [...labels, ...changed.filter(({ change }) => 'label' in change)].map(({ address }) => address);
     if (renamed.length > 0) await context.relabelled(interaction.guildId, [...new Set(renamed)]);
     return note('good', t('subscription.import.done'), [
@@ -117,7 +116,7 @@ export const discardButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
-    await takeUp(interaction, context, entry, CANCELLED);
+    await wishOf(interaction, context, entry, CANCELLED);
     return note('info', context.t('subscription.import.cancelled'), [context.t('subscription.remove.unchanged')]);
   },
 };
@@ -170,15 +169,14 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
   ];
 }
 
-async function takeUp(
+/** What the person was asked to confirm; throws a {@link UserError} when that is too long ago or was answered. */
+async function wishOf(
   interaction: ButtonUse,
   context: CommandContext,
   entry: string | undefined,
   to: string,
 ): Promise<Wish> {
-  const { store, now, t } = context;
-  const ask = { ...by(interaction), id: Number(entry), from: ASKED, to, since: now() - OPEN_MS };
-  const wish = Number.isSafeInteger(ask.id) ? ((await store.servers.takeUp(ask)) as Wish | null) : null;
-  if (!wish) throw new UserError(t('subscription.import.late'));
+  const wish = await takeUp<Wish>(interaction, context, entry, { from: ASKED, to });
+  if (!wish) throw new UserError(context.t('subscription.import.late'));
   return wish;
 }

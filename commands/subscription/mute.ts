@@ -1,9 +1,10 @@
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { FOREVER } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
+import { record } from '../parts/audit.ts';
 import { note } from '../parts/reply.ts';
 import { subscriptionsOf } from '../parts/subscriptions.ts';
-import { record, save } from './change.ts';
+import { save } from './change.ts';
 import { addressLine, moment, silentLine } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { type TokenBook, tokenBook, writeAsset } from './tokens.ts';
@@ -41,7 +42,7 @@ async function muteAll(interaction: CommandUse, context: CommandContext, until: 
   const { store, t } = context;
   const count = await store.subscriptions.muteAll(interaction.guildId, until);
   if (count === 0) throw new UserError(t('subscription.mute.nothing'));
-  await record(interaction, context, { all: true, until });
+  await record(interaction, context, 'subscription.mute', { all: true, until });
   if (until !== null) return note('good', t('subscription.mute.titleAll', { count }), [lasting(until, t)]);
   const stay = await mutedTokens(interaction.guildId, context, await tokenBook(interaction.guildId, context));
   const rest = stay.length === 0 ? [] : [t('subscription.mute.tokensStay'), ...stay];
@@ -63,7 +64,7 @@ async function muteToken(
   const tokens = await tokenBook(interaction.guildId, context);
   const token = tokens.find(text);
   await store.subscriptions.muteToken(interaction.guildId, token, until);
-  await record(interaction, context, { token: writeAsset(token), until });
+  await record(interaction, context, 'subscription.mute', { token: writeAsset(token), until });
   const name = tokens.shortNameOf(token);
   const contract = token === 'native' ? null : addressLine(token, context, 'token');
   if (until === null) {

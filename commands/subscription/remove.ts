@@ -2,6 +2,7 @@ import { ButtonStyle } from 'discord.js';
 import type { Button, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
 import { UserError } from '../../src/errors.ts';
+import { record } from '../parts/audit.ts';
 import { hiddenFrom } from '../parts/channel.ts';
 import { note, press, row } from '../parts/reply.ts';
 import { addressLine, describe } from './describe.ts';
@@ -31,8 +32,8 @@ export const dropButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [id], context) {
-    const { guildId, user } = interaction;
-    const { store, now, t } = context;
+    const { guildId } = interaction;
+    const { store, t } = context;
     // The channel may be hidden from the person since the question, and the number names what they never saw.
     const found = await store.subscriptions.get(guildId, Number(id));
     const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;
@@ -40,7 +41,7 @@ export const dropButton: Button = {
       throw new UserError(t('subscription.remove.gone'));
     }
     const detail = { id: found.id, address: checksumAddress(found.address), channel: found.channelId };
-    await store.servers.record({ guildId, userId: user.id, action: 'subscription.remove', detail, at: now() });
+    await record(interaction, context, 'subscription.remove', detail);
     return note('good', t('subscription.remove.done', { name: nameOf(found) }), [
       addressLine(found.address, context),
       t('subscription.remove.after', { channel: `<#${found.channelId}>` }),

@@ -2,6 +2,7 @@ import { ComponentType, TextInputStyle } from 'discord.js';
 import type { Form, FormMenu } from '../../src/discord/command.ts';
 import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
+import { record } from '../parts/audit.ts';
 import { note } from '../parts/reply.ts';
 
 const MOST = 32;
@@ -42,15 +43,15 @@ export const nameMenu: FormMenu = {
 /** `webhook:name:<id>`: names it, or takes the name away. */
 export const nameForm: Form = {
   access: 'manage',
-  async submit({ guildId, user, fields }, [id = ''], { t, store, now }) {
-    const typed = fields.getTextInputValue('name').trim();
+  async submit(interaction, [id = ''], context) {
+    const { t, store } = context;
+    const typed = interaction.fields.getTextInputValue('name').trim();
     const name = typed === '' ? null : plainText(typed);
     if (!isWebhookId(id) || (typed !== '' && (name === null || looksLikeLink(name) || name.length > MOST))) {
       throw new UserError(t('webhook.name.wrong'));
     }
-    await store.projects.nameWebhook(guildId, id, name);
-    const detail = { webhook: id, name };
-    await store.servers.record({ guildId, userId: user.id, action: 'webhook.name', detail, at: now() });
+    await store.projects.nameWebhook(interaction.guildId, id, name);
+    await record(interaction, context, 'webhook.name', { webhook: id, name });
     return name === null
       ? note('good', t('webhook.name.gone'), [t('webhook.name.goneText')])
       : note('good', t('webhook.name.saved'), [t('webhook.name.savedText', { name: inCode(name, '') })]);

@@ -6,6 +6,7 @@ import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Notification, RemovalAnswer } from '../../src/upstream/notification.ts';
+import { record, takeUp } from '../parts/audit.ts';
 import { hiddenFrom } from '../parts/channel.ts';
 import { explain } from '../parts/failure.ts';
 import { pointsAt, projectOf } from '../parts/project.ts';
@@ -30,8 +31,7 @@ const CANCELLED = 'webhook.remove.cancelled';
 const REMOVED = 'webhook.remove';
 const FORGOTTEN = 'webhook.remove.forgotten';
 
-/** As long as Discord lets a private answer be changed. */
-const OPEN_MS = 15 * 60_000;
+/** How long the preview may wait for the service. */
 const LOOK_MS = 3_000;
 
 /** `/webhook remove`: says what would happen, and asks. */
@@ -73,7 +73,7 @@ export const confirmButton: Button = {
   async press(interaction, [entry], context) {
     const { t } = context;
     const { notification, scope } = await projectOf(context, interaction.guildId);
-    const wish = await takeUp(interaction, context, entry, ASKED, CONFIRMED);
+    const wish = await wishOf(interaction, context, entry, { from: ASKED, to: CONFIRMED });
     // Another server may have started to watch one of them since the preview.
     const of = wish.scope ?? scope;
     const { free, needed, ...quiet } = await standing(wish.addresses, interaction, of, context);
@@ -115,7 +115,7 @@ export const cancelButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
-    await takeUp(interaction, context, entry, ASKED, CANCELLED);
+    await wishOf(interaction, context, entry, { from: ASKED, to: CANCELLED });
     return note('info', context.t('webhook.remove.cancelled'), [context.t('webhook.remove.cancelledText')]);
   },
 };
@@ -125,7 +125,7 @@ export const forgetButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
-    const wish = await takeUp(interaction, context, entry, REMOVED, FORGOTTEN);
+    const wish = await wishOf(interaction, context, entry, { from: REMOVED, to: FORGOTTEN });
     const { scope } = await projectOf(context, interaction.guildId);
     const there = await standing(wish.addresses, interaction, wish.scope ?? scope, context);
     const silent = there.silent.filter(({ id }) => wish.silent?.includes(id));
@@ -243,24 +243,14 @@ function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number)
   ];
 }
 
-async function takeUp(
-  { guildId, user }: { guildId: string; user: { id: string } },
-  { t, store, now }: CommandContext,
+/** What the button's question was about; throws a {@link UserError} when that is too long ago or was answered. */
+async function wishOf(
+  interaction: ButtonUse,
+  context: CommandContext,
   entry: string | undefined,
-  from: string,
-  to: string,
+  step: { from: string; to: string },
 ): Promise<Wish> {
-  const ask = { guildId, userId: user.id, id: Number(entry), from, to, since: now() - OPEN_MS };
-  const wish = Number.isSafeInteger(ask.id) ? ((await store.servers.takeUp(ask)) as Wish | null) : null;
-  if (!wish) throw new UserError(t('webhook.remove.late'));
+  const wish = await takeUp<Wish>(interaction, context, entry, step);
+  if (!wish) throw new UserError(context.t('webhook.remove.late'));
   return wish;
-}
-
-function record(
-  { guildId, user }: { guildId: string; user: { id: string } },
-  { store, now }: CommandContext,
-  action: string,
-  detail: unknown,
-): Promise<number> {
-  return store.servers.record({ guildId, userId: user.id, action, detail, at: now() });
 }
