@@ -14,8 +14,8 @@ import type { ActivityQuestion } from '../src/store/activity.ts';
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
 import { define } from './parts/define.ts';
 import { fullAddress, shortAddress } from './parts/reply.ts';
+import { visibleTo } from './parts/subscriptions.ts';
 import { inTurn } from './parts/turn.ts';
-import { visibleTo } from './subscription/find.ts';
 
 const PERIODS: Record<PeriodName, string> = { '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days' };
 

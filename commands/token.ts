@@ -11,8 +11,8 @@ import { checkTarget } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';
 import { fullAddress, linkButton, nameOf, note, press, row, shortAddress } from './parts/reply.ts';
+import { seenBy } from './parts/subscriptions.ts';
 import { watch } from './subscription/add.ts';
-import { seenBy } from './subscription/find.ts';
 import { choiceOf, imitationsAmong } from './subscription/tokens.ts';
 
 /** What the explorer knows of a token. */

@@ -17,7 +17,7 @@ import { record } from '../parts/audit.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { markOf } from '../parts/mark.ts';
 import { fullAddress, note, pager, press, row, shortAddress } from '../parts/reply.ts';
-import { seenBy, visibleTo } from '../subscription/find.ts';
+import { seenBy, visibleTo } from '../parts/subscriptions.ts';
 
 /** How many names a server's address book holds. */
 export const MOST_LABELS = 1_000;

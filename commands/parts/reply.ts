@@ -18,6 +18,9 @@ const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 0xe5534
 /** Discord's limit of an embed's title. */
 export const TITLE_MAX = 256;
 
+/** Characters of a project's or webhook's id: people copy it, so it is always shown whole. */
+export const ID_LONGEST = 64;
+
 /** An answer of one embed; a description that would be too long for Discord is cut at a line's end. */
 export function note(
   tone: keyof typeof COLORS,

@@ -1,6 +1,7 @@
 import type { CommandContext } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import type { Store } from '../../src/store/tables.ts';
+import { type Asker, hiddenFrom } from './channel.ts';
 
 /** A server's question that is under way, and the one that follows it. */
 interface Asked {
@@ -30,4 +31,23 @@ export function subscriptionsOf({ store }: Pick<CommandContext, 'store'>, guildI
   if (!present) return begin();
   present.next ??= present.now.then(begin, begin);
   return present.next;
+}
+
+/** The server's subscriptions in channels that this person is known to see, and all others. */
+export async function seenBy(
+  interaction: Asker & { guildId: string },
+  context: CommandContext,
+): Promise<{ visible: Subscription[]; unseen: Subscription[] }> {
+  const all = await subscriptionsOf(context, interaction.guildId);
+  const channels = all.map(({ channelId }) => channelId);
+  const hidden = await hiddenFrom(interaction, channels, context);
+  return {
+    visible: all.filter(({ channelId }) => !hidden.has(channelId)),
+    unseen: all.filter(({ channelId }) => hidden.has(channelId)),
+  };
+}
+
+/** The server's subscriptions in channels that this person is known to see. */
+export async function visibleTo(...asked: Parameters<typeof seenBy>): Promise<Subscription[]> {
+  return (await seenBy(...asked)).visible;
 }

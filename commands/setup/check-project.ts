@@ -6,8 +6,7 @@ import type { Notification, Webhook } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { explain } from '../parts/failure.ts';
 import { pointsAt, refusedFor, urlBlock } from '../parts/project.ts';
-import { ago, fullAddress } from '../parts/reply.ts';
-import { ID_LONGEST } from '../webhook/name.ts';
+import { ago, fullAddress, ID_LONGEST } from '../parts/reply.ts';
 import { type Finding, fault, fine, hint, someOf } from './finding.ts';
 
 const LOOK_MS = 8_000;

@@ -8,8 +8,7 @@ import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { record } from '../parts/audit.ts';
 import { markOf } from '../parts/mark.ts';
 import { urlBlock } from '../parts/project.ts';
-import { note, press, row } from '../parts/reply.ts';
-import { ID_LONGEST } from '../webhook/name.ts';
+import { ID_LONGEST, note, press, row } from '../parts/reply.ts';
 
 /** The project that a server manages: its receiver URLs, and the buttons to change them. Only ever shown in private. */
 export async function panel(context: CommandContext, guildId: string, title?: string): Promise<Reply> {

@@ -4,9 +4,8 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { type Asker, hiddenFrom } from '../parts/channel.ts';
 import { shortAddress } from '../parts/reply.ts';
-import { subscriptionsOf } from '../parts/subscriptions.ts';
+import { visibleTo } from '../parts/subscriptions.ts';
 
 /** What a subscription is called where there is no room: by its label, else by the ends of its address. */
 export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address'>): string {
@@ -49,23 +48,4 @@ export async function offer(interaction: AutocompleteUse, context: CommandContex
     const parts = [label, shortAddress(address), channel && `#${channel}`, direction === 'any' ? null : way];
     return `${parts.filter(Boolean).join(' · ')} (${id})`;
   }
-}
-
-/** The server's subscriptions in channels that this person is known to see, and all others. */
-export async function seenBy(
-  interaction: Asker & { guildId: string },
-  context: CommandContext,
-): Promise<{ visible: Subscription[]; unseen: Subscription[] }> {
-  const all = await subscriptionsOf(context, interaction.guildId);
-  const channels = all.map(({ channelId }) => channelId);
-  const hidden = await hiddenFrom(interaction, channels, context);
-  return {
-    visible: all.filter(({ channelId }) => !hidden.has(channelId)),
-    unseen: all.filter(({ channelId }) => hidden.has(channelId)),
-  };
-}
-
-/** The server's subscriptions in channels that this person is known to see. */
-export async function visibleTo(...asked: Parameters<typeof seenBy>): Promise<Subscription[]> {
-  return (await seenBy(...asked)).visible;
 }

@@ -8,10 +8,10 @@ import { record, takeUp } from '../parts/audit.ts';
 import { hiddenFrom } from '../parts/channel.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { note, press, row } from '../parts/reply.ts';
-import { subscriptionsOf } from '../parts/subscriptions.ts';
+import { subscriptionsOf, visibleTo } from '../parts/subscriptions.ts';
 import { inTurn } from '../parts/turn.ts';
 import { differing, writeFile } from './file.ts';
-import { nameOf, visibleTo } from './find.ts';
+import { nameOf } from './find.ts';
 import { type Plan, type Present, planImport } from './plan.ts';
 import { tokenBook } from './tokens.ts';
 

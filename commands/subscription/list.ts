@@ -2,8 +2,8 @@ import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../..
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { ago, asManyAsFit, note, pager, row } from '../parts/reply.ts';
+import { visibleTo } from '../parts/subscriptions.ts';
 import { addressLine, describe, stateOf } from './describe.ts';
-import { visibleTo } from './find.ts';
 import { mutedTokens } from './mute.ts';
 import { type TokenBook, tokenBook } from './tokens.ts';
 

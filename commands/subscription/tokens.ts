@@ -6,7 +6,7 @@ import { looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { KnownToken } from '../../src/store/ledger.ts';
 import { fullAddress, nameOf, quoted, shortAddress } from '../parts/reply.ts';
-import { seenBy } from './find.ts';
+import { seenBy } from '../parts/subscriptions.ts';
 
 /** The tokens that people of one server can mean by a symbol, and how tokens are shown to them. */
 export interface TokenBook {

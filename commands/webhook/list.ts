@@ -6,8 +6,8 @@ import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
 import { explain } from '../parts/failure.ts';
 import { pointsAt, projectOf, urlBlock } from '../parts/project.ts';
-import { note, press, row } from '../parts/reply.ts';
-import { ID_LONGEST, isWebhookId } from './name.ts';
+import { ID_LONGEST, note, press, row } from '../parts/reply.ts';
+import { isWebhookId } from './name.ts';
 
 /** How long choices may wait for the service. */
 const CHOICES_MS = 1_500;

@@ -7,9 +7,6 @@ import { note } from '../parts/reply.ts';
 
 const MOST = 32;
 
-/** Characters of an id: people copy it, so it is always shown whole. */
-export const ID_LONGEST = 64;
-
 /** Whether this can be a webhook's id; anything else is not put into a request or a custom id. */
 export const isWebhookId = (text: string): boolean => /^[\w-]{1,64}$/.test(text);
 

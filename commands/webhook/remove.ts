@@ -10,9 +10,9 @@ import { record, takeUp } from '../parts/audit.ts';
 import { hiddenFrom } from '../parts/channel.ts';
 import { explain } from '../parts/failure.ts';
 import { pointsAt, projectOf } from '../parts/project.ts';
-import { note, press, quoted, row } from '../parts/reply.ts';
+import { ID_LONGEST, note, press, quoted, row } from '../parts/reply.ts';
 import { type Pasted, readAddresses } from './addresses.ts';
-import { ID_LONGEST, isWebhookId } from './name.ts';
+import { isWebhookId } from './name.ts';
 
 /** What is asked for in the preview and taken up by its button; kept in the audit log. */
 interface Wish {

@@ -5,8 +5,7 @@ import type { Mark } from '../../src/domain/mark.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { cutTo, inCode } from '../../src/domain/text.ts';
 import type { Story, StoryAlert, StoryDecision } from '../../src/store/stories.ts';
-import { ago, asManyAsFit, fullAddress, nameOf, prose, shortAddress, TITLE_MAX } from '../parts/reply.ts';
-import { ID_LONGEST } from '../webhook/name.ts';
+import { ago, asManyAsFit, fullAddress, ID_LONGEST, nameOf, prose, shortAddress, TITLE_MAX } from '../parts/reply.ts';
 
 /** What telling a story takes. `most`: how many characters it may have. */
 interface Telling extends Pick<CommandContext, 't' | 'language' | 'moved' | 'settings' | 'now' | 'projects'> {
