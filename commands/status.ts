@@ -7,7 +7,7 @@ import type { ServerOverview } from '../src/store/figures.ts';
 import { hiddenFrom } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { refusedFor } from './parts/project.ts';
-import { ago, fullAddress, note, prose } from './parts/reply.ts';
+import { ago, firstOf, fullAddress, note, prose } from './parts/reply.ts';
 import { subscriptionsOf } from './parts/subscriptions.ts';
 
 /** Characters of a field, of which Discord takes 1,024, without its last line, which counts what is left out. */
@@ -82,15 +82,12 @@ function subscriptionLines(subscriptions: readonly Subscription[], { t, settings
 }
 
 function stoppedLines(stopped: ServerOverview['stopped'], { t }: CommandContext): string {
-  const most = 10;
-  const lines = stopped.slice(0, most).map(({ channelId, state, since }) =>
+  return firstOf(t, stopped, 10, ({ channelId, state, since }) =>
     t(state === 'parked' ? 'status.parked' : 'status.gone', {
       channel: `<#${channelId}>`,
       ago: since === null ? t('status.unknownTime') : ago(since),
     }),
-  );
-  if (stopped.length > most) lines.push(t('status.more', { count: stopped.length - most }));
-  return lines.join('\n');
+  ).join('\n');
 }
 
 /** Addresses that usually move and did not for unusually long. */
@@ -104,7 +101,7 @@ function silenceLines(silences: readonly Silence[], { t, settings }: CommandCont
   );
   // Links take as much room as the explorer's root is long.
   while (lines.join('\n').length > FIELD_MOST) lines.pop();
-  if (silences.length > lines.length) lines.push(t('status.more', { count: silences.length - lines.length }));
+  if (silences.length > lines.length) lines.push(t('reply.more', { count: silences.length - lines.length }));
   return lines.join('\n');
 }
 

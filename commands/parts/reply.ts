@@ -49,6 +49,12 @@ export function asManyAsFit(lines: readonly string[], most: number): string {
   return kept.join('\n');
 }
 
+/** As many entries as are worth reading, a line each, and how many more there are. */
+export function firstOf<T>(t: Translate, all: readonly T[], most: number, show: (one: T) => string): string[] {
+  const more = all.length > most ? [t('reply.more', { count: all.length - most })] : [];
+  return [...all.slice(0, most).map(show), ...more];
+}
+
 /** Buttons beside each other, five at the most. */
 export function row(...buttons: APIButtonComponent[]): APIActionRowComponent<APIButtonComponent> {
   return { type: ComponentType.ActionRow, components: buttons };

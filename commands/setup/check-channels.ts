@@ -4,8 +4,9 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { ServerOverview } from '../../src/store/figures.ts';
 import { ALERT_EXTRAS, type Answer, askAbout, isLocked, missingIn } from '../parts/channel.ts';
+import { firstOf } from '../parts/reply.ts';
 import { nameOf } from '../subscription/find.ts';
-import { type Finding, fault, fine, someOf } from './finding.ts';
+import { type Finding, fault, fine } from './finding.ts';
 
 /** Whether alerts can go where the subscriptions want them, with the fix where they cannot. */
 export async function checkChannels(
@@ -18,7 +19,7 @@ export async function checkChannels(
   if (ids.length === 0) return [fault(t('setup.check.nothingWatched'))];
   const subscriptionsIn = (id: string): string => {
     const there = subscriptions.filter(({ channelId }) => channelId === id);
-    return someOf(t, there, 5, (one) => `#${one.id} ${nameOf(one)}`).join(t('reply.comma'));
+    return firstOf(t, there, 5, (one) => `#${one.id} ${nameOf(one)}`).join(t('reply.comma'));
   };
   const known = guild ? await askAbout(guild, ids, now()) : new Map<string, Answer>();
   const wrong = new Map(

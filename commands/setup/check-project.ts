@@ -6,8 +6,8 @@ import type { Notification, Webhook } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { explain } from '../parts/failure.ts';
 import { pointsAt, refusedFor, urlBlock } from '../parts/project.ts';
-import { ago, fullAddress, ID_LONGEST } from '../parts/reply.ts';
-import { type Finding, fault, fine, hint, someOf } from './finding.ts';
+import { ago, firstOf, fullAddress, ID_LONGEST } from '../parts/reply.ts';
+import { type Finding, fault, fine, hint } from './finding.ts';
 
 const LOOK_MS = 8_000;
 /** Webhooks whose scopes are read; a project with more is not judged by them. */
@@ -38,7 +38,7 @@ export async function checkProject(
     return [...findings, fault(`${t('setup.check.webhooksNone')}\n${urlBlock(urls.current)}`), ...events()];
   }
   const names = await store.projects.webhookNames(guildId);
-  const shown = someOf(t, here, 5, ({ id }) =>
+  const shown = firstOf(t, here, 5, ({ id }) =>
     id === null ? t('setup.check.unnamedWebhook') : inCode(names.get(id) ?? id, id, ID_LONGEST),
   );
   const scope = await checkScope(context, access.notification, here, subscriptions);
@@ -78,7 +78,7 @@ async function checkScope(
     for (const address of new Set(scope.addresses)) typesOf.set(address, [...(typesOf.get(address) ?? []), type]);
   }
   const listed = (key: 'scopeLacks' | 'scopeTwice', addresses: AddressText[]) => {
-    const shown = someOf(t, addresses, 5, (address) => fullAddress(address, settings));
+    const shown = firstOf(t, addresses, 5, (address) => fullAddress(address, settings));
     return fault([t(`setup.check.${key}`, { count: addresses.length }), ...shown].join('\n'));
   };
   const watched = addressesOf(subscriptions);
@@ -107,7 +107,7 @@ function checkEvents(
   const silent = addressesOf(subscriptions).filter((address) => !moved.has(address));
   const last = Math.max(...subscriptions.map(({ lastEventAt }) => lastEventAt ?? 0));
   if (silent.length === 0) return [fine(t('setup.check.eventsFine', { ago: ago(last) }))];
-  const shown = someOf(t, silent, 5, (address) => fullAddress(address, settings));
+  const shown = firstOf(t, silent, 5, (address) => fullAddress(address, settings));
   return [
     hint(
       [t(inScope ? 'setup.check.noEventYet' : 'setup.check.noEvent', { count: silent.length }), ...shown].join('\n'),

@@ -7,7 +7,7 @@ import { MOST_LABELS } from '../label/book.ts';
 import { record, takeUp } from '../parts/audit.ts';
 import { hiddenFrom } from '../parts/channel.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
-import { note, press, row } from '../parts/reply.ts';
+import { firstOf, note, press, row } from '../parts/reply.ts';
 import { subscriptionsOf, visibleTo } from '../parts/subscriptions.ts';
 import { inTurn } from '../parts/turn.ts';
 import { differing, writeFile } from './file.ts';
@@ -150,9 +150,7 @@ const full = (address: AddressText): string => `\`${checksumAddress(address)}\``
 function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t: CommandContext['t']): string[] {
   const part = <Entry>(entries: Entry[], heading: string, show: (entry: Entry) => string): string[] => {
     if (entries.length === 0) return [];
-    const rest = entries.length - SHOWN;
-    const more = rest > 0 ? [t('subscription.import.more', { count: rest })] : [];
-    return [`**${heading}**`, ...entries.slice(0, SHOWN).map((entry) => `- ${show(entry)}`), ...more];
+    return [`**${heading}**`, ...firstOf(t, entries, SHOWN, (entry) => `- ${show(entry)}`)];
   };
   return [
     ...part(added, t('subscription.import.toAdd', { count: added.length }), ({ address, channelId, change }) => {

@@ -10,7 +10,7 @@ import { record, takeUp } from '../parts/audit.ts';
 import { hiddenFrom } from '../parts/channel.ts';
 import { explain } from '../parts/failure.ts';
 import { pointsAt, projectOf } from '../parts/project.ts';
-import { ID_LONGEST, note, press, quoted, row } from '../parts/reply.ts';
+import { firstOf, ID_LONGEST, note, press, quoted, row } from '../parts/reply.ts';
 import { type Pasted, readAddresses } from './addresses.ts';
 import { isWebhookId } from './name.ts';
 
@@ -163,12 +163,6 @@ async function standing(
     silent,
     unseen: own.length - silent.length,
   };
-}
-
-/** As many entries as are worth reading, and how many more there are. */
-function firstOf<T>(t: Translate, all: readonly T[], most: number, show: (one: T) => string): string[] {
-  const more = all.length > most ? [t('webhook.remove.more', { count: all.length - most })] : [];
-  return [...all.slice(0, most).map(show), ...more];
 }
 
 function listed(t: Translate, addresses: AddressText[], title: 'leaves' | 'needed' | 'asked'): string[] {
