@@ -7,11 +7,12 @@ import type {
   CommandUse,
   Reply,
 } from '../src/discord/command.ts';
-import { type AddressText, checksumAddress, parseAddress, toAddress } from '../src/domain/address.ts';
+import { type AddressText, parseAddress, toAddress } from '../src/domain/address.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { ActivityQuestion } from '../src/store/activity.ts';
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
+import { addressChoice, fitting } from './parts/choices.ts';
 import { define } from './parts/define.ts';
 import { fullAddress, shortAddress } from './parts/reply.ts';
 import { visibleTo } from './parts/subscriptions.ts';
@@ -73,13 +74,10 @@ export const activity = {
     return show(interaction, context, address, periodOf(interaction.options.getString('period')));
   },
   async autocomplete(interaction, context) {
-    const typed = interaction.options.getFocused().trim().toLowerCase();
-    return [...(await watched(interaction, context))]
-      .map(([address, { name }]) => {
-        const value = checksumAddress(address);
-        return { name: name === null ? value : `${name} · ${shortAddress(address)}`, value };
-      })
-      .filter(({ name, value }) => `${value} ${name}`.toLowerCase().includes(typed));
+    const choices = [...(await watched(interaction, context))].map(([address, { name }]) =>
+      addressChoice(address, name),
+    );
+    return fitting(interaction, choices);
   },
   buttons: { show: showButton, csv: csvButton },
 } satisfies Command;

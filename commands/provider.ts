@@ -4,6 +4,7 @@ import { isLinkable } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
+import { fitting } from './parts/choices.ts';
 import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';
 import { linkButton, nameOf, note, pager, quoted, row } from './parts/reply.ts';
@@ -48,9 +49,9 @@ export const provider = {
   },
   async autocomplete(interaction, { discovery }) {
     if (!discovery) return [];
-    const typed = interaction.options.getFocused().trim().toLowerCase();
     const { keys } = await discovery.categories(CHOICES_MS);
-    return keys.filter((key) => key.toLowerCase().includes(typed)).map((key) => ({ name: key, value: key }));
+    const choices = keys.map((key) => ({ name: key, value: key }));
+    return fitting(interaction, choices);
   },
   buttons: {
     /** `provider:page:<category>:<page>:<search>:<provider>`, empty for what was not given */

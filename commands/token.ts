@@ -1,6 +1,6 @@
 import { ButtonStyle } from 'discord.js';
-import type { Command, CommandContext, Reply } from '../src/discord/command.ts';
-import { type AddressText, checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
+import type { Choice, Command, CommandContext, Reply } from '../src/discord/command.ts';
+import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { UserError } from '../src/errors.ts';
@@ -8,9 +8,10 @@ import type { Language, Translate } from '../src/languages/index.ts';
 import { writeNumber } from '../src/languages/number.ts';
 import type { Token } from '../src/upstream/token.ts';
 import { checkTarget } from './parts/channel.ts';
+import { addressChoice, fitting } from './parts/choices.ts';
 import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';
-import { fullAddress, linkButton, nameOf, note, press, row, shortAddress } from './parts/reply.ts';
+import { fullAddress, linkButton, nameOf, note, press, row } from './parts/reply.ts';
 import { seenBy } from './parts/subscriptions.ts';
 import { watch } from './subscription/add.ts';
 import { choiceOf, imitationsAmong } from './subscription/tokens.ts';
@@ -45,29 +46,28 @@ export const token = {
     }
   },
   async autocomplete(interaction, context) {
-    const typed = interaction.options.getFocused().trim().toLowerCase();
     const { t, store } = context;
     const { visible, unseen } = await seenBy(interaction, context);
     // A name in the address book says no more of an address than the channels that this person sees.
     const shown = new Set(visible.map(({ address }) => address));
     const secret = new Set(unseen.map(({ address }) => address).filter((address) => !shown.has(address)));
     const book = (await store.labels.list(interaction.guildId)).filter(({ address }) => !secret.has(address));
-    const found = new Map<string, string>();
-    const offer = (address: AddressText, name: string) => {
-      if (!found.has(checksumAddress(address))) found.set(checksumAddress(address), name);
+    const found = new Map<string, Choice>();
+    const offer = (choice: Choice) => {
+      if (!found.has(choice.value)) found.set(choice.value, choice);
     };
-    for (const { address, label } of visible) if (label !== null) offer(address, `${label} · ${shortAddress(address)}`);
-    for (const { address, name } of book) offer(address, `${name} · ${shortAddress(address)}`);
+    for (const { address, label } of visible) if (label !== null) offer(addressChoice(address, label));
+    for (const { address, name } of book) offer(addressChoice(address, name));
     for (const asset of visible.flatMap((one) => [one.token, ...one.filters.tokens])) {
-      if (asset !== null && asset !== 'native') offer(asset, t('token.choice', { address: checksumAddress(asset) }));
+      if (asset === null || asset === 'native') continue;
+      const value = checksumAddress(asset);
+      offer({ name: t('token.choice', { address: value }), value });
     }
     // What moved is known of the whole server: for those who see all of it.
     const moved = secret.size === 0 ? await store.ledger.tokens(interaction.guildId) : [];
     const imitations = imitationsAmong(moved);
-    for (const one of moved) if (one.seen && one.token !== 'native') offer(one.token, choiceOf(one, imitations, t));
-    return [...found]
-      .filter(([value, name]) => `${value} ${name}`.toLowerCase().includes(typed))
-      .map(([value, name]) => ({ name, value }));
+    for (const one of moved) if (one.seen && one.token !== 'native') offer(choiceOf(one, imitations, t));
+    return fitting(interaction, [...found.values()]);
   },
   buttons: {
     /** `token:watch:<address>` */

@@ -14,9 +14,10 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Label } from '../../src/store/labels.ts';
 import { record } from '../parts/audit.ts';
+import { addressChoice, fitting } from '../parts/choices.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { markOf } from '../parts/mark.ts';
-import { fullAddress, note, pager, press, row, shortAddress } from '../parts/reply.ts';
+import { fullAddress, note, pager, press, row } from '../parts/reply.ts';
 import { seenBy, visibleTo } from '../parts/subscriptions.ts';
 
 /** How many names a server's address book holds. */
@@ -137,22 +138,17 @@ export const listButton: Button = {
 export async function offer(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]> {
   const { store } = context;
   const { guildId, options } = interaction;
-  const typed = options.getFocused().trim().toLowerCase();
   const labels = await store.labels.list(guildId);
-  const choices = new Map<AddressText, string>(labels.map(({ address, name }) => [address, name]));
+  const names = new Map<AddressText, string | null>(labels.map(({ address, name }) => [address, name]));
   if (options.getSubcommand(false) === 'set') {
     const { visible, unseen } = await seenBy(interaction, context);
     // Whom they met is known of the whole server: for those who see all of it.
     const met = unseen.length === 0 ? await store.ledger.met(guildId, LATEST_DECISIONS) : [];
-    for (const { address, label } of visible) if (!choices.has(address)) choices.set(address, label ?? '');
-    for (const address of met) if (!choices.has(address)) choices.set(address, '');
+    for (const { address, label } of visible) if (!names.has(address)) names.set(address, label);
+    for (const address of met) if (!names.has(address)) names.set(address, null);
   }
-  return [...choices]
-    .map(([address, name]) => {
-      const value = checksumAddress(address);
-      return { name: name === '' ? value : `${name} · ${shortAddress(address)}`, value };
-    })
-    .filter(({ name, value }) => `${value} ${name}`.toLowerCase().includes(typed));
+  const choices = [...names].map(([address, name]) => addressChoice(address, name));
+  return fitting(interaction, choices);
 }
 
 /** The label that was named by its address or its name. */

@@ -5,6 +5,7 @@ import type { Asset } from '../../src/domain/subscription.ts';
 import { looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { KnownToken } from '../../src/store/ledger.ts';
+import { fitting } from '../parts/choices.ts';
 import { fullAddress, nameOf, quoted, shortAddress } from '../parts/reply.ts';
 import { seenBy } from '../parts/subscriptions.ts';
 
@@ -73,15 +74,14 @@ async function knownIn(guildId: string, { store, settings }: CommandContext): Pr
 export async function offerTokens(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]> {
   const { t } = context;
   if ((await seenBy(interaction, context)).unseen.length > 0) return [];
-  const typed = interaction.options.getFocused().trim().toLowerCase();
   // A subscription asks for the native coin by its kind; mute takes it as a token.
   const native = interaction.options.getSubcommand(false) === 'mute';
   const known = await knownIn(interaction.guildId, context);
   const imitations = imitationsAmong(known);
   const choices = known
     .filter(({ token, seen }) => seen && (native || token !== 'native'))
-    .map((one) => ({ name: choiceOf(one, imitations, t), value: writeAsset(one.token) }));
-  return choices.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(typed));
+    .map((one) => choiceOf(one, imitations, t));
+  return fitting(interaction, choices);
 }
 
 /** Those that only call themselves like a token of the explorer's catalogue. */
@@ -93,16 +93,17 @@ export function imitationsAmong(known: readonly KnownToken[]): ReadonlySet<Asset
   return new Set(others.filter((one) => genuine.has(called(one))).map(({ token }) => token));
 }
 
-/** A token's line among choices. */
+/** A token as a choice: by its symbol and the ends of its address, with a warning where it is an imitation. */
 export function choiceOf(
   { token, symbol }: KnownToken,
   imitations: ReadonlySet<Asset>,
   t: CommandContext['t'],
-): string {
+): Choice {
   const named = symbol === null || looksLikeLink(symbol) ? null : plainText(symbol);
   const parts = [named, token === 'native' ? t('subscription.token.native') : shortAddress(token)];
   const title = parts.filter(Boolean).join(' · ');
-  return imitations.has(token) ? `⚠️ ${t('alert.imitation', { title })}` : title;
+  const name = imitations.has(token) ? `⚠️ ${t('alert.imitation', { title })}` : title;
+  return { name, value: writeAsset(token) };
 }
 
 /** As a person would type it. */
