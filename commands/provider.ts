@@ -7,7 +7,7 @@ import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
 import { fitting } from './parts/choices.ts';
 import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';
-import { linkButton, nameOf, note, pager, quoted, row } from './parts/reply.ts';
+import { linkButton, nameOf, note, pageOf, pager, quoted, row } from './parts/reply.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
 
 const PER_PAGE = 5;
@@ -61,7 +61,7 @@ export const provider = {
       async press(_: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
         const query = { category, search: decode(words), provider: decode(only) };
         if (!CATEGORY.test(category)) throw new UserError(context.own('provider.oldPage'));
-        return results(context, query, Math.trunc(Number(page)) || 0);
+        return results(context, query, Number(page));
       },
     },
   },
@@ -109,9 +109,7 @@ async function results(context: CommandContext, query: ProviderQuery, wanted: nu
   const asked = [query.search, query.provider].filter((text) => text !== null).map((text) => nameOf(t, text, ''));
   const title = [query.category, ...asked].join(' · ');
   if (found.length === 0) return note('info', title, [t('provider.none')], { components: rowsOf(browse) });
-  const pages = Math.ceil(found.length / PER_PAGE);
-  const page = Math.min(Math.max(0, wanted), pages - 1);
-  const shown = found.slice(page * PER_PAGE, (page + 1) * PER_PAGE);
+  const { page, pages, shown } = pageOf(found, PER_PAGE, wanted);
   const numbered = shown.map((one, index) => ({ one, number: page * PER_PAGE + index + 1 }));
   const turn = pager(
     t,

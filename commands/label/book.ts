@@ -17,7 +17,7 @@ import { record } from '../parts/audit.ts';
 import { addressChoice, fitting } from '../parts/choices.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { markOf } from '../parts/mark.ts';
-import { fullAddress, note, pager, press, row } from '../parts/reply.ts';
+import { fullAddress, note, pageOf, pager, press, row } from '../parts/reply.ts';
 import { seenBy, visibleTo } from '../parts/subscriptions.ts';
 
 /** How many names a server's address book holds. */
@@ -115,14 +115,11 @@ export const keep: Button = {
 export async function list(guildId: string, { store, settings, t }: CommandContext, wanted: number): Promise<Reply> {
   const labels = await store.labels.list(guildId);
   if (labels.length === 0) return note('info', t('label.listNone'), [t('label.listStart')]);
-  const pages = Math.ceil(labels.length / PER_PAGE);
-  const page = Math.min(Math.max(0, Math.trunc(wanted) || 0), pages - 1);
-  const lines = labels
-    .slice(page * PER_PAGE, (page + 1) * PER_PAGE)
-    .flatMap(({ address, name }) => [`**${shown(name)}**`, fullAddress(address, settings)]);
+  const { page, pages, shown: listed } = pageOf(labels, PER_PAGE, wanted);
+  const lines = listed.flatMap(({ address, name }) => [`**${shown(name)}**`, fullAddress(address, settings)]);
   const turn = pager(t, page, pages, (to) => `label:list:${to}`);
   return note('info', t('label.list', { count: labels.length }), lines, {
-    ...(pages > 1 && { footer: { text: t('label.page', { page: page + 1, pages }) } }),
+    ...(pages > 1 && { footer: { text: t('reply.page', { page: page + 1, pages }) } }),
     components: turn.length > 0 ? [row(...turn)] : [],
   });
 }

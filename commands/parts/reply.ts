@@ -78,6 +78,13 @@ export function linkButton(label: string, url: string): APIButtonComponent {
   return { type: ComponentType.Button, style: ButtonStyle.Link, label, url };
 }
 
+/** One page of a list that is not empty: the wanted one, counted from 0, or the nearest that there is. */
+export function pageOf<T>(all: readonly T[], perPage: number, wanted: number) {
+  const pages = Math.ceil(all.length / perPage);
+  const page = Math.min(Math.max(0, Math.trunc(wanted) || 0), pages - 1);
+  return { page, pages, shown: all.slice(page * perPage, (page + 1) * perPage) };
+}
+
 /** Buttons to turn pages (counted from 0); none when there is one page. `idOf` names the button's page. */
 export function pager(t: Translate, page: number, pages: number, idOf: (page: number) => string): APIButtonComponent[] {
   if (pages < 2 || idOf(page + 1).length > 100) return [];

@@ -1,7 +1,7 @@
 import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
-import { ago, asManyAsFit, note, pager, row } from '../parts/reply.ts';
+import { ago, asManyAsFit, note, pageOf, pager, row } from '../parts/reply.ts';
 import { visibleTo } from '../parts/subscriptions.ts';
 import { addressLine, describe, stateOf } from './describe.ts';
 import { mutedTokens } from './mute.ts';
@@ -40,9 +40,7 @@ async function page(
       channel === 'all' ? t('subscription.list.none') : t('subscription.list.noneHere', { channel: `<#${channel}>` });
     return note('info', t('subscription.list.noneTitle'), [none]);
   }
-  const pages = Math.ceil(shown.length / PER_PAGE);
-  const current = Math.min(Math.max(0, Math.trunc(wanted) || 0), pages - 1);
-  const rows = shown.slice(current * PER_PAGE, (current + 1) * PER_PAGE);
+  const { page: current, pages, shown: rows } = pageOf(shown, PER_PAGE, wanted);
   const tokens = await tokenBook(interaction.guildId, context);
   const troubled = new Map((await store.outbox.troubled(interaction.guildId)).map((one) => [one.channelId, one.state]));
   const linesWith = (phrases: number) =>
@@ -56,7 +54,7 @@ async function page(
   const turn = pager(t, current, pages, (to) => `subscription:list:${channel}:${to}`);
   return note('info', t('subscription.list.title', { count: shown.length }), lines, {
     ...(muted && { fields: [{ name: t('subscription.list.mutedTokens'), value: muted }] }),
-    ...(pages > 1 && { footer: { text: t('subscription.list.page', { page: current + 1, pages }) } }),
+    ...(pages > 1 && { footer: { text: t('reply.page', { page: current + 1, pages }) } }),
     components: turn.length > 0 ? [row(...turn)] : [],
   });
 }
