@@ -10,6 +10,7 @@ import { type AddressFault, type AddressText, checksumAddress, parseWatchable } 
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
+import type { Translate } from '../src/languages/index.ts';
 import { record } from './parts/audit.ts';
 import { checkTarget } from './parts/channel.ts';
 import { lookAlikeLines, lookAlikes } from './parts/look-alike.ts';
@@ -176,7 +177,7 @@ function group(addresses: AddressText[], heading: string, show: (address: Addres
   return addresses.length === 0 ? [] : [`**${heading}**`, ...addresses.map((address) => `-# ${show(address)}`)];
 }
 
-function refusedLines(refused: Found['refused'], t: CommandContext['t']): string[] {
+function refusedLines(refused: Found['refused'], t: Translate): string[] {
   if (refused.length === 0) return [];
   const lines = refused.slice(0, 5).map(({ text, fault }) => `- \`${text}\`: ${t(`address.${fault}`)}`);
   return [`**${t('watch.refused', { count: refused.length })}**`, ...lines];

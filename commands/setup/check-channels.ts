@@ -2,6 +2,7 @@ import type { Guild } from 'discord.js';
 import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import type { ServerOverview } from '../../src/store/figures.ts';
 import { ALERT_EXTRAS, type Answer, askAbout, isLocked, missingIn } from '../parts/channel.ts';
 import { firstOf } from '../parts/reply.ts';
@@ -45,7 +46,7 @@ export async function checkChannels(
   ];
 }
 
-function judge(id: string, answer: Answer, guild: Guild | null, t: CommandContext['t']): Finding | null {
+function judge(id: string, answer: Answer, guild: Guild | null, t: Translate): Finding | null {
   const channel = `<#${id}>`;
   if (answer === 'gone') return fault(t('setup.check.channelGone', { channel }));
   if (answer === 'hidden') return fault(t('setup.check.channelHidden', { channel }));

@@ -3,6 +3,7 @@ import type { ButtonUse, CommandContext, CommandUse, Reply } from '../../src/dis
 import { type AddressText, checksumAddress, parseWatchable } from '../../src/domain/address.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../parts/audit.ts';
 import { checkTarget, isGone } from '../parts/channel.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
@@ -78,7 +79,7 @@ export async function watch(
 }
 
 /** What is left to do at the notification service. */
-export function nextStep(receiverUrl: string | null, t: CommandContext['t']): string {
+export function nextStep(receiverUrl: string | null, t: Translate): string {
   return receiverUrl ? t('subscription.add.ownWebhook', { url: receiverUrl }) : t('subscription.add.operatorWebhook');
 }
 
@@ -111,11 +112,7 @@ async function added(
 }
 
 /** Discord shows a role without pinging it when the role does not allow that. */
-function silentMention(
-  interaction: CommandUse | ButtonUse,
-  { mention }: Subscription,
-  t: CommandContext['t'],
-): string | null {
+function silentMention(interaction: CommandUse | ButtonUse, { mention }: Subscription, t: Translate): string | null {
   const role = mention === null ? undefined : interaction.guild?.roles.cache.get(mention);
   if (!role || role.mentionable || interaction.appPermissions.has('MentionEveryone')) return null;
   return t('subscription.add.silentRole', { role: `<@&${role.id}>` });

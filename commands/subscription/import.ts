@@ -3,6 +3,7 @@ import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../..
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import { MOST_LABELS } from '../label/book.ts';
 import { record, takeUp } from '../parts/audit.ts';
 import { hiddenFrom } from '../parts/channel.ts';
@@ -147,7 +148,7 @@ async function present(interaction: CommandUse, context: CommandContext): Promis
 
 const full = (address: AddressText): string => `\`${checksumAddress(address)}\``;
 
-function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t: CommandContext['t']): string[] {
+function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t: Translate): string[] {
   const part = <Entry>(entries: Entry[], heading: string, show: (entry: Entry) => string): string[] => {
     if (entries.length === 0) return [];
     return [`**${heading}**`, ...firstOf(t, entries, SHOWN, (entry) => `- ${show(entry)}`)];

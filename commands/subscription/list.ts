@@ -1,6 +1,7 @@
 import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import { ago, asManyAsFit, note, pageOf, pager, row } from '../parts/reply.ts';
 import { visibleTo } from '../parts/subscriptions.ts';
 import { addressLine, describe, stateOf } from './describe.ts';
@@ -59,7 +60,7 @@ async function page(
   });
 }
 
-function headingOf(channelId: string, troubled: Map<string, string>, t: CommandContext['t']): string[] {
+function headingOf(channelId: string, troubled: Map<string, string>, t: Translate): string[] {
   const state = troubled.get(channelId);
   const trouble = state === 'parked' ? t('subscription.list.parked') : t('subscription.list.closed');
   return [`### <#${channelId}>`, ...(state === undefined ? [] : [trouble])];
@@ -79,7 +80,7 @@ function linesOf(subscription: Subscription, context: CommandContext, tokens: To
 }
 
 /** As many phrases as there is room for, and how many more there are. */
-function inOneLine(phrases: string[], most: number, t: CommandContext['t']): string {
+function inOneLine(phrases: string[], most: number, t: Translate): string {
   let shown = 1;
   while (shown < phrases.length && phrases.slice(0, shown + 1).join(' · ').length <= most) shown++;
   const rest = phrases.length - shown;

@@ -1,6 +1,7 @@
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { FOREVER } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../parts/audit.ts';
 import { note } from '../parts/reply.ts';
 import { subscriptionsOf } from '../parts/subscriptions.ts';
@@ -84,7 +85,7 @@ function untilOf(duration: string, { now, t }: CommandContext): number | null {
   throw new UserError(t('subscription.filter.choice', { option: 'duration', choices }));
 }
 
-function lasting(until: number | null, t: CommandContext['t']): string {
+function lasting(until: number | null, t: Translate): string {
   if (until === null) return t('subscription.mute.again');
   return until === FOREVER ? t('subscription.mute.forever') : t('subscription.mute.until', { time: moment(until) });
 }

@@ -4,6 +4,7 @@ import { type AddressText, parseAddress, parseWatchable } from '../../src/domain
 import { type CsvRecord, parseCsv } from '../../src/domain/csv.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import type { Label } from '../../src/store/labels.ts';
 import type { ImportedSubscription } from '../../src/store/subscriptions.ts';
 import { MOST_LABELS, readName } from '../label/book.ts';
@@ -75,7 +76,7 @@ export async function planImport(
   return plan;
 }
 
-function faultOf(columns: string[], t: CommandContext['t']): string | null {
+function faultOf(columns: string[], t: Translate): string | null {
   const unknown = columns.find((name) => !COLUMNS.includes(name));
   if (!columns.includes('address')) return t('subscription.import.noAddress');
   if (unknown !== undefined) {
@@ -149,7 +150,7 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   else plan.unchanged++;
 }
 
-function once(seen: Map<string, number>, key: string, line: number, t: CommandContext['t']): void {
+function once(seen: Map<string, number>, key: string, line: number, t: Translate): void {
   const first = seen.get(key);
   if (first !== undefined) throw new UserError(t('subscription.import.repeated', { line: first }));
   seen.set(key, line);

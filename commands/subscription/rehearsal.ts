@@ -4,6 +4,7 @@ import type { HiddenReason } from '../../src/domain/match.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import type { Rehearsal, Wish } from '../../src/store/ledger.ts';
 import { ago, asManyAsFit } from '../parts/reply.ts';
 import { inTurn } from '../parts/turn.ts';
@@ -61,7 +62,7 @@ function leftOut(
   return reasons.length > 0 ? [t('subscription.rehearsal.leftOut', { reasons: reasons.join(t('reply.comma')) })] : [];
 }
 
-function sum({ related, told, since }: Rehearsal, now: number, t: CommandContext['t']): string {
+function sum({ related, told, since }: Rehearsal, now: number, t: Translate): string {
   if (related === 0) return t('subscription.rehearsal.nothing');
   if (told === 0) return t('subscription.rehearsal.none', { related });
   const days = since === null ? 0 : (now - since) / DAY_MS;
