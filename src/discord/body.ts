@@ -1,5 +1,6 @@
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import type { Part } from '../domain/story.ts';
+import { amountOf } from '../domain/transfer.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
 import { LOOKS, labelOf, linked, named, number, shortId, type Voice, whatMoved, whatTheyMoved } from './line.ts';
 import { isFake, remarksOf } from './marks.ts';
@@ -168,7 +169,7 @@ function nameOf(address: AddressText, alerts: readonly ClaimedAlert[], voice: Vo
 function idsOf(alerts: readonly ClaimedAlert[], voice: Voice): string {
   const ids = alerts.map(({ transfer, count }) => ({
     id: BigInt(transfer.tokenId!),
-    times: BigInt(transfer.kind === 'erc1155' ? (transfer.value ?? 1) : 1) * BigInt(count),
+    times: amountOf(transfer) * BigInt(count),
   }));
   ids.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
   const runs: { first: bigint; last: bigint; times: bigint }[] = [];

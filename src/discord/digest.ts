@@ -3,7 +3,7 @@ import type { AddressText } from '../domain/address.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import type { DigestReason } from '../domain/rhythm.ts';
 import { isSuspect } from '../domain/story.ts';
-import { isItem, type Transfer } from '../domain/transfer.ts';
+import { amountOf, isItem } from '../domain/transfer.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
 import { csvOf } from './csv.ts';
 import {
@@ -136,12 +136,6 @@ function sideOf(alert: ClaimedAlert): Side {
   const seen = new Set(alert.matches.map((match) => match.perspective));
   if (seen.has('incoming') === seen.has('outgoing')) return 'internal';
   return seen.has('incoming') ? 'incoming' : 'outgoing';
-}
-
-/** In the smallest unit, or in pieces. */
-function amountOf(transfer: Transfer): bigint {
-  if (!isItem(transfer)) return BigInt(transfer.value ?? 0);
-  return transfer.kind === 'erc1155' ? BigInt(transfer.value ?? 1) : 1n;
 }
 
 /**

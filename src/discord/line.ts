@@ -2,7 +2,7 @@ import { type AddressText, checksumAddress } from '../domain/address.ts';
 import { inUnits } from '../domain/amount.ts';
 import { sumOf, type View } from '../domain/story.ts';
 import { inCode } from '../domain/text.ts';
-import { isItem, type Transfer } from '../domain/transfer.ts';
+import { amountOf, isItem, type Transfer } from '../domain/transfer.ts';
 import { type Language, languageOf, type Translate, translator } from '../languages/index.ts';
 import { writeNumber } from '../languages/number.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
@@ -116,19 +116,13 @@ export function whatTheyMoved(alerts: readonly ClaimedAlert[], voice: Voice): st
     // Pieces of different collections, or of one and an amount, have no sum.
     const isOfIt = (other: Transfer) => isItem(other) && other.token !== null && other.token === transfer.token;
     if (alerts.length > 1 && !alerts.every((alert) => isOfIt(alert.transfer))) return null;
-    return `${number(pieces(alerts), voice)} × ${assetName(transfer, voice)}`;
+    const pieces = alerts.reduce((sum, alert) => sum + amountOf(alert.transfer) * BigInt(alert.count), 0n);
+    return `${number(pieces, voice)} × ${assetName(transfer, voice)}`;
   }
   const sum = sumOf(alerts);
   if (sum === null) return alerts.length === 1 && count === 1 ? whatMoved(transfer, voice) : null;
   const text = whatMoved({ ...transfer, ...sum }, voice);
   return text.length > LONGEST_SUM ? null : text;
-}
-
-/** How many NFTs these alerts tell of. */
-function pieces(alerts: readonly ClaimedAlert[]): bigint {
-  return alerts.reduce((sum, { transfer: { kind, value }, count }) => {
-    return sum + BigInt(kind === 'erc1155' ? (value ?? 1) : 1) * BigInt(count);
-  }, 0n);
 }
 
 /** The server's name of an address: its address book's, else the label of the subscription that watches it; raw. */

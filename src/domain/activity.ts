@@ -1,6 +1,6 @@
 import type { AddressText } from './address.ts';
 import type { HiddenReason } from './match.ts';
-import { isItem, type Transfer } from './transfer.ts';
+import { amountOf, isItem, type Transfer } from './transfer.ts';
 
 /** Which way a transfer went, seen from an address; `other`: to itself, or of the address's own token. */
 export type Way = 'incoming' | 'outgoing' | 'other';
@@ -136,7 +136,7 @@ function add(tally: Tally, seen: Seen): void {
   if (tally.transfer.decimals === null && transfer.decimals !== null) tally.transfer = transfer;
   tally.movements++;
   tally[way].transfers += count;
-  tally[way].value += amountOf(seen);
+  tally[way].value += amountOf(transfer) * BigInt(count);
   tally.imitation ||= seen.imitation;
   if (isItem(transfer)) return;
   const smallest = tally.largest.at(-1);
@@ -146,7 +146,7 @@ function add(tally: Tally, seen: Seen): void {
 
 /** The largest first, and of equals the latest. */
 function byAmount(a: Seen, b: Seen): number {
-  const [one, other] = [BigInt(a.transfer.value ?? 0), BigInt(b.transfer.value ?? 0)];
+  const [one, other] = [amountOf(a.transfer), amountOf(b.transfer)];
   return one < other ? 1 : one > other ? -1 : b.at - a.at;
 }
 
@@ -155,12 +155,6 @@ function totalOf({ transfer, imitation, ...tally }: Tally): AssetTotal {
   const ways = { incoming: sum('incoming'), outgoing: sum('outgoing'), other: sum('other') };
   const transfers = ways.incoming.transfers + ways.outgoing.transfers + ways.other.transfers;
   return { ...ways, transfer, transfers, imitation };
-}
-
-/** In the smallest unit, all equal transfers together. */
-function amountOf({ transfer, count }: Movement): bigint {
-  const pieces = isItem(transfer) && (transfer.kind !== 'erc1155' || transfer.value === null) ? 1n : null;
-  return (pieces ?? BigInt(transfer.value ?? 0)) * BigInt(count);
 }
 
 /** Amounts of several assets cannot be compared: each asset's largest, then each one's second, until there are enough. */

@@ -1,8 +1,7 @@
 import type { AddressText } from './address.ts';
-import { isBelow } from './amount.ts';
 import { isLure } from './guard.ts';
 import type { Asset, Perspective, Watcher } from './subscription.ts';
-import { isItem, isZero, type Transfer } from './transfer.ts';
+import { isLessThan, isZero, type Transfer } from './transfer.ts';
 
 /** Why a subscription is not told of a transfer that it sees, in a word that `/why` explains. */
 export type HiddenReason =
@@ -130,10 +129,7 @@ function isOtherDirection({ subscription: { direction }, perspective }: Case): b
 }
 
 function isBelowMinimum({ subscription, transfer, asset }: Case): boolean {
-  const { value, decimals } = transfer;
-  const minimum = (asset && subscription.filters.minimums[asset]) ?? subscription.minimum;
-  if (minimum === null || value === null || decimals === null || isItem(transfer)) return false;
-  return isBelow(value, decimals, minimum);
+  return isLessThan((asset && subscription.filters.minimums[asset]) ?? subscription.minimum, transfer);
 }
 
 function isOfKind({ kind }: Watcher, transfer: Transfer): boolean {

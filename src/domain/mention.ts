@@ -1,5 +1,4 @@
-import { isBelow } from './amount.ts';
-import { isItem, type Transfer } from './transfer.ts';
+import { isLessThan, type Transfer } from './transfer.ts';
 
 const MINUTE = 60_000;
 /** More roles than this nobody needs to be called at once. */
@@ -28,7 +27,7 @@ export function mentionsOf(lines: Line[], now: number): { roles: string[]; subsc
     matches.filter(
       (match) =>
         match.mention !== null &&
-        !isSmall(transfer, match.mentionMinimum) &&
+        !isLessThan(match.mentionMinimum, transfer) &&
         // A mention of a clock that was ahead must not hold the next one for as long.
         (match.mentionedAt === null || Math.abs(now - match.mentionedAt) >= match.mentionCooldown * MINUTE),
     ),
@@ -36,10 +35,4 @@ export function mentionsOf(lines: Line[], now: number): { roles: string[]; subsc
   const roles = [...new Set(due.flatMap(({ mention }) => mention ?? []))].slice(0, MOST_ROLES);
   const mentioning = due.filter(({ mention }) => roles.includes(mention!));
   return { roles, subscriptions: [...new Set(mentioning.map(({ subscription }) => subscription))] };
-}
-
-function isSmall(transfer: Line['transfer'], minimum: string | null): boolean {
-  const { value, decimals } = transfer;
-  if (minimum === null || value === null || decimals === null || isItem(transfer)) return false;
-  return isBelow(value, decimals, minimum);
 }

@@ -1,7 +1,7 @@
 import { type AddressText, ZERO_ADDRESS } from './address.ts';
 import type { Mark } from './mark.ts';
 import type { Asset, Perspective } from './subscription.ts';
-import { isItem, type Transfer } from './transfer.ts';
+import { amountOf, isItem, type Transfer } from './transfer.ts';
 
 /** What telling a transfer's story needs to know of an alert. */
 export interface Told {
@@ -114,6 +114,6 @@ export function sumOf(alerts: readonly Told[]): { value: string; decimals: numbe
   const alike = ({ transfer }: Told) =>
     transfer.value !== null && !isItem(transfer) && transfer.decimals === decimals && transfer.kind === kind;
   if (!alerts.every(alike)) return null;
-  const value = alerts.reduce((sum, { transfer, count }) => sum + BigInt(transfer.value!) * BigInt(count), 0n);
+  const value = alerts.reduce((sum, { transfer, count }) => sum + amountOf(transfer) * BigInt(count), 0n);
   return { value: value.toString(), decimals };
 }

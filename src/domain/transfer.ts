@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { AddressText } from './address.ts';
+import { isBelow } from './amount.ts';
 
 /** What moved. `unknown` is a token type that this version has no word for; it is still told. */
 export type TransferKind = 'native' | 'erc20' | 'erc721' | 'erc1155' | 'unknown';
@@ -48,6 +49,25 @@ export function isItem({ kind, tokenId }: Pick<Transfer, 'kind' | 'tokenId'>): b
 /** Whether nothing moved. NFTs are never nothing, and an amount that did not come is not known to be. */
 export function isZero(transfer: Transfer): boolean {
   return transfer.value === '0' && !isItem(transfer);
+}
+
+/** How much moved, for sums: in the token's smallest unit, of NFTs in pieces; 0 for an amount that did not come. */
+export function amountOf(transfer: Pick<Transfer, 'kind' | 'value' | 'tokenId'>): bigint {
+  if (!isItem(transfer)) return BigInt(transfer.value ?? 0);
+  return transfer.kind === 'erc1155' ? BigInt(transfer.value ?? 1) : 1n;
+}
+
+/**
+ * Whether less than `minimum` (decimal text in the token's units) moved. False where that cannot be said: without a
+ * minimum, for NFTs, and where the amount or its decimals did not come.
+ */
+export function isLessThan(
+  minimum: string | null,
+  transfer: Pick<Transfer, 'kind' | 'value' | 'decimals' | 'tokenId'>,
+): boolean {
+  const { value, decimals } = transfer;
+  if (minimum === null || value === null || decimals === null || isItem(transfer)) return false;
+  return isBelow(value, decimals, minimum);
 }
 
 /** Sixteen bytes as hex. */
