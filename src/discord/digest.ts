@@ -1,6 +1,5 @@
 import type { APIEmbed, RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import type { AddressText } from '../domain/address.ts';
-import { mentionsOf } from '../domain/mention.ts';
 import type { DigestReason } from '../domain/rhythm.ts';
 import { isSuspect } from '../domain/story.ts';
 import { amountOf, isItem } from '../domain/transfer.ts';
@@ -9,6 +8,7 @@ import { csvOf } from './csv.ts';
 import {
   assetName,
   hash,
+  LONGEST_SUM,
   LOOKS,
   labelOf,
   linked,
@@ -21,7 +21,7 @@ import {
   whatMoved,
 } from './line.ts';
 import { WARNING, warningsOf } from './marks.ts';
-import { whyButton } from './render.ts';
+import { messageOf } from './render.ts';
 
 /** Above this many alerts the whole list comes as a CSV file with the digest. */
 const CSV_FROM = 500;
@@ -29,8 +29,6 @@ const TOKENS_SHOWN = 12;
 /** Lines of one token: in, out, moved, and those of them that are suspect. */
 const SIDES_SHOWN = 6;
 const LARGEST_SHOWN = 6;
-/** Characters of a sum that is still told. */
-const LONGEST_SUM = 120;
 /** Discord's limits for the text of an embed's field and description. */
 const FIELD_MOST = 1_024;
 const DESCRIPTION_MOST = 4_096;
@@ -89,14 +87,7 @@ export async function renderDigest(
     ...(largest === '' ? {} : { fields: [{ name: t('digest.largest'), value: largest }] }),
     footer: { text: t('alert.reference', { reference: `${reference}-1` }) },
   };
-  const roles = now === null ? [] : mentionsOf(alerts, now).roles;
-  const payload: Digest['payload'] = {
-    embeds: [embed],
-    components: [whyButton(reference, voice)],
-    allowed_mentions: { parse: [], ...(roles.length > 0 && { roles }) },
-  };
-  if (roles.length > 0) payload.content = roles.map((role) => `<@&${role}>`).join(' ');
-  return { payload, csv: file?.text ?? null, used: alerts.length };
+  return { payload: messageOf([embed], alerts, reference, voice, now), csv: file?.text ?? null, used: alerts.length };
 }
 
 /** When the first and the last of them came; there may be more than a call takes as arguments. */
@@ -170,7 +161,6 @@ function totalLine({ transfers, amount, side, largest, suspect }: Total, voice: 
       ? whatMoved({ ...transfer, value: amount.toString() }, voice)
       : name;
   const counted = { count: transfers, number: number(transfers, voice) };
-  // A token may claim 255 decimals; one of them must not crowd out the others.
   const what = exact.length <= LONGEST_SUM ? exact : name;
   return `${suspect ? '⚠️ ' : ''}${LOOKS[side].icon} ${voice.t('digest.total', { ...counted, what })}`;
 }

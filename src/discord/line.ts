@@ -34,8 +34,8 @@ export const LOOKS: Record<View | 'swap' | 'several', { icon: string; color: num
   several: { icon: '🧾', color: 0x8b949e },
 };
 
-/** Characters of an amount that is still told where it is not the line itself. */
-const LONGEST_SUM = 120;
+/** Characters of a sum that is still told: a token may claim 255 decimals, and its sum would crowd out the others. */
+export const LONGEST_SUM = 120;
 /** Graphemes of a label. */
 const LONGEST_LABEL = 60;
 const TX_HASH = /^0x[0-9a-f]{64}$/;

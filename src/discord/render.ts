@@ -10,6 +10,7 @@ import { type AddressText, checksumAddress } from '../domain/address.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import { viewOf } from '../domain/story.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
+import type { Alerts } from './body.ts';
 import { transactionEmbed } from './embed.ts';
 import { code, hash, LOOKS, type RenderSettings, type Voice, voiceOf } from './line.ts';
 import { remarksOf, warningsOf } from './marks.ts';
@@ -50,18 +51,28 @@ export function renderAlerts(
   let filled = fill(alerts, reference, voice, now === null ? MOST : AT_FIRST);
   if (now === null && filled.used < alerts.length) filled = fill(alerts, reference, { ...voice, unlinked: true }, MOST);
   const { embeds, used } = filled;
-  const shown = alerts.slice(0, used);
-  const roles = now === null ? [] : mentionsOf(shown, now).roles;
-  const payload: RESTPostAPIChannelMessageJSONBody = {
+  return { payload: messageOf(embeds, alerts.slice(0, used), reference, voice, now), used };
+}
+
+/**
+ * The message that tells these alerts in these embeds, with the button that explains it. At `now` it mentions the
+ * subscriptions' roles that are due and nobody else; null: nobody.
+ */
+export function messageOf(
+  embeds: APIEmbed[],
+  alerts: ClaimedAlert[],
+  reference: string,
+  voice: Voice,
+  now: number | null,
+): RESTPostAPIChannelMessageJSONBody {
+  const roles = now === null ? [] : mentionsOf(alerts, now).roles;
+  return {
     embeds,
     components: [whyButton(reference, voice)],
     allowed_mentions: { parse: [], ...(roles.length > 0 && { roles }) },
+    ...(roles.length > 0 && { content: roles.map((role) => `<@&${role}>`).join(' ') }),
   };
-  if (roles.length > 0) payload.content = roles.map((role) => `<@&${role}>`).join(' ');
-  return { payload, used };
 }
-
-type Alerts = [ClaimedAlert, ...ClaimedAlert[]];
 
 /**
  * Puts what comes one after the other of one transaction into that transaction's embed, alert by alert where not all of
@@ -147,7 +158,7 @@ export function renderPlain(alert: ClaimedAlert, reference: string): RESTPostAPI
 }
 
 /** The row with the button that explains the message; `reference` is the whole message's. */
-export function whyButton(reference: string, { t }: Voice): APIActionRowComponent<APIButtonComponentWithCustomId> {
+function whyButton(reference: string, { t }: Voice): APIActionRowComponent<APIButtonComponentWithCustomId> {
   const style = ButtonStyle.Secondary as const;
   const custom_id = `why:show:${reference}`;
   return {
