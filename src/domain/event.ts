@@ -62,7 +62,8 @@ function parseJson(text: string): unknown {
   return isPlain && !ODD_NUMBER.test(text) ? fields : JSON.parse(text, numbersAsWritten);
 }
 
-function numbersAsWritten(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
+/** A reviver for `JSON.parse` that gives each number as its source text: amounts may be integers beyond 2^53. */
+export function numbersAsWritten(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
   return typeof value === 'number' ? (context?.source ?? String(value)) : value;
 }
 

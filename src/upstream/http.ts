@@ -1,4 +1,5 @@
 import secureJson from 'secure-json-parse';
+import { numbersAsWritten } from '../domain/event.ts';
 
 /** An answer that came whole; `json` is undefined when the body is none. Numbers are their source texts. */
 export interface Answered {
@@ -51,17 +52,12 @@ export async function call({ url, method = 'GET', headers = {}, body, timeoutMs 
   }
 }
 
-/** Amounts may be JSON integers beyond 2^53, so every number stays as it is written. */
 function parse(text: string): unknown {
   try {
-    return secureJson.parse(text, asWritten, { protoAction: 'remove', constructorAction: 'remove' });
+    return secureJson.parse(text, numbersAsWritten, { protoAction: 'remove', constructorAction: 'remove' });
   } catch {
     return undefined;
   }
-}
-
-function asWritten(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
-  return typeof value === 'number' ? (context?.source ?? String(value)) : value;
 }
 
 /** Why a service did not do what was asked, in the words that people need to act on it. */
