@@ -1,4 +1,5 @@
 import { type Answer, call, type Failure, failureOf } from './http.ts';
+import { createMemory } from './memory.ts';
 
 /** The categories of the specification, for when the service cannot be asked. */
 const KNOWN_CATEGORIES = [
@@ -59,8 +60,7 @@ export type Discovery = ReturnType<typeof createDiscovery>;
 export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOptions) {
   let categories: { until: number; keys: string[] } | null = null;
   let asking: Promise<string[] | null> | null = null;
-  const cache = new Map<string, { until: number; answer: RowsAnswer }>();
-  const pending = new Map<string, Promise<RowsAnswer>>();
+  const remember = createMemory<RowsAnswer>(CACHED, now);
 
   async function loadCategories(): Promise<string[] | null> {
     const answer = await call({ url: new URL(`${url}/api/infrastructure-providers/categories`), timeoutMs });
@@ -142,25 +142,11 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
     },
 
     /** Every row that fits, from all of the service's pages. */
-    rows(query: ProviderQuery): Promise<RowsAnswer> {
-      const key = JSON.stringify([query.category, query.search, query.provider]);
-      const known = cache.get(key);
-      if (known && known.until > now()) return Promise.resolve(known.answer);
-      const under = pending.get(key);
-      if (under) return under;
-      const asked = loadRows(query)
-        .then((answer) => {
-          if (answer.status === 'ok' && answer.complete) {
-            cache.delete(key);
-            cache.set(key, { until: now() + ROWS_MS, answer });
-            if (cache.size > CACHED) cache.delete(cache.keys().next().value!);
-          }
-          return answer;
-        })
-        .finally(() => pending.delete(key));
-      pending.set(key, asked);
-      return asked;
-    },
+    rows: (query: ProviderQuery): Promise<RowsAnswer> =>
+      remember(JSON.stringify([query.category, query.search, query.provider]), {
+        ask: () => loadRows(query),
+        keepMs: (answer) => (answer.status === 'ok' && answer.complete ? ROWS_MS : 0),
+      }),
 
     /** The page for people about a category. */
     directoryUrl(category: string, search: string | null): string {

@@ -1,5 +1,6 @@
 import type { AddressText } from '../domain/address.ts';
 import { type Answer, call } from './http.ts';
+import { createMemory } from './memory.ts';
 import type { TokenAnswer } from './token.ts';
 
 /** Where and how tokens are looked up. */
@@ -23,8 +24,7 @@ export type Explorer = ReturnType<typeof createExplorer>;
 
 /** Makes the client; answers are remembered briefly, and the same look-up is never under way twice. */
 export function createExplorer({ url, addressParam, apiKey, now, timeoutMs = 10_000 }: ExplorerOptions) {
-  const cache = new Map<AddressText, { until: number; answer: TokenAnswer }>();
-  const pending = new Map<AddressText, Promise<TokenAnswer>>();
+  const remember = createMemory<TokenAnswer>(CACHED, now);
   let root = `${url}/`;
 
   const ask = (address: AddressText) => {
@@ -46,27 +46,16 @@ export function createExplorer({ url, addressParam, apiKey, now, timeoutMs = 10_
     }
     // With its schemas, when it is first needed.
     const { readAnswer } = await import('./token.ts');
-    const read = readAnswer(answer, address);
-    const keep = read.status === 'found' ? FOUND_MS : read.status === 'not-found' ? NOT_FOUND_MS : 0;
-    if (keep > 0) {
-      cache.delete(address);
-      cache.set(address, { until: now() + keep, answer: read });
-      if (cache.size > CACHED) cache.delete(cache.keys().next().value!);
-    }
-    return read;
+    return readAnswer(answer, address);
   }
 
   return {
     /** Looks up a token's catalogue record. */
-    token(address: AddressText): Promise<TokenAnswer> {
-      const known = cache.get(address);
-      if (known && known.until > now()) return Promise.resolve(known.answer);
-      const under = pending.get(address);
-      if (under) return under;
-      const asked = lookUp(address).finally(() => pending.delete(address));
-      pending.set(address, asked);
-      return asked;
-    },
+    token: (address: AddressText): Promise<TokenAnswer> =>
+      remember(address, {
+        ask: () => lookUp(address),
+        keepMs: ({ status }) => (status === 'found' ? FOUND_MS : status === 'not-found' ? NOT_FOUND_MS : 0),
+      }),
   };
 }
 
