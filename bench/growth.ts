@@ -45,8 +45,8 @@ async function route(folder: string, subscriptions: number): Promise<number> {
     catalogue: null,
     nativeSymbol: undefined,
     onLines: () => undefined,
-    onRouted({ events: routed }) {
-      left -= routed;
+    onRouted({ ids }) {
+      left -= ids.length;
       if (left === 0) done.resolve();
     },
   });

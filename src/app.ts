@@ -97,9 +97,9 @@ export async function startApp(
     catalogue: explorer && createCatalogue({ token: explorer.token, clock }),
     nativeSymbol: config.NATIVE_SYMBOL,
     onLines: deliverer.nudge,
-    onRouted({ ids, quarantined, events }) {
+    onRouted({ ids, quarantined }) {
       intake.forget(ids);
-      metrics.counts.routed += events;
+      metrics.counts.routed += ids.length;
       if (quarantined > 0) void watchQuarantine(store, intake, log);
     },
   });

@@ -89,7 +89,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'an impostor makes itself known',
-    file: 'src/pipeline/route.ts',
+    file: 'src/pipeline/decide.ts',
     changes: [['[...ofToken, ...alike], suspicion', 'ofToken, suspicion']],
     tests: ['test/pipeline/guard.test.ts'],
   },
@@ -179,7 +179,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a twin of a left block brings it back',
-    file: 'src/pipeline/route.ts',
+    file: 'src/pipeline/decide.ts',
     changes: [[' && !left.includes(named)', '']],
     tests: ['test/pipeline/identity.test.ts'],
   },
