@@ -1,7 +1,8 @@
 import { mentionsOf } from '../domain/mention.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
 import type { DigestReason, Hold } from '../domain/rhythm.ts';
-import type { ClaimedAlert, DueLines } from '../store/alerts.ts';
+import type { ClaimedAlert } from '../store/alerts.ts';
+import type { DueLines } from '../store/due.ts';
 import type { Joinable } from '../store/edits.ts';
 import type { FrozenBatch, Original } from '../store/outbox.ts';
 import type { Store } from '../store/tables.ts';

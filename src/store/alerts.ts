@@ -1,14 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
 import type { Mark } from '../domain/mark.ts';
-import {
-  BURST_LINES,
-  BURST_MEMORY_MS,
-  BURST_WINDOW_MS,
-  burstUntil,
-  type DigestReason,
-  type Hold,
-} from '../domain/rhythm.ts';
+import type { Hold } from '../domain/rhythm.ts';
 import type { Perspective } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 
@@ -43,34 +36,19 @@ export interface ClaimedAlert {
   hold: Hold | null;
 }
 
-/** What a rendered alert rests on that may change while it waits. */
+/** What a rendered line says that may change until it is frozen. */
 export type Rendered = Pick<ClaimedAlert, 'id' | 'count' | 'reorganised'>;
 
-/** Alerts of a channel that are to be told now. */
-export interface DueLines {
-  /** The oldest; those of one transaction follow each other. */
-  alerts: ClaimedAlert[];
-  /** How many there are altogether, and since when. */
-  waiting: number;
-  oldest: number;
-  /** Why they are told together; null: line by line. */
-  reason: DigestReason | null;
-}
-
-interface AlertRow extends Omit<ClaimedAlert, 'transfer' | 'reorganised' | 'matches' | 'marks' | 'labels'> {
+/** An alert as {@link ALERT_COLUMNS} give it. */
+export interface AlertRow extends Omit<ClaimedAlert, 'transfer' | 'reorganised' | 'matches' | 'marks' | 'labels'> {
   data: string;
   matches: string;
   reorganised: 0 | 1;
   marks: string;
 }
 
-interface Group {
-  hold: Hold | null;
-  waiting: number;
-  oldest: number;
-}
-
-const COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
+/** Of an alert `a` with its transfer `t`. */
+export const ALERT_COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
   t.data, t.count, t.reorganised, a.marks, a.hold,
   (SELECT coalesce(language, locale) FROM guilds WHERE guild_id = a.guild_id) AS language,
   (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone`;
@@ -78,8 +56,8 @@ const COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.creat
 const UNNAMED = { label: null, mention: null, mentionMinimum: null, mentionCooldown: 0, mentionedAt: null };
 
 /**
- * Tells whether what was rendered still holds: between the reading and the freezing of an alert the router may have
- * counted another equal transfer, and the line would say less for ever. `waiting`: whether they must wait still.
+ * Tells whether all of these alerts are still as they were rendered: between reading and freezing them the router may
+ * have counted another equal transfer, of which the line would then never tell. With `waiting` they must also wait still.
  */
 export function renderedCheck(db: Database) {
   const holding = db.prepare<[string, 0 | 1], { n: number }>(
@@ -93,9 +71,6 @@ export function renderedCheck(db: Database) {
   };
 }
 
-/** Alerts of one transaction that go into one message at the most. */
-const MOST_OF_ONE = 50;
-
 /** Reads alerts as they are told. */
 export function alertReader(db: Database) {
   const subscription = db.prepare<[number], Omit<ClaimedAlert['matches'][number], 'subscription' | 'perspective'>>(
@@ -106,7 +81,7 @@ export function alertReader(db: Database) {
     'SELECT address, name FROM labels WHERE guild_id = ? AND address IN (?, ?, ?)',
   );
   const ofBatch = db.prepare<[number], AlertRow>(
-    `SELECT ${COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id WHERE a.batch_id = ?
+    `SELECT ${ALERT_COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id WHERE a.batch_id = ?
      ORDER BY a.due_at, a.id`,
   );
 
@@ -114,7 +89,7 @@ export function alertReader(db: Database) {
     .prepare<[number], number>('SELECT id FROM alerts WHERE batch_id = ? ORDER BY due_at, id')
     .pluck();
   const byId = db.prepare<[string], AlertRow>(
-    `SELECT ${COLUMNS} FROM json_each(?) asked CROSS JOIN alerts a ON a.id = asked.value
+    `SELECT ${ALERT_COLUMNS} FROM json_each(?) asked CROSS JOIN alerts a ON a.id = asked.value
        JOIN transfers t ON t.id = a.transfer_id ORDER BY asked.key`,
   );
 
@@ -145,118 +120,8 @@ export function alertReader(db: Database) {
   };
 }
 
-/** Which alerts of a channel are to be told now, and how. */
-export function dueAlerts(db: Database) {
-  const { claimed } = alertReader(db);
-  // What was held back comes before what came meanwhile, which is due since 0.
-  const group = db.prepare<[string, number], Group>(
-    `SELECT hold, count(*) AS waiting, min(created_at) AS oldest FROM alerts
-     WHERE channel_id = ? AND state = 'waiting' AND due_at <= ?
-     GROUP BY hold ORDER BY hold IS NULL, min(due_at) LIMIT 1`,
-  );
-  const nextHeld = db.prepare<[string], { at: number | null }>(
-    "SELECT min(due_at) AS at FROM alerts WHERE channel_id = ? AND state = 'waiting' AND hold IS NOT NULL",
-  );
-  const waiting = db.prepare<[string, Hold | null, number, number], AlertRow>(
-    `SELECT ${COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id
-     WHERE a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ? ORDER BY a.due_at, a.id LIMIT ?`,
-  );
-  const following = db.prepare<[string, Hold | null, number, number, number, number], AlertRow>(
-    `SELECT ${COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id
-     WHERE a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ?
-       AND (a.due_at, a.id) > (coalesce((SELECT due_at FROM alerts WHERE id = ?), -1), ?) ORDER BY a.due_at, a.id LIMIT ?`,
-  );
-  // By the transaction, of which there are few, and not by the channel (+), in which thousands may wait.
-  const ofTransaction = db.prepare<[string, string, string, Hold | null, number, number], AlertRow>(
-    `SELECT ${COLUMNS} FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id
-     WHERE substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ? AND +a.channel_id = ? AND a.state = 'waiting'
-       AND a.hold IS ? AND a.due_at <= ?
-     ORDER BY a.id LIMIT ?`,
-  );
-  const gatheredUntil = gathering(db);
-
-  function read(channelId: string, hold: Hold | null, now: number, limit: number): ClaimedAlert[] {
-    return waiting.all(channelId, hold, now, limit).map(claimed);
-  }
-
-  /** The oldest of so many alerts, with all others of their transactions. */
-  function together(channelId: string, { hold, waiting: all }: Group, now: number, limit: number): ClaimedAlert[] {
-    const oldest = read(channelId, hold, now, limit);
-    if (oldest.length === all) return byTransaction(oldest);
-    const known = new Set(oldest.map(({ id }) => id));
-    const hashes = new Set(oldest.map(({ transfer }) => transfer.txHash));
-    const others = [...hashes].flatMap((hash) =>
-      ofTransaction.all(hash, hash, channelId, hold, now, MOST_OF_ONE).filter(({ id }) => !known.has(id)),
-    );
-    return byTransaction([...oldest, ...others.map(claimed)]);
-  }
-
-  return {
-    /** Those of one hold that are due, oldest first, so many from the one that follows the alert `after` (0: the first). */
-    page: (channelId: string, hold: Hold | null, now: number, after: number, limit: number): ClaimedAlert[] =>
-      following.all(channelId, hold, now, after, after, limit).map(claimed),
-    /**
-     * What is told next: what was held back and is due, before what came meanwhile. `alone`: without the others of the
-     * same transactions. `until`: when there will be something, if there is nothing now.
-     */
-    next(
-      channelId: string,
-      { limit, alone }: { limit: number; alone: boolean },
-      now: number,
-    ): DueLines | { until: number | null } {
-      const take = (of: Group, reason: DigestReason | null): DueLines => ({
-        alerts: alone ? read(channelId, of.hold, now, limit) : together(channelId, of, now, limit),
-        waiting: of.waiting,
-        oldest: of.oldest,
-        reason,
-      });
-      const due = group.get(channelId, now);
-      if (due && due.hold !== null) return take(due, due.hold);
-      const gathered = due ? gatheredUntil(channelId, now) : null;
-      if (due && (gathered === null || gathered <= now)) return take(due, gathered === null ? null : 'burst');
-      const later = nextHeld.get(channelId)!.at;
-      return { until: gathered === null ? later : Math.min(gathered, later ?? gathered) };
-    },
-  };
-}
-
-/** Tells until when a channel's lines are gathered; null: they are told one by one. */
-export function gathering(db: Database) {
-  const most = db.prepare<[string, number, number], { lines: number }>(
-    `SELECT count(*) AS lines FROM (
-       SELECT b.id FROM batches b CROSS JOIN alerts a ON a.batch_id = b.id
-       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.reason = 'burst')
-       LIMIT ?)`,
-  );
-  // Lines of one transaction count once, because they are told as one.
-  const told = db.prepare<[string, number, number], { lines: number }>(
-    `SELECT count(*) AS lines FROM (
-       SELECT DISTINCT b.id, t.tx_hash FROM batches b JOIN alerts a ON a.batch_id = b.id
-         JOIN transfers t ON t.id = a.transfer_id
-       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.reason = 'burst')
-       LIMIT ?)`,
-  );
-  const digested = db.prepare<[string, number], { digests: number }>(
-    `SELECT count(*) AS digests FROM batches
-     WHERE channel_id = ? AND state = 'sent' AND sent_at > ? AND reason = 'burst'`,
-  );
-  const lastTold = db.prepare<[string], { lastAt: number }>(
-    `SELECT sent_at AS lastAt FROM batches
-     WHERE channel_id = ? AND state = 'sent' AND (kind = 'create' OR reason = 'burst') ORDER BY sent_at DESC LIMIT 1`,
-  );
-  return (channelId: string, now: number): number | null => {
-    const last = lastTold.get(channelId);
-    if (!last) return null;
-    const since = last.lastAt - BURST_WINDOW_MS;
-    // Hardly ever does one have to look at the transactions.
-    if (most.get(channelId, since, BURST_LINES + 1)!.lines <= BURST_LINES) return null;
-    const { lines } = told.get(channelId, since, BURST_LINES + 1)!;
-    const { digests } = digested.get(channelId, last.lastAt - BURST_MEMORY_MS)!;
-    return burstUntil({ lines, digests, lastAt: last.lastAt }, now);
-  };
-}
-
-function byTransaction(alerts: ClaimedAlert[]): ClaimedAlert[] {
+/** In the same order, but with the alerts of one transaction behind its first one. */
+export function byTransaction(alerts: ClaimedAlert[]): ClaimedAlert[] {
   return [...Map.groupBy(alerts, ({ transfer }) => transfer.txHash).values()].flat();
 }
 

@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import type { DigestReason, Hold } from '../domain/rhythm.ts';
-import { alertReader, type ClaimedAlert, type DueLines, dueAlerts, type Rendered, renderedCheck } from './alerts.ts';
+import { alertReader, type ClaimedAlert, type Rendered, renderedCheck } from './alerts.ts';
 import { type ChannelHead, channelStates } from './channels.ts';
 import { unsynced } from './database.ts';
 import { deadLetters } from './deadletters.ts';
+import { type DueLines, dueAlerts } from './due.ts';
 import { editTables, type Joinable } from './edits.ts';
 
 /** One message, as it was frozen. An `edit` renders the message with the same reference anew if its payload is empty. */

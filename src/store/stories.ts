@@ -4,8 +4,9 @@ import type { Mark } from '../domain/mark.ts';
 import type { DigestReason } from '../domain/rhythm.ts';
 import type { Perspective } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
-import { type ClaimedAlert, gathering } from './alerts.ts';
+import type { ClaimedAlert } from './alerts.ts';
 import type { ChannelState } from './channels.ts';
+import { gathering } from './due.ts';
 import type { Batch } from './outbox.ts';
 
 /** Everything that is recorded of one transfer, as far as it is one guild's business. */
