@@ -135,7 +135,7 @@ export async function startWorld(options: WorldOptions = {}) {
     commands: async () => options.commands ?? commands,
     parts,
     log,
-    onChannelChange: () => {},
+    onAccessChange: () => {},
     onChannelRemoved: () => {},
     onGuildRemoved: () => {},
     onGuilds: () => {},

@@ -75,7 +75,7 @@ async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boo
     commands: async () => [],
     parts: { now: Date.now } as Parts,
     log: pino({ level: 'silent' }),
-    onChannelChange: () => {},
+    onAccessChange: () => {},
     onChannelRemoved: () => {},
     onGuildRemoved: () => {},
     onGuilds: () => {},

@@ -1,0 +1,155 @@
+import {
+  ChannelType,
+  Client,
+  Events,
+  GatewayDispatchEvents,
+  GatewayIntentBits,
+  type GatewayReadyDispatchData,
+  Options,
+  SimpleShardingStrategy,
+} from 'discord.js';
+import type { Logger } from 'pino';
+import type { Share } from '../store/channels.ts';
+import { fillGaps, handleEarly, type RawInteraction } from './gaps.ts';
+import { makeRequest } from './request.ts';
+
+/** What a connection to Discord needs, and whom it tells. */
+export interface ConnectionOptions {
+  /** REST root without version. */
+  apiUrl: string;
+  log: Logger;
+  /** What the bot may do in a guild may have changed, in one of its channels or in all. */
+  onAccessChange(guildId: string): void;
+  onChannelRemoved(channelId: string): void;
+  /** The bot is no member any more; an outage of the guild does not count. */
+  onGuildRemoved(guildId: string): void;
+  /** With a new session: of its share of the guilds, the bot is a member of these and of no others. */
+  onGuilds(guildIds: string[], share: Share): void;
+}
+
+/** How long the first READY waits for the guilds that it announced. */
+const GUILDS_MS = 2_000;
+
+/**
+ * A client that keeps guilds, channels, roles and itself in memory, and nothing else. It uses one connection, or, where
+ * that is too few for Discord (above 2,500 servers), as many as Discord recommends.
+ */
+export function makeClient(options: ConnectionOptions, sharding: boolean): Client {
+  const { log } = options;
+  const client = new Client({
+    intents: [GatewayIntentBits.Guilds],
+    ...(sharding && { shards: 'auto' as const }),
+    rest: { api: options.apiUrl, makeRequest },
+    ws: { buildStrategy: (manager) => new Sharding(manager) },
+    waitGuildTimeout: GUILDS_MS,
+    allowedMentions: { parse: [] },
+    makeCache: Options.cacheWithLimits({
+      ...Options.DefaultMakeCacheSettings,
+      ApplicationCommandManager: 0,
+      AutoModerationRuleManager: 0,
+      BaseGuildEmojiManager: 0,
+      DMMessageManager: 0,
+      EntitlementManager: 0,
+      GuildBanManager: 0,
+      GuildEmojiManager: 0,
+      GuildForumThreadManager: 1_000,
+      GuildInviteManager: 0,
+      GuildMemberManager: { maxSize: 0, keepOverLimit: (member) => member.id === member.client.user.id },
+      GuildMessageManager: 0,
+      GuildScheduledEventManager: 0,
+      GuildStickerManager: 0,
+      MessageManager: 0,
+      PresenceManager: 0,
+      ReactionManager: 0,
+      ReactionUserManager: 0,
+      StageInstanceManager: 0,
+      ThreadMemberManager: 0,
+      UserManager: { maxSize: 0, keepOverLimit: (user) => user.id === user.client.user?.id },
+      VoiceStateManager: 0,
+    }),
+  });
+  client.on(Events.Raw, ({ t, d }: { t: string; d: RawInteraction }) => {
+    if (t !== GatewayDispatchEvents.InteractionCreate) return;
+    fillGaps(d);
+    if (client.application && !client.isReady()) handleEarly(client, d);
+  });
+  client.on(Events.Error, (error) => log.error({ reason: reasonOf(error) }, 'Discord client error'));
+  client.on(Events.ShardError, (error) => log.warn({ reason: reasonOf(error) }, 'Discord connection error'));
+  client.on(Events.Warn, (message) => log.warn({ message }, 'Discord client warning'));
+  tellChanges(client, options);
+  return client;
+}
+
+function tellChanges(client: Client, options: ConnectionOptions): void {
+  const { onAccessChange, onChannelRemoved, onGuildRemoved, onGuilds } = options;
+  // The library keeps the guilds of the session before.
+  client.on(Events.Raw, ({ t, d }: { t: string; d: GatewayReadyDispatchData }) => {
+    if (t === GatewayDispatchEvents.Ready)
+      onGuilds(
+        d.guilds.map(({ id }) => id),
+        d.shard ?? [0, 1],
+      );
+  });
+  client.on(Events.ChannelUpdate, (_, channel) => {
+    if (!channel.isDMBased()) onAccessChange(channel.guildId);
+  });
+  client.on(Events.ThreadUpdate, (_, thread) => onAccessChange(thread.guildId));
+  // The bot is let into a private one; of other members it is not told.
+  client.on(Events.ThreadCreate, (thread) => {
+    if (thread.type === ChannelType.PrivateThread) onAccessChange(thread.guildId);
+  });
+  client.on(Events.ThreadMembersUpdate, (_, __, thread) => onAccessChange(thread.guildId));
+  client.on(Events.ChannelDelete, (channel) => {
+    if (!channel.isDMBased()) onChannelRemoved(channel.id);
+  });
+  client.on(Events.ThreadDelete, (thread) => onChannelRemoved(thread.id));
+  client.on(Events.GuildRoleUpdate, (_, role) => onAccessChange(role.guild.id));
+  client.on(Events.GuildMemberUpdate, (_, member) => {
+    if (member.id === client.user?.id) onAccessChange(member.guild.id);
+  });
+  client.on(Events.GuildCreate, (guild) => onAccessChange(guild.id));
+  client.on(Events.GuildDelete, (guild) => onGuildRemoved(guild.id));
+}
+
+/** The part of a `ws` connection that is needed to end it. */
+interface Connection {
+  on(event: 'error', listener: () => void): void;
+  terminate(): void;
+}
+
+/** What the library keeps to itself of a connection to the gateway and of what lies behind it. */
+interface Shard {
+  connection: Connection | null;
+  destroy(options?: { recover?: number }): Promise<void>;
+}
+
+/**
+ * Mends how the library gives a connection up. It takes its listeners off even while the connection is still being
+ * opened: that one would stay open for nobody, and if the network reset it, an error without a listener would end the
+ * process. And whatever waited on the connection for an answer then gives it up a second time, to reconnect, which would
+ * make the first time wait for ever.
+ */
+class Sharding extends SimpleShardingStrategy {
+  override async spawn(shardIds: number[]): Promise<void> {
+    await super.spawn(shardIds);
+    const { shards } = this as unknown as { shards: Map<number, Shard> };
+    for (const shard of shards.values()) {
+      const destroy = shard.destroy.bind(shard);
+      let givenUp: Connection | null = null;
+      shard.destroy = async (options) => {
+        const { connection } = shard;
+        if (connection && connection === givenUp && options?.recover !== undefined) return;
+        givenUp = connection;
+        connection?.on('error', () => {});
+        await destroy(options).finally(() => connection?.terminate());
+      };
+    }
+  }
+}
+
+/** Words for the log, without the request: its headers hold the token. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as { code?: string | number };
+  return `${error.name}${code === undefined ? '' : ` ${code}`}: ${error.message}`;
+}
