@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { type Config, databaseFile } from './config.ts';
@@ -9,9 +8,7 @@ import { renderParked, renderSilence } from './discord/notice.ts';
 import { renderAlerts, renderPlain } from './discord/render.ts';
 import { createSender } from './discord/sender.ts';
 import { type Clock, steadyTime, systemClock } from './domain/clock.ts';
-import { OPERATOR_SCOPE } from './domain/scope.ts';
 import { isLinkable } from './domain/text.ts';
-import { startError } from './errors.ts';
 import { createMetrics } from './metrics.ts';
 import { createParts, openExplorer, openProjects } from './parts.ts';
 import { createCatalogue } from './pipeline/catalogue.ts';
@@ -19,9 +16,11 @@ import { startDeliverer } from './pipeline/deliver.ts';
 import { relabel } from './pipeline/relabel.ts';
 import { startRouter } from './pipeline/route.ts';
 import { watchSilence } from './pipeline/silence.ts';
-import { createIntake, type Intake } from './receiver/intake.ts';
+import { createIntake } from './receiver/intake.ts';
+import { listen } from './receiver/listen.ts';
 import { createOps, type Readiness } from './receiver/ops.ts';
 import { openPaths } from './receiver/paths.ts';
+import { watchQuarantine } from './receiver/quarantine.ts';
 import { createReceiver, REFUSAL_REASONS } from './receiver/server.ts';
 import type { OpenStore } from './store/client.ts';
 import { startDailyBackups } from './store/daily.ts';
@@ -30,10 +29,6 @@ import { startUpkeep } from './upkeep.ts';
 
 /** A path token of fewer characters may be guessed. */
 const TOKEN_LENGTH = 16;
-/** From here on new deliveries are refused, so that nobody fills the disk with what cannot be understood. */
-const QUARANTINE = { rows: 10_000, bytes: 50 * 1024 * 1024 };
-/** The same for each server with a project of its own. */
-const OWN_QUARANTINE = { rows: 1_000, bytes: 5 * 1024 * 1024 };
 
 /** A running bot. */
 export interface App {
@@ -222,29 +217,6 @@ export async function startApp(
   return { receiver: receiverUrl, ops: opsUrl, close };
 }
 
-async function listen(
-  server: {
-    listen(options: { host: string; port: number }): Promise<string>;
-    server: { address(): AddressInfo | string | null };
-  },
-  host: string,
-  port: number,
-  name: string,
-): Promise<string> {
-  try {
-    await server.listen({ host, port });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why =
-      code === 'EADDRINUSE'
-        ? `port ${port} on ${host} is in use. Stop what uses it, or set another ${name}.`
-        : `${(error as Error).message}. Set another ${name} or ${name.replace('PORT', 'HOST')}.`;
-    throw startError(`Ledgerbell cannot start: ${why}`, error as NodeJS.ErrnoException);
-  }
-  const shown = host.includes(':') ? `[${host}]` : host;
-  return `http://${shown}:${(server.server.address() as AddressInfo).port}`;
-}
-
 /** As if Discord had answered with 404: what waits there is kept for its days, and people see why. */
 async function channelRemoved(store: Store, channelId: string, now: number, log: Logger): Promise<void> {
   const reason = 'channel or server is gone (10003)';
@@ -253,19 +225,6 @@ async function channelRemoved(store: Store, channelId: string, now: number, log:
   } catch (error) {
     // The next message there gets Discord's own answer.
     log.warn({ err: error, channel: channelId }, 'a removed channel could not be noted');
-  }
-}
-
-async function watchQuarantine(store: Store, intake: Intake, log: Logger): Promise<void> {
-  try {
-    const full = (await store.inbox.quarantined()).filter(({ scope, rows, bytes }) => {
-      const most = scope === OPERATOR_SCOPE ? QUARANTINE : OWN_QUARANTINE;
-      return rows >= most.rows || bytes >= most.bytes;
-    });
-    for (const of of full) log.error(of, 'the quarantine is full; deliveries are refused');
-    intake.setQuarantineFull(new Set(full.map(({ scope }) => scope)));
-  } catch (error) {
-    log.warn({ err: error }, 'the quarantine could not be measured');
   }
 }
 
