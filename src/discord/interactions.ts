@@ -12,6 +12,7 @@ import {
   type StringSelectMenuInteraction,
 } from 'discord.js';
 import type { Logger } from 'pino';
+import { inTime } from '../domain/clock.ts';
 import { cutTo } from '../domain/text.ts';
 import { UserError } from '../errors.ts';
 import { languageOf, translator } from '../languages/index.ts';
@@ -258,13 +259,6 @@ function own<T>(record: Record<string, T> | undefined, key: string): T | undefin
 function isOwn(interaction: ButtonUse | MenuUse): boolean {
   const asker = interaction.message.interactionMetadata?.user.id;
   return asker === undefined || asker === interaction.user.id;
-}
-
-/** What comes of the work within `ms`; null when it takes longer. */
-async function inTime<Value>(work: Promise<Value>, ms: number): Promise<Value | null> {
-  const late = Promise.withResolvers<null>();
-  const timer = setTimeout(() => late.resolve(null), ms);
-  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /** An error without what else hangs on it: the library's own carry the request, with its tokens and the whole answer. */

@@ -36,3 +36,10 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** What comes of the work within `ms`; null when it takes longer, and then it goes on all the same. */
+export function inTime<Value>(work: Promise<Value>, ms: number, clock: Clock = systemClock): Promise<Value | null> {
+  const late = Promise.withResolvers<null>();
+  const cancel = clock.after(ms, () => late.resolve(null));
+  return Promise.race([work, late.promise]).finally(cancel);
+}

@@ -1,5 +1,5 @@
 import type { AddressText } from '../domain/address.ts';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, inTime } from '../domain/clock.ts';
 import type { CatalogEntry } from '../store/guard.ts';
 import type { TokenAnswer } from '../upstream/token.ts';
 
@@ -55,7 +55,7 @@ export function createCatalogue({
         for (const token of asked) resting.set(token, now + REST_MS);
         let answers = 0;
         const all = asked.map((token) => ask(token).then(() => answers++));
-        await within(clock, DEADLINE_MS, Promise.all(all));
+        await inTime(Promise.all(all), DEADLINE_MS, clock);
         if (answers === 0) restUntil = now + REST_MS;
       }
       const news = learned;
@@ -85,15 +85,4 @@ function entryOf(token: AddressText, answer: TokenAnswer, checkedAt: number): Ca
     case 'unreadable':
       return null;
   }
-}
-
-/** Waits for the work, or until the time is over; the work goes on. */
-function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(ms, resolve);
-    void work.finally(() => {
-      cancel();
-      resolve();
-    });
-  });
 }

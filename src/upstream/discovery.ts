@@ -1,3 +1,4 @@
+import { inTime } from '../domain/clock.ts';
 import { type Answer, call, type Failure, failureOf } from './http.ts';
 import { createMemory } from './memory.ts';
 
@@ -135,9 +136,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
       asking ??= loadCategories().finally(() => {
         asking = null;
       });
-      const late = Promise.withResolvers<null>();
-      const timer = setTimeout(() => late.resolve(null), withinMs);
-      const keys = await Promise.race([asking, late.promise]).finally(() => clearTimeout(timer));
+      const keys = await inTime(asking, withinMs);
       return keys ? { keys, live: true } : { keys: categories?.keys ?? [...KNOWN_CATEGORIES], live: false };
     },
 
