@@ -1,3 +1,4 @@
+import { inTime } from '../domain/clock.ts';
 import type { Share } from '../store/channels.ts';
 import { type AttemptOptions, createAttempts, isChange } from './attempt.ts';
 import { BATCH } from './compose.ts';
@@ -192,8 +193,7 @@ export function startDeliverer(options: DelivererOptions) {
     async close(): Promise<void> {
       closing = true;
       cancelTimer?.();
-      const patience = new Promise<void>((resolve) => void clock.after(5_000, resolve));
-      await Promise.race([Promise.allSettled(underWay), patience]);
+      await inTime(Promise.allSettled(underWay), 5_000, clock);
     },
   };
 }
