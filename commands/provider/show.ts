@@ -1,7 +1,7 @@
 import type { APIButtonComponent } from 'discord.js';
 import { isLinkable, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { ProviderRow } from '../../src/upstream/discovery.ts';
+import type { ProviderRow } from '../../src/upstream/providers.ts';
 import { linkButton, nameOf, prose } from '../parts/reply.ts';
 
 /** One provider with all its rows: one a plan. */

@@ -1,6 +1,7 @@
 import { inTime } from '../domain/clock.ts';
 import { type Answer, call, type Failure, failureOf } from './http.ts';
 import { createMemory } from './memory.ts';
+import { type Page, type ProviderRow, readCategories, readPage, toRow } from './providers.ts';
 
 /** The categories of the specification, for when the service cannot be asked. */
 const KNOWN_CATEGORIES = [
@@ -17,13 +18,6 @@ const KNOWN_CATEGORIES = [
   'security',
   'storages',
 ] as const;
-
-/** Third-party texts by column; numbers as written, lists joined, booleans as `✓` and `✗`. Empty values and placeholders are left out. */
-export interface ProviderRow {
-  columns: Record<string, string>;
-  /** Markdown links, as they come. */
-  actions: string[];
-}
 
 /** Which rows are wanted. */
 export interface ProviderQuery {
@@ -52,7 +46,6 @@ const MOST_CHARACTERS = 2_000_000;
 const CACHED = 20;
 /** How a service answers to a page that it does not have. */
 const BEYOND: readonly Failure['status'][] = ['rejected', 'unreadable'];
-const PLACEHOLDER = /^(tbd|null|undefined|custom|n\/?a|none|-|–|—)?$/i;
 
 /** The discovery interface. */
 export type Discovery = ReturnType<typeof createDiscovery>;
@@ -160,80 +153,4 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
 function percentEncoded(url: URL): URL {
   url.search = url.search.replaceAll('+', '%20');
   return url;
-}
-
-interface Page {
-  rows: unknown[];
-  total: number | null;
-}
-
-type Fields = Record<string, unknown>;
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Keys under which lists are found; `result` and `data` may themselves wrap one. */
-const LISTS = ['result', 'rows', 'data', 'items', 'results', 'categories', 'availableCategories'];
-
-function readCategories(json: unknown): string[] {
-  const list = (findList(json, null) ?? []).filter((entry) => !isFields(entry) || entry.active !== false);
-  const keys = list.map((entry) => (isFields(entry) ? (entry.key ?? entry.category ?? entry.id ?? entry.slug) : entry));
-  return [...new Set(keys.filter((key): key is string => typeof key === 'string' && /^[\w-]{1,50}$/.test(key)))];
-}
-
-function readPage(answer: Answer, category: string): Page | Failure {
-  const failure = failureOf(answer);
-  if (failure) return failure;
-  const json = answer.status === 'answered' ? answer.json : undefined;
-  const rows = findList(json, category);
-  return rows ? { rows, total: findTotal(json) } : { status: 'unreadable' };
-}
-
-/** Envelopes within each other that are opened. */
-const DEEPEST = 4;
-
-/** The list in an envelope of any of the kinds that are about. */
-function findList(json: unknown, category: string | null, depth = 0): unknown[] | null {
-  if (Array.isArray(json)) return json;
-  if (!isFields(json) || depth > DEEPEST) return null;
-  // A category may be called like an envelope: looked into twice at each depth, that would never end.
-  const keys = category === null ? LISTS.toReversed() : new Set([category, ...LISTS]);
-  for (const key of keys) {
-    const found = Object.hasOwn(json, key) ? findList(json[key], category, depth + 1) : null;
-    if (found) return found;
-  }
-  return null;
-}
-
-function findTotal(json: unknown, depth = 0): number | null {
-  if (!isFields(json) || depth > DEEPEST) return null;
-  for (const value of [json.total, json.totalCount, json.totalRows]) {
-    if (typeof value === 'string' && /^\d{1,9}$/.test(value)) return Number(value);
-  }
-  for (const inner of [json.pagination, json.meta, json.result, json.data]) {
-    const found = findTotal(inner, depth + 1);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-function toRow(row: unknown): ProviderRow | null {
-  if (!isFields(row)) return null;
-  const columns: Record<string, string> = {};
-  for (const [name, value] of Object.entries(row)) {
-    const shown = asText(value);
-    if (name !== 'actionButtons' && shown !== null) columns[name] = shown;
-  }
-  const { actionButtons } = row;
-  const actions = Array.isArray(actionButtons) ? actionButtons : [actionButtons];
-  return { columns, actions: actions.filter((action): action is string => typeof action === 'string') };
-}
-
-function asText(value: unknown): string | null {
-  if (typeof value === 'boolean') return value ? '✓' : '✗';
-  if (Array.isArray(value)) {
-    const parts = value.flatMap((entry) => asText(entry) ?? []);
-    return parts.length > 0 ? parts.join(', ').slice(0, 1000) : null;
-  }
-  if (typeof value !== 'string' || PLACEHOLDER.test(value.trim())) return null;
-  return value.trim().slice(0, 1000);
 }

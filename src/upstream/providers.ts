@@ -1,0 +1,90 @@
+import { type Answer, type Failure, failureOf } from './http.ts';
+
+/** Third-party texts by column; numbers as written, lists joined, booleans as `✓` and `✗`. Empty values and placeholders are left out. */
+export interface ProviderRow {
+  columns: Record<string, string>;
+  /** Markdown links, as they come. */
+  actions: string[];
+}
+
+const PLACEHOLDER = /^(tbd|null|undefined|custom|n\/?a|none|-|–|—)?$/i;
+
+/** One page of rows; `total`: how many rows there are on all pages, where the service tells. */
+export interface Page {
+  rows: unknown[];
+  total: number | null;
+}
+
+type Fields = Record<string, unknown>;
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Keys under which lists are found; `result` and `data` may themselves wrap one. */
+const LISTS = ['result', 'rows', 'data', 'items', 'results', 'categories', 'availableCategories'];
+
+/** The keys of the categories in an answer; empty when there are none to be found. */
+export function readCategories(json: unknown): string[] {
+  const list = (findList(json, null) ?? []).filter((entry) => !isFields(entry) || entry.active !== false);
+  const keys = list.map((entry) => (isFields(entry) ? (entry.key ?? entry.category ?? entry.id ?? entry.slug) : entry));
+  return [...new Set(keys.filter((key): key is string => typeof key === 'string' && /^[\w-]{1,50}$/.test(key)))];
+}
+
+/** A page of a category's rows. */
+export function readPage(answer: Answer, category: string): Page | Failure {
+  const failure = failureOf(answer);
+  if (failure) return failure;
+  const json = answer.status === 'answered' ? answer.json : undefined;
+  const rows = findList(json, category);
+  return rows ? { rows, total: findTotal(json) } : { status: 'unreadable' };
+}
+
+/** Envelopes within each other that are opened. */
+const DEEPEST = 4;
+
+/** The list in an envelope of any of the kinds that are about. */
+function findList(json: unknown, category: string | null, depth = 0): unknown[] | null {
+  if (Array.isArray(json)) return json;
+  if (!isFields(json) || depth > DEEPEST) return null;
+  // A category may be called like an envelope: looked into twice at each depth, that would never end.
+  const keys = category === null ? LISTS.toReversed() : new Set([category, ...LISTS]);
+  for (const key of keys) {
+    const found = Object.hasOwn(json, key) ? findList(json[key], category, depth + 1) : null;
+    if (found) return found;
+  }
+  return null;
+}
+
+function findTotal(json: unknown, depth = 0): number | null {
+  if (!isFields(json) || depth > DEEPEST) return null;
+  for (const value of [json.total, json.totalCount, json.totalRows]) {
+    if (typeof value === 'string' && /^\d{1,9}$/.test(value)) return Number(value);
+  }
+  for (const inner of [json.pagination, json.meta, json.result, json.data]) {
+    const found = findTotal(inner, depth + 1);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** A row as texts; null for what is no row. */
+export function toRow(row: unknown): ProviderRow | null {
+  if (!isFields(row)) return null;
+  const columns: Record<string, string> = {};
+  for (const [name, value] of Object.entries(row)) {
+    const shown = asText(value);
+    if (name !== 'actionButtons' && shown !== null) columns[name] = shown;
+  }
+  const { actionButtons } = row;
+  const actions = Array.isArray(actionButtons) ? actionButtons : [actionButtons];
+  return { columns, actions: actions.filter((action): action is string => typeof action === 'string') };
+}
+
+function asText(value: unknown): string | null {
+  if (typeof value === 'boolean') return value ? '✓' : '✗';
+  if (Array.isArray(value)) {
+    const parts = value.flatMap((entry) => asText(entry) ?? []);
+    return parts.length > 0 ? parts.join(', ').slice(0, 1000) : null;
+  }
+  if (typeof value !== 'string' || PLACEHOLDER.test(value.trim())) return null;
+  return value.trim().slice(0, 1000);
+}
