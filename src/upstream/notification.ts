@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AddressText, parseAddress } from '../domain/address.ts';
-import { call, type Failure, failureOf } from './http.ts';
+import { type Call, call, type Failure, failureOf } from './http.ts';
 
 /** A webhook as the service lists it; `id` is null where the service does not give one. */
 export interface Webhook {
@@ -73,54 +73,43 @@ export type Notification = ReturnType<typeof createNotification>;
 
 /** Makes the client; the keys leave it in requests only. */
 export function createNotification({ url, projectId, apiKey, apiSecret, timeoutMs = 25_000 }: NotificationOptions) {
-  const headers = { 'API-SECRET': apiSecret };
   const at = (path: string) => {
     const target = new URL(`${url}${path}`);
     target.searchParams.set('apiKey', apiKey);
     return target;
   };
 
+  /** Sends a request and reads its answer by a schema. */
+  async function ask<Read>(schema: z.ZodType<Read>, request: Pick<Call, 'url' | 'method' | 'body' | 'timeoutMs'>) {
+    const answer = await call({ ...request, headers: { 'API-SECRET': apiSecret } });
+    const failure = failureOf(answer);
+    if (failure) return failure;
+    const { success, data } = schema.safeParse('json' in answer ? answer.json : undefined);
+    return success ? { status: 'ok' as const, data } : { status: 'unreadable' as const };
+  }
+
   return {
     /** The project's webhooks. `withinMs` shortens the wait where something must be answered soon. */
     async webhooks(withinMs = timeoutMs): Promise<WebhooksAnswer> {
-      const answer = await call({
-        url: at(`/webhooks/${encodeURIComponent(projectId)}`),
-        headers,
-        timeoutMs: Math.min(withinMs, timeoutMs),
-      });
-      const failure = failureOf(answer);
-      if (failure) return failure;
-      const parsed = webhooks.safeParse('json' in answer ? answer.json : undefined);
-      return parsed.success ? { status: 'ok', webhooks: parsed.data } : { status: 'unreadable' };
+      const url = at(`/webhooks/${encodeURIComponent(projectId)}`);
+      const read = await ask(webhooks, { url, timeoutMs: Math.min(withinMs, timeoutMs) });
+      return read.status === 'ok' ? { status: 'ok', webhooks: read.data } : read;
     },
 
     /** A webhook's scope; the specification does not show this call, so a service may not have it. */
     async addresses(webhookId: string, withinMs: number): Promise<AddressesAnswer> {
-      const answer = await call({
-        url: at(`/webhook/addresses/${encodeURIComponent(webhookId)}`),
-        headers,
-        timeoutMs: Math.min(withinMs, timeoutMs),
-      });
-      const failure = failureOf(answer);
-      if (failure) return failure;
-      const parsed = addresses.safeParse('json' in answer ? answer.json : undefined);
-      return parsed.success ? { status: 'ok', addresses: parsed.data } : { status: 'unreadable' };
+      const url = at(`/webhook/addresses/${encodeURIComponent(webhookId)}`);
+      const read = await ask(addresses, { url, timeoutMs: Math.min(withinMs, timeoutMs) });
+      return read.status === 'ok' ? { status: 'ok', addresses: read.data } : read;
     },
 
     /** Takes addresses out of a webhook's scope; doing it twice changes nothing. */
     async removeAddresses(webhookId: string, addresses: readonly string[]): Promise<RemovalAnswer> {
-      const answer = await call({
-        url: at('/webhook/delete-addresses'),
-        method: 'POST',
-        headers,
-        body: { webhookId, addresses },
-        timeoutMs,
-      });
-      const failure = failureOf(answer);
-      if (failure) return failure;
-      const parsed = removal.safeParse('json' in answer ? answer.json : undefined);
-      if (!parsed.success || parsed.data.acknowledged === false) return { status: 'unreadable' };
-      return { status: 'ok', message: parsed.data.message ?? null, deletedCount: parsed.data.deletedCount ?? null };
+      const url = at('/webhook/delete-addresses');
+      const read = await ask(removal, { url, method: 'POST', body: { webhookId, addresses }, timeoutMs });
+      if (read.status !== 'ok') return read;
+      const { message = null, acknowledged, deletedCount = null } = read.data;
+      return acknowledged === false ? { status: 'unreadable' } : { status: 'ok', message, deletedCount };
     },
   };
 }
