@@ -8,6 +8,7 @@ import type {
   Reply,
 } from '../src/discord/command.ts';
 import { type AddressText, parseAddress, toAddress } from '../src/domain/address.ts';
+import { DAY } from '../src/domain/clock.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { ActivityQuestion } from '../src/store/activity.ts';
@@ -116,7 +117,7 @@ async function ask(
   if (!found) throw new UserError(t('activity.notWatched', { address: fullAddress(address, settings) }));
   const at = now();
   const timezone = server.timezone ?? 'UTC';
-  const since = at - { '24h': 1, '7d': 7, '30d': 30 }[period] * 86_400_000;
+  const since = at - { '24h': 1, '7d': 7, '30d': 30 }[period] * DAY;
   return {
     address,
     name: inCode(found.name, `\`${shortAddress(address)}\``, 60),

@@ -1,7 +1,8 @@
 import type { CommandContext } from '../../src/discord/command.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 
 /** How long a question can be answered: as long as Discord lets a private answer be changed. */
-export const OPEN_MS = 15 * 60_000;
+export const OPEN_MS = 15 * MINUTE;
 
 /** Who did something, and in which server; every interaction tells that. */
 type Actor = { guildId: string; user: { id: string } };

@@ -10,6 +10,7 @@ import {
   RESTJSONErrorCodes,
 } from 'discord.js';
 import type { ButtonUse, CommandContext, CommandUse, MenuUse, MessageUse } from '../../src/discord/command.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 
@@ -117,7 +118,7 @@ const ASK_MOST = 10;
  * it, it asks about so many in this time, whoever asks how often.
  */
 const HIDDEN_MOST = 20;
-const HIDDEN_MS = 2 * 60_000;
+const HIDDEN_MS = 2 * MINUTE;
 
 /**
  * What Discord said of a server's channels. `hidden`, and `inside` of private threads that the bot is in: until when that

@@ -1,4 +1,5 @@
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import { DAY, HOUR } from '../../src/domain/clock.ts';
 import { FOREVER } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
@@ -10,8 +11,7 @@ import { addressLine, moment, silentLine } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { type TokenBook, tokenBook, writeAsset } from './tokens.ts';
 
-const HOUR_MS = 3_600_000;
-const LENGTHS: Record<string, number> = { '1h': HOUR_MS, '8h': 8 * HOUR_MS, '1d': 24 * HOUR_MS, '7d': 168 * HOUR_MS };
+const LENGTHS: Record<string, number> = { '1h': HOUR, '8h': 8 * HOUR, '1d': DAY, '7d': 7 * DAY };
 
 /** What `/subscription mute` offers. */
 export const MUTE_CHOICES = [

@@ -1,5 +1,6 @@
 import type { APIEmbedField } from 'discord.js';
 import type { CommandContext } from '../../src/discord/command.ts';
+import { DAY } from '../../src/domain/clock.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
@@ -9,8 +10,7 @@ import type { Rehearsal, Wish } from '../../src/store/ledger.ts';
 import { ago, asManyAsFit } from '../parts/reply.ts';
 import { inTurn } from '../parts/turn.ts';
 
-const DAY_MS = 24 * 3_600_000;
-const LOOK_BACK_MS = 7 * DAY_MS;
+const LOOK_BACK_MS = 7 * DAY;
 /** Of more transfers only the latest are looked at: somebody waits for the answer. */
 const MOST = 50_000;
 
@@ -65,7 +65,7 @@ function leftOut(
 function sum({ related, told, since }: Rehearsal, now: number, t: Translate): string {
   if (related === 0) return t('subscription.rehearsal.nothing');
   if (told === 0) return t('subscription.rehearsal.none', { related });
-  const days = since === null ? 0 : (now - since) / DAY_MS;
+  const days = since === null ? 0 : (now - since) / DAY;
   // A few hours say little about a day.
   if (days < 1) return t('subscription.rehearsal.told', { told, related });
   const daily = Math.round(told / days);

@@ -1,6 +1,7 @@
 import { type APIEmbed, TimestampStyles, time } from 'discord.js';
 import type { CommandContext } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 import type { Mark } from '../../src/domain/mark.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { cutTo, inCode } from '../../src/domain/text.ts';
@@ -17,7 +18,6 @@ interface Telling extends Pick<CommandContext, 't' | 'language' | 'moved' | 'set
   most: number;
 }
 
-const MINUTE = 60_000;
 const GREY = 0x6e7681;
 const GREEN = 0x2da44e;
 const ORANGE = 0xd4761d;

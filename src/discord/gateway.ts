@@ -1,4 +1,5 @@
 import { type Client, DiscordjsErrorCodes, Events, type Interaction } from 'discord.js';
+import { MINUTE } from '../domain/clock.ts';
 import { installedHere } from './authority.ts';
 import { type ConnectionOptions, makeClient, reasonOf } from './client.ts';
 import type { Command, MessageCommand, Parts } from './command.ts';
@@ -23,9 +24,9 @@ export interface GatewayOptions extends ConnectionOptions {
 }
 
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = MINUTE;
 /** A refused token is asked about rarely: Discord bans addresses that send many invalid requests. */
-const UNAUTHORIZED_WAIT_MS = 5 * 60_000;
+const UNAUTHORIZED_WAIT_MS = 5 * MINUTE;
 
 /** Connects to Discord and stays so; whatever goes wrong is logged and tried again, and never ends the process. */
 export function startGateway(options: GatewayOptions) {

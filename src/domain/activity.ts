@@ -1,4 +1,5 @@
 import type { AddressText } from './address.ts';
+import { HOUR } from './clock.ts';
 import type { HiddenReason } from './match.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
 
@@ -49,7 +50,6 @@ export interface Period {
   timezone: string;
 }
 
-const HOUR = 3_600_000;
 const QUARTER = HOUR / 4;
 const LARGEST = 5;
 const TOTALS = 6;

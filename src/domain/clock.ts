@@ -1,3 +1,9 @@
+/** Units of time, in milliseconds as all times here are. */
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
 /** Time as an argument: tests turn it by hand. */
 export interface Clock {
   /** Milliseconds since 1970. */
@@ -7,7 +13,7 @@ export interface Clock {
 }
 
 /** A clock that was set back by more is believed at once; nothing comes again after just so long. */
-const BELIEVED_MS = 15 * 60_000;
+const BELIEVED_MS = 15 * MINUTE;
 
 /**
  * The time of a clock, but for this: when that is set back by minutes, as machines correct themselves, time goes on, one

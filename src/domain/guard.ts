@@ -1,4 +1,5 @@
 import { type AddressText, checksumAddress } from './address.ts';
+import { DAY } from './clock.ts';
 import { looksLikeLink } from './text.ts';
 import type { Transfer } from './transfer.ts';
 
@@ -31,7 +32,7 @@ export function skeleton(symbol: string): string {
 }
 
 /** That two parties dealt with each other is noted again after a day. */
-export const DEALING_MS = 24 * 60 * 60_000;
+export const DEALING_MS = DAY;
 
 /** The first and last four digits: what most people compare, and what a look-alike copies. */
 export function endsOf(address: AddressText): string {

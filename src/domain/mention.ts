@@ -1,6 +1,6 @@
+import { MINUTE } from './clock.ts';
 import { isLessThan, type Transfer } from './transfer.ts';
 
-const MINUTE = 60_000;
 /** More roles than this nobody needs to be called at once. */
 const MOST_ROLES = 20;
 

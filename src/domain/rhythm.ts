@@ -1,6 +1,4 @@
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+import { DAY, HOUR, MINUTE } from './clock.ts';
 
 /** Why a line is not told at once. */
 export type Hold = 'hourly' | 'daily' | 'quiet';

@@ -1,6 +1,5 @@
 import type { AddressText } from './address.ts';
-
-const HOUR = 3_600_000;
+import { HOUR } from './clock.ts';
 
 /** Events from which on an address has a rhythm. */
 export const RHYTHM_EVENTS = 20;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Outcome, Sender } from '../discord/sender.ts';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, MINUTE } from '../domain/clock.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
 import { StoreError } from '../errors.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
@@ -12,7 +12,7 @@ import type { Attempted } from './settle.ts';
 import type { Channel } from './turns.ts';
 
 /** Discord forgets a nonce after a few minutes; from then on a repeat looks for its message first. */
-const NONCE_MS = 2 * 60_000;
+const NONCE_MS = 2 * MINUTE;
 
 /** What an attempt needs. */
 export interface AttemptOptions extends Renderers {

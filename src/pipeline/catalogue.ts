@@ -1,11 +1,10 @@
 import type { AddressText } from '../domain/address.ts';
-import { type Clock, inTime } from '../domain/clock.ts';
+import { type Clock, DAY, inTime, MINUTE } from '../domain/clock.ts';
 import type { CatalogEntry } from '../store/guard.ts';
 import type { TokenAnswer } from '../upstream/token.ts';
 
-const MINUTE = 60_000;
 /** What was learned is asked for again after this. */
-const FRESH_MS = 24 * 60 * MINUTE;
+const FRESH_MS = DAY;
 /** Lines wait no longer than this for the explorer. */
 const DEADLINE_MS = 1_500;
 const AT_ONCE = 20;

@@ -1,3 +1,4 @@
+import { MINUTE } from '../domain/clock.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
 import type { DigestReason, Hold } from '../domain/rhythm.ts';
@@ -6,8 +7,6 @@ import type { DueLines } from '../store/due.ts';
 import type { Joinable } from '../store/edits.ts';
 import type { FrozenBatch, Original } from '../store/outbox.ts';
 import type { Store } from '../store/tables.ts';
-
-const MINUTE = 60_000;
 
 /** Alerts that go into one message at the most, unless they tell of one transaction. */
 export const BATCH = 10;

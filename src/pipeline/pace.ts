@@ -1,7 +1,4 @@
-import type { Clock } from '../domain/clock.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
+import { type Clock, MINUTE, SECOND } from '../domain/clock.ts';
 
 /** Requests a second for everything, below Discord's 50. */
 export const PER_SECOND = 40;

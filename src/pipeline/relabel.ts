@@ -1,7 +1,7 @@
 import type { AddressText } from '../domain/address.ts';
+import { DAY } from '../domain/clock.ts';
 import type { Store } from '../store/tables.ts';
 
-const DAY = 24 * 3_600_000;
 /** Messages that a new label changes at the most: Discord takes one a second in a channel. */
 const MOST = 200;
 

@@ -1,15 +1,11 @@
 import type { Outcome } from '../discord/sender.ts';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts';
 import type { ChannelHead } from '../store/channels.ts';
 import type { Batch } from '../store/outbox.ts';
 import type { Store } from '../store/tables.ts';
 import { BATCH } from './compose.ts';
 import { backoff, type createPace } from './pace.ts';
 import type { Channel } from './turns.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 const GIVE_UP_MS = 72 * HOUR;
 /** Where nothing can be told it is tried again after so long, at first. */

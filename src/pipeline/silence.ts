@@ -1,9 +1,7 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, HOUR } from '../domain/clock.ts';
 import type { Silence } from '../domain/silence.ts';
 import type { Store } from '../store/tables.ts';
-
-const HOUR = 3_600_000;
 
 /** What the watch needs. `render` puts all silences of one channel into words. */
 export interface SilenceOptions {

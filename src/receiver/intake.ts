@@ -1,3 +1,4 @@
+import { MINUTE } from '../domain/clock.ts';
 import type { InboxRow } from '../store/inbox.ts';
 import type { Store } from '../store/tables.ts';
 
@@ -42,7 +43,7 @@ export interface IntakeOptions {
 }
 
 /** A delivery that was refused so long ago says nothing of the database any more. */
-const FAULT_MS = 5 * 60_000;
+const FAULT_MS = 5 * MINUTE;
 
 /**
  * Brings bodies to disk: all that have come when the loop turns share one commit, one commit runs at a time. Also

@@ -3,12 +3,9 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from 'pino';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts';
 import { backupFolder, stamp } from './folder.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 /** Copying takes its time, so by the same look of the next day a copy is not quite as old. */
 const DUE_MS = DAY - HOUR / 2;
 /** A bot that starts has better things to do first. */

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
+import { MINUTE } from '../domain/clock.ts';
 import { alertReader, type ClaimedAlert, type Rendered, renderedCheck } from './alerts.ts';
 import { unsynced } from './database.ts';
 
-const MINUTE = 60_000;
 /** Alerts of a transaction join its message for this long; later nobody would see them there. */
 const JOIN_MS = 10 * MINUTE;
 

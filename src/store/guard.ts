@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
+import { DAY, MINUTE } from '../domain/clock.ts';
 import { DEALING_MS, endsOf, skeleton } from '../domain/guard.ts';
 import { otherSides } from '../domain/match.ts';
 import type { Watcher } from '../domain/subscription.ts';
@@ -53,8 +54,6 @@ interface CatalogRow extends Omit<CatalogEntry, 'cataloged'> {
   cataloged: 0 | 1 | null;
 }
 
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 const RECENT_MS = 30 * DAY;
 /** No delivery is repeated for longer: what is older than this says nothing about lateness. */
 const HEADS_MS = 3 * DAY;

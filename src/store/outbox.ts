@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { DAY } from '../domain/clock.ts';
 import type { DigestReason, Hold } from '../domain/rhythm.ts';
 import { alertReader, type ClaimedAlert, type Rendered, renderedCheck } from './alerts.ts';
 import { type ChannelHead, channelStates } from './channels.ts';
@@ -81,7 +82,7 @@ const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payl
 const SINCE = 'max(created_at, due_at)';
 
 /** A daily digest and the quiet hours after it are over by then. */
-const LONGEST_HOLD_MS = 3 * 24 * 3_600_000;
+const LONGEST_HOLD_MS = 3 * DAY;
 
 /** Alerts, the messages made of them, and what is known about their channels. */
 export function outboxTable(db: Database) {

@@ -1,4 +1,4 @@
-import { inTime } from '../domain/clock.ts';
+import { inTime, MINUTE } from '../domain/clock.ts';
 import { type Answer, call, type Failure, failureOf } from './http.ts';
 import { createMemory } from './memory.ts';
 import { type Page, type ProviderRow, readCategories, readPage, toRow } from './providers.ts';
@@ -39,8 +39,8 @@ export interface DiscoveryOptions {
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
-const CATEGORIES_MS = 5 * 60_000;
-const ROWS_MS = 60_000;
+const CATEGORIES_MS = 5 * MINUTE;
+const ROWS_MS = MINUTE;
 /** Characters of the rows of one answer; what has more is cut, and so not remembered. */
 const MOST_CHARACTERS = 2_000_000;
 const CACHED = 20;
