@@ -115,6 +115,11 @@ export function ago(milliseconds: number): string {
   return time(Math.floor(milliseconds / 1000), TimestampStyles.RelativeTime);
 }
 
+/** "21 November 2026 22:00", in the reader's language and time zone. */
+export function moment(milliseconds: number): string {
+  return time(Math.floor(milliseconds / 1000), TimestampStyles.LongDateShortTime);
+}
+
 /** A third party's name in inline code, the only form in which it is shown; `fallback` stands for a missing one. */
 export function nameOf(t: Translate, text: string | null | undefined, fallback: string): string {
   return inCode(text, fallback, undefined, t('alert.hiddenName'));

@@ -1,10 +1,9 @@
-import { TimestampStyles, time } from 'discord.js';
 import type { CommandContext } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Asset, Choices, Subscription } from '../../src/domain/subscription.ts';
 import { DEFAULT_CHOICES, FOREVER } from '../../src/domain/subscription.ts';
 import { writeUngrouped } from '../../src/languages/number.ts';
-import { fullAddress } from '../parts/reply.ts';
+import { fullAddress, moment } from '../parts/reply.ts';
 import type { TokenBook } from './tokens.ts';
 
 /** Entries of a list that are shown one by one. */
@@ -58,11 +57,6 @@ export function stateOf({ paused, mutedUntil }: Subscription, { now, t }: Pick<C
 export function silentLine(subscription: Subscription, context: Pick<CommandContext, 'now' | 't'>): string | null {
   const state = stateOf(subscription, context);
   return state === '' ? null : context.t('subscription.state.silent', { state });
-}
-
-/** "21 November 2026 22:00", in the reader's language and time zone. */
-export function moment(milliseconds: number): string {
-  return time(Math.floor(milliseconds / 1000), TimestampStyles.ShortDateTime);
 }
 
 function filterPhrases({ filters }: Choices, { t, language, settings }: CommandContext, tokens: TokenBook): string[] {

@@ -4,10 +4,10 @@ import { FOREVER } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../parts/audit.ts';
-import { note } from '../parts/reply.ts';
+import { moment, note } from '../parts/reply.ts';
 import { subscriptionsOf } from '../parts/subscriptions.ts';
 import { save } from './change.ts';
-import { addressLine, moment, silentLine } from './describe.ts';
+import { addressLine, silentLine } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { type TokenBook, tokenBook, writeAsset } from './tokens.ts';
 

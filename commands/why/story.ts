@@ -1,4 +1,4 @@
-import { type APIEmbed, TimestampStyles, time } from 'discord.js';
+import type { APIEmbed } from 'discord.js';
 import type { CommandContext } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
@@ -6,7 +6,17 @@ import type { Mark } from '../../src/domain/mark.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { cutTo, inCode } from '../../src/domain/text.ts';
 import type { Story, StoryAlert, StoryDecision } from '../../src/store/stories.ts';
-import { ago, asManyAsFit, fullAddress, ID_LONGEST, nameOf, prose, shortAddress, TITLE_MAX } from '../parts/reply.ts';
+import {
+  ago,
+  asManyAsFit,
+  fullAddress,
+  ID_LONGEST,
+  moment,
+  nameOf,
+  prose,
+  shortAddress,
+  TITLE_MAX,
+} from '../parts/reply.ts';
 
 /** What telling a story takes. `most`: how many characters it may have. */
 interface Telling extends Pick<CommandContext, 't' | 'language' | 'moved' | 'settings' | 'now' | 'projects'> {
@@ -66,7 +76,7 @@ function received({ deliveries, seenAt, own, count, reorganised }: Story, { t, p
   const last = Math.max(seenAt, ...deliveries.map((one) => one.lastAt ?? one.seenAt));
   const named = new Set(deliveries.flatMap(({ projectId }) => projectId ?? []));
   const projects = [...named].filter((id) => own || id !== known.operatorId);
-  const words = { count: times, at: exactly(seenAt), last: exactly(last) };
+  const words = { count: times, at: moment(seenAt), last: moment(last) };
   const watchers = deliveries.map((one) => {
     const kind = one.addressType === 'token' ? 'token' : (one.direction ?? 'unnoted');
     return `-# ${t(`why.watcher.${kind}`, { times: one.received })}`;
@@ -110,14 +120,14 @@ function became(alert: StoryAlert, telling: Telling): string[] {
   const { hold } = alert;
   switch (state) {
     case 'dead': {
-      if (hold === 'discarded') return [t('why.state.discarded', { at: exactly(alert.dueAt) })];
+      if (hold === 'discarded') return [t('why.state.discarded', { at: moment(alert.dueAt) })];
       if (!alert.dead) return [t('why.state.forgotten')];
       const reason = prose(alert.dead.reason, 300);
-      return [t('why.state.dead', { at: exactly(alert.dead.at), reason })];
+      return [t('why.state.dead', { at: moment(alert.dead.at), reason })];
     }
     case 'sent': {
       if (!message) return [];
-      const at = exactly(message.sentAt ?? message.frozenAt);
+      const at = moment(message.sentAt ?? message.frozenAt);
       const link = linkTo(alert, telling);
       if (message.kind === 'digest') {
         return [
@@ -138,11 +148,11 @@ function became(alert: StoryAlert, telling: Telling): string[] {
       if (channel?.state === 'parked') return [t('why.state.parked', { reason, due: ago(channel.dueAt) })];
       if (channel?.state === 'paused') return [t('why.state.paused', { reason })];
       if (message?.sentAt)
-        return [t('why.state.joining', { at: exactly(message.sentAt), link: linkTo(alert, telling) })];
-      if (message) return [t('why.state.sending', { at: exactly(message.frozenAt), count: message.attempts })];
+        return [t('why.state.joining', { at: moment(message.sentAt), link: linkTo(alert, telling) })];
+      if (message) return [t('why.state.sending', { at: moment(message.frozenAt), count: message.attempts })];
       if (hold !== null && alert.dueAt > now()) return [t(`why.state.${hold}`, { due: ago(alert.dueAt) })];
       if (alert.gatheredUntil !== null) return [t('why.state.burst', { due: ago(alert.gatheredUntil) })];
-      return [t('why.state.waiting', { at: exactly(alert.createdAt) })];
+      return [t('why.state.waiting', { at: moment(alert.createdAt) })];
     }
   }
 }
@@ -166,5 +176,3 @@ function marked(mark: Mark, { t }: Telling): string {
       return t(`why.mark.${mark.kind}`);
   }
 }
-
-const exactly = (at: number): string => time(Math.floor(at / 1_000), TimestampStyles.ShortDateTime);

@@ -1,4 +1,4 @@
-import type { APIEmbed, RESTPostAPIChannelMessageJSONBody } from 'discord.js';
+import { type APIEmbed, type RESTPostAPIChannelMessageJSONBody, TimestampStyles, time } from 'discord.js';
 import type { AddressText } from '../domain/address.ts';
 import type { DigestReason } from '../domain/rhythm.ts';
 import { isSuspect } from '../domain/story.ts';
@@ -72,7 +72,7 @@ export async function renderDigest(
   const suspects = alerts.filter(isSuspect);
   // Those of an earlier end of quiet hours come first, whenever they came.
   const { least, most } = timesOf(alerts);
-  const [first, last] = [least, most].map((at) => `<t:${Math.floor(at / 1_000)}:f>`);
+  const [first, last] = [least, most].map((at) => time(new Date(at), TimestampStyles.LongDateShortTime));
   const intro = [
     t(`digest.${reason}`, { first, last }),
     ...(file ? [t('digest.file')] : []),
@@ -186,7 +186,7 @@ function largestLine({ largest, side }: Total, voice: Voice): string {
   return [
     `${LOOKS[side].icon} ${whatMoved(transfer, voice)}`,
     ...(names.length > 0 ? [names.join(' → ')] : []),
-    `<t:${Math.floor(createdAt / 1_000)}:t>`,
+    time(new Date(createdAt), TimestampStyles.ShortTime),
     url ? `[${short}](${url})` : short,
   ].join(' · ');
 }
