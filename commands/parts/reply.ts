@@ -13,7 +13,7 @@ import { cutTo, inCode, looksLikeLink, plainText } from '../../src/domain/text.t
 import type { Translate } from '../../src/languages/index.ts';
 
 /** What an answer is about, as the colour of its edge. */
-const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 0xe5534b };
+export const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 0xe5534b };
 
 /** Discord's limit of an embed's title. */
 export const TITLE_MAX = 256;

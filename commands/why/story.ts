@@ -9,6 +9,7 @@ import type { Story, StoryAlert, StoryDecision } from '../../src/store/stories.t
 import {
   ago,
   asManyAsFit,
+  COLORS,
   fullAddress,
   ID_LONGEST,
   moment,
@@ -29,9 +30,6 @@ interface Telling extends Pick<CommandContext, 't' | 'language' | 'moved' | 'set
 }
 
 const GREY = 0x6e7681;
-const GREEN = 0x2da44e;
-const ORANGE = 0xd4761d;
-const RED = 0xe5534b;
 
 /** One transfer's way through the bot as an embed: how it came, what was decided, and what became of it. */
 export function tellStory(story: Story & { hidden: number }, telling: Telling): APIEmbed {
@@ -59,9 +57,9 @@ export function tellStory(story: Story & { hidden: number }, telling: Telling): 
 }
 
 function colorOf({ alerts }: Story): number {
-  if (alerts.some((alert) => alert.state === 'dead')) return RED;
-  if (alerts.some((alert) => alert.state !== 'sent')) return ORANGE;
-  return alerts.length > 0 ? GREEN : GREY;
+  if (alerts.some((alert) => alert.state === 'dead')) return COLORS.danger;
+  if (alerts.some((alert) => alert.state !== 'sent')) return COLORS.warn;
+  return alerts.length > 0 ? COLORS.good : GREY;
 }
 
 function party(address: AddressText | null, { decisions }: Story, { t, labels, settings }: Telling): string {
