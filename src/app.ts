@@ -194,7 +194,7 @@ export async function startApp(
   router.nudge();
   stopUpkeep = startUpkeep(store, clock, log, {
     look() {
-      // An operator's tool puts back what was set aside, as a writer of its own: nobody else would tell of it.
+      // `npm run deadletters` puts deliveries and alerts back in a process of its own: nothing else tells this one.
       router.nudge();
       void deliverer.look();
       void watchQuarantine(store, intake, log);
@@ -217,13 +217,13 @@ export async function startApp(
   return { receiver: receiverUrl, ops: opsUrl, close };
 }
 
-/** As if Discord had answered with 404: what waits there is kept for its days, and people see why. */
+/** Notes that a channel is gone, as after a 404: what waits for it is kept for some days, and people are shown why. */
 async function channelRemoved(store: Store, channelId: string, now: number, log: Logger): Promise<void> {
   const reason = 'channel or server is gone (10003)';
   try {
     await store.outbox.setChannel({ channelId, state: 'paused', dueAt: 0, attempts: 0, since: now, reason });
   } catch (error) {
-    // The next message there gets Discord's own answer.
+    // The next message there will get that 404 from Discord itself.
     log.warn({ err: error, channel: channelId }, 'a removed channel could not be noted');
   }
 }
@@ -236,7 +236,7 @@ async function readiness(
   gateway: GatewayState,
   sending: Sending,
 ): Promise<Readiness> {
-  // Counting what waits would keep the writer from it; a full disk can still be read.
+  // Only a small read: counting what waits would hold deliveries up. It works on a full disk too, hence `fault`.
   const database = await store.inbox.next(1).then(
     () => (fault === null ? { ready: true } : { ready: false, detail: `deliveries cannot be stored: ${fault}` }),
     (error: Error) => ({ ready: false, detail: error.message }),

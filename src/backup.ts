@@ -6,12 +6,12 @@ import { backupFolder, stamp } from './store/folder.ts';
 
 /** `npm run backup -- [file]`: a verified copy of the database, also while the bot runs. */
 
-// As the bot's own: receiver tokens are in it.
+// As with the bot's own files: a backup holds receiver tokens, so it is for this user alone.
 process.umask(0o077);
 let file = '';
 try {
   const [name, ...more] = process.argv.slice(2);
-  // The rest of a path with blanks in it, or something like `--help`: no place to write to.
+  // More words are the rest of a path with blanks in it, and something like `--help` is no file either.
   if (name?.startsWith('-') || more.length > 0)
     throw new UserError('Name one file, or none: npm run backup -- "/a path/name.sqlite"');
   file = readDatabaseFile(process.env);

@@ -28,7 +28,7 @@ const port = z
 const urlLike = (example: string) =>
   z
     .string()
-    // What is put behind it would become part of a query.
+    // Paths are put behind it: behind a `?` or `#` they would be none.
     .refine((value) => /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value), `a URL like ${example}`)
     .transform((value) => value.replace(/\/+$/, ''));
 const url = urlLike('https://service.example/v0');
@@ -36,12 +36,12 @@ const publicUrl = urlLike('https://bot.example').refine(
   (value) => !/\/hooks(\/|$)/.test(value),
   'without /hooks and what follows, which the bot adds itself: like https://bot.example',
 );
-/** With a version behind it, every request would go to one of two. */
+/** The library puts the version behind it; with another one in between no request would arrive. */
 const discordUrl = urlLike('https://discord.com/api').refine(
   (value) => !/\/api\/v\d+$/.test(value),
   'without the version, like https://discord.com/api',
 );
-/** What goes into a request's head, where anything else would make every request fail. */
+/** What is sent as a header: with any other character in it every request would fail. */
 const credential = (expected: string) =>
   z.string({ required_error: `required: ${expected}` }).regex(/^[!-~]+$/, `${expected}, without blanks in it`);
 const ids = z
@@ -195,7 +195,7 @@ function halfProject(values: Environment): string[] {
   return missing.map((key) => `${key}: missing; the three NOTIFICATION_ project values go together, all or none`);
 }
 
-/** Both listeners at one place; 0 is a free port for each. */
+/** The receiver and the operator's server cannot share a port; with 0 each gets a free one. */
 function onePort(environment: Environment): string[] {
   const places = schema.pick({ HOST: true, PORT: true, OPS_HOST: true, OPS_PORT: true }).safeParse(environment);
   if (!places.success) return [];
@@ -204,7 +204,7 @@ function onePort(environment: Environment): string[] {
   return [`OPS_PORT: ${OPS_PORT} is the receiver's PORT as well; set another one`];
 }
 
-/** A proxy that is a source; where a list is itself wrong there is nothing to compare. */
+/** Proxies that are sources as well. If one of the lists is itself wrong, nothing is compared. */
 function overlap(environment: Environment): string[] {
   const lists = schema.pick({ TRUSTED_PROXIES: true, RECEIVER_SOURCES: true }).safeParse(environment);
   if (!lists.success) return [];

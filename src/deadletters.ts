@@ -29,7 +29,7 @@ function safe(bytes: Uint8Array | string): string {
   );
 }
 
-/** UTF-8 as text; each byte that is none as `\xNN`. */
+/** UTF-8 as text; of what is no UTF-8, each byte that is not plain ASCII as `\xNN`. */
 function decode(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
@@ -92,7 +92,7 @@ function show({ outbox, quarantine }: Tables, id: string): string {
 
 const namesOf = (some: readonly { id: string }[]) => some.map(({ id }) => id).join(', ');
 
-/** Does one thing to each of these; gives their names. Nothing is done when one of the ids is none, or is not there. */
+/** Does `run` to each of these and gives their names. If one of them is no id, or is not there, nothing is done to any. */
 function each({ outbox, quarantine }: Tables, ids: string[], run: (id: Id) => boolean): string {
   const all = [...new Set(ids)].map((id) => ({ id, ...parse(id) }));
   const missing = all.filter(({ letter, number }) => !(letter === 'd' ? outbox.deadLetter : quarantine.get)(number));

@@ -12,12 +12,12 @@ export class ConfigError extends Error {
 }
 
 /**
- * What may be over by the next start: a full or failing disk, too many open files, and a port in use, most often by the
- * process that this one replaces. A name that is not found stays wrong, though its resolver may have been away.
+ * Faults that may be over by the next start: a full or failing disk, too many open files, a port that is in use, most
+ * often still by the process that this one replaces. A host name that cannot be found is not among them: it is wrong.
  */
 const PASSING_START = /^(ENOSPC|EDQUOT|EIO|EMFILE|ENFILE|ENOMEM|ENOBUFS|EADDRINUSE)$/;
 
-/** Why a start cannot be made, by the system's error: a {@link ConfigError} unless starting again may help. */
+/** The error that ends a start, by the system's own one: a {@link ConfigError} unless starting again may help. */
 export function startError(message: string, { code = '' }: NodeJS.ErrnoException): Error {
   return PASSING_START.test(code) ? new Error(message) : new ConfigError(message);
 }

@@ -1,17 +1,17 @@
 import pino, { type Logger } from 'pino';
 
-/** Characters of lines that wait for a reader; with more, the newest are left out. */
+/** Characters of log lines that wait to be read; while so many do, new lines are left out. */
 const WAITING_MOST = 4 * 1024 * 1024;
-/** How long an end waits for a reader. */
+/** How long the process waits at its end for somebody to read its last lines. */
 const LAST_WORDS_MS = 200;
 
-/** JSON lets these stand as they are, but many a reader of lines takes them for the end of one. */
+/** Characters that may stand in JSON as they are, but that many programs take for the end of a line. */
 const LINE_ENDS: Record<string, string> = { '\u0085': '\\u0085', '\u2028': '\\u2028', '\u2029': '\\u2029' };
 const inOneLine = (line: string): string => line.replaceAll(/[\u0085\u2028\u2029]/g, (end) => LINE_ENDS[end]!);
 
 /**
- * JSON lines on standard output. What nobody reads, or a full disk does not take, waits and holds nothing up: neither
- * the bot nor its end, for which the library alone would wait for ever.
+ * Opens the log: JSON lines on standard output. Lines that nobody reads, or that a full disk does not take, wait in
+ * memory and hold nothing up, not even the end of the process, which the library alone would put off for ever.
  */
 export function openLog(level: string): Logger {
   let until = Number.POSITIVE_INFINITY;

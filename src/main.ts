@@ -11,15 +11,15 @@ import { takePlace } from './store/folder.ts';
 
 /** The conventional exit code for a configuration that cannot work (sysexits' EX_CONFIG). */
 const EX_CONFIG = 78;
-/** By then the guilds have come as well. */
+/** So long after the start Discord has told of all servers, and what only the start needed can be freed. */
 const SETTLED_MS = 5_000;
-/** However stuck a part is, the process ends by then; whatever is not finished is on disk. */
+/** The process ends by then, whatever hangs: what is not finished is on disk. */
 const STOP_MS = 7_500;
 
-/** The database's thread opens it while this one loads everything else. */
+/** Starts the bot. The database's thread opens the file while this thread loads everything else. */
 async function start(config: Config, log: Logger): Promise<App> {
   const onLost = (error: Error) => {
-    // The library writes a fatal line at once, and would wait until somebody reads it.
+    // Not as `fatal`: the library would write that at once, and wait until somebody reads it.
     log.error({ err: error }, 'the database’s thread has ended; start again');
     process.exit(1);
   };
@@ -27,14 +27,14 @@ async function start(config: Config, log: Logger): Promise<App> {
   const isNew = !existsSync(file);
   takePlace(file);
   const [database, { startApp }] = await Promise.all([openStore(file, onLost), import('./app.ts')]);
-  // Where it should have found one, it would hear of every transfer and tell of none.
+  // If the path is wrong, the bot runs without any subscription: it takes every delivery and tells nobody.
   if (isNew)
     log.warn({ database: file }, 'there was no database; an empty one is made. Expected one? See DATABASE_URL');
   return startApp(config, { database, log });
 }
 
 async function main(): Promise<void> {
-  // Receiver tokens are in the database: what is made from here on is for this user alone.
+  // The database holds receiver tokens: every file that is made from here on is for this user alone.
   process.umask(0o077);
   const config = readConfig(process.env);
   const log = openLog(config.LOG_LEVEL);
@@ -58,12 +58,12 @@ async function main(): Promise<void> {
   };
   // discord.js reads the gateway in code of its own; a malformed packet must not end the process that receives alerts.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unexpected error'));
-  // The last one: the terminal was closed.
+  // SIGHUP comes when the terminal is closed.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
-  // Else it would let everybody on this machine debug the bot, and so read its token.
+  // By default SIGUSR1 opens a debugger, with which everybody on this machine could read the bot's token.
   process.on('SIGUSR1', () => log.warn('SIGUSR1 does nothing here'));
   await starting;
-  // A start leaves half of its memory behind as garbage, and a bot that waits never collects: once, for some 30 ms.
+  // After the start half of the memory is garbage, and an idle bot would never collect it. Once, this takes some 30 ms.
   setTimeout(() => globalThis.gc?.({ type: 'major', flavor: 'last-resort' }), SETTLED_MS).unref();
 }
 

@@ -24,13 +24,13 @@ export function createMetrics<Reason extends string>({
   const counts = {
     received: 0,
     routed: 0,
-    // What never happened is told as well: an alarm needs the zero before the first one.
+    // Reasons that never occurred are shown as 0: an alarm needs that to notice the first one.
     refused: Object.fromEntries(refusals.map((reason) => [reason, 0])) as Record<Reason, number>,
   };
   return { counts, scrape: async () => show(counts, await read()) };
 }
 
-/** The text for Prometheus. Its library is loaded here: many never ask, and those who do need it after the start. */
+/** The text for Prometheus. Its library is loaded when somebody asks, because many never do. */
 async function show(
   counts: { received: number; routed: number; refused: Record<string, number> },
   { backlog, sending, commits, lastBackup, now }: Figures,
@@ -49,7 +49,7 @@ async function show(
     const states = new Gauge(about(name, help, ['state']));
     for (const [state, value] of Object.entries(values)) states.set({ state }, value);
   };
-  // A clock that was set back makes nothing younger than new.
+  // After the clock was set back, an age would be negative.
   const age = (since: number | null) => (since === null ? 0 : Math.max(0, now - since) / 1_000);
   const { inbox, quarantine, alerts, frozen, deadLetters, channels } = backlog;
   const { oldest, ...waiting } = alerts;

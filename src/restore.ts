@@ -5,7 +5,7 @@ import { restore } from './store/backup.ts';
 
 /** `npm run restore -- <file>`: puts a backup in the database's place while the bot is stopped. */
 
-// As the bot's own: receiver tokens are in it.
+// As with the bot's own files: a backup holds receiver tokens, so it is for this user alone.
 process.umask(0o077);
 let file = '';
 try {

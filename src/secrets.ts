@@ -77,7 +77,7 @@ function readOrMake(file: string): string {
   }
 }
 
-/** Whole on disk under its name, or not there at all. */
+/** Makes a new key. If the power fails meanwhile, the file is there whole or not at all. */
 function makeKey(file: string): void {
   const descriptor = openSync(`${file}.new`, 'w', 0o600);
   try {

@@ -116,8 +116,8 @@ export function summarise(address: AddressText, movements: Iterable<Movement>, p
 type Seen = Activity['largest'][number];
 
 /**
- * Equal for what is summed up. Tokens whose contract did not come are told apart by what they are called; what has no
- * amount is in no sum. One contract may move amounts and things of their own kind, which have no sum together.
+ * The same for all transfers that are summed up together. A token whose contract did not come is told from others by its
+ * name. NFTs of a contract, its amounts, and transfers without an amount are three sums.
  */
 function keyOf(transfer: Transfer): string {
   const { kind, token, tokenName, tokenSymbol, decimals, value } = transfer;
@@ -164,7 +164,7 @@ function largestOf(tallies: Tally[]): Seen[] {
   return rounds.flat().slice(0, LARGEST);
 }
 
-/** By the clock of the time zone: the first and the last hour or day are mostly not whole. */
+/** The hours or days of a period by the time zone's clock; mostly the first and the last are not whole. */
 function bucketsOf({ since, now, timezone }: Period) {
   const hours = now - since <= 24 * HOUR;
   const clock = new Intl.DateTimeFormat('en-US', {
@@ -174,7 +174,7 @@ function bucketsOf({ since, now, timezone }: Period) {
     ...(hours && { hour: '2-digit', hourCycle: 'h23' }),
   });
   const buckets = new Map<string, Activity['buckets'][number]>();
-  // Every time zone is a whole number of quarters of an hour away from another.
+  // All time zones are whole quarters of an hour apart, so every quarter lies within one hour and one day.
   const quarters = new Map<number, Activity['buckets'][number]>();
   const bucketAt = (at: number) => {
     const quarter = Math.floor(at / QUARTER);

@@ -46,7 +46,7 @@ export function parseWatchable(text: string): ParsedAddress {
   return parsed;
 }
 
-/** The addresses of the busiest days; each is hashed once, for it stands in many lines. */
+/** Checksums that were computed: hashing takes long, and one address stands in many lines. */
 const checksums = new Map<AddressText, string>();
 const MOST_CHECKSUMS = 8_192;
 

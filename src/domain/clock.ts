@@ -12,13 +12,13 @@ export interface Clock {
   after(ms: number, run: () => void): () => void;
 }
 
-/** A clock that was set back by more is believed at once; nothing comes again after just so long. */
+/** A clock that was set back by more than this is believed at once: no retry comes after just about so long. */
 const BELIEVED_MS = 15 * MINUTE;
 
 /**
- * The time of a clock, but for this: when that is set back by minutes, as machines correct themselves, time goes on, one
- * part in twenty slower, until the clock has caught up. What came shortly before and shortly after is as far apart as it
- * was. `elapsed`: milliseconds that really passed, since whenever.
+ * A clock that does not jump back by minutes when the machine's own is corrected. It then goes on, one part in twenty
+ * slower, until the machine's has caught up: what came shortly before and shortly after that is as far apart as it
+ * really was. `elapsed`: milliseconds that really passed, since any moment.
  */
 export function steadyTime(now: () => number, elapsed: () => number): () => number {
   let time = now();
@@ -36,7 +36,7 @@ export function steadyTime(now: () => number, elapsed: () => number): () => numb
 export const systemClock: Clock = {
   now: Date.now,
   after(ms, run) {
-    // Longer delays overflow Node's timer; whoever waits that long looks again.
+    // A longer delay would overflow Node's timer; whoever waits so long has to look again.
     const timer = setTimeout(run, Math.min(Math.max(0, ms), 2_147_483_647));
     timer.unref();
     return () => clearTimeout(timer);

@@ -13,7 +13,7 @@ export type ParsedCsv = { ok: true; records: CsvRecord[] } | { ok: false; line: 
 /** Bytes that are put into one file: Discord takes 10 MiB. */
 export const FILE_BYTES = 10_000_000;
 
-/** What a spreadsheet would take for a formula, if nothing stood before it. */
+/** A text that a spreadsheet would take for a formula; also one that was disarmed with apostrophes. */
 const FORMULA = /^'*[=+@\-\t\r]/;
 
 /** A record as RFC 4180 has it, without its line end; what looks like a formula is disarmed with an apostrophe. */
@@ -21,7 +21,7 @@ export function csvLine(cells: readonly (string | number | boolean | null)[]): s
   return cells.map(cell).join(',');
 }
 
-/** What moved, exactly and without separators; raw units say so, or a sheet would add them to the token's own. */
+/** The exact amount, without separators. Raw units say that they are, or a spreadsheet would add them to others. */
 export function amountCell(transfer: Transfer): string | null {
   const { value, decimals } = transfer;
   if (value === null || isItem(transfer)) return value;
@@ -84,7 +84,7 @@ function quoted(source: string, start: number): { text: string; end: number } | 
   }
 }
 
-/** A cell without quotes; one inside ends it, which is a fault. */
+/** A cell without quotes; a quote inside ends it, and the caller takes that for a fault. */
 function bare(source: string, start: number, between: string): { text: string; end: number } {
   let end = start;
   while (end < source.length && source[end] !== between && !'\r\n"'.includes(source[end]!)) end++;

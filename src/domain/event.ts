@@ -12,7 +12,7 @@ const BYTE_ORDER_MARK = 0xfeff;
 
 type Fields = Record<string, unknown>;
 
-/** A number that may be written in another way than as its plain digits. */
+/** A number that is not written as plain digits: it is negative, or has a fraction or an exponent. */
 const ODD_NUMBER = /:\s*(?:-|\d+[.eE])/;
 
 /**
@@ -32,7 +32,7 @@ export function parseEvent(body: string): ParsedEvent {
   return readEvent(fields as Fields);
 }
 
-/** What a body that is not JSON looks like, for those who set the sender right; empty when it is like nothing known. */
+/** What a body that is not JSON looks like, for whoever corrects the sender; empty when it is like nothing known. */
 function likeness(body: string): string {
   if (body.trim() === '') return ': it is empty';
   if (body.startsWith('\x1f\ufffd')) return ': it is compressed (gzip); the sender must post it as it is';
@@ -58,7 +58,7 @@ function parseJson(text: string): unknown {
     fields[key] = String(value);
     isPlain &&= Number.isSafeInteger(value);
   }
-  // Asking for the source texts takes ten times as long, and hardly ever says more.
+  // Reading the source texts takes ten times as long, and is needed only where a number lost something.
   return isPlain && !ODD_NUMBER.test(text) ? fields : JSON.parse(text, numbersAsWritten);
 }
 
@@ -75,7 +75,7 @@ function readEvent(fields: Fields): ParsedEvent {
   const from = toAddress(fields.from);
   const to = toAddress(fields.to);
   const tokenAddress = toAddress(fields.tokenAddress);
-  // Nobody can watch the native coin's sentinel: of an event that names nothing else nobody would ever hear.
+  // Nobody can watch the native coin's sentinel, so nobody would ever hear of an event that names nothing else.
   if (!from && !to && (!tokenAddress || tokenAddress === NATIVE_SENTINEL)) {
     return { ok: false, reason: 'The event names no address (from, to, tokenAddress).' };
   }

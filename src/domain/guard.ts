@@ -10,7 +10,7 @@ const LATINS = 'ABESIJKMHOPCTYXQWABEZHIKMNOPTYXT';
 /** Accents, and characters that cannot be seen; blanks of every kind are not among them. */
 const UNSEEN = /[\p{M}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800]/gu;
 
-/** In Latin capitals, as far as letters look like them. */
+/** A text in capitals, Latin ones wherever a letter of another script looks like one. */
 function inCapitals(text: string): string {
   const capitals = text.normalize('NFKD').replace(UNSEEN, '').toUpperCase();
   return capitals.replace(/\P{ASCII}/gu, (letter) => LATINS[OTHERS.indexOf(letter)] ?? letter);
@@ -26,12 +26,12 @@ export function isLure({ token, tokenName, tokenSymbol }: Transfer): boolean {
   );
 }
 
-/** Equal for symbols that look alike: no blanks, no accents, no capitals, Latin where a letter looks like it. */
+/** The same text for all symbols that look alike: blanks, accents, case and look-alike letters make no difference. */
 export function skeleton(symbol: string): string {
   return inCapitals(symbol).replace(/\s/gu, '');
 }
 
-/** That two parties dealt with each other is noted again after a day. */
+/** So long after two parties were noted to have dealt with each other, they are noted again. */
 export const DEALING_MS = DAY;
 
 /** The first and last four digits: what most people compare, and what a look-alike copies. */
@@ -39,7 +39,7 @@ export function endsOf(address: AddressText): string {
   return address.slice(2, 6) + address.slice(-4);
 }
 
-/** The first characters in which look-alikes differ, with a few of those that follow: of each, as inline code. */
+/** Where two look-alikes begin to differ: eight characters of each from there on, as inline code. */
 export function differenceOf(fake: AddressText, known: AddressText): { fake: string; known: string } {
   let start = 0;
   while (start < fake.length && fake[start] === known[start]) start++;

@@ -3,13 +3,13 @@ import type { Transfer } from './transfer.ts';
 /** A retry cannot come sooner than this after an answered delivery (the first one comes after 15 s). */
 const SECOND_TRANSFER_MS = 10_000;
 /**
- * The first retry comes 15 s after its try was given up, which takes 3 s at most; a second is added on either side for
- * what a network does to it.
+ * Seconds after a try in which its first retry can come: 15 s after the try was given up, which takes 3 s at most, and a
+ * second earlier or later because of the network.
  */
 const FIRST_RETRY = { from: 14, to: 19 };
-/** No later retry, and no repeat of the whole, comes sooner after any try of the same transfer; seconds. */
+/** Seconds after a try before which neither a later retry nor a repeat of a whole block range can come. */
 const LATER_RETRY = 59;
-/** Bodies are stored in the order in which they were read to the end, which may take seconds. */
+/** Seconds by which bodies may be stored out of order: each is stored once it has been read to its end. */
 const OUT_OF_ORDER = 3;
 
 /** What is remembered of a transfer. `count` is how many equal ones the transaction holds. */
@@ -43,7 +43,7 @@ export interface SeenDelivery {
 export interface FirstMinute {
   /** The least number of equal transfers that explains them. */
   least: number;
-  /** How many bodies of each second no retry is known of, from three seconds before the first one on. */
+  /** For each second, from three before the first body on: how many of its bodies had no retry yet. */
   alone: number[];
 }
 
@@ -60,10 +60,10 @@ export interface Receipt {
 }
 
 /**
- * Judges a body against what was seen before, and updates the delivery's record. What was answered may come again all
- * the same, because the answer was lost on its way: a body that can be the retry of an earlier one makes no second
- * transfer. So never more are counted than there are; of three or more equal transfers, one may be missing whose body
- * came 14 to 19 seconds (with rounding, 13 to 20) after another one's and less than ten after the last.
+ * Judges a body against what was seen before, and updates the delivery's record. Even a delivery that was answered may
+ * come again, because the answer was lost on its way: so a body that can be the retry of an earlier one is never taken
+ * for a second transfer. Never more transfers are counted than there are. Of three or more equal ones, one may be missed
+ * if its body came 14 to 19 seconds (with rounding, 13 to 20) after another one's and less than ten after the last.
  */
 export function judge(
   known: SeenDelivery | undefined,
@@ -92,7 +92,7 @@ export function judge(
   if (known.owed) {
     return { verdict: 'repeat', delivery: { ...delivery, owed, answeredAt: known.answeredAt ?? answeredAt } };
   }
-  // Either may be the later one: both were under way at once. A clock that was set back makes no second transfer.
+  // Both were under way at once, so either may be the later one. After a clock was set back they are far apart.
   const soon = known.answeredAt !== null && Math.abs(receivedAt - known.answeredAt) < SECOND_TRANSFER_MS;
   if (soon && known.count < minute.least) {
     const answered = answeredAt ?? known.answeredAt;
@@ -101,7 +101,7 @@ export function judge(
   return { verdict: 'repeat', delivery };
 }
 
-/** Counts another body: as the retry of the oldest one that it can be the retry of, else as of a transfer of its own. */
+/** Counts another body: as a retry of the oldest one that it can be a retry of, else as one more transfer's. */
 function withBody({ seenAt, count, minute }: SeenDelivery, receivedAt: number): FirstMinute {
   const first = Array.from({ length: OUT_OF_ORDER + 1 }, (_, second) => (second === OUT_OF_ORDER ? 1 : 0));
   const { least, alone } = minute ?? { least: count, alone: first };

@@ -8,5 +8,5 @@ export type Mark =
   | { kind: 'imitation'; symbol: string; genuine: AddressText | null }
   /** The explorer's catalogue does not have the token. */
   | { kind: 'uncataloged' }
-  /** It came on a retry: blocks after its own were told of this long before. */
+  /** It came late, on a retry: events of later blocks had come so long before it. */
   | { kind: 'late'; ms: number };

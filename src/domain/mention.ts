@@ -1,7 +1,7 @@
 import { MINUTE } from './clock.ts';
 import { isLessThan, type Transfer } from './transfer.ts';
 
-/** More roles than this nobody needs to be called at once. */
+/** Roles that one message mentions at the most. */
 const MOST_ROLES = 20;
 
 /** A line, as far as it matters for mentions. */
@@ -28,7 +28,7 @@ export function mentionsOf(lines: Line[], now: number): { roles: string[]; subsc
       (match) =>
         match.mention !== null &&
         !isLessThan(match.mentionMinimum, transfer) &&
-        // A mention of a clock that was ahead must not hold the next one for as long.
+        // A clock that was ahead may have put the last mention into the future: that must not hold the next one back.
         (match.mentionedAt === null || Math.abs(now - match.mentionedAt) >= match.mentionCooldown * MINUTE),
     ),
   );

@@ -61,7 +61,7 @@ export function quietUntil(quiet: string, timezone: string | null, now: number):
   return instantOf(timezone, midnight + end + (overnight && time >= start ? DAY : 0), now);
 }
 
-/** What the clocks show at an instant, as if that were UTC. */
+/** What the time zone's clocks show at an instant, in milliseconds as if it were UTC. */
 function wallOf(timezone: string | null, at: number): number {
   const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};
   for (const { type, value } of formatOf(timezone ?? 'UTC').formatToParts(at)) parts[type] = value;
@@ -117,7 +117,7 @@ export const BURST_MEMORY_MS = 30 * MINUTE;
  */
 export function burstUntil(told: { lines: number; digests: number; lastAt: number }, now: number): number | null {
   const { lines, digests, lastAt } = told;
-  // A clock that was set back must not hold them for as long.
+  // After the clock was set back, `lastAt` lies in the future: nothing is held back until then.
   const isOver = now < lastAt || now >= lastAt + BURST_WINDOW_MS;
   if (lines <= BURST_LINES || isOver) return null;
   // Nobody shall hide what matters behind a burst for minutes.

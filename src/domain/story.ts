@@ -23,7 +23,7 @@ export type Part<T> =
   /** A watched wallet gave one asset and got another. */
   | { kind: 'swap'; wallet: AddressText; gave: T[]; got: T[]; alerts: T[] };
 
-/** NFTs of one collection from which on they are told as one. */
+/** From so many NFTs of one collection on they are told as one. */
 const SWEEP_FROM = 3;
 
 /** How a transfer is seen: to oneself, minted and burnt go before the direction. */
@@ -87,7 +87,7 @@ function onlyAsset(alerts: readonly Told[]): Asset | null {
   return assets.size === 1 ? (asset ?? null) : null;
 }
 
-/** Equal for NFTs that are told together; null for what stands alone. */
+/** The same for all NFTs that are told together; null for what stands alone. */
 function sweepKey(alert: Told): string | null {
   const { token, tokenId, tokenIdExact, from, to } = alert.transfer;
   if (!isItem(alert.transfer) || isSuspect(alert)) return null;

@@ -1,6 +1,6 @@
 /** Longest name that is shown, in graphemes. */
 const MAX_GRAPHEMES = 32;
-/** Characters that are looked at; of what follows nothing is shown. */
+/** Characters of a text that are looked at; nothing of the rest is ever shown. */
 const MOST_READ = 1_000;
 
 /** Made by the first text that needs it: that takes 10 ms. */
@@ -45,7 +45,7 @@ export function isLinkable(url: string): boolean {
   return url.length <= 512 && URL.canParse(url) && LINKED_HOST.test(new URL(url).hostname);
 }
 
-/** At most so many characters: no surrogate pair is cut in two, which is no JSON, and inline code is closed. */
+/** A text cut to so many characters: never between the halves of a surrogate pair, and with inline code closed. */
 export function cutTo(text: string, most: number): string {
   if (text.length <= most) return text;
   const short = text.slice(0, most - 2).replace(/[\ud800-\udbff]$/, '');
