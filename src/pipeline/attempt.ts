@@ -32,8 +32,8 @@ interface Sent {
 }
 
 /**
- * Makes the one that attempts to tell a channel what is next. It gives null when nothing was sent, because what it would
- * have told changed meanwhile or cannot be rendered: the channel is to be claimed anew.
+ * Makes the function that attempts to send a channel what is next. It gives null when nothing was sent, because what was
+ * to be told has changed meanwhile or cannot be rendered: the channel is then to be claimed anew.
  */
 export function createAttempts(options: AttemptOptions) {
   const { store, sender, clock, log } = options;
@@ -64,7 +64,10 @@ export function createAttempts(options: AttemptOptions) {
     return { batch: { id, kind, ...first, lines: alerts.length }, outcome };
   }
 
-  /** A line that cannot be rendered is searched for as one is that Discord refuses; it must not hold the others. */
+  /**
+   * Searches for a line that cannot be rendered as for one that Discord refuses, so that it does not hold the others:
+   * fewer lines at a time, then a single one as plain text; if even that fails, it becomes a dead letter.
+   */
   async function unrenderable(channel: Channel, alert: ClaimedAlert, error: unknown): Promise<null> {
     if (error instanceof StoreError) throw error;
     log.error({ err: error, channel: channel.id, alert: alert.id }, 'lines cannot be rendered');
@@ -86,7 +89,7 @@ export function createAttempts(options: AttemptOptions) {
 
   async function repeat({ batch, original, lines }: Extract<Next, { status: 'batch' }>, turn: Turn): Promise<Sent> {
     const now = clock.now();
-    // Only an attempt that is the first one of which Discord may know can be undone by its answer.
+    // If an earlier attempt may have reached Discord, an answer to this one does not say that the message is not there.
     const done = { ...batch, attempts: batch.attempts + 1, lines, certain: !batch.unsure, isChange: isChange(batch) };
     if (batch.kind === 'edit') {
       turn.send();
@@ -110,7 +113,7 @@ export function createAttempts(options: AttemptOptions) {
     };
   }
 
-  /** Changes a sent message; one that never came to be, or some of which is forgotten, stays as it is. */
+  /** Changes a sent message; nothing is changed if it was never sent, or if some of what it tells is forgotten. */
   async function change(batch: Batch, original: Original | null): Promise<Outcome> {
     const messageId = original?.messageId;
     const unchanged: Outcome = { status: 'sent', messageId: null };
@@ -123,7 +126,7 @@ export function createAttempts(options: AttemptOptions) {
     return sender.edit(batch.channelId, messageId, anew.payload, anew.csv);
   }
 
-  /** What cannot be rendered any more, or no longer as a whole, stays as it was told: null. */
+  /** A message as it would be rendered now; null where it cannot be rendered any more, or no longer as a whole. */
   async function renderedAnew({ alerts, reason, plain }: Original, reference: string) {
     try {
       if (plain) return { payload: options.renderPlain(alerts[0]!, reference), csv: null };

@@ -7,14 +7,15 @@ import type { TokenAnswer } from '../upstream/token.ts';
 const FRESH_MS = DAY;
 /** Lines wait no longer than this for the explorer. */
 const DEADLINE_MS = 1_500;
+/** Tokens that are asked for at once. */
 const AT_ONCE = 20;
-/** A token that gave no answer is not asked for again before this; nor is any when the explorer hangs or has enough. */
+/** So long a token without an answer is not asked for again, nor is any when the explorer hung or limited requests. */
 const REST_MS = 3 * MINUTE;
 
 /** Asks the explorer which tokens its catalogue has. */
 export type Catalogue = ReturnType<typeof createCatalogue>;
 
-/** `token` is the explorer's look-up; it answers whatever happens. */
+/** `token` is the explorer's look-up; it must never reject. */
 export function createCatalogue({
   token: lookUp,
   clock,
@@ -42,7 +43,7 @@ export function createCatalogue({
      */
     async learn(tokens: Iterable<AddressText>, known: Map<AddressText, CatalogEntry>): Promise<CatalogEntry[]> {
       const now = clock.now();
-      // In the order of time, because each rests equally long.
+      // The map is in the order of time, because each token rests equally long.
       for (const [token, until] of resting) {
         if (until > now) break;
         resting.delete(token);

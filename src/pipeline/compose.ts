@@ -19,8 +19,8 @@ const DIGEST_MOST = 20_000;
 const PAGE = 500;
 
 /**
- * How alerts become messages. Each renderer puts `reference` into the message, so that it can be found again. At `now`
- * for a message that may mention, null for one that must not.
+ * How alerts become messages. Each renderer puts `reference` into the message, so that it can be found again. With `now`
+ * the message may mention roles; with null it must not.
  */
 export interface Renderers {
   /** `used`, here and in a digest: as many as fit, from the front. */
@@ -88,7 +88,7 @@ export async function compose(
   return message('create', null, alerts.slice(0, used), payload);
 }
 
-/** Page by page; what changes meanwhile is noticed when it is frozen. */
+/** All alerts that are due, page by page; if one changes meanwhile, that is noticed when the message is frozen. */
 async function everything(store: Store, channelId: string, hold: Hold | null, now: number): Promise<ClaimedAlert[]> {
   const all: ClaimedAlert[] = [];
   while (all.length < DIGEST_MOST) {
@@ -99,7 +99,7 @@ async function everything(store: Store, channelId: string, hold: Hold | null, no
   return all;
 }
 
-/** What a sent message tells: of a digest page by page, as when it was told; null when some of that is forgotten. */
+/** The alerts that a sent message tells, a digest's page by page; null when some of them are forgotten. */
 export async function toldBy({ alerts, ids }: Original, store: Store): Promise<ClaimedAlert[] | null> {
   const all = [...alerts];
   for (let from = 0; from < ids.length; from += PAGE) {
@@ -132,7 +132,7 @@ export function composeJoined(
   if (mentionsOf(joining, now).roles.length > 0) return null;
   const after = to.alerts.findLastIndex(isSame) + 1;
   const all = to.alerts.toSpliced(after, 0, ...joining);
-  // As in a new message there must be room left for names that come later.
+  // Rendered as a new message, so that there is room left for names that come later.
   if (render(all, to.reference, now).used < all.length) return null;
   return { body: render(all, to.reference, null).payload, alerts: joining };
 }

@@ -37,7 +37,7 @@ export function startDeliverer(options: DelivererOptions) {
     isRemoved: (guildId) => removedGuilds.has(guildId ?? ''),
     nudge: (channelId) => turns.came([channelId], 0, clock.now()),
     finished: (channel) => {
-      // What came meanwhile said so.
+      // If something new came while it was busy, it has more.
       if (!channel.again) turns.remove(channel);
     },
   });
@@ -131,7 +131,7 @@ export function startDeliverer(options: DelivererOptions) {
   }
   const loaded = load();
 
-  /** For a later process; this one knows, and Discord's answers tell too. */
+  /** Writes something down for a later process. A failure is only logged: this one knows, and Discord tells as well. */
   function note(writing: Promise<void>, guildId: string): void {
     writing.catch((error: unknown) => {
       if (!closing) log.warn({ err: error, guild: guildId }, 'it could not be noted whether the bot is in a server');

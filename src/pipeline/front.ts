@@ -1,7 +1,7 @@
 import type { InboxRow } from '../store/inbox.ts';
 import type { Store } from '../store/tables.ts';
 
-/** Characters of bodies that are at hand for the router; what comes beyond them is read from the inbox. */
+/** Characters of bodies that are kept in memory for the router; what comes beyond them is read from the inbox. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 /**
@@ -59,7 +59,7 @@ export function createFront<Understood extends object>(
       return take(0, limit);
     },
 
-    /** Understands what comes after so many, at most `limit`, as far as it is at hand: while the database is busy. */
+    /** Understands what comes behind the first `after`, at most `limit`, ahead of time: while the database is busy. */
     prepare(after: number, limit: number): void {
       take(after, limit);
     },

@@ -17,7 +17,7 @@ export interface Item {
   keys: { transfer: string; delivery: string };
 }
 
-/** What a batch is judged by; grows with each of its events. */
+/** What the deliveries of one commit are decided by; each that is decided adds to it. */
 export interface Known {
   transfers: Map<string, SeenTransfer>;
   deliveries: Map<string, StoredDelivery>;
@@ -39,8 +39,8 @@ export interface Sources {
 }
 
 /**
- * Looks everything up that a batch needs: one call to the store, and for tokens not known yet one to the explorer.
- * `items`: those of `asked`, from the first one on, about which all is known; the others are to be asked for again.
+ * Looks up everything that deciding about these deliveries needs: with one call to the store, and one to the explorer
+ * for tokens that are not known yet. `items`: the first ones of `asked`, about which all is known; the rest comes again.
  */
 export async function lookUp(
   asked: Item[],

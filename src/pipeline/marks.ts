@@ -6,7 +6,7 @@ import type { Watcher } from '../domain/subscription.ts';
 import { isZero, type Transfer } from '../domain/transfer.ts';
 import type { CatalogEntry, Dealing, Knowledge } from '../store/guard.ts';
 
-/** What a batch knows of tokens and parties; grows with each of its events. */
+/** What is known of the tokens and parties of one commit's deliveries; each that is decided adds to it. */
 export interface Suspicion {
   catalog: Map<AddressText, CatalogEntry>;
   /** Catalogued tokens by the skeleton of their symbol. */
@@ -93,8 +93,9 @@ export function marksFor(subscription: Watcher, transfer: Transfer, marks: Mark[
 }
 
 /**
- * Whom the watched address dealt with, noted for the rest of the batch too; null when that is not to be stored. Nothing is learned from a transfer that costs
- * its maker nothing: of nothing, of a token that anybody may have made, or with an address that looks like another.
+ * Whom the watched address dealt with, which the deliveries that follow know as well; null when it is not to be stored.
+ * Nothing is learned from transfers that cost their maker nothing: of a zero amount, of a token that anybody may have
+ * made, or with an address that looks like another one.
  */
 export function learnDealing(
   { guildId, address }: Watcher,

@@ -2,8 +2,9 @@ import { type Clock, MINUTE, SECOND } from '../domain/clock.ts';
 
 /** Requests a second for everything, below Discord's 50. */
 export const PER_SECOND = 40;
-/** Discord's own limit: not more get there in any of its seconds, even when some take up to so much longer than others. */
+/** Discord's own limit: no more may arrive in any second, although some take longer on their way than others. */
 const ARRIVING = 50;
+/** How much longer. */
 const LONGER_MS = 200;
 /** Refused requests in ten minutes at which sending pauses; Discord bans at 10,000. */
 const INVALID_LIMIT = 500;
@@ -20,13 +21,13 @@ export interface Turn {
   end(): void;
 }
 
-/** What a request leaves to others. */
+/** How a request makes room for more urgent ones. */
 export interface Leaving {
-  /** Milliseconds since the one before. */
+  /** Milliseconds that it stays behind the request before. */
   apart: number;
-  /** Of the requests that a second has. */
+  /** How many of the requests of a second it leaves free. */
   places: number;
-  /** For how many milliseconds. */
+  /** Milliseconds after which it asks again, if it had to wait. */
   during: number;
 }
 
@@ -38,7 +39,7 @@ interface Sent {
 
 /** Decides when the next request may go out, for everything together. */
 export function createPace(clock: Clock) {
-  /** The requests of the last second, and how many more may be sent at any moment. */
+  /** The requests of the last second, and how many have a turn and were not sent yet. */
   let sent: Sent[] = [];
   let unsent = 0;
   let takenAt = Number.NEGATIVE_INFINITY;
@@ -75,7 +76,7 @@ export function createPace(clock: Clock) {
     if (invalid.length >= INVALID_LIMIT) hold(invalid[0]! + INVALID_WINDOW);
   };
 
-  /** Milliseconds until one more may go out, beside those that have a turn already; none and less: now. */
+  /** Milliseconds until one more may go out, beside those that have a turn already; 0 or less: now. */
   const untilRoom = (now: number, places: number): number => {
     const most = PER_SECOND - places;
     if (unsent >= most) return SECOND;
@@ -116,7 +117,7 @@ export function createPace(clock: Clock) {
     take({ apart, places, during }: Leaving): Turn | number {
       const now = look();
       if (now < holdUntil) return holdUntil - now;
-      // After a fault of everything one request tries whether it is over.
+      // After a fault that stopped everything, a single request tries whether it is over.
       if ((breakerOpen || !authorised) && probing) return SECOND;
       const wait = Math.max(untilRoom(now, places), takenAt + apart - now);
       if (wait > 0) return Math.min(wait, during);

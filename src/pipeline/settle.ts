@@ -41,10 +41,10 @@ export interface SettlerOptions {
   finished(channel: Channel): void;
 }
 
-/** Each blind repeat may be one more copy: a few have to do for three days. */
+/** The pause before another blind repeat. Each may post one more copy, so there are only a few in the three days. */
 const blindPause = (age: number): number => Math.min(Math.max(age, 15 * MINUTE), 6 * HOUR);
 
-/** Draws the conclusions from an attempt's outcome: for the message, for its channel, for everything. */
+/** Makes the function that acts on an attempt's outcome: for the message, for its channel, for all sending. */
 export function createSettler({
   store,
   clock,
@@ -57,7 +57,7 @@ export function createSettler({
 }: SettlerOptions) {
   async function settle(channel: Channel, head: ChannelHead | null, batch: Attempted, outcome: Outcome): Promise<void> {
     const now = clock.now();
-    // What only changes a sent message must not hold lines: Discord counts changes on their own.
+    // A mere change must not hold back new lines: Discord has a limit of its own for changes.
     const wait = (ms: number) => {
       channel[batch.isChange ? 'changesAt' : 'dueAt'] = now + ms;
     };

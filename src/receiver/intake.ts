@@ -9,9 +9,11 @@ export type Answered = number | null | undefined;
 export const REFUSALS = ['overload', 'busy', 'late', 'quarantine-full', 'closing'] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
-/** Requests that may wait at once for longer than a moment. */
+/**
+ * While so many requests wait for longer than a moment, a URL at which OWN_SLOW of them wait takes no more; and with
+ * MOST_SLOW none does. So whoever sends bodies that never end to one server's URL does not close the others.
+ */
 const MAX_SLOW = 64;
-/** While they do, others may still wait at another server's URL: bodies that never end at one must not close them all. */
 const OWN_SLOW = 16;
 const MOST_SLOW = 128;
 /** A request older than this counts as waiting; a burst that is committed at once is no overload. */
@@ -33,7 +35,7 @@ export interface Ticket {
   answeredAt: number | null;
 }
 
-/** What the intake needs. `onStored` is given what was stored, in order; nothing when another answer is over. */
+/** What the intake needs. `onStored` gets what was stored, in order; an empty list when another answer has ended. */
 export interface IntakeOptions {
   store: Store;
   now(): number;
@@ -42,7 +44,7 @@ export interface IntakeOptions {
   onFault?(reason: string | null): void;
 }
 
-/** A delivery that was refused so long ago says nothing of the database any more. */
+/** After so long a delivery that could not be stored says nothing of the database any more. */
 const FAULT_MS = 5 * MINUTE;
 
 /**

@@ -20,7 +20,7 @@ export interface ReceiverPaths {
   rotate(scope: number): Promise<boolean>;
   /** Ends a scope's retiring address; false when there is none. */
   revoke(scope: number): Promise<boolean>;
-  /** What is stored changed in another way. */
+  /** Reads the tokens anew, after something else changed them. */
   refresh(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export async function openPaths(options: {
 
   async function refresh(): Promise<void> {
     const stored = await store.projects.tokens();
-    // With one in the environment, those in the database may be what the operator wants to be rid of.
+    // A token in the environment replaces those in the database, which the operator may want to be rid of.
     tokens = fixed
       ? [
           { token: fixed, scope: OPERATOR_SCOPE, retiring: false },

@@ -113,7 +113,7 @@ export function createReceiver(options: ReceiverOptions) {
 
   // Node would ask for the body before the token is judged, and refuse every other expectation.
   for (const event of ['checkContinue', 'checkExpectation']) app.server.on(event, app.routing);
-  // Every method that exists is routed, so that what may not be used is told from what is not there.
+  // Every method that exists is routed, so that a wrong method is answered with 405 and not with 404.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.route({
     method: app.supportedMethods,
@@ -130,8 +130,8 @@ export function createReceiver(options: ReceiverOptions) {
     },
   });
 
-  // Before the body is read, which a handler for what is not found would wait for. Not the words of an unknown token: by
-  // those the probe knows that a proxy passes on the very path.
+  // In this hook, because a handler for what is not found would first wait for the body. The text is not that of an
+  // unknown token: from that one the probe knows that a proxy passes on the very path.
   app.addHook('onRequest', (request, reply, done) => {
     if (request.is404) reply.code(404).send({ ok: false, error: 'There is nothing at this path' });
     else done();

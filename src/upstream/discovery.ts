@@ -108,7 +108,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
       // A first page that comes twice (0 taken for 1) says nothing about what follows.
       more = page.rows.length > 0 && page.rows.length === full && (added || page === one);
     }
-    // A service whose pages start at 1 may refuse page 0, or break on it; without an answer it may be the first one.
+    // Where pages start at 1, page 0 may be refused or break the service. Without an answer it may hold the first rows.
     const isMissing = (page: Page | Failure, harmless: readonly Failure['status'][]) =>
       'status' in page && !harmless.includes(page.status);
     let complete = !isMissing(zero!, [...BEYOND, 'broken']) && !isMissing(one!, BEYOND);
@@ -149,7 +149,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
   };
 }
 
-/** With blanks as `%20`, which everybody decodes; a plus is one in forms alone. */
+/** Writes blanks as `%20`, which everybody decodes; a plus means a blank in forms only. */
 function percentEncoded(url: URL): URL {
   url.search = url.search.replaceAll('+', '%20');
   return url;

@@ -18,13 +18,13 @@ export interface Token {
 /** What a look-up gave. `invalid`: the explorer does not take the address for one. */
 export type TokenAnswer = { status: 'found'; token: Token } | { status: 'not-found' } | { status: 'invalid' } | Failure;
 
-/** A token's contract says of itself what it likes, at any length; as much is kept as of an event's texts. */
+/** Characters of a text that are kept, as many as of an event's: a contract may call itself anything, at any length. */
 const LONGEST_TEXT = 300;
 const text = z
   .string()
   .trim()
   .min(1)
-  // As a copy: a part of a text keeps all of it in memory, and answers are remembered.
+  // As a copy, because a slice would keep the whole text in memory for as long as the answer is remembered.
   .transform((all) => Buffer.from(all.slice(0, LONGEST_TEXT)).toString())
   .nullish()
   .catch(null);
@@ -68,7 +68,7 @@ export function readAnswer(answer: Answer, address: AddressText): TokenAnswer {
   const { message: said, result } = parsed.data;
   // Some say "NOTOK", and why in the place of the record.
   const message = [said, typeof result === 'string' ? result : ''].join(' ').slice(0, 300);
-  // A record may stand beside a "no", as empty as that.
+  // With "not found" may come a record all the same, an empty one.
   const isRefused = failure !== null || (parsed.data.status === '0' && NOT_FOUND.test(message));
   if (!isRefused && token.success) return { status: 'found', token: toToken(token.data, address) };
   if (NOT_FOUND.test(message)) return { status: 'not-found' };
