@@ -26,8 +26,8 @@ export const TARGET_TYPES = [
 const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.GuildForum, ChannelType.GuildMedia];
 
 /**
- * Checks that alerts can go to a channel and that the person may see it; throws a {@link UserError} with the fix. About a
- * channel of which the gateway does not tell, as of private threads that the bot is not in, Discord is asked.
+ * Checks that alerts can go to a channel and that the person may see it; throws a {@link UserError} with the fix.
+ * Discord is asked about channels of which the gateway does not tell, such as private threads without the bot.
  */
 export async function checkTarget(
   ...[interaction, channelId, picked, t]: Parameters<typeof checkKnown>
@@ -35,13 +35,13 @@ export async function checkTarget(
   checkKnown(interaction, channelId, picked, t);
   const { guild } = interaction;
   const known = guild?.channels.cache.get(channelId);
-  // The library takes what comes with a command for known.
+  // A private thread that came with the command is in the library's cache, even if the bot is not in it.
   if (!guild || !hasRoles(guild) || (known && known.type !== ChannelType.PrivateThread)) return;
   const answer = await guild.channels.fetch(channelId, { force: true }).catch(readFailure);
   if (answer === 'hidden') throw new UserError(t('channel.private', { channel: `<#${channelId}>` }));
 }
 
-/** The same without asking; only what is known counts against a channel. */
+/** The same by what is known, without asking Discord; what is not known does not count against a channel. */
 export function checkKnown(
   interaction: CommandUse | ButtonUse | MenuUse | MessageUse,
   channelId: string,
@@ -72,10 +72,10 @@ export function checkKnown(
   }
 }
 
-/** What alerts need now and then: for the list behind a long digest, and to find a message whose answer got lost. */
+/** What alerts need now and then: to attach a long digest's list, and to find a message whose answer got lost. */
 export const ALERT_EXTRAS = ['AttachFiles', 'ReadMessageHistory'] as const;
 
-/** The permissions that alerts need, and `more` of them, and the bot is known to lack in a channel, by their names in Discord. */
+/** The permissions that the bot is known to lack in a channel, of those that alerts and `more` need; by their names. */
 export function missingIn(
   guild: Guild | null,
   channelId: string,
@@ -84,7 +84,7 @@ export function missingIn(
   more: readonly (typeof ALERT_EXTRAS)[number][] = [],
 ): string[] {
   const channel = guild?.channels.cache.get(channelId);
-  // Some clients leave out the bot's permissions; nothing at all is more likely unknown than true.
+  // Some relays leave the bot's permissions out: none at all more likely means that they are not known.
   const permissions = own && own.bitfield !== 0n ? own : ownPermissions(guild, channel);
   if (!permissions) return [];
   const send = channel?.isThread() ? ('SendMessagesInThreads' as const) : ('SendMessages' as const);
@@ -114,8 +114,8 @@ export type Answer = GuildBasedChannel | 'gone' | 'hidden' | undefined;
 const ASK_MOST = 10;
 
 /**
- * Discord counts each refusal, and bans the bot from everywhere for too many: of a server's channels that are hidden from
- * it, it asks about so many in this time, whoever asks how often.
+ * Discord counts each refusal, and bans the bot everywhere for too many. So of a server's channels that are hidden from
+ * the bot it asks about so many within this time, however often people want to know.
  */
 const HIDDEN_MOST = 20;
 const HIDDEN_MS = 2 * MINUTE;
@@ -181,8 +181,8 @@ export interface Asker {
 }
 
 /**
- * Those of the channels that the person is not known to see; Manage Server sees all. Who could see a channel that is
- * gone is not known any more: those who may mend that, who manage, see it.
+ * Those of the channels that the person is not known to see; Manage Server sees all. Of a channel that is gone nobody
+ * knows any more who could see it: it is shown to those who manage the bot, because they can mend that.
  */
 export async function hiddenFrom(
   asker: Asker,

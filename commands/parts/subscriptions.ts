@@ -12,8 +12,8 @@ interface Asked {
 const asked = new WeakMap<Store, Map<string, Asked>>();
 
 /**
- * A server's subscriptions. They may take megabytes, and the thread that reads them also stores deliveries: whoever asks
- * while a question of the same server is under way shares the next one, however many ask.
+ * A server's subscriptions. They may take megabytes, and the thread that reads them also stores deliveries: all who
+ * ask while a question of the same server is under way share the one that follows it.
  */
 export function subscriptionsOf({ store }: Pick<CommandContext, 'store'>, guildId: string): Asked['now'] {
   const servers = asked.get(store) ?? new Map<string, Asked>();

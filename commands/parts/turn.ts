@@ -1,8 +1,8 @@
 const last = new Map<string, Promise<unknown>>();
 
 /**
- * Does a server's long work of one kind one after the other: a thread does it for all servers, and whoever asks again and
- * again must not fill that with work that all others wait behind.
+ * Does a server's long works of one kind one after the other. One thread does them for all servers: whoever asks again
+ * and again must not have everybody else wait behind all of that.
  */
 export function inTurn<Result>(guildId: string, work: () => Promise<Result>, kind = 'read'): Promise<Result> {
   const key = `${kind} ${guildId}`;

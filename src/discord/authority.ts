@@ -8,7 +8,7 @@ import type { Access, AutocompleteUse, Command, CommandUse } from './command.ts'
  * manager role.
  */
 export function mayManage(interaction: Replying | AutocompleteUse, { managerRole }: ServerSettings): boolean {
-  // Always there at Discord itself.
+  // Discord always sends these; stand-ins may not.
   if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return true;
   if (managerRole === null || managerRole === interaction.guildId) return false;
   // As they were sent: the library shows only roles that it was told of, which takes a moment after a start.

@@ -16,7 +16,7 @@ interface RawOption {
   options?: RawOption[];
 }
 
-/** The library throws where one of these is missing, and of channels it reads the objects only, not the ids. */
+/** Adds what the library throws without, and the channel of an option: for a mere id the library gives none. */
 export function fillGaps(interaction: RawInteraction): void {
   if (!interaction.channel && interaction.channel_id) interaction.channel = { id: interaction.channel_id };
   interaction.entitlements ??= [];
@@ -30,12 +30,12 @@ export function fillGaps(interaction: RawInteraction): void {
 }
 
 /**
- * The library holds everything back until the last server was told of, which can take longer than the 3 s that Discord
- * waits for an answer.
+ * Handles an interaction at once. The library holds everything back until Discord has told of the last server, which
+ * can take longer than the 3 s in which an interaction must be answered.
  */
 export function handleEarly(client: Client, interaction: RawInteraction): void {
   const { actions } = client as unknown as { actions: { InteractionCreate: { handle(data: object): void } } };
   actions.InteractionCreate.handle(interaction);
-  // What is held back of it is of no kind that the library knows, so that it is handled once.
+  // The library still holds the same packet back; with a type that it does not know it will not handle it again.
   interaction.type = 0;
 }

@@ -43,7 +43,7 @@ export function startGateway(options: GatewayOptions) {
     const commands = await options.commands();
     return { commands, dispatch: createDispatcher({ commands, parts, log }) };
   };
-  /** The commands. They are loaded after the start: before it is connected the library gives no interaction. */
+  /** The commands, loaded when they are first needed: nobody can use them before the bot is connected. */
   const served = () => (loading ??= load());
   const answer = async (interaction: Interaction) => {
     if (interaction.inRawGuild() && installedHere(interaction)) options.onGuildUsed(interaction.guildId);

@@ -1,8 +1,8 @@
 import { DefaultRestOptions, type RESTOptions } from 'discord.js';
 
 /**
- * The library's own requests refuse the files that the library itself builds on this Node; the platform's take them, and
- * follow no redirect either: the message would be left behind.
+ * Sends a request as the library does, but one with a file by the platform's own `fetch`: on this Node the library does
+ * not take the form data that it builds itself. No redirect is followed, because the message would be left behind.
  */
 export const makeRequest: RESTOptions['makeRequest'] = (url, init) =>
   init.body instanceof FormData

@@ -20,14 +20,14 @@ export type Found = { status: 'found'; messageId: string } | { status: 'absent' 
 
 /** JSON codes of a 403 that concern one channel or server. */
 const FORBIDDEN = new Set<unknown>([50001, 50009, 50013, 50083, 50095, 160005, 50024]);
-/** Those of a 400 that say that the channel takes no new message now, whatever it tells: closed threads above all. */
+/** JSON codes of a 400 with which a channel takes no new message now, whatever it says: closed threads above all. */
 const CLOSED = new Set<unknown>([40058, 50008, 50024, 50083, 160005, 160006, 160007]);
-/** Those that concern what a message holds: they are no reason to hold anything else. */
+/** JSON codes that concern what a message says: they are no reason to hold anything else back. */
 const UNWANTED = new Set<unknown>([20009, 200000, 240000, 400001]);
-/** Those of a Discord that takes nothing for a while. */
+/** JSON codes with which Discord takes nothing at all for a while. */
 const OVERLOADED = new Set<unknown>([40004, 40006, 110001, 130000]);
 
-/** An answer that the library would misread, as what it means. */
+/** What an answer means that the library would misread. */
 class Misread extends Error {
   readonly outcome: Outcome;
   constructor(outcome: Outcome) {
@@ -50,16 +50,16 @@ const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   const seconds = Number(headers.get('retry-after'));
   const wait: { retryAfterMs?: number } = seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {};
   const reason = `HTTP ${status}${isJson ? '' : ' without JSON'}`;
-  // The library goes by what an answer calls itself; relays do not always say.
+  // The library reads as JSON only what calls itself so, which relays leave out.
   if (isJson) headers.set('content-type', 'application/json');
-  // Cloudflare's limits, which are for everything, come with a page or a few words.
+  // An empty one is Discord's. Cloudflare's limits, which hold for everything, come with a page or a few words.
   const isLimit = status === 429 && wait.retryAfterMs !== undefined && text === '';
-  // It may have been done all the same.
+  // Discord may have done it all the same.
   if (status >= 500 || (ok && !isJson)) throw new Misread({ status: 'unsure', reason, ...wait });
   if (status === 413) throw new Misread({ status: 'refused', reason });
   if (status < 400 ? !ok : status !== 401 && !isLimit && !isJson)
     throw new Misread({ status: 'breaker', reason, ...wait });
-  // The library looks for that in the headers alone.
+  // The library looks in the headers alone for whether a limit is global.
   const isGlobal = status === 429 && json !== undefined && 'global' in json && json.global === true;
   if (isGlobal && wait.retryAfterMs && !headers.has('x-ratelimit-global'))
     throw new Misread({ status: 'rate-limited', global: true, local: false, retryAfterMs: wait.retryAfterMs });
@@ -193,9 +193,9 @@ const fileOf = (csv: string) => ({ name: 'transfers.csv', contentType: 'text/csv
 function classify(error: unknown, isChange: boolean): Outcome {
   if (error instanceof Misread) return error.outcome;
   if (error instanceof RateLimitError) {
-    // A date, or anything else that is no number of seconds, is none either.
+    // A Retry-After that is a date, or otherwise no number of seconds, counts as none.
     if (!(error.retryAfter > 0)) return { status: 'breaker', reason: '429 without Retry-After' };
-    // Only what the library computed itself is equal to the millisecond.
+    // They are equal to the millisecond only where the library computed the wait itself.
     const local = error.retryAfter === error.timeToReset;
     return { status: 'rate-limited', global: error.global, local, retryAfterMs: error.retryAfter };
   }
@@ -211,14 +211,15 @@ function classifyRefusal({ status, code, message }: DiscordAPIError, isChange: b
   if (status === 401) return { status: 'unauthorised' };
   const refused = { status: 'refused', reason: `${code}: ${message}`.slice(0, 500) } as const;
   if (UNWANTED.has(code)) return refused;
-  // A message of another bot's, which had this one's place before: there is nothing that could be changed.
+  // The message is of another bot that had this one's place before, and cannot be changed.
   if (isChange && code === 50005) return { status: 'sent', messageId: null };
   if (status === 403) {
     return FORBIDDEN.has(code)
       ? { status: 'forbidden', code: Number(code) }
       : { status: 'breaker', reason: `403 (${code ?? 'no code'})` };
   }
-  // Code 0 is a page that is not there, or may not be asked for so: no line is to blame, and no change is worth a halt.
+  // Code 0: there is no such route, or not with this method. No line is to blame for that, so all sending is held back;
+  // for a mere change that would be too much.
   if (typeof code !== 'number' || OVERLOADED.has(code) || (code === 0 && status !== 400 && !isChange))
     return { status: 'breaker', reason: `${status} (${code ?? 'no code'})` };
   // "Unknown message": for a create with a known nonce, delivered and deleted since; for an edit, nothing left to do.

@@ -119,7 +119,7 @@ export function startDeliverer(options: DelivererOptions) {
   async function load(): Promise<void> {
     if (closing) return;
     try {
-      await store.outbox.believe(clock.now());
+      await store.outbox.endLongHolds(clock.now());
       for (const { channelId, guildId, dueAt, sleepUntil, state } of await store.outbox.heads())
         turns.found({ channelId, guildId, dueAt, sleepUntil, aside: state !== 'ready' }, clock.now());
       pump();

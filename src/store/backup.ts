@@ -105,7 +105,7 @@ async function copy(file: string, partial: string, target: string): Promise<void
   try {
     const source = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
     try {
-      // Opens what lies beside it as well.
+      // Opens the log beside the file as well, and so fails here if that cannot be read.
       source.pragma('user_version');
       isOpen = true;
       await source.backup(partial, { progress: () => ALL_PAGES });
@@ -118,7 +118,7 @@ async function copy(file: string, partial: string, target: string): Promise<void
   }
 }
 
-/** A full disk, and whatever else may keep a copy from being written, is told of where the copy goes. */
+/** Throws a fault of the copy's own disk, such as that it is full, in words that name it; passes over others. */
 function failToWrite(error: unknown, file: string, target: string): void {
   const { code, message } = error as Error & { code?: string };
   if (code === undefined || !/^SQLITE_(FULL|CANTOPEN|IOERR)/.test(code)) return;

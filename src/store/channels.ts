@@ -14,7 +14,7 @@ export interface ChannelHead {
   since: number | null;
 }
 
-/** Why the channels of a server are paused that removed the bot; with a code it is Discord's own answer. */
+/** The reason that is noted when a server removed the bot. With a code behind it, it is Discord's own answer. */
 const REMOVED = 'channel or server is gone';
 
 /** Where a server leaves a trace that does not go by itself within 30 days. */

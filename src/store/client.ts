@@ -4,7 +4,7 @@ import type { Store } from './tables.ts';
 
 type Answer = { ready: true } | { id: number; result?: unknown; error?: { message: string; code?: string } };
 
-/** What only reads has a thread of its own. */
+/** The groups that only read: a thread of their own serves them. */
 const READS: (keyof Store)[] = ['reports', 'ledger', 'figures'];
 /** How long that thread stays when nobody asks: it is needed rarely, and costs a heap of its own. */
 const READER_IDLE_MS = 120_000;

@@ -8,7 +8,7 @@ import { backupFolder, stamp } from './folder.ts';
 
 /** Copying takes its time, so by the same look of the next day a copy is not quite as old. */
 const DUE_MS = DAY - HOUR / 2;
-/** A bot that starts has better things to do first. */
+/** Until then a bot that has just started has more urgent things to do. */
 const FIRST_LOOK_MS = 10 * MINUTE;
 /** Daily backups that are kept; those with other names are the operator's and stay. */
 const KEPT = 7;
@@ -40,10 +40,11 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
   async function backUp(): Promise<void> {
     const target = join(folder, `daily-${stamp(clock.now())}.sqlite`);
     try {
-      // A bot that was stopped meanwhile left what it had copied, as large as the database, and no later one is called so.
+      // A bot that was stopped while it copied left half a copy, as large as the database, that nothing else removes.
       for (const half of names('daily-', '.sqlite.partial')) rmSync(join(folder, half), { force: true });
       const env = { DATABASE_URL: `sqlite:${file}` };
       await promisify(execFile)(process.execPath, [PROGRAM, target], { env, signal: stopped.signal });
+      // A name that comes after this one's is from a clock that was ahead: it counts as the oldest.
       const isAhead = (name: string) => Number(join(folder, name) > target);
       const oldestFirst = names('daily-').sort((a, b) => isAhead(b) - isAhead(a) || (a < b ? -1 : 1));
       for (const old of oldestFirst.slice(0, -KEPT)) rmSync(join(folder, old), { force: true });

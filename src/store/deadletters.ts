@@ -40,7 +40,7 @@ export function deadLetters(db: Database) {
   const numbersOf = db
     .prepare<[string], number>('SELECT id FROM dead_letters WHERE channel_id = ? ORDER BY id')
     .pluck();
-  // What is dead waits for nothing any more: these two tell that, and when, it was discarded.
+  // A dead alert waits for nothing, so these two columns tell that it was discarded, and when.
   const shelve = db.prepare<[number, number]>(
     "UPDATE alerts SET hold = 'discarded', due_at = ? WHERE id = ? AND state = 'dead'",
   );

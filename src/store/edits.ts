@@ -28,7 +28,8 @@ export function editTables(db: Database) {
     `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, state, attempts, unsure, frozen_at)
      VALUES (@channelId, 'edit', @reason, '', @reference, @payload, 'frozen', @attempts, 0, @now)`,
   );
-  // Whether it was taken up yet decides: what is being sent may have been rendered before. Labels wait longest.
+  // Asked for already, and not taken up yet: what is being sent may have been rendered before. A `change` does for a
+  // `label` too, which waits longer.
   const requested = db.prepare<[string, 'change' | 'label'], { id: number }>(
     `SELECT id FROM batches WHERE reference = ? AND kind = 'edit' AND state = 'frozen' AND attempts = 0
        AND reason IN ('change', ?)`,
@@ -65,7 +66,7 @@ export function editTables(db: Database) {
   }
 
   const relabel = db.transaction((messages: readonly Message[], now: number) => {
-    // What was asked without this connection may be forgotten by now.
+    // The messages were looked up over another connection, and may be forgotten by now.
     const sent = messages.filter(({ reference }) => isSent.get(reference) !== undefined);
     return [...new Set(sent.map((message) => request(message, 'label', now)))];
   });
@@ -86,7 +87,7 @@ export function editTables(db: Database) {
     `DELETE FROM dead_letters WHERE alert_id IN (SELECT a.id FROM ${MESSAGE} WHERE e.id = ?)`,
   );
   const edited = db.transaction((editId: number, now: number) => {
-    // The message says all that is known now, also what it could not be made to say before.
+    // Now the message says all that is known, so what it could not be made to say before is no dead letter any more.
     unbury.run(editId);
     end.run('sent', now, editId);
     told.run(editId);

@@ -38,7 +38,7 @@ export function makeFolderOf(file: string, todo = 'Name a file elsewhere with DA
   }
 }
 
-/** With those above it; where none can be made (`/proc`), Node's own way to make several never ends. */
+/** Makes a folder and those above it. Node's own way to do so never ends where none can be made (`/proc`). */
 function makeFolder(path: string): void {
   try {
     mkdirSync(path);
@@ -89,7 +89,7 @@ function assertDatabase(file: string): void {
   }
 }
 
-/** What was opened for a group by hand stays so: everybody could read what an older version made. */
+/** Closes files that an older version left open to everybody; what was opened for a group by hand stays so. */
 function closeToOthers(folder: string, isOurs: (name: string) => boolean): void {
   for (const name of namesIn(folder).filter(isOurs)) {
     const path = join(folder, name);
@@ -97,7 +97,7 @@ function closeToOthers(folder: string, isOurs: (name: string) => boolean): void 
       const found = statSync(path);
       if (found.isFile() && (found.mode & OTHERS) !== 0) chmodSync(path, 0o600);
     } catch {
-      // Somebody else's, who decides on it, or gone meanwhile.
+      // It is somebody else's, who has to decide about it, or gone meanwhile.
     }
   }
 }

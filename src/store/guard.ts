@@ -41,7 +41,7 @@ export interface Dealing {
   counterparty: AddressText;
 }
 
-/** What a batch of events teaches. */
+/** What the deliveries of one commit teach. */
 export interface Learned {
   catalog: CatalogEntry[];
   dealings: (Dealing & { at: number })[];
@@ -55,15 +55,15 @@ interface CatalogRow extends Omit<CatalogEntry, 'cataloged'> {
 }
 
 const RECENT_MS = 30 * DAY;
-/** No delivery is repeated for longer: what is older than this says nothing about lateness. */
+/** No delivery is repeated for longer, so samples that are older than this say nothing about lateness. */
 const HEADS_MS = 3 * DAY;
-/** A first retry or two are no news; the third comes after eleven minutes. */
+/** What comes later than this is marked. One retry or two are no news; the third comes after eleven minutes. */
 const LATE_MS = 10 * MINUTE;
 
-/** An address may be watched in each of a server's channels, with a label in one of them. */
+/** Subscriptions to one address that are read: a server may have one in each channel, and a label in any of them. */
 const MOST_CHANNELS = 500;
 
-/** The tables behind warnings: read with a batch of events, written when it is committed. */
+/** The tables behind warnings: read for the deliveries of one commit, written with it. */
 export function guardTables(db: Database) {
   const entry = db.prepare<[string], CatalogRow>(
     'SELECT token, cataloged, symbol, name, checked_at AS checkedAt FROM catalog WHERE token = ?',
@@ -161,8 +161,8 @@ export function guardTables(db: Database) {
     },
 
     /**
-     * Tells, for the events of one batch, how long before `at` the scope's events had gone beyond the block; two samples
-     * must say so.
+     * For the deliveries of one commit: tells how long before `at` the scope's events had gone beyond a block, as two
+     * samples must say; null when that is not long, or not known.
      */
     lateness() {
       const heads = new Map<number, number>();
@@ -175,7 +175,7 @@ export function guardTables(db: Database) {
         return at - Math.min(first.at, second.at);
       };
     },
-    /** Keeps what a batch taught; part of the caller's transaction. */
+    /** Keeps what was learned; part of the caller's transaction. */
     keep({ catalog, dealings, nativeSymbol, heads }: Learned): void {
       for (const found of catalog) {
         putEntry.run({

@@ -81,7 +81,7 @@ const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payl
 /** Since when an alert counts as waiting: what was held back on purpose does not age meanwhile. */
 const SINCE = 'max(created_at, due_at)';
 
-/** A daily digest and the quiet hours after it are over by then. */
+/** No hold lasts longer: a daily digest, and the quiet hours after it, are over by then. */
 const LONGEST_HOLD_MS = 3 * DAY;
 
 /** Alerts, the messages made of them, and what is known about their channels. */
@@ -91,7 +91,7 @@ export function outboxTable(db: Database) {
   const due = dueAlerts(db);
   const edits = editTables(db);
 
-  const believe = db.prepare<[number]>(
+  const endHolds = db.prepare<[number]>(
     "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ?",
   );
   const heads = db.prepare<[], ChannelHead & { sleepUntil: number }>(
@@ -166,7 +166,7 @@ export function outboxTable(db: Database) {
     `SELECT id FROM batches b WHERE channel_id = ? AND state = 'frozen'
        AND coalesce((SELECT min(${SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < ?`,
   );
-  /** Takes a frozen message up; one to change is rendered from what is known now. */
+  /** Takes a frozen message up; a change comes with the message that it changes. */
   function takeUp(row: BatchRow, now: number): Next {
     const batch: Batch = { ...row, unsure: row.unsure === 1 };
     if (batch.kind !== 'edit') return { status: 'batch', batch, lines: sizeOf.get(batch.id)!.n, original: null };
@@ -238,11 +238,11 @@ export function outboxTable(db: Database) {
     ...deadLetters(db),
     ...channelStates(db),
     ...edits.methods,
-    /** Makes due what a clock that was ahead put off: no line is held for so long. */
-    believe: (now: number) => void believe.run(now + LONGEST_HOLD_MS),
+    /** Makes due what is held for longer than any hold lasts: it was put off by a clock that was ahead. */
+    endLongHolds: (now: number) => void endHolds.run(now + LONGEST_HOLD_MS),
     /** Every channel that has something to send, whatever its state; before `sleepUntil` it has nothing yet. */
     heads: () => heads.all(),
-    /** Alerts of a channel that are to be told now, of those with this hold: the oldest of which follows the alert `after`. */
+    /** A page of a channel's due alerts with this hold, oldest first; it begins behind the alert `after`. */
     waiting: (channelId: string, hold: Hold | null, now: number, after: number, limit: number) =>
       due.page(channelId, hold, now, after, limit),
     /** Alerts as they are known now, in the order of the ids; what is forgotten is left out. */
@@ -262,8 +262,8 @@ export function outboxTable(db: Database) {
     /** The last attempt is known to have changed nothing at Discord. */
     notTaken: (batchId: number): void => unsynced(db, () => void certain.run(batchId)),
     /**
-     * Discord has it; without a word of that on the disk it would be repeated with the same nonce, or looked for. Tells
-     * whether its channel has more to be sent, now or later.
+     * Notes that Discord has the message; tells whether its channel has more to be sent, now or later. If the power
+     * fails before that is on the disk, the message is repeated with the same nonce, or looked for.
      */
     sent: (batchId: number, messageId: string | null, now: number): boolean =>
       unsynced(db, () => sent.immediate(batchId, messageId, now)),

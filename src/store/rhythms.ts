@@ -2,18 +2,18 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import { unsynced } from './database.ts';
 
 /**
- * Decisions that are counted in one go through the subscriptions: at least so many, at most so many, and between these
- * one for so many subscriptions, so that several of them share each page that they change.
+ * How many decisions are counted in one pass through the subscriptions: one for each SUBSCRIPTIONS_EACH of these, but
+ * no fewer and no more than so. Then several counts share each page of the file that they change.
  */
 const FEWEST = 2_000;
 const MOST = 20_000;
 const SUBSCRIPTIONS_EACH = 50;
-/** As many of them are counted at once. */
+/** How many of them are counted in one transaction. */
 const STEP = 1_000;
 /** Events closer together than this count as one movement where the average time between events is reckoned. */
 const MOMENT_MS = 10_000;
 
-/** What is to be counted: decisions up to `to`, without those of the subscriptions and decisions up to the latter two. */
+/** A pass: it counts the decisions up to `to` by subscription, and has come to the decision `id` of `subscription`. */
 interface Window {
   to: number;
   subscription: number;
@@ -27,9 +27,9 @@ interface Decision {
 }
 
 /**
- * How often the subscriptions' addresses move. An event each would write a page each: the decisions tell what came, and
- * are counted now and then, in the order of the subscriptions. How far that has come is kept with the counts, so nothing
- * is lost or counted twice however the process ends.
+ * How often the subscriptions' addresses move. To count each event at once would change a page of the file for each.
+ * Instead the decisions, which are stored anyway, are counted now and then, in the order of the subscriptions. How far
+ * that has come is kept with the counts, so nothing is lost or counted twice however the process ends.
  */
 export function rhythmsTable(db: Database) {
   const numberOf = db.prepare<[string], number>('SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?').pluck();
@@ -51,7 +51,7 @@ export function rhythmsTable(db: Database) {
        last_event_at = max(coalesce(last_event_at, 0), @at)
      WHERE subscription_id = @subscription`,
   );
-  /** The window's decisions in order, committed all: read once, because that takes as long as several steps. */
+  /** The pass's decisions in order, all of them committed: read once, because that takes as long as several steps. */
   let ordered: { from: number; to: number; decisions: Decision[] } | null = null;
 
   const counted = (): number => numberOf.get('counted-decisions') ?? 0;
@@ -64,7 +64,7 @@ export function rhythmsTable(db: Database) {
     ordered = null;
   }
 
-  /** Counts as many of the window's decisions. */
+  /** Counts `most` more decisions of a pass. */
   function step({ to, subscription, id }: Window, most: number): void {
     const from = counted();
     if (ordered?.from !== from || ordered.to !== to) ordered = { from, to, decisions: between.all(from, to) };
@@ -88,14 +88,14 @@ export function rhythmsTable(db: Database) {
     /** Tells that the caller's transaction made so many decisions; counts some when many are not yet counted. */
     decided(made: number): void {
       if (made === 0) return;
-      // This transaction may fail still: what it made waits.
+      // What this transaction made is left for later, because it may still fail.
       const to = latest.get()! - made;
       const from = counted();
       const window = open();
-      // The highest numbers are given again once their decisions were forgotten.
+      // Fewer than were counted: ids are given again after the decisions with the highest ones were forgotten.
       if (to < from) close(to);
       else if (window && to < window.to) keep({ ...window, to });
-      // No transaction within the caller's: each page would be copied in case it fails.
+      // Not as a transaction within the caller's: SQLite would copy each page that it changes.
       else if (window) step(window, Math.max(STEP, 2 * made));
       else if (to - from >= Math.min(MOST, Math.max(FEWEST, subscriptions.get()! / SUBSCRIPTIONS_EACH)))
         step({ to, subscription: 0, id: 0 }, Math.max(STEP, 2 * made));

@@ -49,7 +49,7 @@ export interface StoredTransfer extends Omit<SeenTransfer, 'transfer'> {
   data: string;
 }
 
-/** Everything that routing a batch of deliveries changes; committed as one. */
+/** Everything that routing some deliveries changes, in one commit. */
 export interface Routed {
   /** Inbox ids that are done. */
   done: number[];
@@ -98,8 +98,8 @@ export interface Answer {
 }
 
 /**
- * Subscriptions that one batch's new transfers reach: each takes look-ups, a decision and mostly an alert, while
- * deliveries wait to be stored. All servers may watch the same address.
+ * Subscriptions that the new transfers of one commit reach at the most. Each costs look-ups, a decision and mostly an
+ * alert, while deliveries wait to be stored; and every server may watch the same address.
  */
 const MOST_REACHED = 5_000;
 
@@ -122,7 +122,7 @@ export function routingTable(db: Database) {
     /** Everything that deciding about these deliveries needs; `now` matters for mutes and for what is recent. */
     read: (questions: Question[], now: number): Answer => read(questions, now),
     /**
-     * Commits a routed batch: events done, lines made, reasons recorded, all or nothing. Gives the channels in which
+     * Commits what was decided: events done, lines made, reasons recorded, all or nothing. Gives the channels in which
      * sent messages must change. If the power fails before it is on disk, so are the deliveries: they are routed again.
      */
     commit: (routed: Routed): string[] => unsynced(db, () => commit.immediate(routed)),
@@ -150,7 +150,7 @@ function reader(db: Database, guard: Guard) {
     'SELECT guild_id AS guildId, timezone FROM guilds WHERE guild_id = ?',
   );
 
-  /** Those of what was not seen before, from the first question on until they reach many; `answered`: so many questions. */
+  /** Transfers not seen before that somebody watches, until they reach too many; `answered`: of so many questions. */
   function sightings(questions: Question[], isKnown: (key: string) => boolean) {
     const byAddress = memo(watchersOf());
     const scopeOf = memo((guildId: string) => projectOf.get(guildId)?.id ?? OPERATOR_SCOPE);
