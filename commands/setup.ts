@@ -1,6 +1,6 @@
 import type { Command } from '../src/discord/command.ts';
-import { TARGET_TYPES } from './parts/channel.ts';
 import { define } from './parts/define.ts';
+import { TARGET_TYPES } from './parts/target.ts';
 import { check } from './setup/check.ts';
 import { forget, forgetButtons } from './setup/forget.ts';
 import { panelButtons } from './setup/panel.ts';

@@ -4,10 +4,10 @@ import type { Silence } from '../src/domain/silence.ts';
 import type { Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { ServerOverview } from '../src/store/figures.ts';
-import { hiddenFrom } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { refusedFor } from './parts/project.ts';
 import { ago, firstOf, fullAddress, note, prose } from './parts/reply.ts';
+import { hiddenFrom } from './parts/sight.ts';
 import { subscriptionsOf } from './parts/subscriptions.ts';
 
 /** Characters of a field, of which Discord takes 1,024, without its last line, which counts what is left out. */

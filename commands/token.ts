@@ -7,12 +7,12 @@ import { UserError } from '../src/errors.ts';
 import type { Language, Translate } from '../src/languages/index.ts';
 import { writeNumber } from '../src/languages/number.ts';
 import type { Token } from '../src/upstream/token.ts';
-import { checkTarget } from './parts/channel.ts';
 import { addressChoice, fitting } from './parts/choices.ts';
 import { define } from './parts/define.ts';
 import { explain, off } from './parts/failure.ts';
 import { fullAddress, linkButton, nameOf, note, press, row } from './parts/reply.ts';
 import { seenBy } from './parts/subscriptions.ts';
+import { checkTarget } from './parts/target.ts';
 import { watch } from './subscription/add.ts';
 import { choiceOf, imitationsAmong } from './subscription/tokens.ts';
 

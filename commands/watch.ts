@@ -12,11 +12,11 @@ import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { record } from './parts/audit.ts';
-import { checkTarget } from './parts/channel.ts';
 import { lookAlikeLines, lookAlikes } from './parts/look-alike.ts';
 import { receiverUrlOf } from './parts/project.ts';
 import { fullAddress, note, press, row } from './parts/reply.ts';
 import { subscriptionsOf } from './parts/subscriptions.ts';
+import { checkTarget } from './parts/target.ts';
 import { nextStep } from './subscription/add.ts';
 
 const NAME = 'Watch addresses in this message';

@@ -3,9 +3,9 @@ import type { ButtonUse, Command, CommandContext, CommandUse, MenuUse, Reply } f
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Story } from '../src/store/stories.ts';
-import { hiddenFrom } from './parts/channel.ts';
 import { define } from './parts/define.ts';
 import { note } from './parts/reply.ts';
+import { hiddenFrom } from './parts/sight.ts';
 import { inTurn } from './parts/turn.ts';
 import { tellStory } from './why/story.ts';
 

@@ -2,7 +2,7 @@ import type { CommandContext } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { differenceOf, endsOf } from '../../src/domain/guard.ts';
 import { inCode } from '../../src/domain/text.ts';
-import type { Asker } from './channel.ts';
+import type { Asker } from './sight.ts';
 import { visibleTo } from './subscriptions.ts';
 
 /** An address that the server named or watches. */

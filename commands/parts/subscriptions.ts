@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import type { Store } from '../../src/store/tables.ts';
-import { type Asker, hiddenFrom } from './channel.ts';
+import { type Asker, hiddenFrom } from './sight.ts';
 
 /** A server's question that is under way, and the one that follows it. */
 interface Asked {

@@ -4,8 +4,9 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { ServerOverview } from '../../src/store/figures.ts';
-import { ALERT_EXTRAS, type Answer, askAbout, isLocked, missingIn } from '../parts/channel.ts';
 import { firstOf } from '../parts/reply.ts';
+import { type Answer, askAbout } from '../parts/sight.ts';
+import { ALERT_EXTRAS, isLocked, missingIn } from '../parts/target.ts';
 import { nameOf } from '../subscription/find.ts';
 import { type Finding, fault, fine } from './finding.ts';
 

@@ -1,6 +1,6 @@
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
-import { hiddenFrom } from '../parts/channel.ts';
 import { note, press, row } from '../parts/reply.ts';
+import { hiddenFrom } from '../parts/sight.ts';
 import { subscriptionsOf } from '../parts/subscriptions.ts';
 import { checkChannels, checkRoles } from './check-channels.ts';
 import { checkProject } from './check-project.ts';

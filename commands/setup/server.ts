@@ -3,8 +3,8 @@ import { UserError } from '../../src/errors.ts';
 import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
 import type { ServerSettings } from '../../src/store/servers.ts';
 import { record } from '../parts/audit.ts';
-import { checkTarget } from '../parts/channel.ts';
 import { note } from '../parts/reply.ts';
+import { checkTarget } from '../parts/target.ts';
 
 /** The languages that can be chosen, each by its own name. */
 export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));

@@ -5,10 +5,11 @@ import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/doma
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../parts/audit.ts';
-import { checkTarget, isGone } from '../parts/channel.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { receiverUrlOf } from '../parts/project.ts';
 import { fullAddress, note, press, row } from '../parts/reply.ts';
+import { isGone } from '../parts/sight.ts';
+import { checkTarget } from '../parts/target.ts';
 import { addressLine, told } from './describe.ts';
 import { nameOf } from './find.ts';
 import { chosenBy } from './options.ts';

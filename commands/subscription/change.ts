@@ -4,8 +4,8 @@ import type { Choices, Filters, Subscription } from '../../src/domain/subscripti
 import { UserError } from '../../src/errors.ts';
 import type { SubscriptionChange } from '../../src/store/subscriptions.ts';
 import { record } from '../parts/audit.ts';
-import { checkTarget } from '../parts/channel.ts';
 import { note } from '../parts/reply.ts';
+import { checkTarget } from '../parts/target.ts';
 import { addressLine, told } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { chosenBy } from './options.ts';

@@ -3,8 +3,8 @@ import type { Button, CommandContext, CommandUse, Reply } from '../../src/discor
 import { checksumAddress } from '../../src/domain/address.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../parts/audit.ts';
-import { hiddenFrom } from '../parts/channel.ts';
 import { note, press, row } from '../parts/reply.ts';
+import { hiddenFrom } from '../parts/sight.ts';
 import { addressLine, describe } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { tokenBook } from './tokens.ts';

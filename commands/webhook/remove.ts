@@ -7,10 +7,10 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Notification, RemovalAnswer } from '../../src/upstream/notification.ts';
 import { record, takeUp } from '../parts/audit.ts';
-import { hiddenFrom } from '../parts/channel.ts';
 import { explain } from '../parts/failure.ts';
 import { pointsAt, projectOf } from '../parts/project.ts';
 import { firstOf, ID_LONGEST, note, press, quoted, row } from '../parts/reply.ts';
+import { hiddenFrom } from '../parts/sight.ts';
 import { type Pasted, readAddresses } from './addresses.ts';
 import { isWebhookId } from './name.ts';
 

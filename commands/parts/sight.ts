@@ -1,5 +1,4 @@
 import {
-  type APIInteractionDataResolvedChannel,
   ChannelType,
   DiscordAPIError,
   type Guild,
@@ -9,103 +8,11 @@ import {
   type PermissionsBitField,
   RESTJSONErrorCodes,
 } from 'discord.js';
-import type { ButtonUse, CommandContext, CommandUse, MenuUse, MessageUse } from '../../src/discord/command.ts';
+import type { CommandContext } from '../../src/discord/command.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
-import { UserError } from '../../src/errors.ts';
-import type { Translate } from '../../src/languages/index.ts';
 
-/** Where alerts can go. */
-export const TARGET_TYPES = [
-  ChannelType.GuildText,
-  ChannelType.GuildAnnouncement,
-  ChannelType.PublicThread,
-  ChannelType.PrivateThread,
-  ChannelType.AnnouncementThread,
-] as const;
-
-const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.GuildForum, ChannelType.GuildMedia];
-
-/**
- * Checks that alerts can go to a channel and that the person may see it; throws a {@link UserError} with the fix.
- * Discord is asked about channels of which the gateway does not tell, such as private threads without the bot.
- */
-export async function checkTarget(
-  ...[interaction, channelId, picked, t]: Parameters<typeof checkKnown>
-): Promise<void> {
-  checkKnown(interaction, channelId, picked, t);
-  const { guild } = interaction;
-  const known = guild?.channels.cache.get(channelId);
-  // A private thread that came with the command is in the library's cache, even if the bot is not in it.
-  if (!guild || !hasRoles(guild) || (known && known.type !== ChannelType.PrivateThread)) return;
-  const answer = await guild.channels.fetch(channelId, { force: true }).catch(readFailure);
-  if (answer === 'hidden') throw new UserError(t('channel.private', { channel: `<#${channelId}>` }));
-}
-
-/** The same by what is known, without asking Discord; what is not known does not count against a channel. */
-export function checkKnown(
-  interaction: CommandUse | ButtonUse | MenuUse | MessageUse,
-  channelId: string,
-  picked: APIInteractionDataResolvedChannel | GuildBasedChannel | null,
-  t: Translate,
-): void {
-  const known = interaction.client.channels.cache.get(channelId);
-  if (known && (known.isDMBased() || known.guildId !== interaction.guildId)) {
-    throw new UserError(t('channel.foreign'));
-  }
-  const type = known?.type ?? picked?.type;
-  if (type !== undefined && NO_MESSAGES.includes(type)) {
-    throw new UserError(t('channel.noMessages', { channel: `<#${channelId}>` }));
-  }
-  const { guild, member } = interaction;
-  if (isLocked(guild, known)) throw new UserError(t('channel.locked', { channel: `<#${channelId}>` }));
-  if (known && guild && member instanceof GuildMember && hasRoles(guild)) {
-    if (known.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === false) {
-      throw new UserError(t('channel.hidden'));
-    }
-  }
-  const own = channelId === interaction.channelId ? interaction.appPermissions : null;
-  const missing = missingIn(guild, channelId, own, t);
-  if (missing.length > 0) {
-    throw new UserError(
-      t('channel.cannotPost', { channel: `<#${channelId}>`, permissions: missing.join(`**${t('reply.comma')}**`) }),
-    );
-  }
-}
-
-/** What alerts need now and then: to attach a long digest's list, and to find a message whose answer got lost. */
-export const ALERT_EXTRAS = ['AttachFiles', 'ReadMessageHistory'] as const;
-
-/** The permissions that the bot is known to lack in a channel, of those that alerts and `more` need; by their names. */
-export function missingIn(
-  guild: Guild | null,
-  channelId: string,
-  own: Readonly<PermissionsBitField> | null,
-  t: Translate,
-  more: readonly (typeof ALERT_EXTRAS)[number][] = [],
-): string[] {
-  const channel = guild?.channels.cache.get(channelId);
-  // Some relays leave the bot's permissions out: none at all more likely means that they are not known.
-  const permissions = own && own.bitfield !== 0n ? own : ownPermissions(guild, channel);
-  if (!permissions) return [];
-  const send = channel?.isThread() ? ('SendMessagesInThreads' as const) : ('SendMessages' as const);
-  return (['ViewChannel', send, 'EmbedLinks', ...more] as const)
-    .filter((name) => !permissions.has(PermissionFlagsBits[name]))
-    .map((name) => t(`channel.permission.${name}`));
-}
-
-function ownPermissions(guild: Guild | null, channel: GuildBasedChannel | undefined) {
-  const me = guild?.members.me;
-  if (!guild || !channel || !me || !hasRoles(guild) || me.permissions.bitfield === 0n) return null;
-  return channel.permissionsFor(me);
-}
-
-/** Whether a thread is known to be locked for the bot: then only who manages threads may write there. */
-export function isLocked(guild: Guild | null, channel: GuildBasedChannel | undefined): boolean {
-  if (!channel?.isThread() || !channel.locked) return false;
-  return ownPermissions(guild, channel)?.has(PermissionFlagsBits.ManageThreads) === false;
-}
-
-const hasRoles = (guild: Guild) => guild.roles.cache.has(guild.id);
+/** Whether the gateway has told of a guild's roles, without which no permission can be worked out. */
+export const hasRoles = (guild: Guild) => guild.roles.cache.has(guild.id);
 
 /** What Discord says of a channel; undefined when it did not say. */
 export type Answer = GuildBasedChannel | 'gone' | 'hidden' | undefined;
@@ -166,7 +73,8 @@ export async function askAbout(guild: Guild, ids: readonly string[], now: number
   return new Map(ids.map((id) => [id, known(id)]));
 }
 
-function readFailure(error: unknown): 'gone' | 'hidden' | null {
+/** What a refusal of Discord's says of a channel; null when it says nothing of it. */
+export function readFailure(error: unknown): 'gone' | 'hidden' | null {
   if (!(error instanceof DiscordAPIError)) return null;
   if (error.code === RESTJSONErrorCodes.UnknownChannel) return 'gone';
   return error.code === RESTJSONErrorCodes.MissingAccess ? 'hidden' : null;
