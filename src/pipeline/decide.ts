@@ -33,7 +33,7 @@ export function understand(row: InboxRow): Delivered {
   return { row, event, keys: { transfer: key, delivery: deliveryKey(key, event) } };
 }
 
-/** A batch that changes nothing. */
+/** What is stored when nothing was decided. */
 export const nothing = (now: number): Routed => ({
   done: [],
   transfers: [],

@@ -3,8 +3,8 @@ import type { InboxRow } from '../store/inbox.ts';
 import { type DecideOptions, type Delivered, decide, nothing, understand } from './decide.ts';
 import { createFront } from './front.ts';
 
-/** Deliveries that share a commit: with more, each costs the disk less, but the event loop is kept for longer at a time. */
-const BATCH = 400;
+/** Deliveries that share a commit at the most: with more each costs the disk less, but holds the event loop for longer. */
+const MOST_IN_COMMIT = 400;
 /** Pause after a failure that may pass: a locked file, a full disk. */
 const PAUSE_MS = 500;
 
@@ -16,7 +16,7 @@ export interface RouterOptions extends DecideOptions {
   onLines(channels: string[], events: number): void;
 }
 
-/** Turns stored deliveries into lines for channels, in the order in which they came, one transaction for each batch. */
+/** Turns stored deliveries into lines for channels, in the order in which they came, some of them in each commit. */
 export function startRouter(options: RouterOptions) {
   const { store, log, now, outcome, onRouted, onLines } = options;
   const front = createFront(store, understand);
@@ -31,7 +31,7 @@ export function startRouter(options: RouterOptions) {
     while (wanted && !closing) {
       wanted = false;
       try {
-        const items = await front.next(BATCH);
+        const items = await front.next(MOST_IN_COMMIT);
         const oldest = items[0]?.row.id;
         if (oldest === undefined || (oldest === unanswered && outcome(oldest) === undefined)) continue;
         if ((await routeItems(items)) > 0) wanted = true;
@@ -72,7 +72,7 @@ export function startRouter(options: RouterOptions) {
         routed.alerts.map(({ channelId }) => channelId),
         ids.length,
       );
-    front.prepare(ids.length, BATCH);
+    front.prepare(ids.length, MOST_IN_COMMIT);
     const edited = await committing;
     if (edited.length > 0) onLines(edited, 0);
     done(ids, routed.quarantined.length);
