@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import { parseEvent } from '../domain/event.ts';
-import { judge, type Receipt } from '../domain/identity.ts';
+import { judge, type Receipt, type SeenTransfer, type Verdict } from '../domain/identity.ts';
 import type { Mark } from '../domain/mark.ts';
 import { matchTransfer } from '../domain/match.ts';
 import { dueOf } from '../domain/rhythm.ts';
 import type { Watcher } from '../domain/subscription.ts';
-import { deliveryKey, transferKey } from '../domain/transfer.ts';
+import { deliveryKey, type Transfer, transferKey } from '../domain/transfer.ts';
 import type { InboxRow } from '../store/inbox.ts';
 import type { NewAlert, Routed, Sighting } from '../store/routing.ts';
 import { type Item, type Known, lookUp, type Sources } from './known.ts';
@@ -90,48 +90,53 @@ export async function decide(items: Delivered[], options: DecideOptions): Promis
   return routed;
 }
 
+/** Decides about one delivery, and notes what it changes. */
 function routeEvent(
-  { row, event, keys }: Item,
+  item: Item,
   receipt: Receipt,
   known: Known,
   routed: Routed,
   changed: { transfers: Set<string>; deliveries: Set<string>; lines: Set<string> },
 ): void {
+  const { row, event, keys } = item;
   const seen = known.transfers.get(keys.transfer);
   const { verdict, delivery } = judge(known.deliveries.get(keys.delivery), seen !== undefined, keys, receipt);
   const sighting = seen ? undefined : known.sightings.get(keys.transfer);
   // Before anything is noted, because this may fail.
-  if (sighting) tell(sighting, { row, event, keys }, known, routed);
-  const { projectId, addressType, direction } = event;
+  if (sighting) tell(sighting, item, known, routed);
+  const { transfer, projectId, addressType, direction } = event;
   known.deliveries.set(keys.delivery, { ...delivery, projectId, addressType, direction, lastAt: row.receivedAt });
   changed.deliveries.add(keys.delivery);
   changed.transfers.add(keys.transfer);
-
-  const { transfer } = event;
-  if (!seen) {
-    known.transfers.set(keys.transfer, {
-      key: keys.transfer,
-      scope: row.scope,
-      seenAt: row.receivedAt,
-      count: 1,
-      bodies: 1,
-      reorganised: false,
-      transfer,
-    });
+  if (seen) {
+    const after = seenAgain(seen, transfer, verdict, delivery.count);
+    known.transfers.set(keys.transfer, after);
+    const isMoved = after.transfer.left !== seen.transfer.left;
+    if (isMoved || after.count > seen.count) changed.lines.add(keys.transfer);
     return;
   }
-  const { blockHash, blockNumber } = seen.transfer;
-  const { left = [] } = seen.transfer;
+  known.transfers.set(keys.transfer, {
+    key: keys.transfer,
+    scope: row.scope,
+    seenAt: row.receivedAt,
+    count: 1,
+    bodies: 1,
+    reorganised: false,
+    transfer,
+  });
+}
+
+/** What is known of a transfer after another body told of it, which may name another block. */
+function seenAgain(seen: SeenTransfer, transfer: Transfer, verdict: Verdict, count: number): SeenTransfer {
+  const { blockHash, blockNumber, left = [] } = seen.transfer;
   // A repeat names the block of its first time, which the chain may have left since. So may a twin of such a repeat.
   const named = verdict === 'twin' && transfer.blockHash !== blockHash ? transfer.blockHash : null;
   const placed = named !== null && !left.includes(named);
   const moved = placed && blockHash !== null;
-  const count = Math.max(seen.count, delivery.count);
-  if (moved || count > seen.count) changed.lines.add(keys.transfer);
-  known.transfers.set(keys.transfer, {
+  return {
     ...seen,
     bodies: seen.bodies + 1,
-    count,
+    count: Math.max(seen.count, count),
     reorganised: seen.reorganised || moved,
     transfer: placed
       ? {
@@ -141,7 +146,7 @@ function routeEvent(
           ...(moved && { left: [...left, blockHash].slice(-LEFT_MOST) }),
         }
       : seen.transfer,
-  });
+  };
 }
 
 /** One line for each channel in which a subscription matches, and a recorded reason for every one that does not. */
