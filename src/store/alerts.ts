@@ -60,6 +60,7 @@ const UNNAMED = { label: null, mention: null, mentionMinimum: null, mentionCoold
  * have counted another equal transfer, of which the line would then never tell. With `waiting` they must also wait still.
  */
 export function renderedCheck(db: Database) {
+  // With 1 only alerts that wait hold, with 0 all do.
   const holding = db.prepare<[string, 0 | 1], { n: number }>(
     `SELECT count(*) AS n FROM json_each(?) told CROSS JOIN alerts a ON a.id = told.value ->> 'id'
        JOIN transfers t ON t.id = a.transfer_id

@@ -34,6 +34,7 @@ export function editTables(db: Database) {
     `SELECT id FROM batches WHERE reference = ? AND kind = 'edit' AND state = 'frozen' AND attempts = 0
        AND reason IN ('change', ?)`,
   );
+  // The messages that tell of a transfer.
   const telling = db.prepare<[number], Message>(
     `SELECT DISTINCT b.channel_id AS channelId, b.reference
      FROM alerts a JOIN batches b ON b.id = a.batch_id
@@ -42,6 +43,7 @@ export function editTables(db: Database) {
   const isSent = db.prepare<[string], 1>(
     "SELECT 1 FROM batches WHERE reference = ? AND kind = 'create' AND state = 'sent'",
   );
+  // The latest message of a transaction in a channel: sent lately, with embeds, and never refused a change.
   const joinable = db.prepare<[string, string, string, number], Omit<Joinable, 'alerts'>>(
     `SELECT b.id, b.reference, b.message_id AS messageId
      FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
@@ -77,8 +79,10 @@ export function editTables(db: Database) {
     for (const alert of alerts) assign.run(to.id, alert.id);
     return id;
   });
+  /** An edit `e`, the message `o` that it changes, and the alerts `a` that this has told. */
   const MESSAGE = `batches e JOIN batches o ON o.reference = e.reference AND o.kind IN ('create', 'digest')
     JOIN alerts a ON a.batch_id = o.id AND a.state = 'sent'`;
+  // One dead letter stands for the whole message, under its first alert.
   const bury = db.prepare<[string, number, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
      SELECT min(a.id), e.channel_id, o.payload, ?, ? FROM ${MESSAGE} WHERE e.id = ? AND e.reason = 'change' GROUP BY e.id`,

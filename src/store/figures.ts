@@ -77,7 +77,7 @@ export function figuresTable(db: Database) {
       paused: number;
     }
   >(
-    // Read by what is begun, not by its age through all that was ever sent.
+    // `begun` is kept as a table of its own, or the oldest would be looked for through all that was ever sent.
     `WITH begun AS MATERIALIZED (SELECT b.id, b.kind, b.frozen_at, coalesce(c.state, 'ready') = 'ready' AS ready
        FROM batches b LEFT JOIN channels c USING (channel_id) WHERE b.state = 'frozen'),
        stopped AS MATERIALIZED (SELECT state ${STOPPED})
@@ -106,7 +106,8 @@ export function figuresTable(db: Database) {
   const lastEvent = db.prepare<[string], { at: number | null }>(
     'SELECT max(last_event_at) AS at FROM subscriptions JOIN rhythms ON subscription_id = id WHERE guild_id = ?',
   );
-  // By channel and message: a month's alerts are many more than what waits.
+  // Alerts that wait, and those in messages that are begun, an edit's with the message that it changes. By channel and
+  // message, because a month's alerts are many more than what waits.
   const waiting = db.prepare<{ guildId: string }, { waiting: number; held: number }>(
     `SELECT count(*) AS waiting, count(hold) AS held FROM (
        SELECT a.hold FROM channels c CROSS JOIN alerts a ON a.channel_id = c.channel_id

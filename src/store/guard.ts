@@ -72,6 +72,7 @@ export function guardTables(db: Database) {
     'SELECT token FROM catalog WHERE skeleton = ? AND cataloged = 1 LIMIT 5',
   );
   const native = db.prepare<[], { value: string }>("SELECT value FROM meta WHERE key = 'native-symbol'");
+  /** Addresses of a guild that begin and end with the same digits; a range for the index, then the end. */
   const within = '= ? AND address BETWEEN ? AND ? AND substr(address, -4) = ?';
   const labelled = db.prepare<[string, string, string, string], { address: AddressText; label: string }>(
     `SELECT address, name AS label FROM labels WHERE guild_id ${within} LIMIT 20`,
@@ -84,6 +85,7 @@ export function guardTables(db: Database) {
      WHERE guild_id = ? AND address = ? AND ends = ? AND seen_at > ? LIMIT 5`,
   );
   const highest = db.prepare<[number], number | null>('SELECT max(block) FROM heads WHERE scope = ?').pluck();
+  // The first two samples that were beyond the block.
   const later = db.prepare<[number, number, number], { at: number }>(
     'SELECT at FROM heads WHERE scope = ? AND block > ? AND at > ? ORDER BY block LIMIT 2',
   );

@@ -57,6 +57,7 @@ const UNDISTURBED = {
 
 /** Questions about what was seen; only reads, so that it can have a connection of its own. */
 export function ledgerTable(db: Database) {
+  // The tokens of a guild's latest decisions, the most frequent first; the native coin is one of its own.
   const seenTokens = db.prepare<
     [string, number],
     { token: AddressText | null; kind: string; symbol: string | null; type: string | null; cataloged: 0 | 1 | null }
@@ -76,6 +77,7 @@ export function ledgerTable(db: Database) {
   const latest = db.prepare<[number, number, number], { seenAt: number; data: string }>(
     'SELECT seen_at AS seenAt, data FROM transfers WHERE scope = ? AND seen_at >= ? ORDER BY seen_at DESC LIMIT ?',
   );
+  // The latest messages with lines that show one of the addresses, found by the guild's channels.
   const showing = db.prepare<{ guildId: string; addresses: string; since: number; limit: number }, Message>(
     `WITH named (address) AS (SELECT value FROM json_each(@addresses))
      SELECT DISTINCT b.channel_id AS channelId, b.reference

@@ -94,6 +94,7 @@ export function outboxTable(db: Database) {
   const endHolds = db.prepare<[number]>(
     "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ?",
   );
+  // A frozen message can be sent at once, an alert when it is due.
   const heads = db.prepare<[], ChannelHead & { sleepUntil: number }>(
     `SELECT c.channel_id AS channelId, guild_id AS guildId, state, c.due_at AS dueAt, attempts, since,
        min(w.due_at) AS sleepUntil
@@ -105,11 +106,13 @@ export function outboxTable(db: Database) {
     `SELECT channel_id AS channelId, guild_id AS guildId, state, due_at AS dueAt, attempts, since FROM channels
      WHERE channel_id = ?`,
   );
-  // What was rendered already comes before a change, which says all that is known by then.
+  // What goes out before new lines: the oldest message that was rendered already, else a change where one may be made
+  // now (it says all that is known by then); never a label.
   const frozen = db.prepare<[string, 0 | 1], BatchRow>(
     `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason IS NOT 'label'
        AND NOT (? AND reason IS 'change') ORDER BY reason IS 'change', id LIMIT 1`,
   );
+  // What goes out when there are no new lines: changes first, then labels.
   const changed = db.prepare<[string], BatchRow>(
     `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason IN ('change', 'label')
      ORDER BY reason, id LIMIT 1`,
@@ -126,6 +129,7 @@ export function outboxTable(db: Database) {
   );
   const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
   const mentioned = db.prepare<[number, number]>('UPDATE subscriptions SET mentioned_at = ? WHERE id = ?');
+  // A message that is given up mentions nobody: the cool-down that it began is over.
   const unmention = db.prepare<[number]>(
     `UPDATE subscriptions SET mentioned_at = NULL
      FROM (SELECT guild_id, channel_id, frozen_at FROM batches JOIN channels USING (channel_id) WHERE id = ?) told
@@ -162,6 +166,7 @@ export function outboxTable(db: Database) {
   const killWaiting = db.prepare<[string, number]>(
     `UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
   );
+  // By the oldest of its alerts, or by its own age where it has none.
   const oldFrozen = db.prepare<[string, number], { id: number }>(
     `SELECT id FROM batches b WHERE channel_id = ? AND state = 'frozen'
        AND coalesce((SELECT min(${SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < ?`,
