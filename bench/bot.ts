@@ -7,9 +7,8 @@ import Database from 'better-sqlite3';
 import { request } from 'undici';
 import packageJson from '../package.json' with { type: 'json' };
 import { openDatabase } from '../src/store/database.ts';
+import { TOKEN } from './children.ts';
 import { addressOf } from './event.ts';
-
-const TOKEN = 'path-token-of-the-bench';
 
 /** The bot as a process of its own, with a database that was filled before. */
 export interface Bot {

@@ -14,6 +14,9 @@ export interface Measured<T> {
   stop(): Promise<void>;
 }
 
+/** The path token of every receiver that is measured. */
+export const TOKEN = 'path-token-of-the-bench';
+
 /** A folder for what a measurement writes. */
 export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'bench-'));
 

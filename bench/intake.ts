@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
-import { newFolder, slowSync, start } from './children.ts';
+import { newFolder, slowSync, start, TOKEN } from './children.ts';
 import { type Load, loader, postTo } from './load.ts';
-import { TOKEN } from './servers.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 const SECONDS = 2;

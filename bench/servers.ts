@@ -8,14 +8,12 @@ import { readConfig } from '../src/config.ts';
 import { createIntake } from '../src/receiver/intake.ts';
 import { createReceiver } from '../src/receiver/server.ts';
 import { openStore } from '../src/store/client.ts';
-import { serve } from './children.ts';
+import { serve, TOKEN } from './children.ts';
 
 /**
  * One server of the intake measurement, as a process of its own: `receiver` (ours, everything up to the 200), `bare` (a
  * Fastify that parses the body and answers), `append` (appends to a file, syncs, answers).
  */
-
-export const TOKEN = 'path-token-of-the-bench';
 
 async function receiver(folder: string): Promise<string> {
   const { store } = await openStore(join(folder, 'bench.sqlite'));

@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { fill, startBot, threadsOf, wait } from './bot.ts';
-import { newFolder, start } from './children.ts';
+import { newFolder, start, TOKEN } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
-import { TOKEN } from './servers.ts';
 import { hold } from './steady.ts';
 import { startStub } from './stub.ts';
 import { type Row, report, short } from './table.ts';

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { freePort, installed, installPackages, type Peer, startProgram, unpackDebian } from './program.ts';
+import { freePorts } from '../../sandbox/ports.ts';
+import { installed, installPackages, type Peer, startProgram, unpackDebian } from './program.ts';
 
 const VERSION = '6.7.0';
 const DEPENDENCIES = { bullmq: VERSION, ioredis: '6.0.0' };
@@ -44,7 +45,7 @@ export const bullMq: Peer = {
     await installRedis();
   },
   async start(folder, apiUrl) {
-    const [modules, system, port] = [await installBullMq(), await installRedis(), await freePort()];
+    const [modules, system, [port]] = [await installBullMq(), await installRedis(), await freePorts(1)];
     const libraries = join(system, 'usr/lib');
     const env = {
       LD_LIBRARY_PATH: readdirSync(libraries)

@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePorts } from '../../sandbox/ports.ts';
 import { wait } from '../bot.ts';
 import { newFolder } from '../children.ts';
-import { freePort, installed, installPackages, type Peer, startProgram } from './program.ts';
+import { installed, installPackages, type Peer, startProgram } from './program.ts';
 
 const VERSION = '2.40.7';
 /** Newer ones of this dependency of a dependency ask for a package that cannot be had everywhere. */
@@ -105,7 +106,7 @@ export const n8n: Peer = {
   install: async () => void (await install()),
   async start(folder, apiUrl) {
     const script = join(await install(), 'node_modules/n8n/bin/n8n');
-    const [port, broker] = [await freePort(), await freePort()];
+    const [port, broker] = await freePorts(2);
     const env = {
       N8N_USER_FOLDER: folder,
       N8N_LISTEN_ADDRESS: '127.0.0.1',

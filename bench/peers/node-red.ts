@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, installed, installPackages, type Peer, startProgram } from './program.ts';
+import { freePorts } from '../../sandbox/ports.ts';
+import { installed, installPackages, type Peer, startProgram } from './program.ts';
 
 const VERSION = '5.0.7';
 
@@ -32,7 +33,7 @@ export const nodeRed: Peer = {
   patienceMs: 10_000,
   install: async () => void (await install()),
   async start(folder, apiUrl) {
-    const port = await freePort();
+    const [port] = await freePorts(1);
     const settings = {
       flowFile: 'flows.json',
       credentialSecret: false,
