@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
-import type { Clock } from './domain/clock.ts';
+import { type Clock, DAY, HOUR, MINUTE } from './domain/clock.ts';
 import { eraseBegun, eraseRemoved } from './store/erase.ts';
 import type { Position } from './store/pruning.ts';
 import type { Store } from './store/tables.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const MEMORY_MS = 30 * 24 * HOUR;
+/** What was seen is remembered for this long. */
+const MEMORY_MS = 30 * DAY;
 
 /** Looks each minute, and forgets each hour what is old; gives how to stop. */
 export function startUpkeep(

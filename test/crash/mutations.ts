@@ -197,8 +197,8 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'what was seen is forgotten after a day',
-    file: 'src/app.ts',
-    changes: [['const MEMORY_MS = 30 * 24 * HOUR;', 'const MEMORY_MS = 24 * HOUR;']],
+    file: 'src/upkeep.ts',
+    changes: [['const MEMORY_MS = 30 * DAY;', 'const MEMORY_MS = DAY;']],
     tests: ['test/lifecycle/memory.test.ts'],
   },
 ];
