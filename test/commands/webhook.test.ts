@@ -261,6 +261,7 @@ describe('/webhook remove', () => {
   it.each(wrong)('explains: %s', async (_name, given, sentence) => {
     const asked = await remove(A);
     removal = given;
+    if (given === null) world.parts.projects = world.openProjects(upstream.url, 7, 50);
     const done = await world.press(asked, 'webhook:confirm');
     expect(textOf(done)).toMatch(/Not removed/);
     expect(textOf(done)).toMatch(sentence);
