@@ -21,6 +21,9 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: 'forks',
+    // V8 of Node 24 sometimes aborts ("jit_page.has_value()") when it compiles the calls from undici's WASM into
+    // JavaScript, which it does after a thousand of them; `npm start` has the same option.
+    execArgv: ['--wasm-wrapper-tiering-budget=2000000000'],
     // Every processor: most tests wait for processes, disks and clocks of their own.
     maxWorkers: '100%',
     sequence: { sequencer: LongestFirst },
