@@ -1,5 +1,5 @@
 import { ChannelType } from 'discord.js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   A,
   B,
@@ -259,6 +259,19 @@ describe('/subscription test', () => {
     expect(message!.message.embeds[0]!.title).toMatch(/^🧪 SAMPLE · 📥 Incoming/);
     expect(JSON.stringify(message!.message)).toContain(A);
     expect(message!.message.mention_roles).toEqual([]);
+  });
+
+  it('posts once when Discord does not answer in time', async () => {
+    const { id } = await world.subscribe({ channelId: harbor.general });
+    const hang = { fault: { kind: 'hang' as const, done: true }, method: 'POST', channelId: harbor.general, times: 1 };
+    const fault = world.discord.fault(hang);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const answer = world.use('subscription test', { subscription: String(id) });
+    await world.discord.until(() => fault.hits > 0);
+    vi.advanceTimersByTime(15_000);
+    expect(textOf(await answer)).toContain('Sample sent');
+    expect(world.discord.messages(harbor.general)).toHaveLength(1);
   });
 
   it('explains what Discord refuses', async () => {
