@@ -107,7 +107,8 @@ export function createReceiver(options: ReceiverOptions) {
       stopDeadline();
       intake.end(ticket, response.writableFinished && response.statusCode === 200 ? now() : null);
     });
-    if (request.headers.expect !== undefined) response.writeContinue();
+    // A sender that speaks HTTP/1.0 would take this for the answer.
+    if (request.headers.expect !== undefined && request.raw.httpVersion !== '1.0') response.writeContinue();
     done();
   }
 

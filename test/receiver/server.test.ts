@@ -144,6 +144,14 @@ describe('a sender that asks before it sends the body', () => {
     expect(await firstLine(socket)).toBe('HTTP/1.1 200 OK');
     expect(await receiver.stored()).toEqual([[0, '{}']]);
   });
+
+  it('and speaks HTTP/1.0 hears the answer alone, which it would take the word to go on for', async () => {
+    const receiver = await startReceiver();
+    const socket = await receiver.open();
+    socket.write(`${head(2, undefined, ASKING).replace('HTTP/1.1', 'HTTP/1.0')}{}`);
+    expect(await firstLine(socket)).toBe('HTTP/1.1 200 OK');
+    expect(await receiver.stored()).toEqual([[0, '{}']]);
+  });
 });
 
 describe('the source behind a proxy', () => {
