@@ -195,12 +195,16 @@ function halfProject(values: Environment): string[] {
   return missing.map((key) => `${key}: missing; the three NOTIFICATION_ project values go together, all or none`);
 }
 
+/** Whether a host stands for all addresses of this machine, that of the other host among them. */
+const includes = (host: string, other: string) => host === '::' || (host === '0.0.0.0' && !other.includes(':'));
+
 /** The receiver and the operator's server cannot share a port; with 0 each gets a free one. */
 function onePort(environment: Environment): string[] {
   const places = schema.pick({ HOST: true, PORT: true, OPS_HOST: true, OPS_PORT: true }).safeParse(environment);
   if (!places.success) return [];
   const { HOST, PORT, OPS_HOST, OPS_PORT } = places.data;
-  if (PORT === 0 || PORT !== OPS_PORT || HOST !== OPS_HOST) return [];
+  const isOne = HOST === OPS_HOST || includes(HOST, OPS_HOST) || includes(OPS_HOST, HOST);
+  if (PORT === 0 || PORT !== OPS_PORT || !isOne) return [];
   return [`OPS_PORT: ${OPS_PORT} is the receiver's PORT as well; set another one`];
 }
 

@@ -115,8 +115,13 @@ describe('a wrong environment', () => {
 
   it('has one port for both listeners', () => {
     expect(faults({ DISCORD_TOKEN: 't', PORT: '9464' })).toContain('- OPS_PORT: 9464 is the receiver');
+    for (const all of [{ HOST: '0.0.0.0' }, { HOST: '::' }, { OPS_HOST: '0.0.0.0' }]) {
+      expect(faults({ DISCORD_TOKEN: 't', PORT: '9464', ...all })).toContain('- OPS_PORT: 9464 is the receiver');
+    }
     const elsewhere = { DISCORD_TOKEN: 't', PORT: '9464', HOST: '10.0.0.1' };
-    for (const environment of [elsewhere, { DISCORD_TOKEN: 't', PORT: '0', OPS_PORT: '0' }]) readConfig(environment);
+    const otherFamily = { ...elsewhere, HOST: '0.0.0.0', OPS_HOST: '::1' };
+    for (const environment of [elsewhere, otherFamily, { DISCORD_TOKEN: 't', PORT: '0', OPS_PORT: '0' }])
+      readConfig(environment);
   });
 
   it.each(['10.0.0.0/33', '10.0.0.0/x', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', 'fe80::1%eth0/64x', '/8'])(
