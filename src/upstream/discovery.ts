@@ -114,11 +114,17 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
     let complete = !isMissing(zero!, [...BEYOND, 'broken']) && !isMissing(one!, BEYOND);
     for (let next = 2; more && (total === null || rows.size < total); next++) {
       const page = next < MAX_PAGES ? readPage(await askPage(query, next), query.category) : null;
-      if (!page || 'status' in page) complete = false;
-      if (!page || 'status' in page) break;
+      if (!page || 'status' in page) {
+        // Where the last page is full, some services refuse the next.
+        complete &&= page?.status === 'rejected' && total === null;
+        break;
+      }
       more = take(page) && page.rows.length === full;
     }
     if (characters > MOST_CHARACTERS) complete = false;
+    // The page that did not come may be the one that has rows.
+    const failed = [zero!, one!].find((page): page is Failure => 'status' in page);
+    if (rows.size === 0 && !complete && failed) return failed;
     return { status: 'ok', rows: [...rows.values()].flatMap((row) => toRow(row) ?? []), complete };
   }
 

@@ -20,7 +20,9 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Keys under which lists are found; `result` and `data` may themselves wrap one. */
-const LISTS = ['result', 'rows', 'data', 'items', 'results', 'categories', 'availableCategories'];
+const LISTS = ['result', 'rows', 'data', 'items', 'results'];
+/** Those of categories. Where rows are asked for, a list of categories only says that there is no such one. */
+const CATEGORY_LISTS = ['availableCategories', 'categories', ...LISTS.toReversed()];
 
 /** The keys of the categories in an answer; empty when there are none to be found. */
 export function readCategories(json: unknown): string[] {
@@ -46,7 +48,7 @@ function findList(json: unknown, category: string | null, depth = 0): unknown[] 
   if (Array.isArray(json)) return json;
   if (!isFields(json) || depth > DEEPEST) return null;
   // A category may be called like an envelope: looked into twice at each depth, that would never end.
-  const keys = category === null ? LISTS.toReversed() : new Set([category, ...LISTS]);
+  const keys = category === null ? CATEGORY_LISTS : new Set([category, ...LISTS]);
   for (const key of keys) {
     const found = Object.hasOwn(json, key) ? findList(json[key], category, depth + 1) : null;
     if (found) return found;

@@ -169,6 +169,29 @@ describe('rows', () => {
     expect(await client().rows(query)).toMatchObject({ status: 'ok', complete: false });
   });
 
+  it.each([0, 1])('gives the failure where page %i does not come and the other one is empty', async (missing) => {
+    upstream.set(({ url }) => {
+      const page = Number(new URL(url, upstream.url).searchParams.get('page'));
+      return page === missing ? { status: 429, body: {} } : { body: [] };
+    });
+    expect(await client().rows(query)).toEqual({ status: 'limited' });
+  });
+
+  it.each([0, 1])('is complete where the page after the last full one is refused, from %i', async (base) => {
+    upstream.set(({ url }) => {
+      const page = Number(new URL(url, upstream.url).searchParams.get('page')) - base;
+      return page === 0 || page === 1 ? { body: rows(page * 50, page * 50 + 50) } : { status: 404, body: {} };
+    });
+    const answer = await client().rows(query);
+    expect(answer).toMatchObject({ status: 'ok', complete: true });
+    expect((answer as { rows?: unknown[] }).rows).toHaveLength(100);
+  });
+
+  it('takes no list of categories for rows', async () => {
+    upstream.set(() => ({ body: { error: { message: 'no such category' }, availableCategories: ['wallets'] } }));
+    expect(await client().rows(query)).toEqual({ status: 'unreadable' });
+  });
+
   it('leaves out placeholders and makes values texts', async () => {
     upstream.set(() => ({
       body: [
