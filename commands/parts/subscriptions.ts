@@ -1,5 +1,6 @@
 import type { CommandContext } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import type { Store } from '../../src/store/tables.ts';
 import { type Asker, hiddenFrom } from './sight.ts';
 
@@ -45,6 +46,11 @@ export async function seenBy(
     visible: all.filter(({ channelId }) => !hidden.has(channelId)),
     unseen: all.filter(({ channelId }) => hidden.has(channelId)),
   };
+}
+
+/** How many subscriptions were left out because the person does not see their channels; null for none. */
+export function unseenLine({ length: count }: readonly Subscription[], t: Translate): string | null {
+  return count === 0 ? null : t('subscription.unseen', { count });
 }
 
 /** The server's subscriptions in channels that this person is known to see. */

@@ -9,7 +9,7 @@ import { record, takeUp } from '../parts/audit.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { firstOf, note, press, row } from '../parts/reply.ts';
 import { hiddenFrom } from '../parts/sight.ts';
-import { subscriptionsOf, visibleTo } from '../parts/subscriptions.ts';
+import { seenBy, subscriptionsOf, unseenLine } from '../parts/subscriptions.ts';
 import { inTurn } from '../parts/turn.ts';
 import { differing, writeFile } from './file.ts';
 import { nameOf } from './find.ts';
@@ -31,17 +31,19 @@ const KEPT = 10;
 /** What waits for its confirmation; kept in the audit log, so that it outlives a restart. */
 type Wish = Pick<Plan, 'added' | 'changed' | 'labels'>;
 
-/** `/subscription export`: every subscription and the address book, as a file. */
+/** `/subscription export`: every subscription that the person sees and the address book, as a file. */
 export async function exportFile(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { store, now, t } = context;
-  const subscriptions = await visibleTo(interaction, context);
+  const { visible: subscriptions, unseen } = await seenBy(interaction, context);
+  const left = unseenLine(unseen, t);
   const labels = await store.labels.list(interaction.guildId);
-  if (subscriptions.length + labels.length === 0) throw new UserError(t('subscription.export.nothing'));
+  if (subscriptions.length + labels.length === 0) throw new UserError(left ?? t('subscription.export.nothing'));
   const data = await inTurn(interaction.guildId, () => writeFile(subscriptions, labels, now()), 'file');
   return {
     ...note('info', t('subscription.export.title'), [
       t('subscription.export.subscriptions', { count: subscriptions.length }),
       t('subscription.export.labels', { count: labels.length }),
+      left,
       t('subscription.export.next'),
     ]),
     files: [{ name: 'ledgerbell-subscriptions.csv', data }],

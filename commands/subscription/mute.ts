@@ -5,7 +5,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../parts/audit.ts';
 import { moment, note } from '../parts/reply.ts';
-import { subscriptionsOf } from '../parts/subscriptions.ts';
+import { seenBy, unseenLine } from '../parts/subscriptions.ts';
 import { save } from './change.ts';
 import { addressLine, silentLine } from './describe.ts';
 import { named, nameOf } from './find.ts';
@@ -39,18 +39,24 @@ export async function mute(interaction: CommandUse, context: CommandContext): Pr
   return note('good', title, [addressLine(after.address, context), ...lines]);
 }
 
+/** All that the person sees. */
 async function muteAll(interaction: CommandUse, context: CommandContext, until: number | null): Promise<Reply> {
   const { store, t } = context;
-  const count = await store.subscriptions.muteAll(interaction.guildId, until);
-  if (count === 0) throw new UserError(t('subscription.mute.nothing'));
-  await record(interaction, context, 'subscription.mute', { all: true, until });
-  if (until !== null) return note('good', t('subscription.mute.titleAll', { count }), [lasting(until, t)]);
-  const stay = await mutedTokens(interaction.guildId, context, await tokenBook(interaction.guildId, context));
+  const { guildId } = interaction;
+  const { visible, unseen } = await seenBy(interaction, context);
+  const left = unseenLine(unseen, t);
+  if (visible.length === 0) throw new UserError(left ?? t('subscription.mute.nothing'));
+  const ids = visible.map(({ id }) => id);
+  const count = await store.subscriptions.mute(guildId, ids, until);
+  await record(interaction, context, 'subscription.mute', { all: true, ...(left !== null && { ids }), until });
+  if (until !== null) return note('good', t('subscription.mute.titleAll', { count }), [lasting(until, t), left]);
+  const stay = await mutedTokens(guildId, context, await tokenBook(guildId, context));
   const rest = stay.length === 0 ? [] : [t('subscription.mute.tokensStay'), ...stay];
-  const paused = (await subscriptionsOf(context, interaction.guildId)).filter((one) => one.paused).length;
+  const paused = visible.filter((one) => one.paused).length;
   return note('good', t('subscription.mute.endedAll', { count }), [
     lasting(until, t),
-    ...(paused > 0 ? [t('status.paused', { count: paused })] : []),
+    left,
+    paused > 0 ? t('status.paused', { count: paused }) : null,
     ...rest,
   ]);
 }

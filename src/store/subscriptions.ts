@@ -153,7 +153,9 @@ export function subscriptionsTable(db: Database) {
      VALUES (${given.map((key) => `@${key}`).join(', ')})`,
   );
 
-  const muteAll = db.prepare<[number | null, string]>('UPDATE subscriptions SET muted_until = ? WHERE guild_id = ?');
+  const mute = db.prepare<[number | null, string, string]>(
+    'UPDATE subscriptions SET muted_until = ? WHERE guild_id = ? AND id IN (SELECT value FROM json_each(?))',
+  );
   const tokenMutes = db.prepare<[string, number], TokenMute>(
     'SELECT token, until FROM token_mutes WHERE guild_id = ? AND until > ? ORDER BY until, token',
   );
@@ -263,8 +265,9 @@ export function subscriptionsTable(db: Database) {
       }
     },
 
-    /** Mutes everything of this guild until then (null: no longer); gives how many there are. */
-    muteAll: (guildId: string, until: number | null): number => muteAll.run(until, guildId).changes,
+    /** Mutes these of this guild until then (null: no longer); gives how many there are. */
+    mute: (guildId: string, ids: readonly number[], until: number | null): number =>
+      mute.run(until, guildId, JSON.stringify(ids)).changes,
 
     /** The tokens of which nothing is told in this guild now. */
     tokenMutes: (guildId: string, now: number): TokenMute[] => tokenMutes.all(guildId, now),

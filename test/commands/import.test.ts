@@ -338,11 +338,16 @@ describe('/subscription export and import', () => {
 
   it('give a manager only what they see', async () => {
     await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
-    await world.subscribe({ label: 'Open' });
+    const open = await world.subscribe({ label: 'Open' });
     await world.makeManager(seed.noa);
-    const file = await exported({ as: seed.noa });
+    const who = { as: seed.noa };
+    const file = await exported(who);
     expect(file).toContain('Open');
     expect(file).not.toContain('Secret');
+    const left = /1 subscription in a channel that you cannot see is left out/;
+    expect(textOf(await world.use('subscription export', {}, who))).toMatch(left);
+    await world.store.subscriptions.remove(harbor.id, open.id);
+    expect(textOf(await world.use('subscription export', {}, who))).toMatch(left);
     const before = await all();
     const row = (...cells: string[]) => `address,channel,paused\n${cells.join(',')}\n`;
     const refused = await bring(row(A, `<#${harbor.treasury}>`, 'yes'), { as: seed.noa });

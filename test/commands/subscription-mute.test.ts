@@ -38,6 +38,34 @@ describe('/subscription pause, resume, mute', () => {
     expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([null, null]);
   });
 
+  it('mutes and unmutes for a manager only what they see, and says how many stay as they are', async () => {
+    await world.makeManager(seed.noa);
+    const hidden = await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
+    const who = { as: seed.noa };
+    const alone = textOf(await world.use('subscription mute', { subscription: 'all', duration: '1h' }, who));
+    expect(alone).toMatch(/1 subscription in a channel that you cannot see is left out/);
+    const seen = await world.subscribe({ channelId: harbor.whales });
+    const mutes = async () => new Map((await all()).map(({ id, mutedUntil }) => [id, mutedUntil]));
+    const muted = textOf(await world.use('subscription mute', { subscription: 'all', duration: '1h' }, who));
+    expect(muted).toMatch(/Muted 1 subscription\n(.*\n)*1 subscription in a channel that you cannot see is left out/);
+    expect(muted).not.toContain('Secret');
+    const until = world.clock.now + 3_600_000;
+    expect(await mutes()).toEqual(
+      new Map([
+        [hidden.id, null],
+        [seen.id, until],
+      ]),
+    );
+    await world.use('subscription mute', { subscription: 'all', duration: '1h' });
+    await world.use('subscription mute', { subscription: 'all', duration: 'off' }, who);
+    expect(await mutes()).toEqual(
+      new Map([
+        [hidden.id, until],
+        [seen.id, null],
+      ]),
+    );
+  });
+
   it('promises no alerts of what is paused or muted still', async () => {
     const { id } = await world.subscribe();
     const subscription = String(id);
