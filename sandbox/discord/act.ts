@@ -5,11 +5,11 @@ import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
 import { checkOverwrites, createChannel, createGuild, guildAction, setBotOverwrite } from './guilds.ts';
 import { channel, guild, member, role, user } from './named.ts';
-import { notifyChannel, notifyGuild, notifyMember, notifyRole, notifyThread } from './notify.ts';
+import { notifyChannel, notifyGuild, notifyMember, notifyMembership, notifyRole } from './notify.ts';
 import { apiGuild } from './objects.ts';
 import { bits, sees } from './permissions.ts';
 import { channelState, userStates } from './state.ts';
-import type { Role } from './world.ts';
+import type { Channel, Role } from './world.ts';
 
 type Of<D extends WorldAction['do']> = Extract<WorldAction, { do: D }>;
 
@@ -44,9 +44,16 @@ function sendMessage(core: Core, action: Of<'message.send'>): WorldResult {
   // Whom somebody mentions in a private thread is in it from then on.
   if (on.type === ChannelType.PrivateThread && !on.joined && action.content.includes(`<@${core.world.botId}>`)) {
     on.joined = true;
-    notifyThread(core, 'THREAD_CREATE', on);
+    notifyMembership(core, on);
   }
   return { id: core.messages.create({ channel: on, author, body: { content: action.content }, uploads: [] }).id };
+}
+
+function expel(core: Core, thread: Channel): void {
+  if (thread.type !== ChannelType.PrivateThread || !thread.joined)
+    throw new NotPossible(`The bot was not brought into #${thread.name}.`);
+  thread.joined = false;
+  notifyMembership(core, thread);
 }
 
 function forget(core: Core): void {
@@ -107,6 +114,9 @@ export function act(core: Core, action: WorldAction): WorldResult {
       return { id: action.channelId };
     case 'channel.allow':
       setBotOverwrite(core, channel(core, action.channelId), 0n);
+      return { id: action.channelId };
+    case 'thread.expel':
+      expel(core, channel(core, action.channelId));
       return { id: action.channelId };
     default:
       return actOnPeople(core, action);

@@ -77,6 +77,8 @@ export type WorldAction =
   /** Takes permissions from the bot in this channel (default: ViewChannel), and gives them back. */
   | { do: 'channel.forbid'; channelId: string; permissions?: PermissionName[] }
   | { do: 'channel.allow'; channelId: string }
+  /** Takes the bot out of a private thread, into which a mention brings it. */
+  | { do: 'thread.expel'; channelId: string }
   | {
       do: 'role.create';
       guildId: string;

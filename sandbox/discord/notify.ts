@@ -1,5 +1,6 @@
 /** Tells the bot over the gateway, and listeners over events, that a server's parts changed. */
 import { GatewayIntentBits as Intent } from 'discord.js';
+import { iso } from './clock.ts';
 import type { Core } from './core.ts';
 import { apiChannel, apiMember, apiRole } from './objects.ts';
 import { botPermissions } from './permissions.ts';
@@ -25,9 +26,22 @@ export function notifyThread(
   const whole = { ...apiChannel(core.world, thread), ...(name === 'THREAD_CREATE' && { newly_created: true }) };
   const data = name === 'THREAD_DELETE' ? { id, guild_id: guildId, parent_id: parentId, type } : whole;
   // Discord tells bots of every channel, but only of those threads that they can see.
-  const isSeen = name === 'THREAD_DELETE' || botPermissions(core.world, thread) !== 0n;
-  send(core, core.world.guilds.get(guildId!)!, name, data, Intent.Guilds, isSeen);
+  send(core, guildOf(core, thread), name, data, Intent.Guilds, botPermissions(core.world, thread) !== 0n);
 }
+
+/** The bot is brought into a private thread, or taken out of it; of other members it is not told. */
+export function notifyMembership(core: Core, thread: Channel): void {
+  const { id, guildId: guild_id, joined } = thread;
+  const { botId: user_id } = core.world;
+  const member = { id, user_id, join_timestamp: iso(core.clock.now()), flags: 0 };
+  const members = { id, guild_id, member_count: joined ? 2 : 1 };
+  const changed = joined ? { added_members: [member] } : { removed_member_ids: [user_id] };
+  const guild = guildOf(core, thread);
+  if (joined) send(core, guild, 'THREAD_CREATE', { ...apiChannel(core.world, thread), member }, Intent.Guilds);
+  send(core, guild, 'THREAD_MEMBERS_UPDATE', { ...members, ...changed }, Intent.Guilds);
+}
+
+const guildOf = (core: Core, { guildId }: Channel): Guild => core.world.guilds.get(guildId!)!;
 
 /** A channel or thread came, changed or goes; going removes it, its messages and its threads from the world. */
 export function notifyChannel(core: Core, channel: Channel, change: 'CREATE' | 'UPDATE' | 'DELETE'): void {

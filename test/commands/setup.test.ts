@@ -144,21 +144,19 @@ describe('/setup check', () => {
     const from = discord.requests().at(-1)!.number;
     for (let use = 0; use < 3; use++) expect(await told()).toContain('✅ I can post in the channel that gets alerts.');
     expect(discord.requests(from).filter(({ path }) => path.endsWith(`/channels/${id}`))).toHaveLength(1);
-    // Nobody tells the bot that it is taken out.
     trouble(world.file, harbor.id, { [id]: 'parked' });
     world.clock.now += 2 * 60_000;
-    const out = discord.fault({ fault: { kind: 'error', status: 403, code: 50001 }, channelId: id });
+    discord.act({ do: 'thread.expel', channelId: id });
     const parked = await told();
     expect(parked).toMatch(shut);
     expect(parked).not.toContain('Discord refused my messages');
-    out.clear();
-    discord.act({ do: 'channel.update', channelId: id, name: 'outer circle' });
+    mention();
     expect(await told()).not.toMatch(shut);
-    // Nor that it is deleted then.
-    world.clock.now += 2 * 60_000;
-    discord.fault({ fault: { kind: 'error', status: 404, code: 10003 }, channelId: id, times: 1 });
-    expect(await told()).toContain(`❌ <#${id}> is gone`);
+    // Of what becomes of it then the bot is not told.
+    discord.act({ do: 'thread.expel', channelId: id });
     discord.act({ do: 'channel.delete', channelId: id });
+    world.clock.now += 2 * 60_000;
+    expect(await told()).toContain(`❌ <#${id}> is gone`);
     await world.parts.eraseServer(harbor.id);
   });
 

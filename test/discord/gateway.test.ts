@@ -2,7 +2,13 @@ import { ChannelType, SlashCommandBuilder } from 'discord.js';
 import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { commands } from '../../commands/index.ts';
-import { type Discord, type DiscordOptions, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import {
+  type Discord,
+  type DiscordOptions,
+  seed,
+  startDiscord,
+  type WorldAction,
+} from '../../sandbox/discord/index.ts';
 import type { Parts } from '../../src/discord/command.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
 
@@ -163,29 +169,38 @@ it('tells of changed channels and roles, and of real removals only', async () =>
   const { gateway, changes } = start(discord);
   await until(() => gateway.state() === 'ready');
   const { harbor, orchid } = seed;
-  const told = async (change: unknown[]) => {
-    await until(() => changes.some((one) => JSON.stringify(one) === JSON.stringify(change)));
+  /** What is told of these actions, each kind once: by the end of what comes after them, all of it. */
+  const toldOf = async (...actions: WorldAction[]) => {
     changes.length = 0;
+    const end = discord.act({ do: 'channel.create', guildId: orchid.id, name: 'end' }).id!;
+    for (const action of actions) discord.act(action);
+    discord.act({ do: 'channel.delete', channelId: end });
+    await until(() => changes.some(([, id]) => id === end));
+    return [...new Set(changes.slice(0, -1).map((change) => change.join(' ')))];
   };
-  discord.act({ do: 'channel.forbid', channelId: harbor.alerts });
-  await told(['changed', harbor.id]);
-  discord.act({ do: 'role.update', roleId: harbor.watchers, permissions: ['ViewChannel'] });
-  await told(['changed', harbor.id]);
-  discord.act({ do: 'channel.delete', channelId: harbor.whales });
-  await told(['channel removed', harbor.whales]);
+  const changed = [`changed ${harbor.id}`];
+  expect(await toldOf({ do: 'channel.forbid', channelId: harbor.alerts })).toEqual(changed);
+  const update: WorldAction = { do: 'role.update', roleId: harbor.watchers, permissions: ['ViewChannel'] };
+  expect(await toldOf(update)).toEqual(changed);
+  const removed = (channelId: string) => [`channel removed ${channelId}`];
+  expect(await toldOf({ do: 'channel.delete', channelId: harbor.whales })).toEqual(removed(harbor.whales));
   const thread = (type: number) =>
     discord.act({ do: 'channel.create', guildId: harbor.id, parentId: harbor.general, name: 'talk', type }).id!;
   const [open, closed] = [thread(ChannelType.PublicThread), thread(ChannelType.PrivateThread)];
-  discord.act({ do: 'channel.delete', channelId: open });
-  await until(() => changes.length > 0);
-  expect(changes.splice(0)).toEqual([['channel removed', open]]);
-  discord.act({ do: 'message.send', channelId: closed, userId: seed.ada, content: `<@${seed.bot}> come in` });
-  await told(['changed', harbor.id]);
-  discord.act({ do: 'guild.unavailable', guildId: orchid.id });
-  discord.act({ do: 'guild.available', guildId: orchid.id });
-  discord.act({ do: 'guild.remove', guildId: harbor.id });
-  await until(() => changes.some(([what]) => what === 'guild removed'));
-  expect(changes.filter(([what]) => what === 'guild removed')).toEqual([['guild removed', harbor.id]]);
+  expect(await toldOf({ do: 'channel.update', channelId: open, archived: true })).toEqual(changed);
+  expect(await toldOf({ do: 'channel.delete', channelId: open })).toEqual(removed(open));
+  const content = `<@${seed.bot}> come in`;
+  const mention: WorldAction = { do: 'message.send', channelId: closed, userId: seed.ada, content };
+  expect(await toldOf(mention)).toEqual(changed);
+  // The library keeps that to itself.
+  expect(await toldOf({ do: 'thread.expel', channelId: closed })).toEqual([]);
+  expect(await toldOf(mention)).toEqual(changed);
+  const outage: WorldAction[] = [
+    { do: 'guild.unavailable', guildId: harbor.id },
+    { do: 'guild.available', guildId: harbor.id },
+  ];
+  expect(await toldOf(...outage)).toEqual([]);
+  expect(await toldOf({ do: 'guild.remove', guildId: harbor.id })).toEqual([`guild removed ${harbor.id}`]);
 });
 
 it('tells with each session which servers the bot is in, also after one that it missed the end of', async () => {
