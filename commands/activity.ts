@@ -16,6 +16,7 @@ import { type PeriodName, periodOf, report, type Shown } from './activity/report
 import { addressChoice, fitting } from './parts/choices.ts';
 import { define } from './parts/define.ts';
 import { fullAddress, shortAddress } from './parts/reply.ts';
+import { hiddenFrom } from './parts/sight.ts';
 import { visibleTo } from './parts/subscriptions.ts';
 import { inTurn } from './parts/turn.ts';
 
@@ -118,15 +119,21 @@ async function ask(
   const at = now();
   const timezone = server.timezone ?? 'UTC';
   const since = at - { '24h': 1, '7d': 7, '30d': 30 }[period] * DAY;
+  // Also those that its subscriptions were in before they were moved.
+  const { guildId } = interaction;
+  const told = await inTurn(guildId, () =>
+    context.store.reports.activityChannels({ guildId, address, since, now: at }),
+  );
+  const hidden = await hiddenFrom(interaction, told, context);
   return {
     address,
     name: inCode(found.name, `\`${shortAddress(address)}\``, 60),
     period,
     timezone,
     question: {
-      guildId: interaction.guildId,
+      guildId,
       address,
-      channelIds: found.channelIds,
+      channelIds: told.filter((channelId) => !hidden.has(channelId)),
       since,
       now: at,
       timezone,
@@ -139,7 +146,7 @@ async function ask(
 async function watched(
   interaction: CommandUse | ButtonUse | AutocompleteUse,
   context: CommandContext,
-): Promise<Map<AddressText, { name: string | null; names: string[]; channelIds: string[] }>> {
+): Promise<Map<AddressText, { name: string | null; names: string[] }>> {
   const [subscriptions, labels] = await Promise.all([
     visibleTo(interaction, context),
     context.store.labels.list(interaction.guildId),
@@ -149,7 +156,7 @@ async function watched(
   return new Map(
     [...byAddress].map(([address, own]) => {
       const called = [names.get(address), ...own.map(({ label }) => label)].filter((name) => name != null);
-      return [address, { name: called[0] ?? null, names: called, channelIds: own.map(({ channelId }) => channelId) }];
+      return [address, { name: called[0] ?? null, names: called }];
     }),
   );
 }

@@ -14,6 +14,8 @@ export interface ActivityQuestion extends Period {
   most: number;
 }
 
+type AddressAndPeriod = Pick<ActivityQuestion, 'guildId' | 'address' | 'since' | 'now'>;
+
 /**
  * An {@link Activity}, with the message that tells of each of the largest, where one does. `cut`: how many transfers were
  * looked at, where there were more; else null.
@@ -52,6 +54,12 @@ export function activityReader(db: Database) {
        ORDER BY at DESC LIMIT @most + 1)
      GROUP BY transfer_id ORDER BY 2 DESC, 1 DESC`,
   );
+  const channels = db
+    .prepare<AddressAndPeriod, string>(
+      `SELECT DISTINCT channel_id FROM decisions
+       WHERE guild_id = @guildId AND at BETWEEN @since AND @now AND address = @address`,
+    )
+    .pluck();
   const transferOf = db.prepare<[string, number], MovementRow>(
     `SELECT data, count, EXISTS (SELECT 1 FROM alerts a, json_each(a.marks) m WHERE a.transfer_id = t.id
        AND a.guild_id = ? AND m.value ->> 'kind' = 'imitation') AS imitation
@@ -85,6 +93,9 @@ export function activityReader(db: Database) {
   }
 
   return {
+    /** The channels that transfers of an address were decided about for. */
+    activityChannels: (asked: AddressAndPeriod): string[] => channels.all(asked),
+
     /** What an address did in a period. */
     activity(question: ActivityQuestion): ActivityReport {
       const { rows, cut } = decidedOf(question);

@@ -114,6 +114,18 @@ describe('nobody sees more than their channels tell', () => {
   });
 });
 
+it('a subscription that was moved keeps what came before, for those who see the channel it came for', async () => {
+  const address = `0x${'c'.repeat(40)}` as const;
+  const subscription = String(await pipeline.watch(address, seed.harbor.treasury));
+  await receive({ to: address });
+  await world.use('subscription edit', { subscription, channel: ALERTS });
+  await receive({ from: address, to: ALICE });
+  const both = textOf(await world.use('activity', { address }));
+  expect(both).toMatch(/\*\*1\*\* incoming transfer [\s\S]*\*\*1\*\* outgoing transfer /u);
+  const some = textOf(await world.use('activity', { address }, { as: seed.mia }));
+  expect(some).toMatch(/\*\*0\*\* incoming transfers [\s\S]*\*\*1\*\* outgoing transfer /u);
+});
+
 it('each of the largest leads to the message that tells of it, and only an imitation is called one', async () => {
   const address = `0x${'a'.repeat(40)}` as const;
   await pipeline.watch(address, ALERTS);
