@@ -74,3 +74,21 @@ it('a session tells of which servers the bot is no member any more, each connect
   outbox.resumeGuild(even);
   expect(removed()).toEqual([]);
 });
+
+it('a session tells of every server that left anything behind, wherever that is stored', () => {
+  const { db, outbox } = openHere();
+  const traces = {
+    guilds: "(guild_id) VALUES ('guilds')",
+    subscriptions: `(guild_id, channel_id, address, created_by, created_at)
+      VALUES ('here', 'c', 'a', 'u', 1), ('subscriptions', 'd', 'a', 'u', 1), ('subscriptions', 'd', 'b', 'u', 1)`,
+    labels: "(guild_id, address, name, created_by, at) VALUES ('labels', 'a', 'n', 'u', 1), ('here', 'a', 'n', 'u', 1)",
+    projects: "(guild_id, project_id, sealed, updated_by, updated_at) VALUES ('projects', 'p', x'00', 'u', 1)",
+    channels: "(channel_id, guild_id) VALUES ('c', 'here'), ('e', 'channels')",
+    audit: `(guild_id, user_id, action, detail, at)
+      VALUES ('audit', 'u', 'x', '{}', 1), ('audit', 'u', 'x', '{}', 2), ('here', 'u', 'x', '{}', 1)`,
+  };
+  expect(outbox.guildsAre(new Set(), [0, 1], 5)).toEqual({ gone: [], back: [] });
+  for (const [table, row] of Object.entries(traces)) db.exec(`INSERT INTO ${table} ${row}`);
+  const { gone } = outbox.guildsAre(new Set(['here']), [0, 1], 5);
+  expect(gone.toSorted()).toEqual(Object.keys(traces).toSorted());
+});
