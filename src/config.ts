@@ -219,6 +219,6 @@ function overlap(environment: Environment): string[] {
   );
   if (both.length === 0) return [];
   return [
-    `TRUSTED_PROXIES: ${both.join(', ')} overlaps RECEIVER_SOURCES; a proxy that is itself a source could not be told from the service`,
+    `TRUSTED_PROXIES: ${both.join(', ')} overlaps RECEIVER_SOURCES; a proxy that is itself a source could not be told from the service: take it out of one of the two`,
   ];
 }
