@@ -1,6 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
-import { csvLine } from '../../src/domain/csv.ts';
+import { csvLine, FILE_BYTES } from '../../src/domain/csv.ts';
 import { type Choices, DEFAULT_CHOICES, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { FIELDS, type Reading, readChoices, readYesOrNo, writeChoices, writeYesOrNo } from './fields.ts';
@@ -24,20 +24,49 @@ export const COLUMNS = [
 /** Rows that are made before the event loop has a turn: each may name hundreds of addresses. */
 const ROWS_A_TURN = 10;
 
-/** A CSV file of subscriptions and of the address book. */
-export async function writeFile(
+/** Bytes of a file that is imported. */
+export const IMPORT_BYTES = 256 * 1024;
+
+/** As many files as a message takes for sure, when the rows do not fill each of them to its end. */
+const FILES_MOST = 8;
+
+/**
+ * CSV files of subscriptions and of the address book: mostly one. Each can be imported, unless that would be more files
+ * than a message takes; then they are as large as Discord takes them.
+ */
+export async function writeFiles(
   subscriptions: Subscription[],
   labels: { address: AddressText; name: string }[],
   now: number,
-): Promise<string> {
-  const rows = [csvLine(COLUMNS)];
+): Promise<string[]> {
+  const rows: string[] = [];
   for (const [index, one] of subscriptions.entries()) {
     if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turnOfTheLoop();
     const kept = [...writeChoices(one), writeYesOrNo(one.paused), writeMoment(one.mutedUntil, now)];
     rows.push(csvLine(['subscription', checksumAddress(one.address), `<#${one.channelId}>`, ...kept]));
   }
   const names = labels.map(({ address, name }) => csvLine(['label', checksumAddress(address), '', name]));
-  return [...rows, ...names].map((row) => `${row}\r\n`).join('');
+  return split([...rows, ...names].map((row) => `${row}\r\n`));
+}
+
+/** Puts rows into files, each with the header line. */
+function split(rows: string[]): string[] {
+  const head = `${csvLine(COLUMNS)}\r\n`;
+  const sizes = rows.map((row) => Buffer.byteLength(row));
+  const sum = sizes.reduce((all, size) => all + size, 0);
+  const most = sum <= FILES_MOST * IMPORT_BYTES ? IMPORT_BYTES : FILE_BYTES;
+  const files: string[] = [];
+  let room = 0;
+  for (const [index, row] of rows.entries()) {
+    const size = sizes[index]!;
+    if (size > room) {
+      files.push(head);
+      room = most - head.length;
+    }
+    files[files.length - 1] += row;
+    room -= size;
+  }
+  return files;
 }
 
 /** The columns in which two differ. */

@@ -11,12 +11,11 @@ import { firstOf, note, press, row } from '../parts/reply.ts';
 import { hiddenFrom } from '../parts/sight.ts';
 import { seenBy, subscriptionsOf, unseenLine } from '../parts/subscriptions.ts';
 import { inTurn } from '../parts/turn.ts';
-import { differing, writeFile } from './file.ts';
+import { differing, IMPORT_BYTES, writeFiles } from './file.ts';
 import { nameOf } from './find.ts';
 import { type Plan, type Present, planImport } from './plan.ts';
 import { tokenBook } from './tokens.ts';
 
-const MOST_BYTES = 256 * 1024;
 const SHOWN = 6;
 const ERRORS_SHOWN = 12;
 
@@ -31,22 +30,26 @@ const KEPT = 10;
 /** What waits for its confirmation; kept in the audit log, so that it outlives a restart. */
 type Wish = Pick<Plan, 'added' | 'changed' | 'labels'>;
 
-/** `/subscription export`: every subscription that the person sees and the address book, as a file. */
+/** `/subscription export`: every subscription that the person sees and the address book, as a file or several. */
 export async function exportFile(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { store, now, t } = context;
   const { visible: subscriptions, unseen } = await seenBy(interaction, context);
   const left = unseenLine(unseen, t);
   const labels = await store.labels.list(interaction.guildId);
   if (subscriptions.length + labels.length === 0) throw new UserError(left ?? t('subscription.export.nothing'));
-  const data = await inTurn(interaction.guildId, () => writeFile(subscriptions, labels, now()), 'file');
+  const files = await inTurn(interaction.guildId, () => writeFiles(subscriptions, labels, now()), 'file');
   return {
     ...note('info', t('subscription.export.title'), [
       t('subscription.export.subscriptions', { count: subscriptions.length }),
       t('subscription.export.labels', { count: labels.length }),
       left,
+      files.length > 1 ? t('subscription.export.several', { count: files.length }) : null,
       t('subscription.export.next'),
     ]),
-    files: [{ name: 'ledgerbell-subscriptions.csv', data }],
+    files: files.map((data, index) => ({
+      name: `ledgerbell-subscriptions${files.length > 1 ? `-${index + 1}` : ''}.csv`,
+      data,
+    })),
   };
 }
 
@@ -128,9 +131,9 @@ const by = ({ guildId, user }: CommandUse | ButtonUse) => ({ guildId, userId: us
 
 async function attached({ options }: CommandUse, { readAttachment, t }: CommandContext): Promise<string> {
   const { url, size } = options.getAttachment('file', true);
-  const most = MOST_BYTES / 1024;
-  if (size > MOST_BYTES) throw new UserError(t('subscription.import.too-large', { most }));
-  const answer = await readAttachment(url, MOST_BYTES);
+  const most = IMPORT_BYTES / 1024;
+  if (size > IMPORT_BYTES) throw new UserError(t('subscription.import.too-large', { most }));
+  const answer = await readAttachment(url, IMPORT_BYTES);
   if (answer.status !== 'read') throw new UserError(t(`subscription.import.${answer.status}`, { most }));
   return answer.text;
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { writeFile } from '../../commands/subscription/file.ts';
+import { writeFiles } from '../../commands/subscription/file.ts';
 import type { InteractionState } from '../../sandbox/discord/index.ts';
 import { DEFAULT_FILTERS, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { createAttachmentReader } from '../../src/upstream/attachment.ts';
@@ -150,6 +150,38 @@ describe('/subscription export and import', () => {
     expect((await all())[0]!.filters).toEqual({ ...DEFAULT_FILTERS, zero: true, cataloged: true });
   });
 
+  it('export several files that can be imported, where one could not', async () => {
+    const numbered = (number: number) => lower(`0x${String(number).padStart(40, '1')}`);
+    const addresses = Array.from({ length: 50 }, (_, index) => numbered(2_000 + index));
+    const filters = { ...DEFAULT_FILTERS, counterparties: addresses, deniedTokens: addresses };
+    for (let index = 0; index < 70; index++) await world.subscribe({ address: numbered(3_000 + index), filters });
+    const answer = await world.use('subscription export');
+    expect(textOf(answer)).toMatch(/70 subscriptions\n.*\nThese are 2 files.*one after the other/);
+    const { attachments } = answer.reply!.message;
+    expect(attachments.map(({ filename }) => filename)).toEqual([
+      'ledgerbell-subscriptions-1.csv',
+      'ledgerbell-subscriptions-2.csv',
+    ]);
+    const texts = await Promise.all(attachments.map(async ({ url }) => (await fetch(url)).text()));
+    const rows = texts.map((text) => text.trimEnd().split('\r\n').length - 1);
+    expect(rows[0]! + rows[1]!).toBe(70);
+    for (const [index, text] of texts.entries())
+      expect(textOf(await bring(text))).toContain(`Nothing to change\n${rows[index]} rows are the same here already`);
+  });
+
+  it.each([
+    ['ten that can be imported', 20, 100_000, 10, 256 * 1024],
+    ['fewer and larger ones, where those would be more than ten', 30, 100_000, 1, 10 * 1024 * 1024],
+    ['as large as Discord takes them', 15, 1_000_000, 2, 10 * 1024 * 1024],
+  ])('make %s', async (_, rows, length, files, most) => {
+    const labels = Array.from({ length: rows }, () => ({ address: lower(A), name: 'é'.repeat(length / 2) }));
+    const made = await writeFiles([], labels, 0);
+    expect(made).toHaveLength(files);
+    for (const text of made) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(most);
+    const count = made.flatMap((text) => text.trimEnd().split('\r\n').slice(1)).length;
+    expect(count).toBe(rows);
+  });
+
   it('let others have a turn while a large file is written', async () => {
     await world.subscribe();
     const [one] = await all();
@@ -160,9 +192,9 @@ describe('/subscription export and import', () => {
       if (!isDone) setImmediate(turn);
     };
     setImmediate(turn);
-    const text = await writeFile(Array<Subscription>(200).fill(one!), [], 0);
+    const [text] = await writeFiles(Array<Subscription>(200).fill(one!), [], 0);
     isDone = true;
-    expect(text.split('\r\n')).toHaveLength(202);
+    expect(text!.split('\r\n')).toHaveLength(202);
     expect(turns).toBeGreaterThan(10);
   });
 
