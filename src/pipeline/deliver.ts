@@ -24,6 +24,7 @@ export function startDeliverer(options: DelivererOptions) {
   const removedGuilds = new Set<string>();
   const underWay = new Set<Promise<void>>();
   let cancelTimer: (() => void) | null = null;
+  let cancelLook = () => {};
   let closing = false;
   let looked = clock.now();
 
@@ -126,7 +127,9 @@ export function startDeliverer(options: DelivererOptions) {
     } catch (error) {
       if (closing) return;
       log.error({ err: error }, 'delivery paused');
-      clock.after(STORE_PAUSE_MS, () => void load());
+      // Each look that fails would else begin a row of looks of its own.
+      cancelLook();
+      cancelLook = clock.after(STORE_PAUSE_MS, () => void load());
     }
   }
   const loaded = load();

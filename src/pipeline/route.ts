@@ -39,6 +39,8 @@ export function startRouter(options: RouterOptions) {
       } catch (error) {
         if (closing) return;
         log.error({ err: error }, 'routing paused');
+        // One retry, however often it was nudged: retries that add up would fill a full disk with their log.
+        clearTimeout(timer);
         timer = setTimeout(nudge, PAUSE_MS);
         return;
       }

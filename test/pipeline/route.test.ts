@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import pino from 'pino';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { StoreError } from '../../src/errors.ts';
 import { startRouter } from '../../src/pipeline/route.ts';
 import { type OpenStore, openStore } from '../../src/store/client.ts';
 import type { InboxRow } from '../../src/store/inbox.ts';
@@ -17,6 +18,7 @@ let rows: InboxRow[];
 const outcomes = new Map<number, number | null | undefined>();
 const routed: number[][] = [];
 let lookedUp = 0;
+let isLocked = false;
 let heard = () => {};
 
 /** Resolves with the next look-up or commit of the router. */
@@ -29,6 +31,7 @@ beforeEach(async () => {
   outcomes.clear();
   routed.length = 0;
   lookedUp = 0;
+  isLocked = false;
   folder = mkdtempSync(join(tmpdir(), 'route-'));
   opened = await openStore(join(folder, 'test.sqlite'));
   const { inbox, routing } = opened.store;
@@ -40,6 +43,7 @@ beforeEach(async () => {
         lookedUp++;
         // After the router has gone on with it.
         setImmediate(() => heard());
+        if (isLocked) throw new StoreError('database is locked', 'SQLITE_BUSY');
         return answer;
       },
       commit: routing.commit,
@@ -63,6 +67,7 @@ beforeEach(async () => {
   rows = bodies.map((body, index) => ({ id: ids[index]!, scope: 0, receivedAt: 1_000, body }));
 });
 afterEach(async () => {
+  vi.useRealTimers();
   await router.close();
   await opened.close();
   rmSync(folder, { recursive: true });
@@ -128,4 +133,20 @@ it('takes fewer events at once where very many subscriptions watch, and tells ev
     alerts: 6_000,
   });
   db.close();
+});
+
+it('tries again after one pause, however often it was nudged while the store failed', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  for (const { id } of rows) outcomes.set(id, null);
+  isLocked = true;
+  for (let n = 0; n < 3; n++) {
+    router.nudge(rows);
+    await next();
+  }
+  expect(vi.getTimerCount()).toBe(1);
+
+  isLocked = false;
+  vi.advanceTimersByTime(1_000);
+  while (routed.length === 0) await next();
+  expect(routed).toEqual([rows.map(({ id }) => id)]);
 });

@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { expect, it } from 'vitest';
+import { ManualClock } from '../../sandbox/discord/index.ts';
+import { StoreError } from '../../src/errors.ts';
+import { type DelivererOptions, startDeliverer } from '../../src/pipeline/deliver.ts';
+import { openStore } from '../../src/store/client.ts';
+
+it('looks again once a second while the store fails, however often it was asked to look', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'look-'));
+  const { store, close } = await openStore(join(folder, 'test.sqlite'));
+  const clock = new ManualClock();
+  let looks = 0;
+  let isLocked = true;
+  const outbox = {
+    endLongHolds: store.outbox.endLongHolds,
+    async heads() {
+      looks++;
+      if (isLocked) throw new StoreError('database is locked', 'SQLITE_BUSY');
+      return store.outbox.heads();
+    },
+  };
+  const parts = { store: { outbox }, clock, log: pino({ level: 'silent' }) };
+  const deliverer = startDeliverer(parts as unknown as DelivererOptions);
+  await deliverer.loaded;
+  // Side by side as well.
+  await Promise.all([deliverer.look(), deliverer.look()]);
+  await deliverer.look();
+  expect(looks).toBe(4);
+
+  const second = async () => {
+    clock.advance(1_000);
+    // What it asked for before comes first.
+    await store.outbox.heads();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await second();
+  expect(looks).toBe(5);
+  isLocked = false;
+  await second();
+  await second();
+  expect(looks).toBe(6);
+  await deliverer.close();
+  await close();
+  rmSync(folder, { recursive: true });
+});
