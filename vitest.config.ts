@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -24,8 +25,8 @@ export default defineConfig({
     // V8 of Node 24 sometimes aborts ("jit_page.has_value()") when it compiles the calls from undici's WASM into
     // JavaScript, which it does after a thousand of them; `npm start` has the same option.
     execArgv: ['--wasm-wrapper-tiering-budget=2000000000'],
-    // Every processor: most tests wait for processes, disks and clocks of their own.
-    maxWorkers: '100%',
+    // Most tests wait for processes and disks of their own: one more than there are processors keeps all of these busy.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
   },
 });
