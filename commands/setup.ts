@@ -5,7 +5,7 @@ import { check } from './setup/check.ts';
 import { forget, forgetButtons } from './setup/forget.ts';
 import { panelButtons } from './setup/panel.ts';
 import { projectForm, projectFormSubmit } from './setup/project.ts';
-import { LANGUAGE_CHOICES, server, timezones } from './setup/server.ts';
+import { LANGUAGE_CHOICES, server, timezones, unsetButton } from './setup/server.ts';
 
 /** How the bot behaves in this server. */
 export const setup = {
@@ -57,6 +57,6 @@ export const setup = {
   },
   opens: { project: ({ guildId }, context) => projectForm(guildId, context) },
   autocomplete: async (interaction) => timezones(interaction.options.getFocused()),
-  buttons: { ...panelButtons, ...forgetButtons },
+  buttons: { ...panelButtons, ...forgetButtons, unset: unsetButton },
   forms: { project: projectFormSubmit },
 } satisfies Command;

@@ -1,9 +1,9 @@
-import type { Choice, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, ButtonUse, Choice, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
 import type { ServerSettings } from '../../src/store/servers.ts';
 import { record } from '../parts/audit.ts';
-import { note } from '../parts/reply.ts';
+import { note, press, row } from '../parts/reply.ts';
 import { checkTarget } from '../parts/target.ts';
 
 /** The languages that can be chosen, each by its own name. */
@@ -29,28 +29,59 @@ export async function server(interaction: CommandUse, context: CommandContext): 
   }
   const language = options.getString('language');
   if (language !== null) changed.language = readLanguage(language, t);
-  const any = Object.keys(changed).length > 0;
-  const after = any ? await store.servers.change(guildId, changed) : await store.servers.settings(guildId);
-  if (any) await record(interaction, context, 'setup.server', changed);
-  const languageName = after.language === null ? undefined : LANGUAGES[after.language as Language];
-  return note(any ? 'good' : 'info', t(any ? 'setup.server.saved' : 'setup.server.title'), [], {
+  return Object.keys(changed).length > 0
+    ? save(interaction, context, changed)
+    : settingsNote(await store.servers.settings(guildId), 'info', t);
+}
+
+async function save(
+  interaction: CommandUse | ButtonUse,
+  context: CommandContext,
+  changed: Partial<ServerSettings>,
+): Promise<Reply> {
+  const after = await context.store.servers.change(interaction.guildId, changed);
+  await record(interaction, context, 'setup.server', changed);
+  return settingsNote(after, 'good', context.t);
+}
+
+/** How the server is set up; `good`: it was just changed. */
+function settingsNote(
+  { defaultChannel, managerRole, timezone, language }: ServerSettings,
+  tone: 'good' | 'info',
+  t: Translate,
+): Reply {
+  const languageName = language === null ? undefined : LANGUAGES[language as Language];
+  return note(tone, t(tone === 'good' ? 'setup.server.saved' : 'setup.server.title'), [], {
     fields: [
       {
         name: t('setup.server.channel'),
-        value: after.defaultChannel ? `<#${after.defaultChannel}>` : t('setup.server.anyChannel'),
+        value: defaultChannel ? `<#${defaultChannel}>` : t('setup.server.anyChannel'),
       },
       {
         name: t('setup.server.manager'),
-        value: after.managerRole
-          ? t('setup.server.managerRole', { role: `<@&${after.managerRole}>` })
+        value: managerRole
+          ? t('setup.server.managerRole', { role: `<@&${managerRole}>` })
           : t('setup.server.managerNone'),
       },
-      { name: t('setup.server.timezone'), value: after.timezone ?? t('setup.server.noTimezone'), inline: true },
+      { name: t('setup.server.timezone'), value: timezone ?? t('setup.server.noTimezone'), inline: true },
       { name: t('setup.server.language'), value: languageName ?? t('setup.server.noLanguage'), inline: true },
     ],
     footer: { text: t('setup.server.footer') },
+    components: defaultChannel ? [row(press(t('setup.server.unset'), `setup:unset:${defaultChannel}`))] : [],
   });
 }
+
+/** `setup:unset:<channel>`: no option can say that no channel is the default. */
+export const unsetButton: Button = {
+  access: 'manage',
+  answer: 'update',
+  async press(interaction, [asked], context) {
+    const settings = await context.store.servers.settings(interaction.guildId);
+    // Another one may have been chosen since that was asked.
+    if (settings.defaultChannel !== asked) return settingsNote(settings, 'info', context.t);
+    return save(interaction, context, { defaultChannel: null });
+  },
+};
 
 /** The name as it is written, or null when there is no such time zone; offsets like `+02:00` know no summer time. */
 function readTimezone(text: string): string | null {

@@ -190,6 +190,7 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     ['label:list', () => world.post('label:list:0')],
     ['why:show', () => world.post('why:show:REFERENCE')],
     ['setup:erase', () => world.use('setup forget', {}, noa)],
+    ['setup:unset', () => world.use('setup server', { channel: harbor.general }, noa)],
     ['setup:spare', () => world.use('setup forget', {}, noa)],
     ['token:watch', () => world.use('token', { address: A }, noa)],
   ];

@@ -51,6 +51,20 @@ describe('/setup server', () => {
     expect(await world.store.servers.settings(orchid.id)).toMatchObject({ defaultChannel: null, managerRole: null });
   });
 
+  it('takes the default channel back, but not another one that was chosen since', async () => {
+    const shown = await world.use('setup server', { channel: harbor.whales });
+    const stale = await world.use('setup server');
+    const defaultChannel = async () => (await world.store.servers.settings(harbor.id)).defaultChannel;
+    await world.store.servers.change(harbor.id, { defaultChannel: harbor.general });
+    expect(textOf(await world.press(stale, 'setup:unset'))).toContain(`<#${harbor.general}>`);
+    expect(await defaultChannel()).toBe(harbor.general);
+    await world.store.servers.change(harbor.id, { defaultChannel: harbor.whales });
+    const taken = await world.press(shown, 'setup:unset');
+    expect(textOf(taken)).toMatch(/Saved\nAlerts go to\nthe channel where/);
+    expect(buttonsOf(taken)).toEqual([]);
+    expect(await defaultChannel()).toBeNull();
+  });
+
   it('refuses an unknown time zone or language, and a channel where it cannot post', async () => {
     expect(textOf(await world.use('setup server', { timezone: 'Mars' }))).toMatch(/`Europe\/Lisbon`/);
     expect(textOf(await world.use('setup server', { language: 'xx' }))).toMatch(/`language` must be .*`en-US`/);
