@@ -49,7 +49,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 function refuse(faults: readonly string[]): never {
   process.stderr.write(
     `The services cannot start:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\n` +
-      `Usage: node services/main.ts ${serviceNames.join('|')}|all, configured as services/README.md says.\n`,
+      `Usage: npm run services -- ${serviceNames.join('|')}|all, configured as services/README.md says.\n`,
   );
   process.exit(78);
 }
