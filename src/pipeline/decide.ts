@@ -62,10 +62,11 @@ export async function decide(items: Delivered[], options: DecideOptions): Promis
   for (const item of items) {
     if (item === unknown) break;
     const { id, receivedAt } = item.row;
-    const answeredAt = outcome(id);
-    if (answeredAt === undefined) break;
+    const ended = outcome(id);
+    if (ended === undefined) break;
+    const answeredAt = ended ?? item.row.answeredAt ?? null;
     if (!('event' in item)) {
-      routed.quarantined.push({ id, reason: item.reason });
+      routed.quarantined.push({ id, reason: item.reason, answeredAt });
       log.warn({ inbox: id, reason: item.reason }, 'delivery quarantined');
       continue;
     }
@@ -78,7 +79,7 @@ export async function decide(items: Delivered[], options: DecideOptions): Promis
       // It must leave no trace, or its replay would be taken for a repeat.
       for (const [index, length] of lengths.entries()) lists[index]!.length = length;
       log.error({ err: error, inbox: id }, 'event set aside');
-      routed.quarantined.push({ id, reason: `Routing failed: ${(error as Error).message}` });
+      routed.quarantined.push({ id, reason: `Routing failed: ${(error as Error).message}`, answeredAt });
     }
   }
   routed.transfers = [...changed.transfers].map((key) => {

@@ -83,9 +83,10 @@ export function startRouter(options: RouterOptions) {
 
   /** One event that cannot be looked up or stored must not hold the others. */
   async function setAside(id: number, error: unknown): Promise<number> {
-    if (outcome(id) === undefined) return 0;
+    const answeredAt = outcome(id);
+    if (answeredAt === undefined) return 0;
     log.error({ err: error, inbox: id }, 'event set aside');
-    const quarantined = [{ id, reason: `Routing failed: ${(error as Error).message}` }];
+    const quarantined = [{ id, reason: `Routing failed: ${(error as Error).message}`, answeredAt }];
     await store.routing.commit({ ...nothing(now()), quarantined });
     done([id], 1);
     return 1;

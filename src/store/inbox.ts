@@ -11,6 +11,8 @@ export interface NewDelivery {
 export interface InboxRow extends Omit<NewDelivery, 'body'> {
   id: number;
   body: string;
+  /** When it had been answered, of one that was set aside and put back; null where that is not known. */
+  answeredAt?: number | null;
 }
 
 /** Deliveries that were stored and not yet routed, and those that could not be understood. */
@@ -19,7 +21,8 @@ export function inboxTable(db: Database) {
     'INSERT INTO inbox (scope, received_at, body) VALUES (?, ?, ?)',
   );
   const next = db.prepare<[number], InboxRow>(
-    'SELECT id, scope, received_at AS receivedAt, CAST(body AS TEXT) AS body FROM inbox ORDER BY id LIMIT ?',
+    `SELECT id, scope, received_at AS receivedAt, answered_at AS answeredAt, CAST(body AS TEXT) AS body
+     FROM inbox ORDER BY id LIMIT ?`,
   );
   // Lengths before groups: bodies would be sorted whole, which takes twenty times as long.
   const byScope = db.prepare<[], { scope: number; rows: number; bytes: number }>(

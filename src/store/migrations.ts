@@ -226,4 +226,9 @@ export const migrations: string[] = [
   -- Decisions are counted some thousand at a time.
   INSERT INTO meta SELECT 'counted-decisions', coalesce(max(id), 0) FROM decisions;
   `,
+  `
+  -- When what was set aside had been answered; it goes back to the inbox with it, and is told from its equals by it.
+  ALTER TABLE quarantine ADD COLUMN answered_at INTEGER;
+  ALTER TABLE inbox ADD COLUMN answered_at INTEGER;
+  `,
 ];

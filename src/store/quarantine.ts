@@ -15,6 +15,8 @@ export interface Quarantined {
 const AT_ONCE = 200;
 
 const COLUMNS = 'quarantine.id, scope, guild_id AS guildId, received_at AS receivedAt, reason';
+/** What a delivery has in the inbox, and has there again once it is put back: it is told from its equals by its times. */
+const KEPT = 'scope, received_at, answered_at, body';
 const FROM = 'FROM quarantine LEFT JOIN projects ON projects.id = scope';
 
 /** What the router set aside. */
@@ -23,14 +25,12 @@ export function quarantineTable(db: Database) {
     `SELECT ${COLUMNS}, length(body) AS bytes ${FROM} ORDER BY quarantine.id`,
   );
   const one = db.prepare<[number], Quarantined>(`SELECT ${COLUMNS}, body ${FROM} WHERE quarantine.id = ?`);
-  const requeue = db.prepare<[number]>(
-    'INSERT INTO inbox (scope, received_at, body) SELECT scope, received_at, body FROM quarantine WHERE id = ?',
-  );
+  const requeue = db.prepare<[number]>(`INSERT INTO inbox (${KEPT}) SELECT ${KEPT} FROM quarantine WHERE id = ?`);
   const drop = db.prepare<[number]>('DELETE FROM quarantine WHERE id = ?');
   const newest = db.prepare<[], { id: number | null }>('SELECT max(id) AS id FROM quarantine');
   const some = 'SELECT id FROM quarantine WHERE id <= ? ORDER BY id LIMIT ?';
   const requeueSome = db.prepare<[number, number]>(
-    `INSERT INTO inbox (scope, received_at, body) SELECT scope, received_at, body FROM quarantine WHERE id IN (${some})`,
+    `INSERT INTO inbox (${KEPT}) SELECT ${KEPT} FROM quarantine WHERE id IN (${some})`,
   );
   const dropSome = db.prepare<[number, number]>(`DELETE FROM quarantine WHERE id IN (${some})`);
   const replaySome = db.transaction((until: number) => {

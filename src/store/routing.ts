@@ -57,8 +57,8 @@ export interface Routed {
   deliveries: StoredDelivery[];
   alerts: NewAlert[];
   decisions: Decision[];
-  /** Inbox ids to set aside, with the reason. */
-  quarantined: { id: number; reason: string }[];
+  /** Inbox ids to set aside, with the reason, and when each was answered as far as is known. */
+  quarantined: { id: number; reason: string; answeredAt: number | null }[];
   /** Transfers whose sent lines must change. */
   changed: string[];
   learned: Learned;
@@ -239,8 +239,9 @@ function writer(db: Database, { keep }: Guard) {
     `INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, address, at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
-  const setAside = db.prepare<[string, number]>(
-    'INSERT INTO quarantine (scope, received_at, reason, body) SELECT scope, received_at, ?, body FROM inbox WHERE id = ?',
+  const setAside = db.prepare<[string, number | null, number]>(
+    `INSERT INTO quarantine (scope, received_at, reason, answered_at, body)
+     SELECT scope, received_at, ?, coalesce(?, answered_at), body FROM inbox WHERE id = ?`,
   );
   const drop = db.prepare<[string]>('DELETE FROM inbox WHERE id IN (SELECT value FROM json_each(?))');
 
@@ -270,7 +271,7 @@ function writer(db: Database, { keep }: Guard) {
       addDecision.run(ids.get(transferKey)!, guildId, channelId, subscription, outcome, address, at);
     }
     rhythms.decided(routed.decisions.length);
-    for (const { id, reason } of quarantined) setAside.run(reason, id);
+    for (const { id, reason, answeredAt } of quarantined) setAside.run(reason, answeredAt, id);
     drop.run(JSON.stringify([...done, ...quarantined.map(({ id }) => id)]));
     keep(routed.learned);
     return routed.changed.flatMap((key) => requestChange(ids.get(key)!, now));

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openBeside } from '../../src/store/database.ts';
+import { quarantineTable } from '../../src/store/quarantine.ts';
 import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
 
 let pipeline: Pipeline;
@@ -234,4 +236,37 @@ it('a line that was rendered before another equal transfer was counted is not fr
   expect(await freeze(after)).toEqual(expect.any(Number));
   // What is frozen is under way: it is not frozen into another message.
   expect(await freeze(after)).toBeNull();
+});
+
+it('what is replayed from the quarantine is told apart as when it came: two equal transfers, a retry, one never answered', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  const [equal, repeated, owed] = [payment({ value: '1' }), payment({ value: '2' }), payment({ value: '3' })];
+  const came: [body: object, afterMs: number, answered: number | null][] = [
+    [equal, 0, 5],
+    [repeated, 0, 5],
+    [owed, 0, null],
+    [equal, 100, 5],
+    [owed, 100, 5],
+    [repeated, 16_000, 5],
+  ];
+  // No version understands these bytes yet.
+  for (const [body, ms, answered] of came) {
+    pipeline.clock.advance(ms);
+    await pipeline.receive(`not yet ${JSON.stringify(body)}`, answered);
+  }
+  await pipeline.routed();
+  const beside = openBeside(pipeline.file);
+  beside.exec("UPDATE quarantine SET body = CAST(replace(body, 'not yet ', '') AS BLOB)");
+  pipeline.clock.advance(60 * 60_000);
+  expect(quarantineTable(beside).replayAll()).toBe(came.length);
+  beside.close();
+  // The router looks again.
+  await pipeline.pay(7);
+  await only(4);
+  const counts = pipeline.rows("SELECT count, bodies FROM transfers ORDER BY data ->> '$.value' LIMIT 3");
+  expect(counts).toEqual([
+    { count: 2, bodies: 2 },
+    { count: 1, bodies: 2 },
+    { count: 1, bodies: 2 },
+  ]);
 });
