@@ -2,6 +2,7 @@ import { ButtonStyle } from 'discord.js';
 import type { Choice, Command, CommandContext, Reply } from '../src/discord/command.ts';
 import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
+import { addressPage } from '../src/domain/explorer.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { UserError } from '../src/errors.ts';
 import type { Language, Translate } from '../src/languages/index.ts';
@@ -87,9 +88,9 @@ export const token = {
 
 function show(found: Token, { t, language, settings }: CommandContext): Reply {
   const { address, name, symbol, type, decimals, cataloged } = found;
-  const text = checksumAddress(address);
-  const buttons = [press(t('token.watch'), `token:watch:${text}`, ButtonStyle.Primary)];
-  if (settings.explorerUrl) buttons.push(linkButton(t('token.explorer'), `${settings.explorerUrl}/token/${text}`));
+  const buttons = [press(t('token.watch'), `token:watch:${checksumAddress(address)}`, ButtonStyle.Primary)];
+  const page = addressPage(settings, address, 'token');
+  if (page) buttons.push(linkButton(t('token.explorer'), page));
   const unknown = t('token.notGiven');
   const title = [...new Set([nameOf(t, name, t('token.unnamed')), nameOf(t, symbol, '')])].join(' ').trimEnd();
   return note(

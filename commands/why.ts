@@ -1,5 +1,6 @@
 import { ComponentType } from 'discord.js';
 import type { ButtonUse, Command, CommandContext, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
+import { transactionPage } from '../src/domain/explorer.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Story } from '../src/store/stories.ts';
@@ -60,7 +61,7 @@ async function explain(interaction: Use, context: CommandContext, txHash: string
   const read = () => store.reports.stories(guildId, txHash, scope, context.now(), MOST_TRANSFERS);
   const { total, first } = await inTurn(guildId, read);
   const shown = await seenBy(interaction, context, first);
-  const url = settings.explorerUrl ? `${settings.explorerUrl}/tx/${txHash}` : null;
+  const url = transactionPage(settings, txHash);
   if (total === 0) {
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
     return note('info', t('why.title'), [t('why.unknown', { transaction }), '', t('why.unknownHints')]);

@@ -2,6 +2,7 @@ import { ButtonStyle } from 'discord.js';
 import type { CommandContext, Reply } from '../../src/discord/command.ts';
 import { type Activity, type AssetTotal, isNoise, type Way } from '../../src/domain/activity.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { addressPage, transactionPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { isItem } from '../../src/domain/transfer.ts';
 import { writeNumber } from '../../src/languages/number.ts';
@@ -120,8 +121,8 @@ function largestOf({ largest }: ActivityReport, guildId: string, context: Comman
   const { t, language, moved, settings } = context;
   return largest.map(({ transfer, way, at, message, imitation }) => {
     const what = moved(transfer, language);
-    const { explorerUrl } = settings;
-    const linked = explorerUrl ? `[${what}](${explorerUrl}/tx/${transfer.txHash})` : what;
+    const url = transactionPage(settings, transfer.txHash);
+    const linked = url ? `[${what}](${url})` : what;
     const told = message
       ? [
           `[${t('activity.message')}](https://discord.com/channels/${guildId}/${message.channelId}/${message.messageId})`,
@@ -147,8 +148,7 @@ function buttons({ address, period }: Shown, { t, settings }: CommandContext) {
     return press(t(`activity.button.${name}`), `activity:show:${name}:${text}`, style, name === period);
   });
   const csv = press(t('activity.csv'), `activity:csv:${period}:${text}`);
-  const explorer = settings.explorerUrl
-    ? [linkButton(t('activity.explorer'), `${settings.explorerUrl}/address/${text}`)]
-    : [];
+  const page = addressPage(settings, address);
+  const explorer = page ? [linkButton(t('activity.explorer'), page)] : [];
   return [...periods, csv, ...explorer];
 }

@@ -7,8 +7,9 @@ import {
   TimestampStyles,
   time,
 } from 'discord.js';
-import type { CommandSettings, Reply } from '../../src/discord/command.ts';
+import type { Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { addressPage, type ExplorerRoot } from '../../src/domain/explorer.ts';
 import { cutTo, inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 
@@ -97,11 +98,12 @@ export function pager(t: Translate, page: number, pages: number, idOf: (page: nu
 /** A full checksum address, as a link where there is an explorer. */
 export function fullAddress(
   address: AddressText,
-  { explorerUrl }: Pick<CommandSettings, 'explorerUrl'>,
+  settings: ExplorerRoot,
   page: 'address' | 'token' = 'address',
 ): string {
-  const text = checksumAddress(address);
-  return explorerUrl ? `[\`${text}\`](${explorerUrl}/${page}/${text})` : `\`${text}\``;
+  const text = `\`${checksumAddress(address)}\``;
+  const url = addressPage(settings, address, page);
+  return url ? `[${text}](${url})` : text;
 }
 
 /** The ends of an address, for places without room; never the only place where it is named. */

@@ -1,6 +1,7 @@
 import type { APIEmbedField } from 'discord.js';
 import type { CommandContext } from '../../src/discord/command.ts';
 import { DAY } from '../../src/domain/clock.ts';
+import { transactionPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
@@ -25,9 +26,8 @@ export async function rehearse(wish: Wish, context: CommandContext): Promise<API
   const rehearsal = await inTurn(wish.guildId, () => store.ledger.rehearse(wish, now() - LOOK_BACK_MS, MOST));
   const examples = rehearsal.examples.map(({ transfer, perspective, seenAt }) => {
     const time = ago(seenAt);
-    const linked = settings.explorerUrl !== undefined && /^0x[0-9a-f]{64}$/.test(transfer.txHash);
-    const link = linked ? ` · [tx](${settings.explorerUrl}/tx/${transfer.txHash})` : '';
-    return `${ARROWS[perspective]} ${cutTo(moved(transfer, language), LONGEST)} · ${time}${link}`;
+    const url = transactionPage(settings, transfer.txHash);
+    return `${ARROWS[perspective]} ${cutTo(moved(transfer, language), LONGEST)} · ${time}${url ? ` · [tx](${url})` : ''}`;
   });
   const cut = rehearsal.cut === null ? [] : [t('subscription.rehearsal.cut', { count: rehearsal.cut })];
   const lines = [sum(rehearsal, now(), t), ...cut, ...examples, ...leftOut(rehearsal, wish, context)];

@@ -15,6 +15,7 @@ import type {
   StringSelectMenuInteraction,
 } from 'discord.js';
 import type { AddressText } from '../domain/address.ts';
+import type { ExplorerRoot } from '../domain/explorer.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Language, Translate } from '../languages/index.ts';
@@ -28,10 +29,8 @@ import type { Projects } from '../upstream/projects.ts';
 import type { Bars } from './chart.ts';
 
 /** What commands need to know of the configuration. */
-export interface CommandSettings {
+export interface CommandSettings extends ExplorerRoot {
   maxSubscriptions: number;
-  /** The explorer's web root, without a slash at its end. */
-  explorerUrl: string | undefined;
   discoveryUrl: string | undefined;
   publicUrl: string;
   /** How the native coin is written; undefined: as its events say. */

@@ -1,5 +1,6 @@
 import { type AddressText, checksumAddress } from '../domain/address.ts';
 import { inUnits } from '../domain/amount.ts';
+import { addressPage, type ExplorerRoot, transactionPage } from '../domain/explorer.ts';
 import { sumOf, type View } from '../domain/story.ts';
 import { inCode } from '../domain/text.ts';
 import { amountOf, isItem, type Transfer } from '../domain/transfer.ts';
@@ -7,9 +8,8 @@ import { type Language, languageOf, type Translate, translator } from '../langua
 import { writeNumber } from '../languages/number.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
 
-/** What rendering depends on besides the alert: the explorer's web root and the native coin's name, where known. */
-export interface RenderSettings {
-  explorerUrl: string | undefined;
+/** What rendering depends on besides the alert: the explorer and the native coin's name, where known. */
+export interface RenderSettings extends ExplorerRoot {
   nativeSymbol: string | undefined;
 }
 
@@ -38,7 +38,6 @@ export const LOOKS: Record<View | 'swap' | 'several', { icon: string; color: num
 export const LONGEST_SUM = 120;
 /** Graphemes of a label. */
 const LONGEST_LABEL = 60;
-const TX_HASH = /^0x[0-9a-f]{64}$/;
 
 /** The voice in which a server's alerts are told. */
 export function voiceOf({ language }: ClaimedAlert, settings: RenderSettings): Voice {
@@ -132,18 +131,14 @@ export function labelOf(address: AddressText, { labels, matches }: ClaimedAlert)
 
 /** A full checksum address, as a link where there is an explorer. */
 export function linked(address: AddressText, page: 'address' | 'token', voice: Voice): string {
-  const url = voice.unlinked ? null : link(voice, page, checksumAddress(address), /^0x[0-9a-f]{40}$/i);
+  const url = voice.unlinked ? null : addressPage(voice, address, page);
   const full = `\`${checksumAddress(address)}\``;
   return url ? `[${full}](${url})` : full;
 }
 
 /** The transaction's page; null without an explorer. */
 export const transactionUrl = (transfer: Transfer, settings: RenderSettings): string | null =>
-  link(settings, 'tx', hash(transfer), TX_HASH);
-
-function link({ explorerUrl }: RenderSettings, page: string, value: string, shape: RegExp): string | null {
-  return explorerUrl && shape.test(value) ? `${explorerUrl}/${page}/${value}` : null;
-}
+  transactionPage(settings, transfer.txHash);
 
 /** The transaction's hash without anything that could be markup. */
 export const hash = ({ txHash }: Transfer): string => txHash.replace(/[^0-9a-z]/g, '');
