@@ -27,8 +27,8 @@ export function createExplorer({ url, addressParam, apiKey, now, timeoutMs = 10_
   const remember = createMemory<TokenAnswer>(CACHED, now);
   let root = `${url}/`;
 
-  const ask = (address: AddressText) => {
-    const target = new URL(root);
+  const ask = (address: AddressText, base: string) => {
+    const target = new URL(base);
     target.searchParams.set('module', 'token');
     target.searchParams.set('action', 'getToken');
     target.searchParams.set(addressParam, address);
@@ -37,12 +37,13 @@ export function createExplorer({ url, addressParam, apiKey, now, timeoutMs = 10_
   };
 
   async function lookUp(address: AddressText): Promise<TokenAnswer> {
-    let answer = await ask(address);
+    const first = root;
+    let answer = await ask(address, first);
     // Some deployments serve their root only without the slash at its end.
-    if (isElsewhere(answer) && root.endsWith('/')) {
-      root = url;
-      answer = await ask(address);
-      if (isElsewhere(answer)) root = `${url}/`;
+    if (isElsewhere(answer)) {
+      const other = first === url ? `${url}/` : url;
+      answer = await ask(address, other);
+      if (answer.status === 'answered' && !isElsewhere(answer)) root = other;
     }
     // With its schemas, when it is first needed.
     const { readAnswer } = await import('./token.ts');

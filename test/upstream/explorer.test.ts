@@ -59,6 +59,17 @@ describe('the question', () => {
 });
 
 describe('the root', () => {
+  it('without a slash is found by all of several look-ups at once, and given up when only the other one is served', async () => {
+    let served = /^\/v0\?/;
+    upstream.set(({ url }) => (served.test(url) ? { body: frame(RECORD) } : { status: 404, body: 'Not here' }));
+    const client = explorer();
+    const some = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}` as const);
+    const answers = await Promise.all(some.map((address) => client.token(address)));
+    expect(answers.map(({ status }) => status)).toEqual(['found', 'found', 'found']);
+    served = /^\/v0\/\?/;
+    expect(await client.token(ADDRESS)).toMatchObject({ status: 'found' });
+  });
+
   it('with a slash is asked again after neither was served for a moment', async () => {
     let down = true;
     upstream.set(({ url }) =>
