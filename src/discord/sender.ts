@@ -47,7 +47,9 @@ const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   const text = await answer.text();
   const json = parse(text);
   const isJson = json !== undefined;
-  const seconds = Number(headers.get('retry-after'));
+  const asked = Number(headers.get('retry-after'));
+  const seconds = Math.max(asked, asked > 0 ? ownLimit(json) : 0);
+  if (seconds > asked) headers.set('retry-after', String(seconds));
   const wait: { retryAfterMs?: number } = seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {};
   const reason = `HTTP ${status}${isJson ? '' : ' without JSON'}`;
   // The library reads as JSON only what calls itself so, which relays leave out.
@@ -67,6 +69,11 @@ const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   const read = { text: async () => text, json: async () => json, arrayBuffer };
   return { status, statusText, headers, ok, body: null, bodyUsed: true, ...read };
 };
+
+/** Seconds; of limits with a code of their own, as that of changes to published messages, the head tells only one. */
+function ownLimit(json: { code?: unknown; retry_after?: unknown } = {}): number {
+  return json.code ? Number(json.retry_after) || 0 : 0;
+}
 
 function parse(text: string): object | undefined {
   try {
