@@ -231,9 +231,11 @@ describe('beside a running bot', () => {
     const gone = [...first, ...own].flatMap(({ alerts }) => alerts).filter(({ hold }) => hold === 'discarded');
     expect(gone.length).toBe(500);
     for (const { state, dueAt } of gone) expect([state, dueAt >= before]).toEqual(['dead', true]);
-    // Nothing is told again by a bot that looks.
+    // Nothing is told again by a bot that looks, nor with what comes then.
     minute();
-    expect(discord.messages(CHANNEL)).toEqual([]);
+    expect(await post(app, JSON.stringify(payment({ from: ALICE })))).toBe(200);
+    await discord.until(() => discord.messages(CHANNEL).length > 0);
+    expect(discord.messages(CHANNEL).flatMap(({ message }) => message.embeds)).toHaveLength(1);
   });
 });
 
