@@ -31,6 +31,23 @@ describe('.env.example', () => {
   });
 });
 
+it('has the defaults that are relied on', () => {
+  const { RECEIVER_SOURCES: sources, ...config } = readConfig({ DISCORD_TOKEN: 't' });
+  expect(config).toMatchObject({
+    DISCORD_API_URL: 'https://discord.com/api',
+    HOST: '127.0.0.1',
+    PORT: 8080,
+    OPS_HOST: '127.0.0.1',
+    OPS_PORT: 9464,
+    DATABASE_URL: 'sqlite:data/ledgerbell.sqlite',
+    RECEIVER_SOURCE_CHECK: 'enforce',
+    EXPLORER_ADDRESS_PARAM: 'contractaddress',
+    MAX_SUBSCRIPTIONS: 1_000,
+    LOG_LEVEL: 'info',
+  });
+  expect(sources.entries).toEqual(['35.191.17.80', '35.191.17.87', '35.191.17.84', '35.191.24.103']);
+});
+
 it('takes an IPv6 address as it stands in a URL', () => {
   const config = readConfig({ DISCORD_TOKEN: 't', HOST: '[::1]', OPS_HOST: '::1' });
   expect([config.HOST, config.OPS_HOST]).toEqual(['::1', '::1']);

@@ -13,7 +13,12 @@ const TOKEN = 'path-token-of-the-test';
 export const CHANNEL = seed.harbor.alerts;
 
 /** Starts the whole bot in this process; it watches the treasury in one channel. */
-export async function startHere(file: string, discord: Discord, clock: Clock = systemClock): Promise<App> {
+export async function startHere(
+  file: string,
+  discord: Discord,
+  clock: Clock = systemClock,
+  environment: Record<string, string> = {},
+): Promise<App> {
   const config = readConfig({
     DISCORD_TOKEN: discord.token,
     DISCORD_API_URL: discord.apiUrl,
@@ -22,6 +27,7 @@ export async function startHere(file: string, discord: Discord, clock: Clock = s
     DATABASE_URL: `sqlite:${file}`,
     RECEIVER_TOKEN: TOKEN,
     RECEIVER_SOURCE_CHECK: 'off',
+    ...environment,
   });
   const database = await openStore(file);
   const place = { guildId: seed.harbor.id, channelId: CHANNEL, address: TREASURY };

@@ -1,0 +1,94 @@
+import { ApplicationCommandOptionType as Type } from 'discord.js';
+import { expect, it } from 'vitest';
+import { commands } from '../../commands/index.ts';
+
+interface Option {
+  name: string;
+  type: number;
+  autocomplete?: boolean;
+  choices?: { value: string }[];
+  options?: Option[];
+}
+
+/** Each command with its subcommand, and its options by name. */
+function defined(): Map<string, Map<string, Option>> {
+  const walk = (name: string, options: Option[] = []): [string, Map<string, Option>][] => {
+    const subs = options.filter(({ type }) => type === Type.Subcommand);
+    if (subs.length === 0) return [[name, new Map(options.map((option) => [option.name, option]))]];
+    return subs.flatMap((sub) => walk(`${name} ${sub.name}`, sub.options));
+  };
+  return new Map(
+    commands.flatMap((command) => {
+      if ('kind' in command) return [];
+      const { name, options } = command.data.toJSON();
+      return walk(name, options as Option[]);
+    }),
+  );
+}
+
+const channel = { type: Type.Channel };
+const role = { type: Type.Role };
+const offered = { type: Type.String, autocomplete: true };
+const text = { type: Type.String };
+const oneOf = (...values: string[]) => ({ type: Type.String, choices: values.map((value) => ({ value })) });
+const filters = {
+  channel,
+  label: text,
+  direction: oneOf('any', 'incoming', 'outgoing'),
+  kind: oneOf('any', 'native', 'erc20', 'nft'),
+  minimum: text,
+  token: text,
+  mention: role,
+};
+
+/** What scripts and habits rely on; more options may follow. */
+const RELIED_ON: [string, Record<string, object>][] = [
+  ['token', { address: offered }],
+  ['provider search', { category: offered, search: text, provider: text, page: { type: Type.Integer } }],
+  ['provider categories', {}],
+  ['webhook list', {}],
+  ['webhook remove', { webhook: offered, addresses: text }],
+  ['subscription add', { address: text, ...filters }],
+  ['subscription list', { channel }],
+  ['subscription edit', { subscription: offered, ...filters }],
+  ['subscription remove', { subscription: offered }],
+  ['subscription pause', { subscription: offered }],
+  ['subscription resume', { subscription: offered }],
+  ['subscription test', { subscription: offered }],
+  ['subscription mute', { subscription: text, duration: text }],
+  ['subscription import', { file: { type: Type.Attachment } }],
+  ['subscription export', {}],
+  ['label set', { address: text, name: text }],
+  ['label remove', { address: text }],
+  ['label list', {}],
+  ['activity', { address: offered, period: oneOf('24h', '7d', '30d') }],
+  ['why', { transaction: text }],
+  ['setup server', { channel, manager: role, timezone: text, language: text }],
+  ['setup project', {}],
+  ['setup check', {}],
+  ['setup forget', {}],
+  ['status', {}],
+  ['help', {}],
+];
+
+it('the commands are those that are relied on, and no others', () => {
+  expect([...defined().keys()].sort()).toEqual(RELIED_ON.map(([name]) => name).sort());
+});
+
+it.each(RELIED_ON)('/%s has the options that are relied on', (name, options) => {
+  const found = defined().get(name)!;
+  expect(Object.fromEntries(found)).toMatchObject(options);
+});
+
+it('an address to watch can be muted for the times that are relied on', () => {
+  const values = defined()
+    .get('subscription mute')!
+    .get('duration')!
+    .choices!.map(({ value }) => value);
+  expect(values).toEqual(expect.arrayContaining(['1h', '8h', '1d', '7d', 'off']));
+});
+
+it('a channel sees the answers of two commands that tell nothing of its server; all others are private', () => {
+  const open = commands.filter((command) => 'public' in command && command.public === true);
+  expect(open.map(({ data }) => data.name).sort()).toEqual(['provider', 'token']);
+});

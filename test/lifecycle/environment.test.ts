@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { payment } from '../pipeline/harness.ts';
+import { startUpstream } from '../upstream/server.ts';
+import { CHANNEL, post, startHere } from './app.ts';
+
+const TOKEN = '0x5Df217D84e67a4aAc9d130fc7AfED5a94e873f0D';
+
+it('what the environment says of the explorer, the coin and the most subscriptions is what people meet', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'environment-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  // Its time stands still: how long a busy machine takes to answer is no matter here.
+  const discord = await startDiscord({ limits: 'none', clock: new ManualClock(Date.now()) });
+  onTestFinished(() => discord.close());
+  const explorer = await startUpstream(() => ({ body: { status: '0', message: 'not found', result: null } }));
+  onTestFinished(() => explorer.close());
+  const app = await startHere(join(directory, 'bot.sqlite'), discord, undefined, {
+    EXPLORER_API_URL: `${explorer.url}/v0`,
+    EXPLORER_ADDRESS_PARAM: 'token_address',
+    EXPLORER_API_KEY: 'explorer-key',
+    EXPLORER_URL: 'https://explorer.example/',
+    NATIVE_SYMBOL: 'BELL',
+    MAX_SUBSCRIPTIONS: '1',
+  });
+  onTestFinished(() => app.close());
+  await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  const use = async (name: string) => {
+    const asked = { kind: 'command', name, options: { address: TOKEN }, userId: seed.ada, channelId: CHANNEL } as const;
+    return JSON.stringify((await (await discord.use(asked)).final()).reply);
+  };
+  await use('token');
+  const { pathname, searchParams } = new URL(explorer.requests.at(-1)!.url, explorer.url);
+  expect([pathname, searchParams.get('token_address')?.toLowerCase(), searchParams.get('apiKey')]).toEqual([
+    '/v0/',
+    TOKEN.toLowerCase(),
+    'explorer-key',
+  ]);
+  expect(await use('subscription add')).toMatch(/watches 1 address already, which is the limit/);
+  const { tokenAddress: _, ...coin } = payment({ tokenType: 'COIN', tokenSymbol: null, value: '7'.padEnd(19, '0') });
+  expect(await post(app, JSON.stringify(coin))).toBe(200);
+  await discord.until(() => discord.messages(CHANNEL).some(({ visibleTo }) => visibleTo === null));
+  const alert = JSON.stringify(discord.messages(CHANNEL).filter(({ visibleTo }) => visibleTo === null));
+  expect(alert).toContain('7 `BELL`');
+  expect(alert).toContain('https://explorer.example/tx/0x');
+});
