@@ -17,10 +17,10 @@ export interface ChannelHead {
 /** The reason that is noted when a server removed the bot. With a code behind it, it is Discord's own answer. */
 const REMOVED = 'channel or server is gone';
 
-/** Where a server leaves a trace that does not go by itself within 30 days, beside `channels`. */
-const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'audit'];
+/** Where a server leaves a trace that does not go by itself within 30 days. */
+const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'channels', 'audit'];
 
-/** The servers of a table with an index by server: from one to the next, and not through their thousands of rows. */
+/** The servers that a table has rows of: from one to the next by its index, and not through their thousands of rows. */
 const serversOf = (table: string): string =>
   `SELECT guild_id FROM (
      WITH RECURSIVE each (guild_id) AS (
@@ -60,7 +60,7 @@ export function channelStates(db: Database) {
   const postpone = db.prepare<[number, string]>("UPDATE meta SET value = ? WHERE key = 'removed-' || ?");
   const known = db.prepare<[], { guildId: string; removed: 0 | 1 }>(
     `SELECT guild_id AS guildId, EXISTS (SELECT 1 FROM meta WHERE key = 'removed-' || guild_id) AS removed
-     FROM (${TRACES.map(serversOf).join(' UNION ')} UNION SELECT guild_id FROM channels)`,
+     FROM (${TRACES.map(serversOf).join(' UNION ')})`,
   );
   const troubled = db.prepare<[string], { channelId: string; state: ChannelState; reason: string | null }>(
     "SELECT channel_id AS channelId, state, reason FROM channels WHERE guild_id = ? AND state <> 'ready'",
