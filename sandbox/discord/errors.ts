@@ -88,6 +88,11 @@ export const errors = {
   missingPermissions: make(403, 50013, 'Missing Permissions'),
   invalidWebhookToken: make(401, 50027, 'Invalid Webhook Token'),
   invalidJson: make(400, 50109, 'The request body contains invalid JSON.'),
+  contentType: (): DiscordError => {
+    const types = "{'application/x-www-form-urlencoded', 'multipart/form-data', 'application/json'}";
+    const message = `Expected "Content-Type" header to be one of ${types}.`;
+    return new DiscordError(400, 50035, 'Invalid Form Body', { _errors: [{ code: 'CONTENT_TYPE_INVALID', message }] });
+  },
   threadArchived: make(400, 50083, 'Thread is archived'),
   threadLocked: make(403, 160005, 'Thread is locked'),
 };

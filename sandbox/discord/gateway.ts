@@ -7,7 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { SessionState } from './control.ts';
 import type { Events } from './events.ts';
 import { compress, write } from './gateway-socket.ts';
-import { apiMember, apiUser, guildCreate } from './objects.ts';
+import { apiMember, apiUser, guildCreate, withoutContent } from './objects.ts';
 import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
@@ -96,7 +96,12 @@ export class Gateway {
       const [shard, count] = session.shard;
       if (shard !== (audience.guildId === null ? 0 : Number((BigInt(audience.guildId) >> 22n) % BigInt(count))))
         continue;
-      this.send(session, name, name.startsWith('MESSAGE_') ? this.withoutContent(session, data) : data);
+      const isHidden = name.startsWith('MESSAGE_') && !(session.intents & Intent.MessageContent);
+      this.send(
+        session,
+        name,
+        isHidden && data.author && data.guild_id ? withoutContent(this.parts.world, data) : data,
+      );
     }
   }
 
@@ -125,14 +130,6 @@ export class Gateway {
 
   private tell(): void {
     this.parts.events.emit({ type: 'sessions', sessions: this.states() });
-  }
-
-  /** Without the privileged intent, what others write is hidden unless it is for the bot. */
-  private withoutContent(session: Session, data: Json): Json {
-    if (session.intents & Intent.MessageContent || !data.author || !data.guild_id) return data;
-    const { botId } = this.parts.world;
-    if (data.author.id === botId || data.mentions?.some(({ id }: Json) => id === botId)) return data;
-    return { ...data, content: '', embeds: [], attachments: [], components: [] };
   }
 
   private send(session: Session, name: string, data: Json): void {

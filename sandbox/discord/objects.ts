@@ -144,6 +144,14 @@ export function apiGuild(world: World, guild: Guild): Json {
   };
 }
 
+/** A message of a server, as the bot sees it without the privileged intent: what others write is hidden, unless it is for the bot. */
+export function withoutContent(world: World, message: Json): Json {
+  const { author, mentions = [], referenced_message } = message;
+  const reply = referenced_message && { referenced_message: withoutContent(world, referenced_message) };
+  if ([author, ...mentions].some(({ id }: Json) => id === world.botId)) return { ...message, ...reply };
+  return { ...message, ...reply, content: '', embeds: [], attachments: [], components: [] };
+}
+
 /** What GUILD_CREATE tells: the server with its channels, threads and, below 250, its members. */
 export function guildCreate(world: World, guild: Guild): Json {
   const channels = world.channelsOf(guild.id);

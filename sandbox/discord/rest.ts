@@ -69,7 +69,8 @@ async function readBody(request: FastifyRequest): Promise<{ body: Json; uploads:
   const raw = request.body as Buffer | undefined;
   if (!raw || raw.length === 0) return { body: {}, uploads: [] };
   const type = request.headers['content-type'] ?? '';
-  if (!type.startsWith('multipart/form-data')) return { body: parse(raw.toString()), uploads: [] };
+  if (type.startsWith('application/json')) return { body: parse(raw.toString()), uploads: [] };
+  if (!type.startsWith('multipart/form-data')) throw errors.contentType();
   const form = await new Response(new Uint8Array(raw), { headers: { 'content-type': type } }).formData().catch(() => {
     throw errors.invalidJson();
   });

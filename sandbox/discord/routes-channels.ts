@@ -5,7 +5,7 @@ import type { Core } from './core.ts';
 import { DiscordError, errors, FieldErrors } from './errors.ts';
 import { checkMessage, isEmpty } from './message-rules.ts';
 import { notifyChannel, notifyThread } from './notify.ts';
-import { apiChannel } from './objects.ts';
+import { apiChannel, withoutContent } from './objects.ts';
 import { accessible, botPermissions, isLockedOut, sending } from './permissions.ts';
 import type { Call, Route } from './route.ts';
 import { type Json, validate } from './validate.ts';
@@ -58,6 +58,11 @@ function publicMessage(core: Core, call: Call): MessageState {
   return state;
 }
 
+/** As the bot may read it. */
+function readable(core: Core, { guildId, message }: MessageState): APIMessage {
+  return guildId === null || core.privilegedIntents ? message : withoutContent(core.world, message);
+}
+
 function edit(core: Core, call: Call): APIMessage {
   const state = publicMessage(core, call);
   const { body, uploads } = call;
@@ -92,7 +97,7 @@ function history(core: Core, call: Call): APIMessage[] {
   if (channel.guildId !== null && !(botPermissions(core.world, channel) & (1n << 16n))) return [];
   const all = core.messages.in(channel.id).filter(({ visibleTo }) => visibleTo === null);
   const { before, after, around } = call.query;
-  const newest = (list: MessageState[]): APIMessage[] => list.reverse().map(({ message }) => message);
+  const newest = (list: MessageState[]): APIMessage[] => list.reverse().map((state) => readable(core, state));
   if (around) {
     const index = all.findIndex(({ id }) => BigInt(id) >= BigInt(around));
     const start = Math.max(0, (index < 0 ? all.length : index) - Math.floor(limit / 2));
@@ -176,7 +181,7 @@ export function channelRoutes(core: Core): Route[] {
       run: (call) => {
         const state = publicMessage(core, call);
         if (state.guildId !== null) accessible(core.world, state.channelId, ['ReadMessageHistory']);
-        return { status: 200, body: state.message };
+        return { status: 200, body: readable(core, state) };
       },
     },
     { method: 'PATCH', path: message, run: (call) => ({ status: 200, body: edit(core, call) }) },

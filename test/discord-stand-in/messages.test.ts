@@ -180,6 +180,22 @@ test("others' messages can be neither edited nor, without the right, deleted", a
   expect(await call(discord, 'DELETE', `${messages}/${id}`)).toMatchObject({ status: 403, body: { code: 50013 } });
 });
 
+test('what others write is told by the REST API with the privileged intent alone, or where it is for the bot', async () => {
+  const contents = async (privilegedIntents: boolean) => {
+    const discord = await standIn({ privilegedIntents, limits: 'none' });
+    const say = (content: string) =>
+      discord.act({ do: 'message.send', channelId: harbor.general, userId: seed.mia, content }).id!;
+    const [psst] = [say('psst'), say(`<@${seed.bot}> hello`)];
+    await send(discord, { content: 'own', message_reference: { message_id: psst } });
+    const [own, ...others] = (await call(discord, 'GET', messages)).body;
+    const { body } = await call(discord, 'GET', `${messages}/${psst}`);
+    return [own, own.referenced_message, ...others, body].map(({ content }) => content);
+  };
+  const hello = `<@${seed.bot}> hello`;
+  expect(await contents(true)).toEqual(['own', 'psst', hello, 'psst', 'psst']);
+  expect(await contents(false)).toEqual(['own', '', hello, '', '']);
+});
+
 test('direct messages reach people who take them', async () => {
   const discord = await standIn();
   const client = await logIn(discord);

@@ -249,12 +249,15 @@ describe('a message is refused with 50035 where Discord does', () => {
     expect(await call(discord, 'PATCH', path, { content: '', ...embed({}) })).toMatchObject({ status: 200 });
   });
 
-  test('broken JSON is refused, and so is a file that is too large', async () => {
+  test('broken JSON is refused, and so are a body that does not tell what it is and a file that is too large', async () => {
     const discord = await standIn({ limits: 'none' });
     const url = `${discord.apiUrl}/v10/channels/${seed.harbor.general}/messages`;
     const headers = { authorization: `Bot ${discord.token}`, 'content-type': 'application/json' };
     const broken = await fetch(url, { method: 'POST', headers, body: '{"content":' });
     expect([broken.status, ((await broken.json()) as { code: number }).code]).toEqual([400, 50109]);
+    const untold = { ...headers, 'content-type': 'text/plain' };
+    const unread = await fetch(url, { method: 'POST', headers: untold, body: '{"content":"x"}' });
+    expect(await unread.json()).toMatchObject({ code: 50035, errors: { _errors: [{ code: 'CONTENT_TYPE_INVALID' }] } });
     const form = new FormData();
     form.append('files[0]', new Blob([new Uint8Array(10 * 1024 * 1024 + 1)]), 'big.bin');
     expect(await send(discord, form)).toMatchObject({ status: 413, body: { code: 40005 } });
