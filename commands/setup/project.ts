@@ -2,6 +2,7 @@ import { type APIModalInteractionResponseCallbackData, ComponentType, TextInputS
 import type { CommandContext, Form } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ProjectKeys } from '../../src/upstream/projects.ts';
+import { codeOf, lasting } from '../parts/failure.ts';
 import { panel } from './panel.ts';
 
 /** How long the service may take to try the keys. */
@@ -62,8 +63,8 @@ export const projectFormSubmit: Form = {
     const answer = await projects.check(keys, CHECK_MS);
     if (!answer) throw new UserError(t('setup.project.off'));
     if (answer.status !== 'ok') {
-      const code = answer.status === 'broken' ? answer.code : '';
-      throw new UserError(t(`setup.project.refused.${answer.status}`, { code }));
+      const refused = t(`setup.project.refused.${answer.status}`, { code: codeOf(answer) });
+      throw new UserError(refused + lasting(t, answer, 'notification'));
     }
     const before = await store.projects.ofGuild(guildId);
     await projects.save(guildId, user.id, keys);

@@ -167,6 +167,7 @@ describe('/provider search', () => {
 
   const wrong: [string, Given, RegExp][] = [
     ['500', { status: 500, body: { error: { message: 'x' } } }, /fault of its own/],
+    ['a redirect', { status: 301, body: {} }, /If this lasts, the person who runs.*`DISCOVERY_URL`/],
     ['400', { status: 400, body: { error: { message: 'x' } } }, /did not accept this search/],
     ['a page', HTML, /fault of its own/],
     ['hanging', null, /did not answer in time/],

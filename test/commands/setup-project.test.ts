@@ -82,6 +82,7 @@ describe('/setup project', () => {
     ['408', {}, { status: 408, body: {} }, /did not answer in time/],
     ['429', {}, { status: 429, body: {} }, /too many questions/],
     ['500', {}, { status: 500, body: {} }, /error 500/],
+    ['a redirect', {}, { status: 301, body: {} }, /error 301.*If this lasts, the person who runs.*`NOTIFICATION_URL`/s],
     ['hanging', {}, null, /did not answer in time/],
     ['a page', {}, { body: '<html>', type: 'text/html' }, /not data/],
     ['an id that is a path', { projectId: '../p' }, { body: [] }, /only letters, digits/],

@@ -109,6 +109,7 @@ describe('/token', () => {
     ['429', { status: 429, body: {} }, /Wait a minute/],
     ['403', { status: 403, body: {} }, /EXPLORER_API_KEY/],
     ['500', { status: 500, body: {} }, /fault of its own \(error 500\)/],
+    ['a redirect', { status: 308, body: {} }, /If this lasts, the person who runs.*`EXPLORER_API_URL`/],
     ['HTML', { body: '<html>', type: 'text/html' }, /not data/],
     ['hanging', null, /did not answer in time/],
   ];

@@ -95,7 +95,9 @@ describe('/webhook list', () => {
     ['400', { status: 400, body: {} }, /did not accept/],
     ['408', { status: 408, body: {} }, /did not answer in time/],
     ['500', { status: 500, body: {} }, /fault of its own/],
-    ['hanging', null, /did not answer in time/],
+    ['a redirect', { status: 301, body: {} }, /error 301\).*If this lasts, the person who runs.*`NOTIFICATION_URL`/s],
+    ['404', { status: 404, body: {} }, /did not accept.*`NOTIFICATION_URL`/s],
+    ['hanging', null, /did not answer in time\. Try again in a minute\.$/],
     ['a page', { body: '<html>', type: 'text/html' }, /not data/],
   ];
   it.each(wrong)('explains: %s', async (_name, given, sentence) => {
