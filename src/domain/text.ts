@@ -20,7 +20,8 @@ const LINK_LIKE =
 export function plainText(text: string | null | undefined, most = MAX_GRAPHEMES): string | null {
   if (!text) return null;
   const clean = text.slice(0, MOST_READ).normalize('NFKC').replace(/\s+/gu, ' ').replace(INVISIBLE, '').trim();
-  if (clean === '') return null;
+  // Marks alone show as nothing.
+  if (!/[^\p{M} ]/u.test(clean)) return null;
   if (clean.length <= most && /^[ -~]*$/.test(clean)) return clean;
   const shown: string[] = [];
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -34,7 +35,8 @@ export function plainText(text: string | null | undefined, most = MAX_GRAPHEMES)
 
 /** Whether a name could be taken for a link, an invite or a mention. */
 export function looksLikeLink(text: string): boolean {
-  return LINK_LIKE.test(text.slice(0, MOST_READ).normalize('NFKC').replace(INVISIBLE, ''));
+  // Some marks cannot be seen, and between the letters of a host they would hide it from the pattern.
+  return LINK_LIKE.test(text.slice(0, MOST_READ).normalize('NFKC').replace(INVISIBLE, '').replace(/\p{M}/gu, ''));
 }
 
 /** `localhost`, an IPv4 address, or a name with a domain. */

@@ -97,6 +97,10 @@ describe('text from the chain', () => {
     ['\u200b\u2800', 'none'],
     ['', 'none'],
     [null, 'none'],
+    ['evil\u034f.com', '`(name hidden: looks like a link)`'],
+    ['evil.c\ufe0fom', '`(name hidden: looks like a link)`'],
+    ['नमस्ते.भारत', '`(name hidden: looks like a link)`'],
+    ['\ufe0f\u034f \u17b4', 'none'],
   ])('shows %j as %s', (text, shown) => {
     expect(inCode(text, 'none')).toBe(shown);
   });
