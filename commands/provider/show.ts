@@ -1,5 +1,5 @@
 import type { APIButtonComponent } from 'discord.js';
-import { isLinkable, plainText } from '../../src/domain/text.ts';
+import { isLinkable, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { ProviderRow } from '../../src/upstream/providers.ts';
 import { linkButton, nameOf, prose } from '../parts/reply.ts';
@@ -101,7 +101,9 @@ export function linksOf(t: Translate, { rows }: Provider, number: number, most: 
       if (!isLinkable(url.href)) continue;
       // 80 characters fit; the host is what must be seen whole.
       const host = url.hostname.slice(-50);
-      const name = (plainText(label) ?? t('provider.open')).slice(0, 70 - host.length).replace(/[\ud800-\udbff]$/, '');
+      // A label that names another host would be read before the true one, which a phone may cut off.
+      const said = looksLikeLink(label) ? null : plainText(label);
+      const name = (said ?? t('provider.open')).slice(0, 70 - host.length).replace(/[\ud800-\udbff]$/, '');
       found.set(url.href, `${number} · ${name} · ${host}`);
     }
   }

@@ -133,7 +133,7 @@ describe('/provider search', () => {
     const links = linksOf(await world.use('provider search', { category: 'apis' }));
     expect(links.slice(1)).toEqual([
       { label: '1 · Docs · acme.example', url: 'https://acme.example/docs' },
-      { label: '1 · discord.com · evil.example', url: 'https://evil.example/x' },
+      { label: '1 · Open · evil.example', url: 'https://evil.example/x' },
     ]);
   });
 
