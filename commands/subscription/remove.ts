@@ -1,6 +1,7 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../parts/audit.ts';
 import { note, press, row } from '../parts/reply.ts';
@@ -11,9 +12,12 @@ import { tokenBook } from './tokens.ts';
 
 /** `/subscription remove`: asks first. */
 export async function remove(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+  return askToRemove(await named(interaction, context), context);
+}
+
+async function askToRemove(found: Subscription, context: CommandContext): Promise<Reply> {
   const { t } = context;
-  const found = await named(interaction, context);
-  const tokens = await tokenBook(interaction.guildId, context);
+  const tokens = await tokenBook(found.guildId, context);
   const lines = [
     addressLine(found.address, context),
     t('subscription.remove.meaning', { channel: `<#${found.channelId}>` }),
@@ -21,25 +25,26 @@ export async function remove(interaction: CommandUse, context: CommandContext): 
     t('subscription.remove.instead'),
   ];
   const buttons = row(
-    press(t('subscription.remove.yes'), `subscription:drop:${found.id}`, ButtonStyle.Danger),
+    press(t('subscription.remove.yes'), `subscription:drop:${found.id}:${found.channelId}`, ButtonStyle.Danger),
     press(t('subscription.remove.no'), `subscription:keep:${found.id}`),
   );
   return note('danger', t('subscription.remove.title', { name: nameOf(found) }), lines, { components: [buttons] });
 }
 
-/** `subscription:drop:<id>` */
+/** `subscription:drop:<id>:<channel>` */
 export const dropButton: Button = {
   access: 'manage',
   answer: 'update',
-  async press(interaction, [id], context) {
+  async press(interaction, [id, channelId], context) {
     const { guildId } = interaction;
     const { store, t } = context;
     // The channel may be hidden from the person since the question, and the number names what they never saw.
     const found = await store.subscriptions.get(guildId, Number(id));
     const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;
-    if (!isSeen || !(await store.subscriptions.remove(guildId, found.id))) {
-      throw new UserError(t('subscription.remove.gone'));
-    }
+    if (!isSeen) throw new UserError(t('subscription.remove.gone'));
+    // It may have been moved since that was asked.
+    if (found.channelId !== channelId) return askToRemove(found, context);
+    if (!(await store.subscriptions.remove(guildId, found.id))) throw new UserError(t('subscription.remove.gone'));
     const detail = { id: found.id, address: checksumAddress(found.address), channel: found.channelId };
     await record(interaction, context, 'subscription.remove', detail);
     return note('good', t('subscription.remove.done', { name: nameOf(found) }), [

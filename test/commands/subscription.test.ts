@@ -187,6 +187,17 @@ describe('/subscription remove', () => {
     expect(textOf(again)).toMatch(/no such subscription.*\/subscription list/);
   });
 
+  it('asks again when it was moved to another channel since', async () => {
+    const { id } = await world.subscribe();
+    const asked = await world.use('subscription remove', { subscription: String(id) });
+    await world.store.subscriptions.change(harbor.id, id, { channelId: harbor.whales });
+    const again = await world.press(asked, 'subscription:drop');
+    expect(textOf(again)).toContain(`<#${harbor.whales}> will get no more alerts`);
+    expect(await all()).toHaveLength(1);
+    expect(textOf(await world.press(again, 'subscription:drop'))).toContain('Removed');
+    expect(await all()).toEqual([]);
+  });
+
   it('keeps it on the other button', async () => {
     const { id } = await world.subscribe();
     const kept = await world.press(
@@ -217,7 +228,7 @@ describe('/subscription remove', () => {
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
     const [mine] = await world.store.subscriptions.list(orchid.id);
     const asked = await world.use('subscription remove', { subscription: String(mine!.id) }, { in: orchid.lobby });
-    expect(buttonsOf(asked)[0]).toBe(`subscription:drop:${mine!.id}`);
+    expect(buttonsOf(asked)[0]).toBe(`subscription:drop:${mine!.id}:${orchid.alerts}`);
     await world.press(asked, 'subscription:drop', { in: orchid.lobby });
     expect(await all()).toHaveLength(1);
   });
