@@ -1,4 +1,4 @@
-import { type AddressText, NATIVE_SENTINEL, toAddress } from './address.ts';
+import { type AddressText, NATIVE_SENTINEL, toAddress, ZERO_ADDRESS } from './address.ts';
 import { wholeDigits } from './amount.ts';
 import type { Transfer, TransferEvent, TransferKind } from './transfer.ts';
 
@@ -126,7 +126,8 @@ function readKind(
   if (type === 'ERC721') return 'erc721';
   if (type === 'ERC1155') return 'erc1155';
   if (type === 'NATIVE') return 'native';
-  if (tokenAddress === null) return hasTokenId ? 'unknown' : 'native';
+  // Nobody can deploy a token at the zero address: some write it for the native coin.
+  if (tokenAddress === null || tokenAddress === ZERO_ADDRESS) return hasTokenId ? 'unknown' : 'native';
   if (type !== '') return 'unknown';
   if (hasTokenId) return hasValue ? 'erc1155' : 'erc721';
   return hasValue && readDecimals(fields.tokenDecimals) !== null ? 'erc20' : 'unknown';

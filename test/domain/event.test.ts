@@ -57,6 +57,13 @@ describe('the published samples', () => {
 describe('how live services deviate', () => {
   const nft = `"from":"${B}","to":"${A}","txHash":"${HASH}","tokenAddress":"${TOKEN}","tokenType":"ERC-721"`;
 
+  it('takes the zero address in the place of a token for the native coin, whatever its brand', () => {
+    const payment = { from: B, to: A, txHash: HASH, value: '1', tokenType: 'FUSE' };
+    const { transfer } = read({ ...payment, tokenAddress: `0x${'0'.repeat(40)}` });
+    expect(transfer).toEqual(read({ ...payment, tokenAddress: null }).transfer);
+    expect(transfer).toMatchObject({ kind: 'native', token: null, decimals: 18 });
+  });
+
   it('keeps every digit of a bare integer beyond 2^53', () => {
     const id = '115792089237316195423570985008687907853269984665640564039457584007913129639935';
     expect(read(`{${nft},"tokenId":${id}}`).transfer).toMatchObject({ tokenId: id, tokenIdExact: true });
