@@ -91,7 +91,7 @@ export async function startApp(
     outcome: intake.outcome,
     catalogue: explorer && createCatalogue({ token: explorer.token, clock }),
     nativeSymbol: config.NATIVE_SYMBOL,
-    onLines: deliverer.nudge,
+    onLines: deliverer.lines,
     onRouted({ ids, quarantined }) {
       intake.forget(ids);
       metrics.counts.routed += ids.length;

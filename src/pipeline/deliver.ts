@@ -4,7 +4,7 @@ import { type AttemptOptions, createAttempts, isChange } from './attempt.ts';
 import { BATCH } from './compose.ts';
 import { createPace, type Turn } from './pace.ts';
 import { createSettler, SET_ASIDE_MS, type SettlerOptions } from './settle.ts';
-import { type Channel, createTurns } from './turns.ts';
+import { type Channel, createTurns, type Line } from './turns.ts';
 
 /** Requests under way at once. */
 const MAX_IN_FLIGHT = 40;
@@ -147,15 +147,25 @@ export function startDeliverer(options: DelivererOptions) {
     note(store.outbox.pauseGuild(guildId, now, now + SET_ASIDE_MS), guildId);
   }
 
+  /** These channels have something new, named once for each alert, after so many events. */
+  function nudge(channelIds: string[], events = 0): void {
+    turns.came(channelIds, events, clock.now());
+    pump();
+  }
+
   return {
     /** Settles once what an earlier process left is known. */
     loaded,
     /** Looks for what waits without having been nudged for. */
     look: load,
-    /** These channels have something new, named once for each alert, after so many events. */
-    nudge(channelIds: string[], events = 0): void {
-      turns.came(channelIds, events, clock.now());
-      pump();
+    nudge,
+    /** So many events gave these new lines; a server with very many channels is known by their first ones already. */
+    lines(lines: readonly Line[], events: number): void {
+      turns.know(lines);
+      nudge(
+        lines.map(({ channelId }) => channelId),
+        events,
+      );
     },
     /** Permissions or channels of a guild changed: what was set aside there, and nothing else, is tried at once. */
     guildChanged(guildId: string): void {

@@ -2,6 +2,7 @@ import { isPassing } from '../errors.ts';
 import type { InboxRow } from '../store/inbox.ts';
 import { type DecideOptions, type Delivered, decide, nothing, understand } from './decide.ts';
 import { createFront } from './front.ts';
+import type { Line } from './turns.ts';
 
 /** Deliveries that share a commit at the most: with more each costs the disk less, but holds the event loop for longer. */
 const MOST_IN_COMMIT = 400;
@@ -12,8 +13,8 @@ const PAUSE_MS = 500;
 export interface RouterOptions extends DecideOptions {
   /** Called after each commit. */
   onRouted(result: { ids: number[]; quarantined: number }): void;
-  /** So many events gave these channels something new to tell: each is named once for each of its lines. */
-  onLines(channels: string[], events: number): void;
+  /** So many events gave channels something new to tell. */
+  onLines(lines: readonly Line[], events: number): void;
 }
 
 /** Turns stored deliveries into lines for channels, in the order in which they came, some of them in each commit. */
@@ -69,14 +70,11 @@ export function startRouter(options: RouterOptions) {
     if (ids.length === 0) return 0;
     const committing = store.routing.commit(routed);
     // The channels are told before the commit has ended: the store does what it is asked for in order.
-    if (routed.alerts.length > 0)
-      onLines(
-        routed.alerts.map(({ channelId }) => channelId),
-        ids.length,
-      );
+    if (routed.alerts.length > 0) onLines(routed.alerts, ids.length);
     front.prepare(ids.length, MOST_IN_COMMIT);
     const edited = await committing;
-    if (edited.length > 0) onLines(edited, 0);
+    const changed = edited.map((channelId) => ({ channelId }));
+    if (changed.length > 0) onLines(changed, 0);
     done(ids, routed.quarantined.length);
     return ids.length;
   }

@@ -43,6 +43,12 @@ export interface Channel extends Take {
   since: number;
 }
 
+/** Something new to be told in a channel, and of which server that is, where it is known. */
+export interface Line {
+  channelId: string;
+  guildId?: string;
+}
+
 /** The channels that have something to be sent, and whose turn it is. */
 export function createTurns() {
   const channels = new Map<string, Channel>();
@@ -112,6 +118,10 @@ export function createTurns() {
       coming = coming * Math.exp(Math.min(0, cameAt - now) / MEMORY_MS) + events * (SECOND / MEMORY_MS);
       cameAt = now;
       for (const id of ids) add(id, now, null);
+    },
+    /** Of which servers the channels are that lines are about to come to. */
+    know(lines: readonly Line[]): void {
+      for (const { channelId, guildId } of lines) if (guildId !== undefined) guildOf.set(channelId, guildId);
     },
     /** A channel was found to have alerts, not to be told before `sleepUntil`. */
     found(

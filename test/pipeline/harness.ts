@@ -130,7 +130,7 @@ export async function startPipeline({
       outcome: (id) => outcomes.get(id) ?? null,
       catalogue: lookUp && createCatalogue({ token: lookUp, clock }),
       nativeSymbol: undefined,
-      onLines: deliverer.nudge,
+      onLines: deliverer.lines,
       onRouted: () => undefined,
     });
     await deliverer.loaded;

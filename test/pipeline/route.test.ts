@@ -17,6 +17,7 @@ let router: ReturnType<typeof startRouter>;
 let rows: InboxRow[];
 const outcomes = new Map<number, number | null | undefined>();
 const routed: number[][] = [];
+const told: { channelId: string; guildId?: string }[] = [];
 let lookedUp = 0;
 let isLocked = false;
 let heard = () => {};
@@ -30,6 +31,7 @@ const next = () =>
 beforeEach(async () => {
   outcomes.clear();
   routed.length = 0;
+  told.length = 0;
   lookedUp = 0;
   isLocked = false;
   folder = mkdtempSync(join(tmpdir(), 'route-'));
@@ -56,7 +58,7 @@ beforeEach(async () => {
     outcome: (id) => outcomes.get(id),
     catalogue: null,
     nativeSymbol: undefined,
-    onLines: () => undefined,
+    onLines: (lines) => void told.push(...lines),
     onRouted({ ids }) {
       routed.push(ids);
       heard();
@@ -133,6 +135,8 @@ it('takes fewer events at once where very many subscriptions watch, and tells ev
     alerts: 6_000,
   });
   db.close();
+  const servers = Map.groupBy(told, ({ channelId, guildId }) => `${channelId} of ${guildId}`);
+  expect([servers.size, servers.get('3000 of 3000')?.length]).toEqual([3_000, 2]);
 });
 
 it('tries again after one pause, however often it was nudged while the store failed', async () => {
