@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { commands } from '../../commands/index.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
-import { A, type CommandWorld, startWorld } from '../commands/world.ts';
+import { A, B, type CommandWorld, lower, startWorld, TOKEN } from '../commands/world.ts';
 
 const GUILD = '2100000000000000001';
 const CHANNEL = '2100000000000000002';
@@ -109,6 +109,8 @@ beforeAll(async () => {
   relay = await startRelay();
   world = await startWorld();
   gateway = await connect(relay.apiUrl);
+  for (const address of [B, TOKEN])
+    await world.subscribe({ guildId: GUILD, channelId: CHANNEL, address: lower(address) });
 });
 async function connect(apiUrl: string, isReady = true, options: Partial<GatewayOptions> = {}) {
   const started = startGateway({
@@ -144,7 +146,9 @@ describe('a relay that sends little', () => {
     const there = { name: 'channel', type: 7, value: OTHER };
     expect(await relay.use('subscription add', [address, there], manager)).toContain(`<#${OTHER}>: every`);
     expect(await relay.use('subscription list', [there], manager)).toContain('1 subscription');
-    expect(await world.store.subscriptions.list(GUILD)).toHaveLength(2);
+    const added = (await world.store.subscriptions.list(GUILD)).filter((one) => one.address === lower(A));
+    expect(added.map(({ channelId }) => channelId)).toEqual([CHANNEL, OTHER]);
+    for (const { id } of added) await world.store.subscriptions.remove(GUILD, id);
   });
 
   it('is taken at its word where it says more of a channel than its id', async () => {

@@ -4,7 +4,7 @@ import { wordingsOf } from '../../src/languages/definitions.ts';
 import { LANGUAGES, type Language, translator } from '../../src/languages/index.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
-import { A, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from '../commands/world.ts';
+import { A, B, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from '../commands/world.ts';
 import { startUpstream } from '../upstream/server.ts';
 import { definitions } from './files.ts';
 
@@ -75,10 +75,10 @@ describe('who reads it', () => {
 
   it('gets alerts in the language that the server has in Discord, unless another is chosen', async () => {
     const told = async (): Promise<string> => {
-      await world.use('subscription test', { subscription: A });
+      await world.use('subscription test', { subscription: B });
       return world.discord.messages(harbor.whales).at(-1)!.message.embeds[0]!.title!;
     };
-    await world.use('subscription add', { address: A, channel: harbor.whales });
+    await world.use('subscription add', { address: B, channel: harbor.whales });
     expect(await told()).toContain(translator('fr')('alert.incoming', { what: '' }));
     await world.store.servers.change(harbor.id, { language: 'de' });
     expect(await told()).toContain(translator('de')('alert.incoming', { what: '' }));
