@@ -1,5 +1,6 @@
 import { loadImage } from '@napi-rs/canvas';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { drawChart } from '../../src/discord/chart.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
 import { type CommandWorld, isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
 
@@ -20,6 +21,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
   await pipeline.close();
+});
+
+afterEach(() => {
+  world.parts.chart = drawChart;
 });
 
 async function receive(change: object): Promise<void> {
@@ -222,23 +227,20 @@ it('pieces and the chart are in the numbers of the person’s language', async (
   const address = `0x${'b'.repeat(40)}` as const;
   await pipeline.watch(address, ALERTS);
   await receive({ to: address, tokenType: 'ERC-1155', tokenId: 7, value: '1234', tokenDecimals: null });
-  const { chart } = world.parts;
   const drawn: string[] = [];
   world.parts.chart = (bars) => {
     drawn.push(bars.language);
-    return chart(bars);
+    return drawChart(bars);
   };
   world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
   const answer = await world.use('activity', { address });
   world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
-  world.parts.chart = chart;
   expect(textOf(answer)).toContain('📥 1.234 × `USD Coin` in 1 ');
   expect(drawn).toEqual(['de']);
 });
 
 it('what cannot be drawn is told all the same', async () => {
-  const chart = () => Promise.reject(new Error('no canvas'));
-  world.parts.chart = chart;
+  world.parts.chart = () => Promise.reject(new Error('no canvas'));
   const answer = await world.use('activity', { address: TREASURY });
   expect(textOf(answer)).toMatch(/chart could not be drawn here[\s\S]*18,401.75/u);
 });
