@@ -180,6 +180,8 @@ export function startDeliverer(options: DelivererOptions) {
     async guildsAre(guildIds: readonly string[], share: Share): Promise<void> {
       try {
         const { gone, back } = await store.outbox.guildsAre(new Set(guildIds), share, clock.now());
+        // A 403 there tells of the removal, and of no missing permission.
+        for (const guildId of gone) removedGuilds.add(guildId);
         for (const guildId of back) {
           removedGuilds.delete(guildId);
           turns.guildChanged(guildId);

@@ -194,6 +194,23 @@ it('a server that removed the bot is known to a later process too, whatever came
   expect([pipeline.numbers(ALERTS).at(-1), await state()]).toEqual(['2', []]);
 });
 
+it('a server that removed the bot while that was stopped keeps its alerts as long as any other that did', async () => {
+  pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
+  await pipeline.restart();
+  // Some are tried before the session begins.
+  await pipeline.pay(1);
+  await pipeline.idle();
+  await pipeline.deliverer.guildsAre([], [0, 1]);
+  await pipeline.watch(TREASURY, WHALES);
+  await pipeline.pay(2);
+  await pipeline.pass(20 * DAY, 6 * HOUR);
+  expect([await state(), await letters()]).toEqual([['paused', 'paused'], []]);
+  pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
+  await pipeline.deliverer.guildsAre([HARBOR], [0, 1]);
+  await pipeline.idle();
+  expect([pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()]).toEqual([['1', '2'], ['2'], []]);
+});
+
 it('a server that has the bot again finds its channels tried when a session begins, if nobody told of it', async () => {
   pipeline.deliverer.guildRemoved(HARBOR);
   pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
