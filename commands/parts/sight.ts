@@ -42,8 +42,8 @@ interface Said {
 const said = new WeakMap<Guild, Said>();
 
 /**
- * The gateway tells of all channels but closed threads, and not that the bot was taken out of a private one; about those
- * Discord is asked, ten at a time.
+ * The gateway tells of all channels but closed threads, and the library keeps to itself that the bot was taken out of a
+ * private one; about those Discord is asked, ten at a time.
  */
 export async function askAbout(guild: Guild, ids: readonly string[], now: number): Promise<Map<string, Answer>> {
   const before: Said = said.get(guild) ?? { gone: new Set(), hidden: new Map(), inside: new Map(), asking: new Map() };
