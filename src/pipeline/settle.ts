@@ -78,8 +78,17 @@ export function createSettler({
         return;
       }
       case 'rate-limited':
-        wait(outcome.retryAfterMs);
         if (!outcome.local) pace.answered(outcome.global ? 'global' : 'invalid', outcome.retryAfterMs);
+        // Changes of a message that somebody published may wait for 20 minutes; what was to join it has one of its own.
+        if (
+          batch.kind === 'edit' &&
+          !batch.isChange &&
+          batch.certain &&
+          outcome.retryAfterMs > MINUTE &&
+          !outcome.global
+        )
+          return store.outbox.editFailed(batch.id, null, now);
+        wait(outcome.retryAfterMs);
         return notTaken();
       case 'unsure': {
         pace.answered('unsure');

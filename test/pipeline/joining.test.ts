@@ -156,6 +156,7 @@ describe('alerts of one transaction', () => {
 
   it.each([
     ['refused', { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' }],
+    ['held back for minutes', { kind: 'rate-limit', retryAfterMs: 20 * MINUTE }],
     ['too late: the message was deleted', { kind: 'error', status: 404, code: 10008, message: 'Unknown Message' }],
   ] as const)('whose change is %s: they have a message of their own', async (_, fault) => {
     const tx = hash();
