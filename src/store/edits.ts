@@ -40,8 +40,8 @@ export function editTables(db: Database) {
      FROM alerts a JOIN batches b ON b.id = a.batch_id
      WHERE a.transfer_id = ? AND b.kind IN ('create', 'digest') AND b.state IN ('frozen', 'sent')`,
   );
-  const isSent = db.prepare<[string], 1>(
-    "SELECT 1 FROM batches WHERE reference = ? AND kind = 'create' AND state = 'sent'",
+  const isRendered = db.prepare<[string], 1>(
+    "SELECT 1 FROM batches WHERE reference = ? AND kind = 'create' AND state IN ('frozen', 'sent')",
   );
   // The latest message of a transaction in a channel: sent lately, with embeds, and never refused a change.
   const joinable = db.prepare<[string, string, string, number], Omit<Joinable, 'alerts'>>(
@@ -69,8 +69,8 @@ export function editTables(db: Database) {
 
   const relabel = db.transaction((messages: readonly Message[], now: number) => {
     // The messages were looked up over another connection, and may be forgotten by now.
-    const sent = messages.filter(({ reference }) => isSent.get(reference) !== undefined);
-    return [...new Set(sent.map((message) => request(message, 'label', now)))];
+    const rendered = messages.filter(({ reference }) => isRendered.get(reference) !== undefined);
+    return [...new Set(rendered.map((message) => request(message, 'label', now)))];
   });
   const join = db.transaction((channelId: string, to: Joinable, alerts: Rendered[], payload: string, now: number) => {
     if (!holds(alerts, true) || !holds(to.alerts, false)) return null;
@@ -117,7 +117,7 @@ export function editTables(db: Database) {
       return found ? { ...found, alerts: ofBatch(found.id) } : null;
     },
     methods: {
-      /** Asks for sent messages to be rendered anew; gives their channels, for the deliverer to be nudged. */
+      /** Asks for messages to be rendered anew, once they are sent; gives their channels, for the deliverer to be nudged. */
       relabel: (messages: readonly Message[], now: number): string[] => relabel.immediate(messages, now),
       /**
        * Adds alerts to a sent message, to be told by changing it to `payload`; gives the edit's id, or null when what was

@@ -79,12 +79,16 @@ export function ledgerTable(db: Database) {
   );
   // The latest messages with lines that show one of the addresses, found by the guild's channels.
   const showing = db.prepare<{ guildId: string; addresses: string; since: number; limit: number }, Message>(
-    `WITH named (address) AS (SELECT value FROM json_each(@addresses))
+    `WITH named (address) AS (SELECT value FROM json_each(@addresses)),
+       rendered AS (
+         SELECT b.id, b.channel_id, b.reference FROM channels c CROSS JOIN batches b ON b.channel_id = c.channel_id
+         WHERE c.guild_id = @guildId AND b.state = 'sent' AND b.sent_at > @since AND b.kind = 'create'
+         UNION ALL
+         SELECT b.id, b.channel_id, b.reference FROM channels c CROSS JOIN batches b ON b.channel_id = c.channel_id
+         WHERE c.guild_id = @guildId AND b.state = 'frozen' AND b.kind = 'create')
      SELECT DISTINCT b.channel_id AS channelId, b.reference
-     FROM channels c CROSS JOIN batches b ON b.channel_id = c.channel_id
-       CROSS JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
-     WHERE c.guild_id = @guildId AND b.state = 'sent' AND b.sent_at > @since AND b.kind = 'create'
-       AND (t.data ->> '$.from' IN named OR t.data ->> '$.to' IN named OR t.data ->> '$.token' IN named)
+     FROM rendered b CROSS JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
+     WHERE t.data ->> '$.from' IN named OR t.data ->> '$.to' IN named OR t.data ->> '$.token' IN named
      ORDER BY b.id DESC LIMIT @limit`,
   );
   const met = db
@@ -132,7 +136,10 @@ export function ledgerTable(db: Database) {
       return rehearsal;
     },
 
-    /** The latest messages with lines, at most so many, that a server was sent since a time and that show one of these addresses. */
+    /**
+     * The latest messages with lines, at most so many, that a server was sent since a time, or will be sent as they were
+     * rendered, and that show one of these addresses.
+     */
     showing: (guildId: string, addresses: readonly AddressText[], since: number, limit: number): Message[] =>
       showing.all({ guildId, addresses: JSON.stringify(addresses), since, limit }),
 

@@ -203,6 +203,18 @@ describe('a new label', () => {
     expect(edits()).toBe(2);
   });
 
+  it('shows on a line that was rendered before and is sent later', async () => {
+    pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
+    await send(hash(), 1);
+    await label();
+    const { channels, ...done } = await relabel(pipeline.store, HARBOR, [ALICE], pipeline.clock.now());
+    expect(done).toEqual({ messages: 1, isAll: true });
+    expect(names(ALERTS)).toEqual([]);
+    pipeline.deliverer.nudge(channels);
+    await pipeline.turnUntil(pipeline.settled);
+    expect(names(ALERTS)).toEqual([true]);
+  });
+
   it('leaves half of the requests to lines of other channels', async () => {
     const { discord, clock } = pipeline;
     const channels = Array.from({ length: 60 }, (_, n) => {
