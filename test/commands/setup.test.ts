@@ -191,7 +191,7 @@ describe('/setup check', () => {
     expect(await toldOf('ERC20', 'ERC20')).toMatch(twice);
     expect(await toldOf('ERC20', null)).toMatch(twice);
     const apart = await toldOf('NATIVE', 'ERC20', 'ERC721');
-    expect(apart).toContain('✅ Every watched address is in the scope');
+    expect(apart).toContain('✅ Every watched address is in a webhook');
     expect(apart).not.toContain('several webhooks');
     scope = { status: 404, body: {} };
     await world.reset();
@@ -208,7 +208,7 @@ describe('/setup check', () => {
     expect(lacking.split('⏳')[0]).not.toContain(A);
     scope = { body: [A, B] };
     const complete = await world.use('setup check');
-    expect(textOf(complete)).toContain('✅ Every watched address is in the scope');
+    expect(textOf(complete)).toContain('✅ Every watched address is in a webhook');
     expect(textOf(complete)).toMatch(/⏳ No event yet for 2 addresses\. Webhooks have them/);
     expect(textOf(complete)).not.toContain('The last event');
     expect(buttonsOf(complete)).toEqual(['setup:receiver']);

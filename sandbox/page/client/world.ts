@@ -178,8 +178,8 @@ function watchView({ world }: Known): TemplateResult {
     candidate = '';
     void perform({ do: 'watch', address });
   };
-  return html`<p class="soft">The notification service sends events only for the addresses in its webhook’s scope. A
-      subscription tells the bot in which channel they are told; both are needed.</p>
+  return html`<p class="soft">The notification service sends events only for the addresses in its webhook, which are
+      these. A subscription tells the bot in which channel they are told; both are needed.</p>
     <ul class="scope" aria-label="Watched addresses">
       ${world.watched.map(
         (address) => html`<li>${addressView(address)}
