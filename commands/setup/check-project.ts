@@ -23,7 +23,7 @@ export async function checkProject(
 ): Promise<Finding[]> {
   const { t, projects, receiver, store } = context;
   const access = await projects.of(guildId);
-  const events = (inScope = false) => checkEvents(context, subscriptions, inScope);
+  const events = (lacking: readonly AddressText[] | null = null) => checkEvents(context, subscriptions, lacking);
   const findings = refused(context, access);
   if (access.scope === null) {
     return [...findings, ...(access.status === 'none' ? [fine(t('setup.check.projectNone'))] : []), ...events()];
@@ -46,8 +46,8 @@ export async function checkProject(
     ...findings,
     fine(t('setup.check.webhooksFine', { count: here.length, names: shown.join(t('reply.comma')) })),
     ...(here.some(({ url }) => pointsAt(urls, url) === 'retiring') ? [fault(t('setup.check.webhookOld'))] : []),
-    ...(scope ?? []),
-    ...events(scope?.[0].tone === 'fine'),
+    ...(scope?.findings ?? []),
+    ...events(scope?.lacking),
   ];
 }
 
@@ -67,7 +67,7 @@ async function checkScope(
   notification: Notification,
   webhooks: readonly Webhook[],
   subscriptions: readonly Subscription[],
-): Promise<[Finding, ...Finding[]] | null> {
+): Promise<{ findings: Finding[]; lacking: AddressText[] } | null> {
   const ids = webhooks.flatMap(({ id }) => id ?? []);
   if (ids.length < webhooks.length || ids.length > SCOPES_MOST) return null;
   const scopes = await Promise.all(ids.map((id) => notification.addresses(id, LOOK_MS)));
@@ -84,10 +84,11 @@ async function checkScope(
   const watched = addressesOf(subscriptions);
   const lacking = watched.filter((address) => !typesOf.has(address));
   const twice = watched.filter((address) => overlap(typesOf.get(address) ?? []));
-  return [
+  const findings = [
     lacking.length === 0 ? fine(t('setup.check.scopeFine')) : listed('scopeLacks', lacking),
     ...(twice.length === 0 ? [] : [listed('scopeTwice', twice)]),
   ];
+  return { findings, lacking };
 }
 
 /** Whether two of these event types bring the same transfer: nothing in it would tell that from two equal ones. */
@@ -95,11 +96,14 @@ function overlap(types: readonly string[]): boolean {
   return types.length > 1 && (types.includes(EVERY_TYPE) || new Set(types).size < types.length);
 }
 
-/** When something came last, and addresses for which nothing came yet: often right, so that is a hint. */
+/**
+ * When something came last, and addresses for which nothing came yet: often right, so that is a hint. Those that are
+ * `lacking` in the webhooks have a fault that tells why; null: nobody knows which are.
+ */
 function checkEvents(
   { t, settings }: CommandContext,
   subscriptions: readonly Subscription[],
-  inScope: boolean,
+  lacking: readonly AddressText[] | null,
 ): Finding[] {
   if (subscriptions.length === 0) return [];
   const moved = new Set(addressesOf(subscriptions.filter(({ lastEventAt }) => lastEventAt !== null)));
@@ -107,11 +111,11 @@ function checkEvents(
   const silent = addressesOf(subscriptions).filter((address) => !moved.has(address));
   const last = Math.max(...subscriptions.map(({ lastEventAt }) => lastEventAt ?? 0));
   if (silent.length === 0) return [fine(t('setup.check.eventsFine', { ago: ago(last) }))];
-  const shown = firstOf(t, silent, 5, (address) => fullAddress(address, settings));
+  const waiting = silent.filter((address) => !lacking?.includes(address));
+  const shown = firstOf(t, waiting, 5, (address) => fullAddress(address, settings));
+  const words = t(lacking ? 'setup.check.noEventYet' : 'setup.check.noEvent', { count: waiting.length });
   return [
-    hint(
-      [t(inScope ? 'setup.check.noEventYet' : 'setup.check.noEvent', { count: silent.length }), ...shown].join('\n'),
-    ),
+    ...(waiting.length > 0 ? [hint([words, ...shown].join('\n'))] : []),
     ...(last > 0 ? [fine(t('setup.check.lastEvent', { ago: ago(last) }))] : []),
   ];
 }

@@ -201,11 +201,15 @@ describe('/setup check', () => {
     await world.subscribe();
     await world.subscribe({ address: lower(B) });
     list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
-    expect(textOf(await world.use('setup check'))).not.toContain('scope of a webhook');
+    expect(textOf(await world.use('setup check'))).not.toContain('is in a webhook');
     scope = { body: [{ _id: 'x', webhookId: ID, address: A }] };
     const lacking = textOf(await world.use('setup check'));
     expect(lacking).toMatch(new RegExp(`❌ 1 watched address is in no webhook[^]*:\n\\[\`${B}`));
     expect(lacking.split('⏳')[0]).not.toContain(A);
+    expect(lacking.split('⏳')[1]).toMatch(/No event yet for 1 address\. A webhook has it/);
+    expect(lacking.split('⏳')[1]).not.toContain(B);
+    scope = { body: [] };
+    expect(textOf(await world.use('setup check'))).not.toContain('No event yet');
     scope = { body: [A, B] };
     const complete = await world.use('setup check');
     expect(textOf(complete)).toContain('✅ Every watched address is in a webhook');
