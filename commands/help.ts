@@ -22,13 +22,13 @@ export function helpFor(commands: readonly (Command | MessageCommand)[]): Comman
     async execute(_, { t, language }) {
       const sections = SECTIONS.map(([section, names]) => ({ section, lines: listed(commands, names, language) }));
       const inMenus = commands.filter((command) => 'kind' in command).map(({ data: { name } }) => name);
-      const menu = inMenus.map((name) => `**${wordingsOf(language)[name]?.name ?? name}**`);
+      const called = inMenus.map((name) => `**${wordingsOf(language)[name]?.name ?? name}**`);
+      const menu = called.length > 0 ? [t('help.menu', { name: called.join(' · ') })] : [];
       return note('info', t('help.title'), [
         t('help.intro'),
         ...sections.flatMap(({ section, lines }) =>
-          lines.length > 0 ? [`### ${t(`help.${section}`)}`, ...lines] : [],
+          lines.length > 0 ? [`### ${t(`help.${section}`)}`, ...lines, ...(section === 'watch' ? menu : [])] : [],
         ),
-        menu.length > 0 ? t('help.menu', { name: menu.join(' · ') }) : null,
         `-# ${t('help.manage')}`,
       ]);
     },

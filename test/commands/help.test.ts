@@ -21,4 +21,9 @@ describe('/help', () => {
     });
     expect(told.toSorted()).toEqual(known.filter((path) => path !== 'help').toSorted());
   });
+
+  it('tells of the command in a message’s menu where it tells how to watch addresses', async () => {
+    const [, watching = ''] = textOf(await world.use('help')).split('### ');
+    expect(watching).toMatch(/^Watch addresses\n[\s\S]*\*\*Watch addresses in this message\*\*/);
+  });
 });
