@@ -1,7 +1,7 @@
 import { inTime } from '../domain/clock.ts';
-import type { Share } from '../store/channels.ts';
 import { type AttemptOptions, createAttempts, isChange } from './attempt.ts';
 import { BATCH } from './compose.ts';
+import { createGuilds } from './guilds.ts';
 import { createPace, type Turn } from './pace.ts';
 import { createSettler, SET_ASIDE_MS, type SettlerOptions } from './settle.ts';
 import { type Channel, createTurns, type Line } from './turns.ts';
@@ -21,13 +21,22 @@ export function startDeliverer(options: DelivererOptions) {
   const { store, clock, log, renderParked, random = Math.random } = options;
   const pace = createPace(clock);
   const turns = createTurns();
-  const removedGuilds = new Set<string>();
   const underWay = new Set<Promise<void>>();
   let cancelTimer: (() => void) | null = null;
   let cancelLook = () => {};
   let closing = false;
   let looked = clock.now();
 
+  const guilds = createGuilds({
+    store,
+    clock,
+    log,
+    isClosing: () => closing,
+    retry(guildIds) {
+      for (const guildId of guildIds) turns.guildChanged(guildId);
+      pump();
+    },
+  });
   const attempt = createAttempts(options);
   const settle = createSettler({
     store,
@@ -35,7 +44,7 @@ export function startDeliverer(options: DelivererOptions) {
     pace,
     random,
     renderParked,
-    isRemoved: (guildId) => removedGuilds.has(guildId ?? ''),
+    isRemoved: guilds.isRemoved,
     nudge: (channelId) => turns.came([channelId], 0, clock.now()),
     finished: (channel) => {
       // If something new came while it was busy, it has more.
@@ -98,8 +107,8 @@ export function startDeliverer(options: DelivererOptions) {
     channel.lines += next.status === 'lines' ? next.waiting : 1;
     if (!channel.isMet && head) {
       // What is known about the channel may be newer than the bot's removal.
-      const isRemoved = head.state === 'ready' && removedGuilds.has(head.guildId);
-      if (isRemoved) guildRemoved(head.guildId);
+      const isRemoved = head.state === 'ready' && guilds.isRemoved(head.guildId);
+      if (isRemoved) guilds.removed(head.guildId);
       turns.meet(channel, isRemoved ? { ...head, state: 'paused', dueAt: now + SET_ASIDE_MS } : head);
       if (channel.dueAt > clock.now()) return;
     }
@@ -107,8 +116,7 @@ export function startDeliverer(options: DelivererOptions) {
     if (!done) return;
     turn.end();
     const { batch, outcome } = done;
-    // Nobody says so who was not connected when the bot came back.
-    if (outcome.status === 'sent' && channel.guildId !== null) removedGuilds.delete(channel.guildId);
+    if (outcome.status === 'sent') guilds.confirm(channel.guildId);
     channel.lines = Math.max(0, channel.lines - batch.lines);
     await settle(channel, head, batch, outcome);
     log[outcome.status === 'sent' ? 'info' : 'warn'](
@@ -134,19 +142,6 @@ export function startDeliverer(options: DelivererOptions) {
   }
   const loaded = load();
 
-  /** Writes something down for a later process. A failure is only logged: this one knows, and Discord tells as well. */
-  function note(writing: Promise<void>, guildId: string): void {
-    writing.catch((error: unknown) => {
-      if (!closing) log.warn({ err: error, guild: guildId }, 'it could not be noted whether the bot is in a server');
-    });
-  }
-
-  function guildRemoved(guildId: string): void {
-    removedGuilds.add(guildId);
-    const now = clock.now();
-    note(store.outbox.pauseGuild(guildId, now, now + SET_ASIDE_MS), guildId);
-  }
-
   /** These channels have something new, named once for each alert, after so many events. */
   function nudge(channelIds: string[], events = 0): void {
     turns.came(channelIds, events, clock.now());
@@ -167,36 +162,10 @@ export function startDeliverer(options: DelivererOptions) {
         events,
       );
     },
-    /** Permissions or channels of a guild changed: what was set aside there, and nothing else, is tried at once. */
-    guildChanged(guildId: string): void {
-      removedGuilds.delete(guildId);
-      note(store.outbox.resumeGuild(guildId), guildId);
-      turns.guildChanged(guildId);
-      pump();
-    },
-    /** The bot was removed from a guild. */
-    guildRemoved,
-    /** Of the guilds of a share the bot is in these, and in no others. */
-    async guildsAre(guildIds: readonly string[], share: Share): Promise<void> {
-      try {
-        const { gone, back } = await store.outbox.guildsAre(new Set(guildIds), share, clock.now());
-        // A 403 there tells of the removal, and of no missing permission.
-        for (const guildId of gone) removedGuilds.add(guildId);
-        for (const guildId of back) {
-          removedGuilds.delete(guildId);
-          turns.guildChanged(guildId);
-        }
-        if (gone.length > 0)
-          log.info({ guilds: gone }, 'the bot is not in these servers any more: after 30 days they are erased');
-        pump();
-      } catch (error) {
-        if (!closing) log.warn({ err: error }, 'it could not be noted which servers the bot is in');
-      }
-    },
-    /** A guild that the bot is no member of uses it all the same. */
-    guildUsed(guildId: string): void {
-      note(store.outbox.guildUsed(guildId, clock.now()), guildId);
-    },
+    guildRemoved: guilds.removed,
+    guildChanged: guilds.changed,
+    guildsAre: guilds.are,
+    guildUsed: guilds.used,
     state: pace.state,
     /** The gateway's token, which is this one's, was taken or refused. */
     token: pace.token,

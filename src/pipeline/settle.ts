@@ -27,7 +27,7 @@ export interface Attempted extends Pick<Batch, 'id' | 'kind' | 'attempts' | 'fro
 
 /**
  * What settling needs; `nudge` wakes another channel, `finished` hears of one that has nothing more, `isRemoved` knows the
- * servers that the bot was removed from.
+ * guilds that the bot was removed from.
  */
 export interface SettlerOptions {
   store: Store;
