@@ -7,6 +7,8 @@ import { BATCH } from './compose.ts';
 import { backoff, type createPace } from './pace.ts';
 import type { Channel } from './turns.ts';
 
+type OutcomeOf<Status extends Outcome['status']> = Extract<Outcome, { status: Status }>;
+
 const GIVE_UP_MS = 72 * HOUR;
 /** Where nothing can be told it is tried again after so long, at first. */
 export const SET_ASIDE_MS = 15 * MINUTE;
@@ -56,56 +58,25 @@ export function createSettler({
   finished,
 }: SettlerOptions) {
   async function settle(channel: Channel, head: ChannelHead | null, batch: Attempted, outcome: Outcome): Promise<void> {
-    const now = clock.now();
-    // A mere change must not hold back new lines: Discord has a limit of its own for changes.
-    const wait = (ms: number) => {
-      channel[batch.isChange ? 'changesAt' : 'dueAt'] = now + ms;
-    };
-    const notTaken = async () => {
-      if (batch.certain) await store.outbox.notTaken(batch.id);
-    };
     switch (outcome.status) {
-      case 'sent': {
+      case 'sent':
         pace.answered('fine');
-        const more = await taken(batch, outcome.messageId, now);
-        if (head && head.state !== 'ready')
-          await mark(channel, 'ready', { dueAt: 0, attempts: 0, since: null, reason: null });
-        channel.dueAt = 0;
-        channel.aside = false;
-        channel.plain = false;
-        channel.limit = Math.min(BATCH, channel.limit * 2);
-        if (!more) finished(channel);
-        return;
-      }
+        return sent(channel, head, batch, outcome.messageId);
       case 'rate-limited':
         if (!outcome.local) pace.answered(outcome.global ? 'global' : 'invalid', outcome.retryAfterMs);
-        // Changes of a message that somebody published may wait for 20 minutes; what was to join it has one of its own.
-        if (
-          batch.kind === 'edit' &&
-          !batch.isChange &&
-          batch.certain &&
-          outcome.retryAfterMs > MINUTE &&
-          !outcome.global
-        )
-          return store.outbox.editFailed(batch.id, null, now);
-        wait(outcome.retryAfterMs);
-        return notTaken();
-      case 'unsure': {
+        return limited(channel, batch, outcome);
+      case 'unsure':
         pace.answered('unsure');
-        const own = batch.blind ? blindPause(now - batch.frozenAt) : backoff(batch.attempts, random);
-        wait(Math.max(own, outcome.retryAfterMs ?? 0));
-        if (now - batch.frozenAt > GIVE_UP_MS) await store.outbox.dead(batch.id, `72 hours: ${outcome.reason}`, now);
-        return;
-      }
+        return unsure(channel, batch, outcome);
       case 'breaker':
         pace.answered('breaker', outcome.retryAfterMs);
-        return notTaken();
+        return notTaken(batch);
       case 'unauthorised':
         pace.answered('unauthorised');
-        return notTaken();
+        return notTaken(batch);
       case 'forbidden':
         pace.answered('invalid');
-        await notTaken();
+        await notTaken(batch);
         // A process that started after the bot was removed has only the channel's state to tell it.
         return setAside(
           channel,
@@ -115,12 +86,48 @@ export function createSettler({
         );
       case 'gone':
         pace.answered('fine');
-        await notTaken();
+        await notTaken(batch);
         return setAside(channel, head, 'paused', outcome.code);
       case 'refused':
         pace.answered('fine');
         return refused(channel, batch, outcome.reason);
     }
+  }
+
+  async function sent(channel: Channel, head: ChannelHead | null, batch: Attempted, messageId: string | null) {
+    const more = await taken(batch, messageId, clock.now());
+    if (head && head.state !== 'ready')
+      await mark(channel, 'ready', { dueAt: 0, attempts: 0, since: null, reason: null });
+    channel.dueAt = 0;
+    channel.aside = false;
+    channel.plain = false;
+    channel.limit = Math.min(BATCH, channel.limit * 2);
+    if (!more) finished(channel);
+  }
+
+  async function limited(channel: Channel, batch: Attempted, { retryAfterMs, global }: OutcomeOf<'rate-limited'>) {
+    // Changes of a message that somebody published may wait for 20 minutes; what was to join it has one of its own.
+    if (batch.kind === 'edit' && !batch.isChange && batch.certain && retryAfterMs > MINUTE && !global)
+      return store.outbox.editFailed(batch.id, null, clock.now());
+    postpone(channel, batch, retryAfterMs);
+    return notTaken(batch);
+  }
+
+  async function unsure(channel: Channel, batch: Attempted, { reason, retryAfterMs = 0 }: OutcomeOf<'unsure'>) {
+    const now = clock.now();
+    const own = batch.blind ? blindPause(now - batch.frozenAt) : backoff(batch.attempts, random);
+    postpone(channel, batch, Math.max(own, retryAfterMs));
+    if (now - batch.frozenAt > GIVE_UP_MS) await store.outbox.dead(batch.id, `72 hours: ${reason}`, now);
+  }
+
+  /** A mere change must not hold back new lines: Discord has a limit of its own for changes. */
+  function postpone(channel: Channel, { isChange }: Attempted, ms: number): void {
+    channel[isChange ? 'changesAt' : 'dueAt'] = clock.now() + ms;
+  }
+
+  /** Nothing came of the attempt, which says so of the message as well if no earlier one can have brought it there. */
+  async function notTaken({ id, certain }: Attempted): Promise<void> {
+    if (certain) await store.outbox.notTaken(id);
   }
 
   /** Notes that Discord has it; tells whether the channel may have more to be sent. */
