@@ -83,6 +83,9 @@ const RULES: [HiddenReason, (given: Case) => boolean][] = [
   ],
 ];
 
+/** Every reason, in the order in which they are looked for: a later one means that no earlier one held. */
+export const REASONS: readonly HiddenReason[] = RULES.map(([reason]) => reason);
+
 /**
  * Decides about one subscription. What cannot be judged (an amount without decimals, a token that the catalogue was not
  * asked about) is told rather than lost.

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { type Activity, type Movement, type Period, summarise, wayOf } from '../domain/activity.ts';
 import { type AddressText, checksumAddress } from '../domain/address.ts';
 import { amountCell, csvLine, FILE_BYTES } from '../domain/csv.ts';
+import { REASONS } from '../domain/match.ts';
 import { plainText } from '../domain/text.ts';
 import type { Transfer } from '../domain/transfer.ts';
 
@@ -43,11 +44,16 @@ interface MovementRow {
 /** Rows of a CSV file. */
 const MOST_ROWS = 20_000;
 
+/** A text in which a reason's place is its rank. */
+const RANKS = ` ${REASONS.join(' ')} `;
+
 /** What addresses did in a period; every method stays within one guild. */
 export function activityReader(db: Database) {
-  // Several subscriptions may have decided about one transfer: it was told if one of them matched.
+  // Several subscriptions may have decided about one transfer, all at one time: it was told if one of them matched. Else
+  // the reason of the one that came nearest to telling it counts; SQLite takes `outcome` and `at` from the row of the max.
   const decided = db.prepare<Omit<ActivityQuestion, 'channelIds' | 'timezone'> & { channels: string }, DecidedRow>(
-    `SELECT transfer_id AS id, min(at) AS at, sum(outcome = 'matched') AS told, outcome, count(*) AS decisions
+    `SELECT transfer_id AS id, at, sum(outcome = 'matched') AS told, outcome, count(*) AS decisions,
+       max(instr('${RANKS}', ' ' || outcome || ' '))
      FROM (SELECT transfer_id, at, outcome FROM decisions
        WHERE guild_id = @guildId AND at BETWEEN @since AND @now AND address = @address
          AND channel_id IN (SELECT value FROM json_each(@channels))

@@ -131,6 +131,22 @@ it('a subscription that was moved keeps what came before, for those who see the 
   expect(some).toMatch(/\*\*0\*\* incoming transfers [\s\S]*\*\*1\*\* outgoing transfer /u);
 });
 
+it('what several subscriptions hide is counted under the reason of the one that came nearest to telling it', async () => {
+  const own = [{ direction: 'outgoing' }, { minimum: '100' }];
+  const counted = async (address: `0x${string}`, [first, second]: object[]) => {
+    await pipeline.watch(address, ALERTS, first);
+    await pipeline.watch(address, seed.harbor.treasury, second);
+    await receive({ to: address });
+    return textOf(await world.use('activity', { address }));
+  };
+  for (const text of [
+    await counted(`0x${'12'.repeat(20)}`, own),
+    await counted(`0x${'21'.repeat(20)}`, own.toReversed()),
+  ]) {
+    expect(text.match(/^\d+ transfers?: .*/gm)).toEqual(['1 transfer: below the minimum']);
+  }
+});
+
 it('each of the largest leads to the message that tells of it, and only an imitation is called one', async () => {
   const address = `0x${'a'.repeat(40)}` as const;
   await pipeline.watch(address, ALERTS);
