@@ -1,5 +1,5 @@
 import { loadImage } from '@napi-rs/canvas';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { drawChart } from '../../src/discord/chart.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
 import { type CommandWorld, isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
@@ -10,6 +10,15 @@ let world: CommandWorld;
 beforeAll(async () => {
   pipeline = await startPipeline();
   world = await startWorld({ beside: pipeline });
+});
+afterAll(async () => {
+  await world.close();
+  await pipeline.close();
+});
+beforeEach(async () => {
+  world.parts.chart = drawChart;
+  world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
+  await world.parts.eraseServer(HARBOR);
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury', minimum: '2' });
   // Two days ago, and now.
   await receive({ value: '18400750000' });
@@ -17,14 +26,6 @@ beforeAll(async () => {
   await receive({ from: TREASURY, to: ALICE, value: '250000000' });
   await receive({ value: '1000000' });
   await receive({ value: '0' });
-});
-afterAll(async () => {
-  await world.close();
-  await pipeline.close();
-});
-
-afterEach(() => {
-  world.parts.chart = drawChart;
 });
 
 async function receive(change: object): Promise<void> {
@@ -44,8 +45,9 @@ it('tells sums, the largest with their messages, and what was hidden; the pictur
   expect(text).toMatch(/\*\*2\*\* incoming transfers[\s\S]*\*\*1\*\* outgoing transfer /u);
   expect(text).toContain('📥 18,401.75 `USDC` in 2 transfers');
   expect(text).toContain('📤 250 `USDC` in 1 transfer');
-  const message = pipeline.discord.messages(ALERTS)[0]!.message.id;
-  expect(text).toContain(`(https://discord.com/channels/${HARBOR}/${ALERTS}/${message})`);
+  const told = pipeline.discord.messages(ALERTS).map(({ message }) => message);
+  const message = told.findLast(({ embeds }) => embeds[0]?.title?.includes('Incoming · 18,400.75'))!;
+  expect(text).toContain(`(https://discord.com/channels/${HARBOR}/${ALERTS}/${message.id})`);
   expect(text).toMatch(/1 transfer: below the minimum\n1 transfer: zero amount \\\*/);
 
   const image = await loadImage(await load(pictureOf(answer)));
@@ -56,7 +58,6 @@ it('is told in the numbers of the person’s language, its file in none', async 
   world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
   const answer = await world.use('activity', { address: TREASURY, period: '7d' });
   const file = await world.press(answer, 'activity:csv');
-  world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
   expect(textOf(answer)).toContain('📥 18.401,75 `USDC` in 2 ');
   expect(textOf(answer)).toContain('📥 [18.400,75 `USDC`]');
   expect((await load(filesOf(file)[0]!.url)).toString()).toContain(',18400.75,,1,yes');
@@ -250,7 +251,6 @@ it('pieces and the chart are in the numbers of the person’s language', async (
   };
   world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
   const answer = await world.use('activity', { address });
-  world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
   expect(textOf(answer)).toContain('📥 1.234 × `USD Coin` in 1 ');
   expect(drawn).toEqual(['de']);
 });

@@ -1,5 +1,5 @@
 import { ChannelType } from 'discord.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BOT_PERMISSIONS } from '../../sandbox/discord/seed.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { trouble } from './ledger.ts';
@@ -20,12 +20,23 @@ import {
 const { harbor, orchid } = seed;
 let world: CommandWorld;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
-let list: Given = { body: [] };
-let scope: Given = { status: 404, body: {} };
+let usual: CommandWorld['parts'];
+let list: Given;
+let scope: Given;
 const ID = 'f'.repeat(24);
 beforeAll(async () => {
   upstream = await startUpstream(({ url }) => (url.startsWith('/webhook/addresses/') ? scope : list));
   world = await startWorld({ service: upstream.url });
+  usual = { ...world.parts };
+});
+beforeEach(async () => {
+  list = { body: [] };
+  scope = { status: 404, body: {} };
+  Object.assign(world.parts, usual);
+  await world.reset();
+  for (const channelId of [harbor.general, harbor.alerts, harbor.whales])
+    world.discord.act({ do: 'channel.update', channelId, overwrites: [] });
+  for (const { id } of [harbor, orchid]) await world.parts.eraseServer(id);
 });
 afterAll(async () => {
   await world.close();
@@ -111,11 +122,9 @@ describe('/setup check', () => {
     expect(text.split(`[\`${A}\`]`)).toHaveLength(2);
     const marks = lines.flatMap((line) => /^[❌⏳✅]/u.exec(line) ?? []).join('');
     expect(marks).toMatch(/^❌+⏳+✅*$/u);
-    world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: [] });
   });
 
   it('knows a locked thread, and a channel that Discord refused', async () => {
-    await world.reset();
     await world.subscribe({ channelId: harbor.audit });
     await world.subscribe({ channelId: harbor.whales });
     const channel = 'INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, ?)';
@@ -140,12 +149,10 @@ describe('/setup check', () => {
     expect(textOf(await world.use('setup check'))).not.toContain('is a locked thread');
     world.discord.act({ do: 'role.update', roleId: own.id, permissions: [...BOT_PERMISSIONS] });
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, locked: false });
-    await world.parts.eraseServer(harbor.id);
   });
 
   it('asks to be let into a private thread, into which it never was or that it was taken out of', async () => {
     const { discord } = world;
-    await world.reset();
     const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
     const id = discord.act({ do: 'channel.create', guildId: harbor.id, ...thread }).id!;
     await world.subscribe({ channelId: id });
@@ -171,7 +178,6 @@ describe('/setup check', () => {
     discord.act({ do: 'channel.delete', channelId: id });
     world.clock.now += 2 * 60_000;
     expect(await told()).toContain(`❌ <#${id}> is gone`);
-    await world.parts.eraseServer(harbor.id);
   });
 
   it('says of which addresses every transfer comes twice, because several webhooks of one kind have them', async () => {
@@ -193,8 +199,6 @@ describe('/setup check', () => {
     const apart = await toldOf('NATIVE', 'ERC20', 'ERC721');
     expect(apart).toContain('✅ Every watched address is in a webhook');
     expect(apart).not.toContain('several webhooks');
-    scope = { status: 404, body: {} };
-    await world.reset();
   });
 
   it('compares what is watched with the webhooks’ scope, where the service tells it', async () => {
@@ -222,11 +226,9 @@ describe('/setup check', () => {
     expect(begun).toMatch(/⏳ No event yet for 1 address[\s\S]*✅ The last event came <t:60:R>\./);
     await world.subscribe({ channelId: harbor.whales, address: one!.address });
     expect(textOf(await world.use('setup check'))).toContain('⏳ No event yet for 1 address');
-    await world.reset();
   });
 
   it('names a service that fails, a webhook at the old URL, and a default channel and a manager role that are gone', async () => {
-    const before = list;
     await world.store.servers.change(harbor.id, { defaultChannel: harbor.council, managerRole: '1100000000000088888' });
     await world.subscribe();
     list = { status: 503, body: {} };
@@ -236,30 +238,25 @@ describe('/setup check', () => {
     expect(failing).toContain('❌ I cannot post in the default channel of `/setup server`.');
     expect(failing).toMatch(/❌ The manager role .*gone/);
     expect(failing).toContain(`❌ <#${harbor.alerts}>: Discord says that it is gone. Its alerts are kept for 30 days`);
-    const { urls } = world.parts.receiver;
     const retiring = `${RECEIVER_URL}-before`;
-    world.parts.receiver.urls = () => ({ current: RECEIVER_URL, retiring, fixed: false });
+    const urls = () => ({ current: RECEIVER_URL, retiring, fixed: false });
+    world.parts.receiver = { ...world.parts.receiver, urls };
     list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     expect(textOf(await world.use('setup check'))).not.toContain('old receiver URL');
     list = { body: [{ _id: ID, webhookUrl: `${retiring}/`, eventType: 'ALL' }] };
     expect(textOf(await world.use('setup check'))).toMatch(/❌ .*old receiver URL/);
-    world.parts.receiver.urls = urls;
-    list = before;
-    await world.parts.eraseServer(harbor.id);
   });
 
   it('says who was refused at the operator’s receiver; while no server is named as the operator’s, to all', async () => {
-    const { projects, lastRefused } = world.parts;
+    const { projects } = world.parts;
     world.parts.lastRefused = (of) => (of === 0 ? { source: '203.0.113.9', at: world.clock.now } : null);
     const told = async (command: string) => textOf(await world.use(command, {}, { in: orchid.lobby }));
     for (const command of ['setup check', 'status']) expect(await told(command)).not.toContain('203.0.113.9');
     world.parts.projects = { ...projects, hasOperators: false };
     for (const command of ['setup check', 'status']) expect(await told(command)).toContain('`203.0.113.9`');
-    Object.assign(world.parts, { projects, lastRefused });
   });
 
   it('names to the manager role nothing of channels that it does not see', async () => {
-    const { discord } = world;
     await world.makeManager(seed.noa);
     const secret = { channelId: harbor.treasury, address: lower(B) };
     await world.subscribe({ ...secret, label: 'Secret', mention: '1100000000000088888' });
@@ -274,15 +271,11 @@ describe('/setup check', () => {
     expect(beside).toContain(A);
     for (const text of [alone, beside])
       expect(text).not.toMatch(new RegExp(`Secret|${harbor.treasury}|${B}|Nothing is`));
-    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
-    await world.parts.eraseServer(harbor.id);
   });
 
   it('is content when everything is right', async () => {
     const { id } = await world.subscribe();
     await world.store.subscriptions.change(harbor.id, id, { lastEventAt: 60_000 });
-    world.parts.lastRefused = () => null;
-    world.parts.probeReceiver = async () => 'reachable';
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     const text = textOf(await world.use('setup check'));
     expect(text).toContain('Everything looks right');
@@ -303,7 +296,6 @@ describe('/setup check', () => {
     expect(textOf(await world.use('setup check', {}, { in: orchid.lobby }))).toMatch(
       /`203.0.113.7` sent a delivery to your/,
     );
-    await world.parts.projects.remove(orchid.id);
   });
 });
 
@@ -317,12 +309,9 @@ describe('/status', () => {
       await world.store.subscriptions.change(harbor.id, id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
     }
     expect(textOf(await world.use('status'))).toMatch(/Unusually silent\n(\[`0x\d{40}`\].*\n){3,4}…and [23] more/);
-    world.parts.settings = settings;
-    await world.parts.eraseServer(harbor.id);
   });
 
   it('shows this server’s figures only', async () => {
-    await world.parts.eraseServer(harbor.id);
     const { id } = await world.subscribe({ channelId: harbor.general });
     await world.subscribe({ channelId: harbor.whales });
     await world.store.subscriptions.change(harbor.id, id, { paused: true, lastEventAt: world.clock.now });
@@ -355,7 +344,8 @@ describe('/status', () => {
       harbor.whales,
       harbor.id,
     );
-    world.sql("INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, 'paused')", harbor.general, harbor.id);
+    // The other one has nothing to tell any more.
+    trouble(world.file, harbor.id, { [harbor.general]: 'paused', '1100000000000066666': 'paused' });
     world.parts.lastRefused = (of) => (of === 'any' ? { source: '203.0.113.9', at: world.clock.now } : null);
     const answer = await world.use('status');
     const text = textOf(answer);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { type Harness, harbor, other, startHarness, temporaryFolder } from './harness.ts';
 
@@ -8,12 +8,14 @@ let folder: ReturnType<typeof temporaryFolder>;
 
 beforeAll(async () => {
   chain = await startChain({ scripted: true });
+});
+afterAll(() => chain.close());
+beforeEach(async () => {
   folder = temporaryFolder();
   services = await startHarness({ rpcUrl: chain.rpcUrl, dir: folder.dir });
 });
-afterAll(async () => {
+afterEach(async () => {
   await services.close();
-  await chain.close();
   folder.remove();
 });
 
