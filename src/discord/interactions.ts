@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import {
   type APIModalInteractionResponseCallbackData,
   type AutocompleteInteraction,
   type ButtonInteraction,
   type ChatInputCommandInteraction,
-  DiscordAPIError,
   type Interaction,
   type MessageContextMenuCommandInteraction,
   MessageFlags,
@@ -14,13 +12,11 @@ import {
 import type { Logger } from 'pino';
 import { inTime } from '../domain/clock.ts';
 import { cutTo } from '../domain/text.ts';
-import { UserError } from '../errors.ts';
-import { languageOf, translator } from '../languages/index.ts';
-import { acknowledge, type Replying, tell, whole } from './answer.ts';
-import { accessOf, installedHere, mayManage } from './authority.ts';
+import { acknowledge, tell, whole } from './answer.ts';
+import { accessOf, installedHere } from './authority.ts';
+import { createBoundary, forLog, nameOf, type Outcome } from './boundary.ts';
 import type {
   Access,
-  AutocompleteUse,
   ButtonUse,
   Choice,
   Command,
@@ -45,17 +41,9 @@ export interface DispatcherOptions {
 /** How long a public command may work before its answer is begun; Discord waits 3 s for that. */
 const PUBLIC_MS = 1_000;
 
-/** Discord's limit of a message's text. */
-const CONTENT_MAX = 2_000;
-
-/** What is to be shown; `failed`: a refusal or an error, told in private. */
-interface Outcome {
-  failed: boolean;
-  shown: Reply;
-}
-
 /** Makes the one entry for interactions; what it returns never rejects. */
 export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 }: DispatcherOptions) {
+  const { contextOf, guarded, show } = createBoundary(parts, log);
   const byName = new Map(commands.map((command) => [command.data.name, command]));
   const slash = (name: string): Command | null => {
     const found = byName.get(name);
@@ -190,64 +178,6 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
         .map(({ name, value }) => ({ name: cutTo(name || value, 100), value })),
     );
   }
-
-  /** What a command sees: a private answer speaks the person's language, a public one the server's. */
-  async function contextOf(interaction: Replying | AutocompleteUse, isPublic: boolean): Promise<CommandContext> {
-    const server = await parts.store.servers.settings(interaction.guildId);
-    const { locale, guildLocale } = interaction;
-    const manages = mayManage(interaction, server);
-    const own = languageOf(locale, server.language, guildLocale);
-    const language = isPublic ? languageOf(server.language, guildLocale, locale) : own;
-    return { ...parts, server, language, t: translator(language), own: translator(own), manages };
-  }
-
-  /** The one error boundary: a {@link UserError} is shown as it is, everything else gets an id that the log has too. */
-  async function guarded(
-    interaction: Replying,
-    access: Access,
-    isPublic: boolean,
-    work: (context: CommandContext) => Promise<Reply>,
-  ): Promise<Outcome> {
-    let t = translator(languageOf(interaction.locale));
-    try {
-      const context = await contextOf(interaction, isPublic);
-      t = context.own;
-      if (access === 'manage' && !context.manages) {
-        throw new UserError(t('dispatcher.noAccess'));
-      }
-      return { failed: false, shown: await work(context) };
-    } catch (error) {
-      if (error instanceof UserError) return { failed: true, shown: { content: cutTo(error.message, CONTENT_MAX) } };
-      return { failed: true, shown: { content: t('dispatcher.failed', { id: noted(interaction, error) }) } };
-    }
-  }
-
-  /** Writes an error down and gives its id. */
-  function noted(interaction: Replying, error: unknown): string {
-    const id = randomBytes(4).toString('hex');
-    log.error(
-      { err: forLog(error), id, guild: interaction.guildId, interaction: nameOf(interaction) },
-      'command failed',
-    );
-    return id;
-  }
-
-  /** Shows an answer. That Discord does not take it as it is is an error like others, told by `tellError`. */
-  async function show(
-    used: Replying,
-    shown: Reply,
-    tellError: (reply: Reply) => Promise<unknown> = (reply) => used.editReply(whole(reply)),
-  ): Promise<void> {
-    try {
-      // What was attached to the answer before does not belong to this one.
-      await used.editReply({ ...whole(shown), attachments: [] });
-    } catch (error) {
-      const status = error instanceof DiscordAPIError ? error.status : null;
-      if (status !== 400 && status !== 413) throw error;
-      const t = translator(languageOf(used.locale));
-      await tellError({ content: t('dispatcher.failed', { id: noted(used, error) }) });
-    }
-  }
 }
 
 /** What a record itself has: a custom id may say `constructor`, which every object inherits. */
@@ -259,20 +189,4 @@ function own<T>(record: Record<string, T> | undefined, key: string): T | undefin
 function isOwn(interaction: ButtonUse | MenuUse): boolean {
   const asker = interaction.message.interactionMetadata?.user.id;
   return asker === undefined || asker === interaction.user.id;
-}
-
-/** An error without what else hangs on it: the library's own carry the request, with its tokens and the whole answer. */
-function forLog(error: unknown): object {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { name: type, message, stack, code, status } = error as Error & { code?: unknown; status?: unknown };
-  return { type, message, stack, code, status };
-}
-
-function nameOf(interaction: Interaction): string {
-  if (interaction.isMessageComponent() || interaction.isModalSubmit())
-    return interaction.customId.split(':').slice(0, 2).join(' ');
-  if (interaction.isMessageContextMenuCommand()) return interaction.commandName;
-  if (!interaction.isChatInputCommand() && !interaction.isAutocomplete()) return 'other';
-  const sub = interaction.options.getSubcommand(false);
-  return `${interaction.commandName}${sub ? ` ${sub}` : ''}${interaction.isAutocomplete() ? ' (choices)' : ''}`;
 }
