@@ -1,4 +1,5 @@
 import { type AddressText, checksumAddress } from '../domain/address.ts';
+import { DAY, HOUR, MINUTE } from '../domain/clock.ts';
 import { differenceOf } from '../domain/guard.ts';
 import type { Mark } from '../domain/mark.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
@@ -79,11 +80,11 @@ function remarks({ transfer, count, marks, reorganised }: ClaimedAlert, voice: V
 
 /** A time in its two largest units: `2 hr, 5 min`. */
 export function duration(ms: number, { language }: Pick<Voice, 'language'>): string {
-  const minutes = Math.max(1, Math.round(ms / 60_000));
+  const rounded = Math.max(1, Math.round(ms / MINUTE)) * MINUTE;
   const parts: [amount: number, unit: string][] = [
-    [Math.floor(minutes / 1_440), 'day'],
-    [Math.floor(minutes / 60) % 24, 'hour'],
-    [minutes % 60, 'minute'],
+    [Math.floor(rounded / DAY), 'day'],
+    [Math.floor((rounded % DAY) / HOUR), 'hour'],
+    [(rounded % HOUR) / MINUTE, 'minute'],
   ];
   const told = parts
     .filter(([amount]) => amount > 0)

@@ -1,4 +1,5 @@
 import { DiscordAPIError, RateLimitError, REST, type RESTOptions, Routes } from 'discord.js';
+import { MINUTE, SECOND } from '../domain/clock.ts';
 import { makeRequest } from './request.ts';
 
 /** What became of a request to send, as far as its answer tells. `retryAfterMs` is what the answer asked for. */
@@ -27,6 +28,9 @@ const UNWANTED = new Set<unknown>([20009, 200000, 240000, 400001]);
 /** JSON codes with which Discord takes nothing at all for a while. */
 const OVERLOADED = new Set<unknown>([40004, 40006, 110001, 130000]);
 
+/** The beginning of 2015, from which the times in Discord's ids are counted. */
+const DISCORD_EPOCH = 1_420_070_400_000;
+
 /** What an answer means that the library would misread. */
 class Misread extends Error {
   readonly outcome: Outcome;
@@ -50,7 +54,7 @@ const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   const asked = Number(headers.get('retry-after'));
   const seconds = Math.max(asked, asked > 0 ? ownLimit(json) : 0);
   if (seconds > asked) headers.set('retry-after', String(seconds));
-  const wait: { retryAfterMs?: number } = seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {};
+  const wait: { retryAfterMs?: number } = seconds > 0 ? { retryAfterMs: seconds * SECOND } : {};
   const reason = `HTTP ${status}${isJson ? '' : ' without JSON'}`;
   // The library reads as JSON only what calls itself so, which relays leave out.
   if (isJson) headers.set('content-type', 'application/json');
@@ -161,7 +165,7 @@ export function createSender({
      */
     async find(channelId: string, reference: string, since: number, onRequest: () => void): Promise<Found | Outcome> {
       // A message's id begins with its time; a minute of slack for clocks that disagree.
-      const after = BigInt(Math.max(0, since - 60_000 - 1_420_070_400_000)) << 22n;
+      const after = BigInt(Math.max(0, since - MINUTE - DISCORD_EPOCH)) << 22n;
       let from: string | null = null;
       for (let page = 0; page <= 10; page++) {
         let messages: unknown;

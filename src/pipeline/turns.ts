@@ -1,8 +1,7 @@
+import { SECOND } from '../domain/clock.ts';
 import type { ChannelHead } from '../store/channels.ts';
 import { BATCH, type Take } from './compose.ts';
 import { type Leaving, PER_SECOND } from './pace.ts';
-
-const SECOND = 1_000;
 
 /** A channel that waited for so long comes before every other that did not. */
 const PATIENCE_MS = 5 * SECOND;

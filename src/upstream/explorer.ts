@@ -1,4 +1,5 @@
 import type { AddressText } from '../domain/address.ts';
+import { MINUTE, SECOND } from '../domain/clock.ts';
 import { type Answer, call } from './http.ts';
 import { createMemory } from './memory.ts';
 import type { TokenAnswer } from './token.ts';
@@ -15,8 +16,8 @@ export interface ExplorerOptions {
   timeoutMs?: number;
 }
 
-const FOUND_MS = 60_000;
-const NOT_FOUND_MS = 15_000;
+const FOUND_MS = MINUTE;
+const NOT_FOUND_MS = 15 * SECOND;
 const CACHED = 500;
 
 /** The explorer's token look-up. */
