@@ -1,4 +1,4 @@
-import { ButtonStyle } from 'discord.js';
+import { ButtonStyle, messageLink } from 'discord.js';
 import type { CommandContext, Reply } from '../../src/discord/command.ts';
 import { type Activity, type AssetTotal, isNoise, type Way } from '../../src/domain/activity.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
@@ -124,9 +124,7 @@ function largestOf({ largest }: ActivityReport, guildId: string, context: Comman
     const url = transactionPage(settings, transfer.txHash);
     const linked = url ? `[${what}](${url})` : what;
     const told = message
-      ? [
-          `[${t('activity.message')}](https://discord.com/channels/${guildId}/${message.channelId}/${message.messageId})`,
-        ]
+      ? [`[${t('activity.message')}](${messageLink(message.channelId, message.messageId, guildId)})`]
       : [];
     return [`${iconOf(way, { imitation })} ${linked}`, ago(at), ...told].join(' · ');
   });

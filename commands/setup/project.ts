@@ -2,6 +2,7 @@ import { type APIModalInteractionResponseCallbackData, ComponentType, TextInputS
 import type { CommandContext, Form } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ProjectKeys } from '../../src/upstream/projects.ts';
+import { record } from '../parts/audit.ts';
 import { codeOf, lasting } from '../parts/failure.ts';
 import { panel } from './panel.ts';
 
@@ -53,8 +54,9 @@ function field(
 /** `setup:project`: tries the keys, stores them sealed, and shows where the events must go. */
 export const projectFormSubmit: Form = {
   access: 'manage',
-  async submit({ guildId, user, fields }, _, context) {
-    const { t, store, projects, now } = context;
+  async submit(interaction, _, context) {
+    const { guildId, user, fields } = interaction;
+    const { t, store, projects } = context;
     const given = (id: keyof ProjectKeys) => fields.getTextInputValue(id).trim();
     const keys = { projectId: given('projectId'), apiKey: given('apiKey'), apiSecret: given('apiSecret') };
     for (const id of ['projectId', 'apiKey', 'apiSecret'] as const) {
@@ -68,8 +70,10 @@ export const projectFormSubmit: Form = {
     }
     const before = await store.projects.ofGuild(guildId);
     await projects.save(guildId, user.id, keys);
-    const detail = { project: keys.projectId, replaced: before?.projectId ?? null };
-    await store.servers.record({ guildId, userId: user.id, action: 'setup.project', detail, at: now() });
+    await record(interaction, context, 'setup.project', {
+      project: keys.projectId,
+      replaced: before?.projectId ?? null,
+    });
     return panel(context, guildId, t(before ? 'setup.project.replaced' : 'setup.project.saved'));
   },
 };

@@ -1,4 +1,4 @@
-import type { APIEmbed } from 'discord.js';
+import { type APIEmbed, messageLink } from 'discord.js';
 import type { CommandContext } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
@@ -114,8 +114,7 @@ function decided(decision: StoryDecision, { t, labels }: Telling): string {
 /** What became of an alert, in its present state. */
 function became(alert: StoryAlert, telling: Telling): string[] {
   const { t, now } = telling;
-  const { state, message, channel } = alert;
-  const { hold } = alert;
+  const { state, hold, message, channel } = alert;
   switch (state) {
     case 'dead': {
       if (hold === 'discarded') return [t('why.state.discarded', { at: moment(alert.dueAt) })];
@@ -158,7 +157,7 @@ function became(alert: StoryAlert, telling: Telling): string[] {
 function linkTo({ message, channelId }: StoryAlert, { t, guildId }: Telling): string {
   const word = t('why.message');
   if (!message?.messageId) return word;
-  return `[${word}](https://discord.com/channels/${guildId}/${channelId}/${message.messageId})`;
+  return `[${word}](${messageLink(channelId, message.messageId, guildId)})`;
 }
 
 function marked(mark: Mark, { t }: Telling): string {
