@@ -6,7 +6,19 @@ import type { Perspective } from '../domain/subscription.ts';
 import { writeNumber } from '../languages/number.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
 import { type AlertPart, type Alerts, bodyOf, partWords, swapWords } from './body.ts';
-import { code, coin, hash, LOOKS, linked, named, number, transactionUrl, type Voice, whatTheyMoved } from './line.ts';
+import {
+  code,
+  coin,
+  hash,
+  LONGEST_ID,
+  LOOKS,
+  linked,
+  named,
+  number,
+  transactionUrl,
+  type Voice,
+  whatTheyMoved,
+} from './line.ts';
 import { WARNING, warningsOf } from './marks.ts';
 
 /** Discord's limit for an embed's title. */
@@ -100,7 +112,7 @@ function details(alerts: Alerts, parts: AlertPart[], voice: Voice): APIEmbedFiel
   }
   if (alerts.length === 1) {
     const { tokenId, tokenIdExact } = alerts[0].transfer;
-    if (tokenId !== null && tokenIdExact && tokenId.length > 24)
+    if (tokenId !== null && tokenIdExact && tokenId.length > LONGEST_ID)
       fields.push({ name: t('alert.tokenIdField'), value: `\`${tokenId}\`` });
   }
   return [...fields, transactionField(alerts, voice)];

@@ -36,6 +36,8 @@ export const LOOKS: Record<View | 'swap' | 'several', { icon: string; color: num
 
 /** Characters of a sum that is still told: a token may claim 255 decimals, and its sum would crowd out the others. */
 export const LONGEST_SUM = 120;
+/** Characters of a token id that is told whole in a line; longer ones are among the details. */
+export const LONGEST_ID = 24;
 /** Graphemes of a label. */
 const LONGEST_LABEL = 60;
 
@@ -104,7 +106,7 @@ function item({ tokenId, tokenIdExact }: Transfer, name: string, voice: Voice): 
 
 /** A token id as it is named in a line. */
 export function shortId(id: string): string {
-  return id.length > 24 ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
+  return id.length > LONGEST_ID ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
 }
 
 /** What alerts of one asset moved together; null when that cannot be said in short. */

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { AddressText } from '../domain/address.ts';
+import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import type { Mark } from '../domain/mark.ts';
 import type { Hold } from '../domain/rhythm.ts';
 import type { Perspective } from '../domain/subscription.ts';
@@ -128,5 +128,5 @@ export function byTransaction(alerts: ClaimedAlert[]): ClaimedAlert[] {
 
 function addressOf({ perspective }: { perspective: Perspective }, { from, to, token }: Transfer): AddressText {
   const address = perspective === 'incoming' ? to : perspective === 'token' ? token : from;
-  return address ?? '0x0000000000000000000000000000000000000000';
+  return address ?? ZERO_ADDRESS;
 }
