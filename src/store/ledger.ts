@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
 import { type HiddenReason, matchTransfer } from '../domain/match.ts';
-import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Asset, Choices, Perspective, Subscription } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Message } from './edits.ts';
+import { scopeLookUp } from './projects.ts';
 
 /** A token that a server may mean by its symbol. Names come from the chain: hostile text. */
 export interface KnownToken {
@@ -73,7 +73,7 @@ export function ledgerTable(db: Database) {
     'SELECT token, symbol FROM catalog WHERE cataloged = 1 AND symbol IS NOT NULL ORDER BY checked_at DESC LIMIT ?',
   );
 
-  const scopeOf = db.prepare<[string], number>('SELECT id FROM projects WHERE guild_id = ?').pluck();
+  const scopeOf = scopeLookUp(db);
   const latest = db.prepare<[number, number, number], { seenAt: number; data: string }>(
     'SELECT seen_at AS seenAt, data FROM transfers WHERE scope = ? AND seen_at >= ? ORDER BY seen_at DESC LIMIT ?',
   );
@@ -113,7 +113,7 @@ export function ledgerTable(db: Database) {
       };
       const rehearsal: Rehearsal = { related: 0, told: 0, hidden: {}, examples: [], since: null, cut: null };
       let looked = 0;
-      for (const { seenAt, data } of latest.iterate(scopeOf.get(wish.guildId) ?? OPERATOR_SCOPE, since, most + 1)) {
+      for (const { seenAt, data } of latest.iterate(scopeOf(wish.guildId), since, most + 1)) {
         if (++looked > most) {
           rehearsal.cut = most;
           break;

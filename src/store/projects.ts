@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { OPERATOR_SCOPE } from '../domain/scope.ts';
 
 /** A server's own notification project; its number is its scope. */
 export interface StoredProject {
@@ -17,6 +18,12 @@ export interface ReceiverToken {
 }
 
 const COLUMNS = 'id AS scope, guild_id AS guildId, project_id AS projectId, sealed';
+
+/** Looks up the scope whose events a guild is told of: its own project's, else the operator's. */
+export function scopeLookUp(db: Database): (guildId: string) => number {
+  const own = db.prepare<[string], number>('SELECT id FROM projects WHERE guild_id = ?').pluck();
+  return (guildId) => own.get(guildId) ?? OPERATOR_SCOPE;
+}
 
 /** Servers' own projects, the receiver's path tokens, and the names that servers give to webhooks. */
 export function projectsTable(db: Database) {

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import { patienceMs, RHYTHM_EVENTS, RHYTHM_GAP_MS, type Silence } from '../domain/silence.ts';
 import { type Notice, noticeWriter } from './notices.ts';
+import { scopeLookUp } from './projects.ts';
 
 /** Pointing out silence in the channels that asked for it. */
 export function silenceTable(db: Database) {
@@ -31,7 +31,7 @@ export function silenceReader(db: Database) {
   const untold = db.prepare<[number], Omit<Silence, 'feedAt'>>(
     `${rhythmic} AND watch_silence = 1 AND silence_told_at IS NULL AND coalesce(muted_until, 0) <= ? ORDER BY id`,
   );
-  const scopeOf = db.prepare<[string], number>('SELECT id FROM projects WHERE guild_id = ?').pluck();
+  const scopeOf = scopeLookUp(db);
   const feedAt = db
     .prepare<[number], number>('SELECT seen_at FROM transfers WHERE scope = ? ORDER BY seen_at DESC LIMIT 1')
     .pluck();
@@ -41,7 +41,7 @@ export function silenceReader(db: Database) {
     const feeds = new Map(
       [...new Set(silent.map(({ guildId }) => guildId))].map((guildId) => [
         guildId,
-        feedAt.get(scopeOf.get(guildId) ?? OPERATOR_SCOPE) ?? null,
+        feedAt.get(scopeOf(guildId)) ?? null,
       ]),
     );
     return silent.map((row) => ({ ...row, feedAt: feeds.get(row.guildId)! }));

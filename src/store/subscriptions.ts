@@ -118,7 +118,7 @@ class NotImported extends Error {
 }
 
 /**
- * Looks up who watches an address, in every guild, as far as the router must know; for one batch, in which equal filters
+ * Looks up who watches an address, in every guild, as far as the router must know; for one commit, in which equal filters
  * are one object: to read them takes long, and to hand them to another thread longer.
  */
 export function watcherLookUp(db: Database): () => (address: AddressText) => Watcher[] {
