@@ -10,12 +10,12 @@ import { ago, firstOf, fullAddress, ID_LONGEST } from '../parts/reply.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';
 
 const LOOK_MS = 8_000;
-/** Webhooks whose scopes are read; a project with more is not judged by them. */
-const SCOPES_MOST = 10;
+/** Webhooks whose addresses are read; a project with more is not judged by them. */
+const WEBHOOKS_MOST = 10;
 /** Of a webhook to which everything is sent. */
 const EVERY_TYPE = 'ALL';
 
-/** The project that serves this server: who sent what to its URL, its keys, its webhooks, and their scopes. */
+/** The project that serves this server: who sent what to its URL, its keys, its webhooks, and their addresses. */
 export async function checkProject(
   guildId: string,
   context: CommandContext,
@@ -41,13 +41,13 @@ export async function checkProject(
   const shown = firstOf(t, here, 5, ({ id }) =>
     id === null ? t('setup.check.unnamedWebhook') : inCode(names.get(id) ?? id, id, ID_LONGEST),
   );
-  const scope = await checkScope(context, access.notification, here, subscriptions);
+  const addresses = await checkAddresses(context, access.notification, here, subscriptions);
   return [
     ...findings,
     fine(t('setup.check.webhooksFine', { count: here.length, names: shown.join(t('reply.comma')) })),
     ...(here.some(({ url }) => pointsAt(urls, url) === 'retiring') ? [fault(t('setup.check.webhookOld'))] : []),
-    ...(scope?.findings ?? []),
-    ...events(scope?.lacking),
+    ...(addresses?.findings ?? []),
+    ...events(addresses?.lacking),
   ];
 }
 
@@ -62,22 +62,22 @@ function refused(context: CommandContext, access: ProjectAccess): Finding[] {
 }
 
 /** Whether the webhooks that post here have every watched address, each once; null when the service does not tell. */
-async function checkScope(
+async function checkAddresses(
   { t, settings }: CommandContext,
   notification: Notification,
   webhooks: readonly Webhook[],
   subscriptions: readonly Subscription[],
 ): Promise<{ findings: Finding[]; lacking: AddressText[] } | null> {
   const ids = webhooks.flatMap(({ id }) => id ?? []);
-  if (ids.length < webhooks.length || ids.length > SCOPES_MOST) return null;
-  const scopes = await Promise.all(ids.map((id) => notification.addresses(id, LOOK_MS)));
+  if (ids.length < webhooks.length || ids.length > WEBHOOKS_MOST) return null;
+  const lists = await Promise.all(ids.map((id) => notification.addresses(id, LOOK_MS)));
   const typesOf = new Map<AddressText, string[]>();
-  for (const [index, scope] of scopes.entries()) {
-    if (scope.status !== 'ok') return null;
+  for (const [index, list] of lists.entries()) {
+    if (list.status !== 'ok') return null;
     const type = webhooks[index]!.eventType ?? EVERY_TYPE;
-    for (const address of new Set(scope.addresses)) typesOf.set(address, [...(typesOf.get(address) ?? []), type]);
+    for (const address of new Set(list.addresses)) typesOf.set(address, [...(typesOf.get(address) ?? []), type]);
   }
-  const listed = (key: 'scopeLacks' | 'scopeTwice', addresses: AddressText[]) => {
+  const listed = (key: 'addressesLack' | 'addressesTwice', addresses: AddressText[]) => {
     const shown = firstOf(t, addresses, 5, (address) => fullAddress(address, settings));
     return fault([t(`setup.check.${key}`, { count: addresses.length }), ...shown].join('\n'));
   };
@@ -85,8 +85,8 @@ async function checkScope(
   const lacking = watched.filter((address) => !typesOf.has(address));
   const twice = watched.filter((address) => overlap(typesOf.get(address) ?? []));
   const findings = [
-    lacking.length === 0 ? fine(t('setup.check.scopeFine')) : listed('scopeLacks', lacking),
-    ...(twice.length === 0 ? [] : [listed('scopeTwice', twice)]),
+    lacking.length === 0 ? fine(t('setup.check.addressesFine')) : listed('addressesLack', lacking),
+    ...(twice.length === 0 ? [] : [listed('addressesTwice', twice)]),
   ];
   return { findings, lacking };
 }

@@ -225,7 +225,7 @@ async function lookUp(
 type Done = Extract<RemovalAnswer, { status: 'ok' }>;
 
 function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number): string[] {
-  if (deletedCount === 0) return [t('webhook.remove.noneInScope')];
+  if (deletedCount === 0) return [t('webhook.remove.noneThere')];
   if (deletedCount === null) {
     const said = inCode(message, '');
     return [said ? t('webhook.remove.said', { message: said }) : t('webhook.remove.saidNothing')];

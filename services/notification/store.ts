@@ -87,7 +87,7 @@ export class NotificationStore {
     this.#db.prepare('DELETE FROM webhooks WHERE id = ?').run(id);
   }
 
-  /** Adds addresses to a webhook's scope; answers how many were not in it before. */
+  /** Adds addresses to a webhook; answers how many were not in it before. */
   addAddresses(webhookId: string, addresses: readonly string[]): number {
     const insert = this.#db.prepare('INSERT OR IGNORE INTO addresses VALUES (?, ?, ?)');
     return this.#db.transaction(() =>
@@ -95,7 +95,7 @@ export class NotificationStore {
     )();
   }
 
-  /** Removes addresses from a webhook's scope; answers how many were in it. */
+  /** Takes addresses out of a webhook; answers how many were in it. */
   deleteAddresses(webhookId: string, addresses: readonly string[]): number {
     const remove = this.#db.prepare('DELETE FROM addresses WHERE webhookId = ? AND address = ?');
     return this.#db.transaction(() =>

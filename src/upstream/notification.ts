@@ -23,10 +23,10 @@ export interface NotificationOptions {
 /** The project's webhooks, or why they could not be read. */
 export type WebhooksAnswer = { status: 'ok'; webhooks: Webhook[] } | Failure;
 
-/** The addresses in a webhook's scope, or why they could not be read. */
+/** The addresses that a webhook watches, or why they could not be read. */
 export type AddressesAnswer = { status: 'ok'; addresses: AddressText[] } | Failure;
 
-/** That the addresses are out of the webhook's scope, with what the service said about it; or why they are not. */
+/** That the webhook does not watch the addresses any more, with what the service said about it; or why it still does. */
 export type RemovalAnswer = { status: 'ok'; message: string | null; deletedCount: number | null } | Failure;
 
 const text = z.string().min(1).nullish().catch(null);
@@ -68,7 +68,7 @@ const removal = z.looseObject({
   deletedCount: z.coerce.number().int().nonnegative().nullish().catch(null),
 });
 
-/** The notification service, as far as the specification shows it: list webhooks, take addresses out of one; and its scope. */
+/** The notification service, as far as the specification shows it: list webhooks, take addresses out of one; and list a webhook's. */
 export type Notification = ReturnType<typeof createNotification>;
 
 /** Makes the client; the keys leave it in requests only. */
@@ -96,14 +96,14 @@ export function createNotification({ url, projectId, apiKey, apiSecret, timeoutM
       return read.status === 'ok' ? { status: 'ok', webhooks: read.data } : read;
     },
 
-    /** A webhook's scope; the specification does not show this call, so a service may not have it. */
+    /** What a webhook watches; the specification does not show this call, so a service may not have it. */
     async addresses(webhookId: string, withinMs: number): Promise<AddressesAnswer> {
       const url = at(`/webhook/addresses/${encodeURIComponent(webhookId)}`);
       const read = await ask(addresses, { url, timeoutMs: Math.min(withinMs, timeoutMs) });
       return read.status === 'ok' ? { status: 'ok', addresses: read.data } : read;
     },
 
-    /** Takes addresses out of a webhook's scope; doing it twice changes nothing. */
+    /** Takes addresses out of a webhook; doing it twice changes nothing. */
     async removeAddresses(webhookId: string, addresses: readonly string[]): Promise<RemovalAnswer> {
       const url = at('/webhook/delete-addresses');
       const read = await ask(removal, { url, method: 'POST', body: { webhookId, addresses }, timeoutMs });
