@@ -19,8 +19,9 @@ import type { Notification, Project } from './notification/types.ts';
 
 /** The names of the three services. */
 export const serviceNames = ['notification', 'explorer', 'discovery'] as const;
-export type ServiceName = (typeof serviceNames)[number];
+type ServiceName = (typeof serviceNames)[number];
 
+/** What the services need. */
 export interface ServicesOptions {
   /** Any EVM node's JSON-RPC URL. */
   rpcUrl: string;
@@ -47,6 +48,7 @@ export interface ServicesOptions {
   log?: Logger;
 }
 
+/** The services while they run; roots are whole URLs. */
 export interface Services {
   /** Where the server listens, e.g. `http://127.0.0.1:8090`. */
   url: string;
@@ -77,6 +79,44 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   const runs = (name: ServiceName) => only === undefined || only === name;
   const node = connect(options.rpcUrl);
   const { nativeSymbol = 'NATIVE', clock = systemClock, pollMs = 1000 } = options;
+  const server = openServer(log);
+  const notification = runs('notification')
+    ? openNotification({ node, dir: options.dir, clock, log, nativeSymbol, pollMs })
+    : null;
+  const close = () => stop(server, notification, node);
+  try {
+    if (notification !== null) {
+      const { store } = notification;
+      server.register(async (api) => notificationRoutes(api, store, options.projects), { prefix: '/notification/v0' });
+    }
+    if (runs('explorer')) {
+      server.register(async (api) => explorerRoutes(api, node, options.cataloged ?? []), { prefix: '/explorer/v0' });
+      server.register(async (web) => explorerPages(web, '/explorer', node, nativeSymbol), { prefix: '/explorer' });
+    }
+    if (runs('discovery')) {
+      const file = options.providersFile ?? new URL('./discovery/providers.json', import.meta.url);
+      const categories = readCategories(file);
+      server.register(async (web) => discoveryRoutes(web, '/discovery', categories), { prefix: '/discovery' });
+    }
+    const url = await server.listen({ host, port });
+    await notification?.start();
+    return {
+      url,
+      notificationUrl: `${url}/notification/v0`,
+      explorerApiUrl: `${url}/explorer/v0`,
+      explorerUrl: `${url}/explorer`,
+      discoveryUrl: `${url}/discovery`,
+      notification,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A server without a route of the services, whose own errors have the frame of the service that was asked. */
+function openServer(log: Logger): FastifyInstance {
   // Fastify's own request lines would hold the keys of the query.
   const server = fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -99,28 +139,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     reply.code(statusCode).send({ error: { message: statusCode < 500 ? message : 'The request failed' } }),
   );
   server.get('/healthz', () => ({ ok: true }));
-
-  const notification = runs('notification')
-    ? openNotification({ node, dir: options.dir, clock, log, nativeSymbol, pollMs })
-    : null;
-  try {
-    if (notification !== null) addNotification(server, notification, options.projects);
-    if (runs('explorer')) {
-      server.register(async (api) => explorerRoutes(api, node, options.cataloged ?? []), { prefix: '/explorer/v0' });
-      server.register(async (web) => explorerPages(web, '/explorer', node, nativeSymbol), { prefix: '/explorer' });
-    }
-    if (runs('discovery')) {
-      const file = options.providersFile ?? new URL('./discovery/providers.json', import.meta.url);
-      const categories = readCategories(file);
-      server.register(async (web) => discoveryRoutes(web, '/discovery', categories), { prefix: '/discovery' });
-    }
-    const url = await server.listen({ host, port });
-    await notification?.start();
-    return servicesAt(url, notification, server, node);
-  } catch (error) {
-    await stop(server, notification, node);
-    throw error;
-  }
+  return server;
 }
 
 /** The scanner learns that it ends before its node does: what the node no longer answers is then no failure. */
@@ -133,29 +152,4 @@ async function stop(
   const stopped = notification?.close();
   node.close();
   await stopped;
-}
-
-function addNotification(
-  server: FastifyInstance,
-  notification: RunningNotification,
-  projects: readonly Project[],
-): void {
-  server.register(async (api) => notificationRoutes(api, notification.store, projects), { prefix: '/notification/v0' });
-}
-
-function servicesAt(
-  url: string,
-  notification: RunningNotification | null,
-  server: FastifyInstance,
-  node: { close(): void },
-): Services {
-  return {
-    url,
-    notificationUrl: `${url}/notification/v0`,
-    explorerApiUrl: `${url}/explorer/v0`,
-    explorerUrl: `${url}/explorer`,
-    discoveryUrl: `${url}/discovery`,
-    notification,
-    close: () => stop(server, notification, node),
-  };
 }

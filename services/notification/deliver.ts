@@ -5,7 +5,7 @@ import type { Delivery, NotificationStore } from './store.ts';
 import type { DeliveryProgress, DeliveryRef, Faults } from './types.ts';
 
 /** How long after a failed attempt the next one is made, in milliseconds; after the last there is none. */
-export const retryDelays: readonly number[] = [15_000, 60_000, 600_000, 3_600_000, 86_400_000, 86_400_000];
+const retryDelays: readonly number[] = [15_000, 60_000, 600_000, 3_600_000, 86_400_000, 86_400_000];
 
 const timeoutMs = 3_000;
 

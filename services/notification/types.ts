@@ -1,5 +1,6 @@
 /** What a webhook receives: everything, coins (external and internal), ERC-20, or NFTs (ERC-721 and ERC-1155). */
 export const eventTypes = ['ALL', 'NATIVE', 'ERC20', 'ERC721'] as const;
+/** One of {@link eventTypes}. */
 export type EventType = (typeof eventTypes)[number];
 
 /** A project and its two keys, from configuration. */
