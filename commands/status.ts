@@ -1,8 +1,9 @@
-import { version as discordVersion } from 'discord.js';
+import { type APIEmbedField, version as discordVersion } from 'discord.js';
 import type { Command, CommandContext } from '../src/discord/command.ts';
 import type { Silence } from '../src/domain/silence.ts';
 import type { Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
+import type { Translate } from '../src/languages/index.ts';
 import type { ServerOverview } from '../src/store/figures.ts';
 import { define } from './parts/define.ts';
 import { refusedFor } from './parts/project.ts';
@@ -27,7 +28,7 @@ export const status = {
       store.reports.silent(guildId, now()),
       lastRefused(guildId, context),
     ]);
-    const { lastEventAt, waiting, held, deadLetters, lastDeadLetter: last } = overview;
+    const { lastDeadLetter: last } = overview;
     const places = [...silent, ...overview.stopped, ...(last ? [last] : [])];
     const hidden = await hiddenFrom(
       interaction,
@@ -40,20 +41,7 @@ export const status = {
     const errors = [last && seen(last) ? deadLetterLine(last, context) : null, error].filter((line) => line !== null);
     return note(stopped.length > 0 || errors.length > 0 ? 'warn' : 'info', t('status.title'), [t('status.hint')], {
       fields: [
-        {
-          name: t('status.lastEvent'),
-          value: lastEventAt === null ? t('status.noEvent') : ago(lastEventAt),
-          inline: true,
-        },
-        {
-          name: t('status.waiting'),
-          value: [
-            t('status.alerts', { count: waiting }),
-            ...(held > 0 ? [t('status.held', { count: held })] : []),
-          ].join('\n'),
-          inline: true,
-        },
-        { name: t('status.dead'), value: t('status.alerts', { count: deadLetters }), inline: true },
+        ...alertFields(overview, t),
         { name: t('status.subscriptions'), value: subscriptionLines(subscriptions, context) },
         ...(silences.length > 0 ? [{ name: t('status.silent'), value: silenceLines(silences, context) }] : []),
         ...(stopped.length > 0 ? [{ name: t('status.stopped'), value: stoppedLines(stopped, context) }] : []),
@@ -70,6 +58,19 @@ export const status = {
     });
   },
 } satisfies Command;
+
+function alertFields({ lastEventAt, waiting, held, deadLetters }: ServerOverview, t: Translate): APIEmbedField[] {
+  const waits = [t('status.alerts', { count: waiting }), ...(held > 0 ? [t('status.held', { count: held })] : [])];
+  return [
+    {
+      name: t('status.lastEvent'),
+      value: lastEventAt === null ? t('status.noEvent') : ago(lastEventAt),
+      inline: true,
+    },
+    { name: t('status.waiting'), value: waits.join('\n'), inline: true },
+    { name: t('status.dead'), value: t('status.alerts', { count: deadLetters }), inline: true },
+  ];
+}
 
 function subscriptionLines(subscriptions: readonly Subscription[], { t, settings, now }: CommandContext): string {
   const paused = subscriptions.filter((one) => one.paused).length;
