@@ -81,7 +81,7 @@ function readEvent(fields: Fields): ParsedEvent {
   }
   const tokenId = readTokenId(fields.tokenId);
   const value = integer(fields.value);
-  const kind = readKind(text(fields.tokenType), tokenAddress, tokenId.tokenId !== null, value !== null, fields);
+  const kind = readKind(text(fields.tokenType), tokenAddress, tokenId.tokenId, value, fields);
   const native = kind === 'native';
   const transfer: Transfer = {
     kind,
@@ -116,21 +116,23 @@ function readEvent(fields: Fields): ParsedEvent {
 function readKind(
   tokenType: string | null,
   tokenAddress: AddressText | null,
-  hasTokenId: boolean,
-  hasValue: boolean,
+  tokenId: string | null,
+  value: string | null,
   fields: Fields,
 ): TransferKind {
   const type = tokenType?.replace(/[^0-9a-z]/gi, '').toUpperCase() ?? '';
   if (tokenAddress === NATIVE_SENTINEL) return 'native';
   if (type === 'ERC20') return 'erc20';
-  if (type === 'ERC721') return 'erc721';
+  // Some call ERC-1155 so as well: then the value counts the pieces, if it is not the id once more.
+  const isOne = tokenId === null || value === null || ['0', '1', integer(fields.tokenId)].includes(value);
+  if (type === 'ERC721') return isOne ? 'erc721' : 'erc1155';
   if (type === 'ERC1155') return 'erc1155';
   if (type === 'NATIVE') return 'native';
   // Nobody can deploy a token at the zero address: some write it for the native coin.
-  if (tokenAddress === null || tokenAddress === ZERO_ADDRESS) return hasTokenId ? 'unknown' : 'native';
+  if (tokenAddress === null || tokenAddress === ZERO_ADDRESS) return tokenId !== null ? 'unknown' : 'native';
   if (type !== '') return 'unknown';
-  if (hasTokenId) return hasValue ? 'erc1155' : 'erc721';
-  return hasValue && readDecimals(fields.tokenDecimals) !== null ? 'erc20' : 'unknown';
+  if (tokenId !== null) return value !== null ? 'erc1155' : 'erc721';
+  return value !== null && readDecimals(fields.tokenDecimals) !== null ? 'erc20' : 'unknown';
 }
 
 /** A text that is there: not null, not empty, cut at 300 characters. */

@@ -124,6 +124,14 @@ describe('how live services deviate', () => {
     expect(read({ from: B, to: A, txHash: HASH, tokenAddress: TOKEN, tokenType, tokenId: 1 }).transfer.kind).toBe(kind);
   });
 
+  it('counts the pieces of what is called an ERC-721 transfer and holds several, as some call ERC-1155', () => {
+    expect(read(`{${nft},"tokenId":7,"value":"5"}`).transfer).toMatchObject({ kind: 'erc1155', value: '5' });
+    // One piece is the same in both; some repeat the id as the value.
+    for (const rest of ['7,"value":"0"', '7,"value":"1"', '7,"value":null', '7,"value":"7"', '5e76,"value":5e76'])
+      expect(read(`{${nft},"tokenId":${rest}}`).transfer.kind).toBe('erc721');
+    expect(read(`{${nft},"value":"5"}`).transfer.kind).toBe('erc721');
+  });
+
   it.each([
     ['Wallet', 'wallet'],
     ['Wallet-Address', 'wallet'],
