@@ -18,6 +18,8 @@ import { tokenBook } from './tokens.ts';
 
 const SHOWN = 6;
 const ERRORS_SHOWN = 12;
+/** Of the lines with one fault. */
+const RUNS_SHOWN = 8;
 
 /** The names under which the steps stand in the audit log. */
 const ASKED = 'subscription.import.asked';
@@ -64,14 +66,9 @@ export async function importFile(interaction: CommandUse, context: CommandContex
   const { there, plan } = await inTurn(interaction.guildId, read, 'file');
   const { added, changed, labels, unchanged, errors } = plan;
   if (errors.length > 0) {
-    const shown = errors
-      .slice(0, ERRORS_SHOWN)
-      .map(({ line, text: reason }) => t('subscription.import.line', { line, reason }));
-    const rest = errors.length - shown.length;
     return note('danger', t('subscription.import.wrong', { count: errors.length }), [
       t('subscription.import.nothingDone'),
-      ...shown,
-      ...(rest > 0 ? [t('subscription.import.moreErrors', { count: rest })] : []),
+      ...faults(errors, t),
     ]);
   }
   const same = unchanged > 0 ? [t('subscription.import.unchanged', { count: unchanged })] : [];
@@ -149,6 +146,31 @@ async function present(interaction: CommandUse, context: CommandContext): Promis
     tokens: await tokenBook(guildId, context),
     hidden: await hiddenFrom(interaction, channels, context),
   };
+}
+
+/** Each fault once, with the lines that have it. */
+function faults(errors: Plan['errors'], t: Translate): string[] {
+  const kinds = [...Map.groupBy(errors, ({ text }) => text)].slice(0, ERRORS_SHOWN);
+  const rest = errors.length - kinds.reduce((sum, [, those]) => sum + those.length, 0);
+  return [
+    ...kinds.map(([reason, those]) => {
+      const lines = runsOf(those.map(({ line }) => line));
+      return t('subscription.import.line', { count: those.length, lines, reason });
+    }),
+    ...(rest > 0 ? [t('subscription.import.moreErrors', { count: rest })] : []),
+  ];
+}
+
+/** Ascending numbers as `3, 7–46, 50`; the first runs of many. */
+function runsOf(numbers: readonly number[]): string {
+  const runs: { first: number; last: number }[] = [];
+  for (const number of numbers) {
+    const run = runs.at(-1);
+    if (run && number === run.last + 1) run.last = number;
+    else runs.push({ first: number, last: number });
+  }
+  const shown = runs.slice(0, RUNS_SHOWN).map(({ first, last }) => (first === last ? `${first}` : `${first}–${last}`));
+  return [...shown, ...(runs.length > RUNS_SHOWN ? ['…'] : [])].join(', ');
 }
 
 const full = (address: AddressText): string => `\`${checksumAddress(address)}\``;

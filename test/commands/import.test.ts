@@ -248,8 +248,7 @@ describe('/subscription export and import', () => {
     for (const sentence of [
       /Line 3\*\*: .*EIP-55/,
       /Line 4\*\*: .*zero address/,
-      /Line 5\*\*: I know no such channel.*`#alerts`, or `<#id>`/,
-      /Line 6\*\*: I know no such channel/,
+      /Lines 5–6\*\*: I know no such channel.*`#alerts`, or `<#id>`/,
       /Line 7\*\*: .*`22:00-07:00`/,
       /Line 8\*\*: I know no token `PEPE`/,
       /Line 9\*\*: .*same address and channel as line 2/,
@@ -273,8 +272,14 @@ describe('/subscription export and import', () => {
     const text = textOf(await bring(`address,channel,mention,mention-cooldown,muted-until\n${lines}`));
     const minutes = /: The time between two pings .* from 0 to 10,080/;
     const end = /: `muted-until` is a time like/;
-    const wanted = [/: A role is written/, /: I never ping @everyone/, minutes, minutes, end, end];
-    for (const [n, { source }] of wanted.entries()) expect(text).toMatch(new RegExp(`Line ${n + 2}\\*\\*${source}`));
+    const wanted = {
+      'Line 2': /: A role is written/,
+      'Line 3': /: I never ping @everyone/,
+      'Lines 4–5': minutes,
+      'Lines 6–7': end,
+    };
+    for (const [lines, { source }] of Object.entries(wanted))
+      expect(text).toMatch(new RegExp(`${lines}\\*\\*${source}`));
   });
 
   it('name the first of many rows, and count the others', async () => {
@@ -284,10 +289,23 @@ describe('/subscription export and import', () => {
     const listed = many.filter((n) => asked.toLowerCase().includes(address(n))).length;
     expect(asked).toMatch(/^.*30 subscriptions to add/m);
     expect(asked).toContain(`${30 - listed} more`);
-    const wrong = textOf(await bring(`address,channel\n${many.map((n) => `${n},#alerts`).join('\n')}`));
+    const wrong = textOf(await bring(`address,minimums\n${many.map((n) => `${address(n)},COIN${n}=1`).join('\n')}`));
     const named = wrong.split('Line ').length - 1;
     expect(wrong).toMatch(/30 lines cannot be imported/);
     expect(wrong).toContain(`${30 - named} more`);
+  });
+
+  it('tell a fault that many lines have once, with the lines', async () => {
+    const address = (n: number) => `0x${n.toString(16).padStart(40, '2')}`;
+    const rows = Array.from(
+      { length: 40 },
+      (_, n) => `${n === 9 ? 'mine' : address(n)},#${n < 19 || n % 2 ? 'nowhere' : 'alerts'}`,
+    );
+    const wrong = textOf(await bring(`address,channel\n${rows.join('\n')}`));
+    expect(wrong).toMatch(/^.*30 lines cannot be imported/m);
+    expect(wrong).toMatch(/^\*\*Line 11\*\*: An address is/m);
+    expect(wrong).toMatch(/^\*\*Lines 2–10, 12–21, 23, 25, 27, 29, 31, 33, …\*\*: I know no such channel/m);
+    expect(wrong.split('I know no such channel')).toHaveLength(2);
   });
 
   it.each<[string, string | Buffer, RegExp]>([
