@@ -294,10 +294,10 @@ describe('marks', () => {
     expect(embed.color).toBe(0xffcc00);
     const lines = read(embed).split('\n').slice(1);
     expect(lines[0]).toBe('⚠️ **LOOK-ALIKE: do not copy this address!**');
-    const top = lines.slice(0, 6).join('\n');
+    const top = lines.slice(0, 7).join('\n');
     expect(top).toContain(`\`${checksumAddress(ALICE)}\``);
     expect(top).toContain(`· \`Grants\`\n\`${checksumAddress(like as typeof ALICE)}\``);
-    expect(top).toContain(`\`…${checksumAddress(ALICE).slice(6, 14)}…\` is not \`…55555555…\``);
+    expect(top).toContain(`\n\`…${checksumAddress(ALICE).slice(6, 14)}…\` is not \`…55555555…\``);
   });
 
   it('a look-alike is pointed out where it stands, and a link nowhere; the other side stays one', () => {
