@@ -74,12 +74,15 @@ function channelMisfortunes(): TemplateResult {
   const guild = guildOf(ui.guildId);
   if (!channel || !guild) return html``;
   const { id: channelId, name } = channel;
-  return html`<h3>#${name}</h3>
+  return html`<h3 class="name">#${name}</h3>
     <div class="buttons">
       ${button('Forbid it to the bot', () => void change({ do: 'channel.forbid', channelId }, `The bot no longer sees #${name}.`), 'secondary', !channel.botMaySend)}
       ${button('Allow it again', () => void change({ do: 'channel.allow', channelId }, `The bot sees #${name} again.`), 'success', channel.botMaySend)}
       ${button('Delete the channel', () => void change({ do: 'channel.delete', channelId }, `#${name} was deleted.`), 'danger')}
       ${button('Make a new channel', () => void change({ do: 'channel.create', guildId: guild.id, name: `new-${guild.channels.length + 1}` }, 'A channel was made.'))}
+    </div>
+    <h3 class="name">${guild.name}</h3>
+    <div class="buttons">
       ${guild.available ? button('Server outage', () => void change({ do: 'guild.unavailable', guildId: guild.id }, `${guild.name} is unavailable.`)) : button('End the outage', () => void change({ do: 'guild.available', guildId: guild.id }, `${guild.name} is back.`), 'success')}
       ${guild.present ? button('Remove the bot', () => void change({ do: 'guild.remove', guildId: guild.id }, `The bot was removed from ${guild.name}.`), 'danger') : button('Invite the bot', () => void change({ do: 'guild.add', guildId: guild.id }, `The bot is in ${guild.name} again.`), 'success')}
     </div>`;

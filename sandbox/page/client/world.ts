@@ -103,7 +103,7 @@ function sendView({ world }: Known): TemplateResult {
     choices.map(([value, label]) => html`<option value=${value} ?selected=${value === chosen}>${label}</option>`);
   const party = (label: string, name: 'from' | 'to', custom: 'customFrom' | 'customTo'): TemplateResult => {
     const wallets = Object.keys(world.wallets).map((wallet): [string, string] => [wallet, wallet]);
-    const choices = options([...wallets, ['other', 'another address…']], draft[name]);
+    const choices = options([...wallets, ['other', 'Another…']], draft[name]);
     const other = html`<input id="send-${custom}" required pattern="0x[0-9a-fA-F]{40}" placeholder="0x…" title="0x and 40 hex digits"
       autocomplete="off" .value=${draft[custom]} @input=${set(custom)}>`;
     return html`${labelled(label, `send-${name}`, html`<select id="send-${name}" @change=${set(name)}>${choices}</select>`)}
