@@ -66,153 +66,133 @@ function forget(core: Core): void {
   core.events.emit({ type: 'reset' });
 }
 
+/** Changes whether a guild is there, and whether the bot is in it. */
+function changeGuild(core: Core, action: Parameters<typeof guildAction>[1]): WorldResult {
+  guildAction(core, action);
+  return { id: action.guildId };
+}
+
+/** What each action does; gives the id of what was made or changed. */
+const ACTIONS: { [Do in WorldAction['do']]: (core: Core, action: Of<Do>) => WorldResult } = {
+  'user.create'(core, { username, displayName = username, locale = 'en-US' }) {
+    const made = core.world.addUser({ id: core.nextId(), username, displayName, locale });
+    core.events.emit({ type: 'users', users: userStates(core.world) });
+    return { id: made.id };
+  },
+  'user.update'(core, action) {
+    assign(user(core, action.userId), action, ['locale', 'displayName', 'acceptsDirectMessages']);
+    core.events.emit({ type: 'users', users: userStates(core.world) });
+    return { id: action.userId };
+  },
+  'guild.create': createGuild,
+  'guild.update'(core, action) {
+    const changed = guild(core, action.guildId);
+    assign(changed, action, ['name', 'locale']);
+    core.gateway.dispatch('GUILD_UPDATE', apiGuild(core.world, changed), {
+      guildId: changed.id,
+      intents: Intent.Guilds,
+    });
+    notifyGuild(core, changed);
+    return { id: changed.id };
+  },
+  'guild.unavailable': changeGuild,
+  'guild.available': changeGuild,
+  'guild.remove': changeGuild,
+  'guild.add': changeGuild,
+  'channel.create': createChannel,
+  'channel.update'(core, action) {
+    const changed = channel(core, action.channelId);
+    checkOverwrites(action.overwrites);
+    assign(changed, action, ['name', 'topic', 'overwrites', 'archived', 'locked']);
+    notifyChannel(core, changed, 'UPDATE');
+    return { id: changed.id };
+  },
+  'channel.delete'(core, { channelId }) {
+    notifyChannel(core, channel(core, channelId), 'DELETE');
+    return { id: channelId };
+  },
+  'channel.forbid'(core, { channelId, permissions }) {
+    setBotOverwrite(core, channel(core, channelId), bits(permissions ?? ['ViewChannel']));
+    return { id: channelId };
+  },
+  'channel.allow'(core, { channelId }) {
+    setBotOverwrite(core, channel(core, channelId), 0n);
+    return { id: channelId };
+  },
+  'thread.expel'(core, { channelId }) {
+    expel(core, channel(core, channelId));
+    return { id: channelId };
+  },
+  'role.create'(core, action) {
+    const { name, color = 0, mentionable = false } = action;
+    const permissions = bits(action.permissions ?? []);
+    const guildId = guild(core, action.guildId).id;
+    const made = core.world.addRole({ id: core.nextId(), guildId, name, color, mentionable, permissions });
+    notifyRole(core, made, 'CREATE');
+    return { id: made.id };
+  },
+  'role.update'(core, action) {
+    const changed = role(core, action.roleId);
+    assign(changed, action as { name?: string; mentionable?: boolean }, ['name', 'mentionable']);
+    if (action.permissions) changed.permissions = bits(action.permissions);
+    notifyRole(core, changed, 'UPDATE');
+    return { id: changed.id };
+  },
+  'role.delete'(core, { roleId }) {
+    deleteRole(core, role(core, roleId));
+    return { id: roleId };
+  },
+  'member.add'(core, action) {
+    const guildId = guild(core, action.guildId).id;
+    const userId = user(core, action.userId).id;
+    const roleIds = action.roleIds ?? [];
+    notifyMember(core, core.world.addMember({ guildId, userId, roleIds, joinedAt: core.clock.now() }), 'ADD');
+    return { id: userId };
+  },
+  'member.update'(core, action) {
+    const changed = member(core, action.guildId, action.userId);
+    for (const id of action.roleIds ?? []) role(core, id);
+    assign(changed, action, ['roleIds', 'nick']);
+    notifyMember(core, changed, 'UPDATE');
+    return { id: changed.userId };
+  },
+  'member.remove'(core, action) {
+    const gone = member(core, action.guildId, action.userId);
+    if (gone.userId === core.world.botId) throw new NotPossible('To remove the bot, use guild.remove.');
+    guild(core, action.guildId).members.delete(gone.userId);
+    notifyMember(core, gone, 'REMOVE');
+    return { id: gone.userId };
+  },
+  'dm.open': (core, { userId }) => openDirectMessage(core, userId),
+  'message.send': sendMessage,
+  'message.delete'(core, { messageId }) {
+    const state = core.messages.get(messageId);
+    if (!state || state.deleted) throw new NotPossible(`There is no message ${messageId}.`);
+    core.messages.remove(state);
+    return { id: state.id };
+  },
+  'gateway.drop'({ gateway }) {
+    gateway.drop();
+    return { id: null };
+  },
+  'gateway.reconnect'({ gateway }) {
+    gateway.reconnect();
+    return { id: null };
+  },
+  'gateway.invalidate'({ gateway }, { resumable }) {
+    gateway.invalidate(resumable ?? false);
+    return { id: null };
+  },
+  forget(core) {
+    forget(core);
+    return { id: null };
+  },
+};
+
 /** Does it, and tells the bot and the listeners. Throws {@link NotPossible} with a sentence. */
 export function act(core: Core, action: WorldAction): WorldResult {
-  switch (action.do) {
-    case 'user.create': {
-      const { username, displayName = username, locale = 'en-US' } = action;
-      const made = core.world.addUser({ id: core.nextId(), username, displayName, locale });
-      core.events.emit({ type: 'users', users: userStates(core.world) });
-      return { id: made.id };
-    }
-    case 'user.update':
-      assign(user(core, action.userId), action, ['locale', 'displayName', 'acceptsDirectMessages']);
-      core.events.emit({ type: 'users', users: userStates(core.world) });
-      return { id: action.userId };
-    case 'guild.create':
-      return createGuild(core, action);
-    case 'guild.update': {
-      const changed = guild(core, action.guildId);
-      assign(changed, action, ['name', 'locale']);
-      core.gateway.dispatch('GUILD_UPDATE', apiGuild(core.world, changed), {
-        guildId: changed.id,
-        intents: Intent.Guilds,
-      });
-      notifyGuild(core, changed);
-      return { id: changed.id };
-    }
-    case 'guild.unavailable':
-    case 'guild.available':
-    case 'guild.remove':
-    case 'guild.add':
-      guildAction(core, action);
-      return { id: action.guildId };
-    case 'channel.create':
-      return createChannel(core, action);
-    case 'channel.update': {
-      const changed = channel(core, action.channelId);
-      checkOverwrites(action.overwrites);
-      assign(changed, action, ['name', 'topic', 'overwrites', 'archived', 'locked']);
-      notifyChannel(core, changed, 'UPDATE');
-      return { id: changed.id };
-    }
-    case 'channel.delete':
-      notifyChannel(core, channel(core, action.channelId), 'DELETE');
-      return { id: action.channelId };
-    case 'channel.forbid':
-      setBotOverwrite(core, channel(core, action.channelId), bits(action.permissions ?? ['ViewChannel']));
-      return { id: action.channelId };
-    case 'channel.allow':
-      setBotOverwrite(core, channel(core, action.channelId), 0n);
-      return { id: action.channelId };
-    case 'thread.expel':
-      expel(core, channel(core, action.channelId));
-      return { id: action.channelId };
-    default:
-      return actOnPeople(core, action);
-  }
-}
-
-type PeopleAction = Of<
-  | 'role.create'
-  | 'role.update'
-  | 'role.delete'
-  | 'member.add'
-  | 'member.update'
-  | 'member.remove'
-  | 'dm.open'
-  | 'message.send'
-  | 'message.delete'
-  | 'gateway.drop'
-  | 'gateway.reconnect'
-  | 'gateway.invalidate'
-  | 'forget'
->;
-
-function actOnPeople(core: Core, action: PeopleAction): WorldResult {
-  switch (action.do) {
-    case 'role.create': {
-      const { name, color = 0, mentionable = false } = action;
-      const permissions = bits(action.permissions ?? []);
-      const guildId = guild(core, action.guildId).id;
-      const made = core.world.addRole({ id: core.nextId(), guildId, name, color, mentionable, permissions });
-      notifyRole(core, made, 'CREATE');
-      return { id: made.id };
-    }
-    case 'role.update': {
-      const changed = role(core, action.roleId);
-      assign(changed, action as { name?: string; mentionable?: boolean }, ['name', 'mentionable']);
-      if (action.permissions) changed.permissions = bits(action.permissions);
-      notifyRole(core, changed, 'UPDATE');
-      return { id: changed.id };
-    }
-    case 'role.delete':
-      deleteRole(core, role(core, action.roleId));
-      return { id: action.roleId };
-    case 'member.add': {
-      const guildId = guild(core, action.guildId).id;
-      const userId = user(core, action.userId).id;
-      const added = core.world.addMember({
-        guildId,
-        userId,
-        roleIds: action.roleIds ?? [],
-        joinedAt: core.clock.now(),
-      });
-      notifyMember(core, added, 'ADD');
-      return { id: userId };
-    }
-    case 'member.update': {
-      const changed = member(core, action.guildId, action.userId);
-      for (const id of action.roleIds ?? []) role(core, id);
-      assign(changed, action, ['roleIds', 'nick']);
-      notifyMember(core, changed, 'UPDATE');
-      return { id: changed.userId };
-    }
-    case 'member.remove': {
-      const gone = member(core, action.guildId, action.userId);
-      if (gone.userId === core.world.botId) throw new NotPossible('To remove the bot, use guild.remove.');
-      guild(core, action.guildId).members.delete(gone.userId);
-      notifyMember(core, gone, 'REMOVE');
-      return { id: gone.userId };
-    }
-    case 'dm.open':
-      return openDirectMessage(core, action.userId);
-    case 'message.send':
-      return sendMessage(core, action);
-    case 'message.delete': {
-      const state = core.messages.get(action.messageId);
-      if (!state || state.deleted) throw new NotPossible(`There is no message ${action.messageId}.`);
-      core.messages.remove(state);
-      return { id: state.id };
-    }
-    case 'gateway.drop':
-      core.gateway.drop();
-      return { id: null };
-    case 'gateway.reconnect':
-      core.gateway.reconnect();
-      return { id: null };
-    case 'gateway.invalidate':
-      core.gateway.invalidate(action.resumable ?? false);
-      return { id: null };
-    case 'forget':
-      forget(core);
-      return { id: null };
-    default:
-      return unknown(action);
-  }
-}
-
-/** Only JSON from outside gets here. */
-function unknown(action: never): never {
-  throw new NotPossible(`There is no action "${(action as { do?: string })?.do}".`);
+  // JSON from outside may name anything.
+  if (!Object.hasOwn(ACTIONS, action.do)) throw new NotPossible(`There is no action "${action.do}".`);
+  const run = ACTIONS[action.do] as (core: Core, action: WorldAction) => WorldResult;
+  return run(core, action);
 }
