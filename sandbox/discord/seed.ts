@@ -2,7 +2,7 @@
 import { ChannelType } from 'discord.js';
 import type { PermissionName } from './control.ts';
 import { bits } from './permissions.ts';
-import type { World } from './world.ts';
+import type { Channel, World } from './world.ts';
 
 /** What everybody may do in a new server. */
 export const EVERYONE_PERMISSIONS: readonly PermissionName[] = [
@@ -101,46 +101,43 @@ export function plant(world: World, now: number): void {
   ];
   for (const [userId, username, locale] of people)
     world.addUser({ id: userId, username, displayName: username[0]!.toUpperCase() + username.slice(1), locale });
-  const { harbor, orchid } = seed;
-  addServer(world, { id: harbor.id, name: 'Harbor DAO', locale: 'en-US' }, harbor.manager, now);
-  world.addRole({ id: harbor.watchers, guildId: harbor.id, name: 'Watchers', permissions: 0n, color: 0xe67e22 });
-  const text = (channel: string, name: string, overwrites: ReturnType<typeof deny>[] = []): void => {
-    world.addChannel({ id: channel, type: ChannelType.GuildText, name, guildId: harbor.id, overwrites });
-  };
-  text(harbor.general, 'general');
-  text(harbor.alerts, 'alerts');
-  text(harbor.whales, 'whales');
-  world.addChannel({
-    id: harbor.announcements,
-    type: ChannelType.GuildAnnouncement,
-    name: 'announcements',
-    guildId: harbor.id,
-  });
-  text(harbor.treasury, 'treasury', [
-    deny(harbor.id, 0, 'ViewChannel'),
-    allow(harbor.manager, 0, 'ViewChannel'),
-    allow(world.botId, 1, 'ViewChannel'),
-  ]);
-  text(harbor.council, 'council', [deny(world.botId, 1, 'ViewChannel')]);
-  world.addChannel({
-    id: harbor.audit,
-    type: ChannelType.PublicThread,
-    name: 'audit',
-    guildId: harbor.id,
-    parentId: harbor.alerts,
-    ownerId: seed.max,
-  });
-  addServer(world, { id: orchid.id, name: 'Orchid Collective', locale: 'de' }, orchid.manager, now);
-  for (const [channel, name] of [
-    [orchid.lobby, 'lobby'],
-    [orchid.alerts, 'alerts'],
-  ] as const)
-    world.addChannel({ id: channel, type: ChannelType.GuildText, name, guildId: orchid.id });
-  world.addChannel({
-    id: orchid.rules,
-    type: ChannelType.GuildText,
-    name: 'rules',
-    guildId: orchid.id,
-    overwrites: [deny(world.botId, 1, 'SendMessages')],
-  });
+  plantHarbor(world, now);
+  plantOrchid(world, now);
 }
+
+function plantHarbor(world: World, now: number): void {
+  const { harbor } = seed;
+  const guildId = harbor.id;
+  addServer(world, { id: guildId, name: 'Harbor DAO', locale: 'en-US' }, harbor.manager, now);
+  world.addRole({ id: harbor.watchers, guildId, name: 'Watchers', permissions: 0n, color: 0xe67e22 });
+  const add = addTo(world, guildId);
+  add(harbor.general, 'general');
+  add(harbor.alerts, 'alerts');
+  add(harbor.whales, 'whales');
+  add(harbor.announcements, 'announcements', { type: ChannelType.GuildAnnouncement });
+  add(harbor.treasury, 'treasury', {
+    overwrites: [
+      deny(guildId, 0, 'ViewChannel'),
+      allow(harbor.manager, 0, 'ViewChannel'),
+      allow(world.botId, 1, 'ViewChannel'),
+    ],
+  });
+  add(harbor.council, 'council', { overwrites: [deny(world.botId, 1, 'ViewChannel')] });
+  add(harbor.audit, 'audit', { type: ChannelType.PublicThread, parentId: harbor.alerts, ownerId: seed.max });
+}
+
+function plantOrchid(world: World, now: number): void {
+  const { orchid } = seed;
+  addServer(world, { id: orchid.id, name: 'Orchid Collective', locale: 'de' }, orchid.manager, now);
+  const add = addTo(world, orchid.id);
+  add(orchid.lobby, 'lobby');
+  add(orchid.alerts, 'alerts');
+  add(orchid.rules, 'rules', { overwrites: [deny(world.botId, 1, 'SendMessages')] });
+}
+
+/** Adds channels to a server, text channels if nothing else is said. */
+const addTo =
+  (world: World, guildId: string) =>
+  (id: string, name: string, rest: Partial<Channel> = {}): void => {
+    world.addChannel({ id, name, guildId, type: ChannelType.GuildText, ...rest });
+  };
