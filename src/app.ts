@@ -47,14 +47,7 @@ export async function startApp(
   const file = databaseFile(config);
   const { store, close: closeStore } = database;
   const now = clock.now;
-  const { EXPLORER_URL } = config;
-  const explorerUrl = EXPLORER_URL !== undefined && isLinkable(EXPLORER_URL) ? EXPLORER_URL : undefined;
-  if (explorerUrl !== EXPLORER_URL) {
-    log.warn(
-      'EXPLORER_URL is not linked: Discord refuses links to a host without a domain; set one that people can reach',
-    );
-  }
-  const settings: RenderSettings = { explorerUrl, nativeSymbol: config.NATIVE_SYMBOL };
+  const settings: RenderSettings = { explorerUrl: linkedExplorer(config, log), nativeSymbol: config.NATIVE_SYMBOL };
   let publicUrl = config.PUBLIC_URL ?? '';
   if (config.RECEIVER_TOKEN !== undefined && config.RECEIVER_TOKEN.length < TOKEN_LENGTH) {
     log.warn('RECEIVER_TOKEN is so short that it may be guessed; set a longer one (openssl rand -hex 24)');
@@ -64,7 +57,7 @@ export async function startApp(
     await closeStore();
     throw error;
   });
-  const refusedSources = new Map<number | 'any', { source: string | null; at: number }>();
+  const refusals = rememberRefusals(now);
 
   const sender = createSender({ token: config.DISCORD_TOKEN, apiUrl: config.DISCORD_API_URL });
   const deliverer = startDeliverer({
@@ -121,7 +114,7 @@ export async function startApp(
     onRefused(reason, source, scope) {
       metrics.counts.refused[reason]++;
       if (reason !== 'source') return;
-      for (const key of [scope, 'any'] as const) if (key !== null) refusedSources.set(key, { source, at: now() });
+      refusals.note(source, scope);
       log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
     },
   });
@@ -145,7 +138,7 @@ export async function startApp(
     version: packageJson.version,
     render: settings,
     now,
-    lastRefused: (scope) => refusedSources.get(scope) ?? null,
+    lastRefused: refusals.last,
     async relabelled(guildId, addresses) {
       const { channels, ...done } = await relabel(store, guildId, addresses, now());
       deliverer.nudge(channels);
@@ -215,6 +208,26 @@ export async function startApp(
     'started',
   );
   return { receiver: receiverUrl, ops: opsUrl, close };
+}
+
+/** The explorer's web root, where Discord takes links to it. */
+function linkedExplorer({ EXPLORER_URL }: Config, log: Logger): string | undefined {
+  if (EXPLORER_URL === undefined || isLinkable(EXPLORER_URL)) return EXPLORER_URL;
+  log.warn(
+    'EXPLORER_URL is not linked: Discord refuses links to a host without a domain; set one that people can reach',
+  );
+  return undefined;
+}
+
+/** The latest delivery from an address that is no source: of each scope, and of all. */
+function rememberRefusals(now: () => number) {
+  const latest = new Map<number | 'any', { source: string | null; at: number }>();
+  return {
+    note(source: string | null, scope: number | null): void {
+      for (const key of [scope, 'any'] as const) if (key !== null) latest.set(key, { source, at: now() });
+    },
+    last: (scope: number | 'any') => latest.get(scope) ?? null,
+  };
 }
 
 /** Notes that a channel is gone, as after a 404: what waits for it is kept for some days, and people are shown why. */
