@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Fault, RequestRecord } from '../../sandbox/discord/index.ts';
+import { type Fault, type RequestRecord, seed } from '../../sandbox/discord/index.ts';
 import {
   ALERTS,
   ALICE,
@@ -167,6 +167,24 @@ describe('a breaker', () => {
       7_200,
     );
   });
+});
+
+it('lines of a server with very many channels, most of them new to the process, do not come before another one’s', async () => {
+  const many = Array.from({ length: 90 }, (_, n) => {
+    return pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `many-${n}` }).id!;
+  });
+  for (const channel of many) await pipeline.watch(TREASURY, channel);
+  const { alerts, id: guildId } = seed.orchid;
+  await pipeline.watch(USDC, alerts, { guildId });
+  const toldIn = () => [...pipeline.discord.requests()].map(({ path }) => /channels\/(\d+)\/messages/.exec(path)?.[1]);
+  // Two lines for each channel, which come before one line elsewhere by themselves.
+  for (let n = 1; n <= 2; n++) await pipeline.pay(n, { tokenAddress: null, tokenType: 'ETH' });
+  await pipeline.idle();
+  const perSecond = 40;
+  expect(toldIn()).toHaveLength(perSecond);
+  await pipeline.receive(payment({ from: `0x${'9'.repeat(40)}`, to: ALICE }));
+  await pipeline.turnUntil(pipeline.settled);
+  expect(toldIn().slice(perSecond, 2 * perSecond)).toContain(alerts);
 });
 
 describe('a channel that cannot be written to', () => {
