@@ -75,10 +75,13 @@ it('the commands are those that are relied on, and no others', () => {
   expect([...defined().keys()].sort()).toEqual(RELIED_ON.map(([name]) => name).sort());
 });
 
-it.each(RELIED_ON)('/%s has the options that are relied on', (name, options) => {
-  const found = defined().get(name)!;
-  expect(Object.fromEntries(found)).toMatchObject(options);
-});
+it.each(RELIED_ON.filter(([, options]) => Object.keys(options).length > 0))(
+  '/%s has the options that are relied on',
+  (name, options) => {
+    const found = defined().get(name)!;
+    expect(Object.fromEntries(found)).toMatchObject(options);
+  },
+);
 
 it('an address to watch can be muted for the times that are relied on', () => {
   const values = defined()

@@ -75,6 +75,7 @@ describe('several transfers of one transaction', () => {
       const { payload, used } = render(...left);
       const text = payload.embeds![0]!.description!;
       expect(text.length).toBeLessThanOrEqual(4_096);
+      expect(used).toBeGreaterThan(0);
       told.push(...[...text.matchAll(/\*\*(\d+) `USDC`\*\*/g)].map(([, amount]) => amount!));
       left.splice(0, used);
     }
