@@ -13,6 +13,9 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800
 const LINK_LIKE =
   /(https?|www|hxxp)[^a-z0-9]|:\/\/|[\p{L}\p{N}][.。．｡․·][\p{L}]{2,}|\/\/|@everyone|@here|t\.me|discord\s*(gg|app)/iu;
 
+/** The blocks of scripts that are written from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
 /**
  * Third-party text made harmless and plain: NFKC, no invisible characters, one line, at most `most` graphemes; null when
  * nothing readable is left. `most` is for names that the server itself gave.
@@ -56,7 +59,8 @@ export function cutTo(text: string, most: number): string {
 
 /**
  * Text from the chain or from third parties as inline code, the only form in which it is shown; names that look like
- * links become `hidden`, and `fallback` stands for a missing name.
+ * links become `hidden`, and `fallback` stands for a missing name. One that is written from right to left stands between
+ * U+2068 and U+2069: else it would turn around the amounts, addresses and arrows beside it.
  */
 export function inCode(
   text: string | null | undefined,
@@ -66,5 +70,6 @@ export function inCode(
 ): string {
   if (text && looksLikeLink(text)) return `\`${hidden}\``;
   const plain = plainText(text, most)?.replaceAll('`', 'ˋ');
-  return plain ? `\`${plain}\`` : fallback;
+  if (!plain) return fallback;
+  return RIGHT_TO_LEFT.test(plain) ? `\u2068\`${plain}\`\u2069` : `\`${plain}\``;
 }

@@ -101,14 +101,18 @@ describe('text from the chain', () => {
     ['evil.c\ufe0fom', '`(name hidden: looks like a link)`'],
     ['नमस्ते.भारत', '`(name hidden: looks like a link)`'],
     ['\ufe0f\u034f \u17b4', 'none'],
+    // Isolated, so that it does not turn around what stands beside it.
+    ['دولار', '\u2068`دولار`\u2069'],
+    ['שקל 12', '\u2068`שקל 12`\u2069'],
+    ['\u2067x\u2069دولار\u202e', '\u2068`xدولار`\u2069'],
   ])('shows %j as %s', (text, shown) => {
     expect(inCode(text, 'none')).toBe(shown);
   });
   it('is never longer than 32 graphemes and never leaves its code', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
-        const shown = inCode(text, '`none`');
-        expect(shown.slice(1, -1)).not.toMatch(/[`\n\r\u202a-\u202e\u200b]/);
+        const shown = inCode(text, '`none`').replace(/^\u2068(.*)\u2069$/, '$1');
+        expect(shown.slice(1, -1)).not.toMatch(/[`\n\r\u202a-\u202e\u2066-\u2069\u200b]/);
         expect([...new Intl.Segmenter().segment(shown)].length).toBeLessThanOrEqual(40);
       }),
     );
