@@ -31,13 +31,16 @@ const urlLike = (example: string) =>
     // Paths are put behind it: behind a `?` or `#` they would be none.
     .refine((value) => /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value), `a URL like ${example}`)
     .transform((value) => value.replace(/\/+$/, ''));
-const url = urlLike('https://service.example/v0');
+/** A password in it would not be sent, but shown in links. */
+const openUrl = (example: string) =>
+  urlLike(example).refine((value) => !/\/\/[^/]*@/.test(value), `without a user and a password, like ${example}`);
+const url = openUrl('https://service.example/v0');
 const publicUrl = urlLike('https://bot.example').refine(
   (value) => !/\/hooks(\/|$)/.test(value),
   'without /hooks and what follows, which the bot adds itself: like https://bot.example',
 );
 /** The library puts the version behind it; with another one in between no request would arrive. */
-const discordUrl = urlLike('https://discord.com/api').refine(
+const discordUrl = openUrl('https://discord.com/api').refine(
   (value) => !/\/api\/v\d+$/.test(value),
   'without the version, like https://discord.com/api',
 );
@@ -117,7 +120,10 @@ const schema = z.object({
   RECEIVER_TOKEN: optional(
     z.string().regex(/^[\w-][\w.~-]{0,99}$/, 'up to 100 letters, digits, _, -, . or ~ (openssl rand -hex 24)'),
   ),
-  RECEIVER_SOURCES: withDefault(list, SOURCES),
+  RECEIVER_SOURCES: withDefault(
+    list.refine(({ entries }) => entries.length > 0, 'IPs or CIDR ranges; to check none, RECEIVER_SOURCE_CHECK=off'),
+    SOURCES,
+  ),
   RECEIVER_SOURCE_CHECK: withDefault(oneOf(['enforce', 'report', 'off'], 'enforce, report or off'), 'enforce'),
   TRUSTED_PROXIES: withDefault(list, ','),
   NOTIFICATION_URL: optional(url),
@@ -128,8 +134,8 @@ const schema = z.object({
   EXPLORER_API_URL: optional(url),
   EXPLORER_ADDRESS_PARAM: withDefault(z.string().regex(/^\w+$/, 'the name of a query parameter'), 'contractaddress'),
   EXPLORER_API_KEY: optional(z.string()),
-  EXPLORER_URL: optional(urlLike('https://explorer.example')),
-  DISCOVERY_URL: optional(urlLike('https://service.example')),
+  EXPLORER_URL: optional(openUrl('https://explorer.example')),
+  DISCOVERY_URL: optional(openUrl('https://service.example')),
   MAX_SUBSCRIPTIONS: withDefault(
     z
       .string()

@@ -160,6 +160,16 @@ describe('a wrong environment', () => {
     expect(faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/?a=1' })).toContain('PUBLIC_URL: a URL like');
   });
 
+  it.each(['DISCORD_API_URL', 'NOTIFICATION_URL', 'EXPLORER_API_URL', 'EXPLORER_URL', 'DISCOVERY_URL'])(
+    'has a password in %s, which is never sent and would stand in links',
+    (name) => {
+      const message = faults({ DISCORD_TOKEN: 't', [name]: 'https://user:hush-hush@service.example/v0' });
+      expect(message).toMatch(new RegExp(`- ${name}: without a user and a password, like https://`));
+      expect(message).not.toContain('hush-hush');
+      readConfig({ DISCORD_TOKEN: 't', [name]: 'https://service.example/@v0' });
+    },
+  );
+
   it('has the whole receiver URL where its root belongs; the token in it is not repeated', () => {
     const message = faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/hooks/hush-hush' });
     expect(message).toMatch(/PUBLIC_URL: without \/hooks .*like https:\/\/bot\.example$/m);
@@ -178,6 +188,7 @@ describe('a wrong environment', () => {
   it.each([
     ['PORT', 'http', 'a port is a number from 0 to 65535'],
     ['OPS_PORT', '-1', 'a port is a number from 0 to 65535'],
+    ['RECEIVER_SOURCES', ' , ', 'IPs or CIDR ranges; to check none, RECEIVER_SOURCE_CHECK=off'],
     ['RECEIVER_SOURCE_CHECK', 'Enforce', 'enforce, report or off'],
     ['NOTIFICATION_URL', 'service.example/v0', 'a URL like https://service.example/v0'],
     ['EXPLORER_API_URL', 'ftp://service.example/v0', 'a URL like https://service.example/v0'],
