@@ -10,7 +10,8 @@ import {
 } from '../../src/domain/subscription.ts';
 import { looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
-import type { Translate } from '../../src/languages/index.ts';
+import type { Language, Translate } from '../../src/languages/index.ts';
+import { mayBeThousands } from '../../src/languages/number.ts';
 import { quoted } from '../parts/reply.ts';
 import { type TokenBook, writeAsset } from './tokens.ts';
 
@@ -21,6 +22,8 @@ export interface Reading {
   tokens: TokenBook;
   /** What an option is called where the text stands: a column, or an option in the person's language. */
   called(option: string): string;
+  /** Whose way of writing numbers the text may be in; null for a file, in which a dot is always the decimal sign. */
+  language: Language | null;
 }
 
 /** Everything that people choose, side by side. */
@@ -174,9 +177,16 @@ function readLabel(text: string, t: Translate): string {
   return plain;
 }
 
-function readAmount(option: string, text: string, { t, called }: Reading): string {
-  if (isAmount(text)) return text;
-  throw new UserError(t('subscription.filter.amount', { option: called(option) }));
+function readAmount(option: string, text: string, reading: Reading): string {
+  const { t, called } = reading;
+  if (!isAmount(text)) throw new UserError(t('subscription.filter.amount', { option: called(option) }));
+  return clearAmount(text, reading);
+}
+
+/** An amount of which nobody can say that it was meant to be a thousand times as much; throws a {@link UserError}. */
+function clearAmount(text: string, { t, language }: Reading): string {
+  if (language === null || !mayBeThousands(text, language)) return text;
+  throw new UserError(t('subscription.filter.thousands', { text, whole: text.replace('.', ''), exact: `${text}0` }));
 }
 
 function readToken(text: string, { tokens, t, called }: Reading): AddressText {
@@ -202,7 +212,7 @@ function readMinimums(text: string, reading: Reading): Filters['minimums'] {
     if (token === '' || more.length > 0 || !isAmount(amount)) {
       throw new UserError(t('subscription.filter.minimums', { option: called('minimums'), text: quoted(word) }));
     }
-    return [tokens.find(token), amount];
+    return [tokens.find(token), clearAmount(amount, reading)];
   });
   checkCount('minimums', entries.length, reading);
   return Object.fromEntries(entries);

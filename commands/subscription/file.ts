@@ -93,12 +93,16 @@ export function readKept(said: (column: string) => string | undefined, before: K
   };
 }
 
+const MOMENT = /^(?<day>\d{4}-\d\d-\d\d)([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/i;
+
 function readMoment(text: string, { t }: Reading): number | null {
   if (text === '') return null;
   if (text.toLowerCase() === 'forever') return FOREVER;
+  const { day, zone } = MOMENT.exec(text)?.groups ?? {};
   // Without a zone a time of day would be that of the machine on which the bot runs.
-  const inZone = /:\d\d(\.\d+)?$/.test(text) && !/[+-]\d\d:\d\d$/.test(text) ? `${text}Z` : text;
-  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(inZone) : Number.NaN;
-  if (Number.isNaN(time)) throw new UserError(t('subscription.import.moment'));
+  const time = day === undefined ? Number.NaN : Date.parse(zone === undefined && text !== day ? `${text}Z` : text);
+  // There is no 31st of February, but the parser takes it for the 3rd of March.
+  const isDay = new Date(`${day}T00:00Z`).getUTCDate() === Number(day?.slice(-2));
+  if (Number.isNaN(time) || !isDay) throw new UserError(t('subscription.import.moment'));
   return time;
 }

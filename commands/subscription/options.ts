@@ -101,5 +101,5 @@ export function chosenBy(
   };
   const wordings = wordingsOf(context.language);
   const called = (name: string) => wordings[`subscription add ${name}`]?.name ?? name;
-  return readChoices(said, before, { t: context.t, guildId, tokens, called });
+  return readChoices(said, before, { t: context.t, guildId, tokens, called, language: context.language });
 }

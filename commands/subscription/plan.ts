@@ -139,7 +139,7 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   if (!before && !picked) throw new UserError(t('subscription.import.channel'));
   if (!before) checkKnown(interaction, channelId, picked, t);
   const called = (column: string) => column;
-  const reading = { t, guildId: interaction.guildId, tokens: present.tokens, called };
+  const reading = { t, guildId: interaction.guildId, tokens: present.tokens, called, language: null };
   const kept = readKept(said, before ?? DEFAULT_KEPT, reading);
   if (kept.mention !== null && kept.mention !== before?.mention && !hasRole(interaction, kept.mention)) {
     throw new UserError(t('subscription.filter.role'));

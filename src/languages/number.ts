@@ -40,3 +40,8 @@ export function writeNumber(digits: string, language: Language): string {
 export function writeUngrouped(digits: string, language: Language): string {
   return digits.replace('.', signsOf(language).decimal);
 }
+
+/** Whether people of this language may mean thousands by an amount with a dot: a German `1.000` is a thousand. */
+export function mayBeThousands(amount: string, language: Language): boolean {
+  return signsOf(language).group === '.' && /^[1-9]\d{0,2}\.\d{3}$/.test(amount);
+}

@@ -266,17 +266,18 @@ describe('/subscription export and import', () => {
   });
 
   it('refuse a role, a time between pings and an end of a mute that are none', async () => {
-    const rows = ['1100000000000088888,,', `${harbor.id},,`, ',10081,', ',soon,', ',,soon', ',,2030-13-45 22:00'];
+    const times = ['soon', '2030-13-45 22:00', '2030-02-30', '2030-12-31 10:00 PM', '31.12.2030 22:00'];
+    const rows = ['1100000000000088888,,', `${harbor.id},,`, ',10081,', ',soon,', ...times.map((time) => `,,${time}`)];
     const wallet = (n: number) => `0x${n.toString().repeat(40)}`;
     const lines = rows.map((row, n) => `${wallet(n + 1)},#alerts,${row}`).join('\n');
     const text = textOf(await bring(`address,channel,mention,mention-cooldown,muted-until\n${lines}`));
-    const minutes = /: The time between two pings .* from 0 to 10,080/;
+    const minutes = /: The time between two pings .* from 0 to `10080`/;
     const end = /: `muted-until` is a time like/;
     const wanted = {
       'Line 2': /: A role is written/,
       'Line 3': /: I never ping @everyone/,
       'Lines 4–5': minutes,
-      'Lines 6–7': end,
+      'Lines 6–10': end,
     };
     for (const [lines, { source }] of Object.entries(wanted))
       expect(text).toMatch(new RegExp(`${lines}\\*\\*${source}`));

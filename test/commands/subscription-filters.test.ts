@@ -191,12 +191,12 @@ describe('to a person whose language has a decimal comma', () => {
 
   it('an amount is told as it was understood, with nothing between the thousands that an option would read as a point', async () => {
     const text = textOf(
-      await add({ minimum: '1.234', minimums: 'G$=1234.5', mention: harbor.watchers, 'mention-minimum': '20000' }),
+      await add({ minimum: '1.2340', minimums: 'G$=1234.5', mention: harbor.watchers, 'mention-minimum': '20000' }),
     );
-    expect(text).toContain('- mindestens `1,234`\n');
+    expect(text).toContain('- mindestens `1,2340`\n');
     expect(text).toContain('- mindestens `1234,5` `G$`');
     expect(text).toContain(' ab `20000`');
-    expect(await all()).toMatchObject([{ minimum: '1.234', mentionMinimum: '20000' }]);
+    expect(await all()).toMatchObject([{ minimum: '1.2340', mentionMinimum: '20000' }]);
   });
 
   it.each([
@@ -208,6 +208,29 @@ describe('to a person whose language has a decimal comma', () => {
   ])('an amount with a comma is refused and said how to write: %o', async (options) => {
     expect(textOf(await add(options))).toMatch(/Punkt statt (eines )?Komma/);
     expect(await all()).toEqual([]);
+  });
+
+  it.each([
+    [{ minimum: '1.000' }, '1000', '1.0000'],
+    [{ 'mention-minimum': '250.125' }, '250125', '250.1250'],
+    [{ minimums: 'G$=1.000,5' }, '1000', '1.0000'],
+  ])('an amount that may be thousands is asked about: %o', async (options, whole, exact) => {
+    expect(textOf(await add(options))).toContain(`Schreibe \`${whole}\` ohne Punkt, oder \`${exact}\``);
+    expect(await all()).toEqual([]);
+  });
+
+  it.each(['0.125', '1234.567', '1.25', '1000'])('%s can mean but one amount', async (minimum) => {
+    await add({ minimum });
+    expect(await all()).toMatchObject([{ minimum }]);
+  });
+
+  it('a file is read as in every language', async () => {
+    const text = `address,channel,minimum\n${A},#alerts,1.125`;
+    await world.press(
+      await world.use('subscription import', { file: { filename: 'a.csv', text } }),
+      'subscription:import',
+    );
+    expect(await all()).toMatchObject([{ minimum: '1.125' }]);
   });
 });
 
