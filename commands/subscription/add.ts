@@ -8,7 +8,7 @@ import { record } from '../parts/audit.ts';
 import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { receiverUrlOf } from '../parts/project.ts';
 import { fullAddress, note, press, row } from '../parts/reply.ts';
-import { isGone } from '../parts/sight.ts';
+import { hiddenFrom, isGone } from '../parts/sight.ts';
 import { checkTarget } from '../parts/target.ts';
 import { addressLine, told } from './describe.ts';
 import { nameOf } from './find.ts';
@@ -28,8 +28,9 @@ export async function add(interaction: CommandUse, context: CommandContext): Pro
   return watch(interaction, context, { ...choices, address: parsed.address, channelId });
 }
 
-/** Where alerts go when no channel is named; throws a {@link UserError} when that one is gone. */
-async function usualChannel(interaction: CommandUse, { server, t }: CommandContext): Promise<string> {
+/** Where alerts go when no channel is named; throws a {@link UserError} when that is gone, or hidden from the person. */
+async function usualChannel(interaction: CommandUse, context: CommandContext): Promise<string> {
+  const { server, t } = context;
   const { defaultChannel } = server;
   if (defaultChannel === null) return interaction.channelId;
   if (isGone(interaction, defaultChannel)) {
@@ -42,6 +43,8 @@ async function usualChannel(interaction: CommandUse, { server, t }: CommandConte
       throw new UserError(t('setup.check.defaultChannel'));
     }
   }
+  // Such as a private thread: whoever is not in it could not see what they add.
+  if ((await hiddenFrom(interaction, [defaultChannel], context)).size > 0) throw new UserError(t('channel.hidden'));
   return defaultChannel;
 }
 

@@ -1,4 +1,4 @@
-import { ButtonStyle } from 'discord.js';
+import { ButtonStyle, ChannelType } from 'discord.js';
 import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
@@ -136,10 +136,12 @@ async function attached({ options }: CommandUse, { readAttachment, t }: CommandC
 }
 
 async function present(interaction: CommandUse, context: CommandContext): Promise<Present> {
-  const { guildId } = interaction;
+  const { guildId, guild } = interaction;
   const { store } = context;
   const subscriptions = await subscriptionsOf(context, guildId);
-  const channels = subscriptions.map(({ channelId }) => channelId);
+  // A file may name any channel. Of those without subscriptions only private threads need more than permissions.
+  const threads = guild?.channels.cache.filter(({ type }) => type === ChannelType.PrivateThread).keys() ?? [];
+  const channels = [...subscriptions.map(({ channelId }) => channelId), ...threads];
   return {
     subscriptions,
     labels: await store.labels.list(guildId),

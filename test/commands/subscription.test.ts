@@ -171,6 +171,25 @@ describe('/subscription add', () => {
     expect(textOf(await world.use('subscription add', { address: B }, { in: id! }))).toContain('Watching');
     world.discord.act({ do: 'channel.delete', channelId: id! });
   });
+
+  it('adds nothing to a private thread for a manager who is not known to be in it', async () => {
+    const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
+    const { id } = world.discord.act({ do: 'channel.create', guildId: harbor.id, ...thread });
+    world.discord.act({ do: 'message.send', channelId: id!, userId: seed.ada, content: `<@${seed.bot}> come in` });
+    await world.store.servers.change(harbor.id, { defaultChannel: id!, managerRole: harbor.watchers });
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    const text = `address,channel\n${A},\n${B},<#${id}>`;
+    const file = { filename: 'a.csv', text };
+    const outside = textOf(await add({ address: A }, { as: seed.noa }));
+    const imported = textOf(await world.use('subscription import', { file }, { as: seed.noa }));
+    expect(outside).toContain('You cannot see that channel yourself');
+    expect(imported).toContain('**Lines 2–3**: You cannot see that channel yourself');
+    expect(await all()).toEqual([]);
+    expect(textOf(await add({ address: A }, { as: seed.noa, in: id! }))).toContain('Watching');
+    expect(textOf(await add({ address: B }))).toContain('Watching');
+    expect((await all()).map(({ channelId }) => channelId)).toEqual([id, id]);
+    world.discord.act({ do: 'channel.delete', channelId: id! });
+  });
 });
 
 describe('/subscription remove', () => {
