@@ -7,7 +7,7 @@ import type {
   CommandUse,
   Reply,
 } from '../src/discord/command.ts';
-import { type AddressText, parseAddress, toAddress } from '../src/domain/address.ts';
+import { type AddressText, parseAddress } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
@@ -110,9 +110,11 @@ async function ask(
   const wanted = typed.trim().toLowerCase();
   const [called, ...others] = [...known].filter(([, { names }]) => names.some((name) => name.toLowerCase() === wanted));
   if (others.length > 0) throw new UserError(t('label.several'));
-  if (!called && !toAddress(typed) && !wanted.startsWith('0x')) throw new UserError(t('activity.unknownName'));
   const parsed = called ? { ok: true as const, address: called[0] } : parseAddress(typed);
-  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
+  if (!parsed.ok) {
+    const isName = parsed.fault === 'form' && !wanted.startsWith('0x');
+    throw new UserError(t(isName ? 'activity.unknownName' : `address.${parsed.fault}`));
+  }
   const { address } = parsed;
   const found = known.get(address);
   if (!found) throw new UserError(t('activity.notWatched', { address: fullAddress(address, settings) }));

@@ -6,7 +6,13 @@ import {
   InteractionContextType,
 } from 'discord.js';
 import type { CommandContext, Menu, MessageCommand, MessageUse, Reply } from '../src/discord/command.ts';
-import { type AddressFault, type AddressText, checksumAddress, parseWatchable } from '../src/domain/address.ts';
+import {
+  type AddressFault,
+  type AddressText,
+  addressesIn,
+  checksumAddress,
+  parseWatchable,
+} from '../src/domain/address.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
@@ -22,7 +28,6 @@ import { nextStep } from './subscription/add.ts';
 const NAME = 'Watch addresses in this message';
 /** Discord's limit of a menu. */
 const MOST = 25;
-const ADDRESS = /(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi;
 
 /** What a message names: addresses that can be watched, and those that cannot. */
 interface Found {
@@ -137,7 +142,7 @@ function textIn({ content, embeds }: Pick<MessageUse['targetMessage'], 'content'
 function findAddresses(text: string): Found {
   const refused = new Map<string, Found['refused'][number]>();
   const addresses = new Set<AddressText>();
-  for (const [word] of text.matchAll(ADDRESS)) {
+  for (const word of addressesIn(text)) {
     const parsed = parseWatchable(word);
     if (parsed.ok) addresses.add(parsed.address);
     else refused.set(word.toLowerCase(), { text: word, fault: parsed.fault });

@@ -155,10 +155,13 @@ async function named(interaction: CommandUse, { store, settings, t }: CommandCon
   const called = labels.filter(({ name }) => name.toLowerCase() === typed.toLowerCase());
   if (called.length === 1) return called[0]!;
   if (called.length > 1) throw new UserError(t('label.several'));
-  if (!/^0x/i.test(typed)) throw new UserError(t('label.noName'));
-  const address = readAddress(typed, t);
-  const found = labels.find((label) => label.address === address);
-  if (!found) throw new UserError(t('label.none', { address: fullAddress(address, settings) }));
+  const parsed = parseAddress(typed);
+  if (!parsed.ok) {
+    const isName = parsed.fault === 'form' && !/^0x/i.test(typed);
+    throw new UserError(t(isName ? 'label.noName' : `address.${parsed.fault}`));
+  }
+  const found = labels.find(({ address }) => address === parsed.address);
+  if (!found) throw new UserError(t('label.none', { address: fullAddress(parsed.address, settings) }));
   return found;
 }
 

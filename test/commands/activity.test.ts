@@ -87,6 +87,7 @@ describe('nobody sees more than their channels tell', () => {
     expect(textOf(await world.use('activity', { address: ALICE }))).toMatch(
       /is not watched in a channel that you can see/,
     );
+    expect(textOf(await world.use('activity', { address: `0x${'1a'.repeat(32)}` }))).toMatch(/transaction’s hash/);
     await pipeline.watch(ALICE, seed.harbor.treasury, { label: 'Secret' });
     const member = { as: seed.mia };
     expect(textOf(await world.use('activity', { address: ALICE }, member))).toMatch(/is not watched/);

@@ -103,6 +103,11 @@ describe('/subscription add', () => {
     expect(textOf(await add({ address: A, channel: harbor.whales }))).toContain('Watching');
   });
 
+  it('takes the explorer’s link to an address', async () => {
+    await add({ address: `https://explorer.example/address/${A}#transactions` });
+    expect(await all()).toMatchObject([{ address: lower(A) }]);
+  });
+
   it('takes threads and announcement channels', async () => {
     await add({ address: A, channel: harbor.audit });
     await add({ address: A, channel: harbor.announcements });
@@ -112,6 +117,16 @@ describe('/subscription add', () => {
   const wrong: [string, Record<string, string>, RegExp][] = [
     ['no address', { address: 'hello' }, /`0x` followed by 40 hexadecimal digits.*Copy it whole/],
     ['a wrong checksum', { address: A.replace('cc95E', 'Cc95E') }, /EIP-55/],
+    [
+      'a transaction',
+      { address: `0x${'1a'.repeat(32)}` },
+      /64 digits.*transaction’s hash.*40 hexadecimal digits.*copy/,
+    ],
+    [
+      'an address of another chain',
+      { address: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
+      /another kind of chain.*40 hexadecimal digits.*Copy/,
+    ],
     ['the zero address', { address: `0x${'0'.repeat(40)}` }, /zero address.*nearly everything/],
     ['the native sentinel', { address: `0x${'e'.repeat(40)}` }, /native coin itself.*nearly everything/],
     ['a minimum with separators', { address: A, minimum: '1,000' }, /`250` or `0.5`/],

@@ -67,6 +67,31 @@ describe('addresses', () => {
     expect(wrong).toEqual({ ok: false, fault: 'checksum' });
     expect(parseAddress('0x123')).toEqual({ ok: false, fault: 'form' });
   });
+  it.each([
+    `https://explorer.example/address/${right}`,
+    `https://explorer.example/address/${right.toLowerCase()}/transactions?page=2`,
+    `https://explorer.example/token/${right}#code`,
+  ])('are read from the link %s', (link) => {
+    expect(parseAddress(link)).toEqual({ ok: true, address: right.toLowerCase() });
+  });
+  it.each([
+    ['form', 'name.eth'],
+    ['form', right.slice(2)],
+    ['form', 'abcdef1234'.repeat(4)],
+    ['form', `${right} is ours`],
+    ['form', `https://explorer.example/token/${right}?a=0x${'1'.repeat(40)}`],
+    ['form', 'https://explorer.example/address/name.eth'],
+    ['checksum', `https://explorer.example/address/${right.replace('aA', 'AA')}`],
+    ['transaction', `0x${'1a'.repeat(32)}`],
+    ['transaction', '1A'.repeat(32)],
+    ['transaction', `https://explorer.example/tx/0x${'1a'.repeat(32)}`],
+    ['foreign', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'],
+    ['foreign', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
+    ['foreign', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
+    ['foreign', 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'],
+  ])('are refused as what people take for one (%s): %s', (fault, text) => {
+    expect(parseAddress(text)).toEqual({ ok: false, fault });
+  });
   it('that would match everything cannot be watched', () => {
     expect(parseWatchable(`0x${'0'.repeat(40)}`)).toEqual({ ok: false, fault: 'zero' });
     expect(parseWatchable('0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE')).toEqual({ ok: false, fault: 'sentinel' });
