@@ -1,4 +1,4 @@
-/** Does what the page asks for: transfers on the chain, the webhook's scope, the services' and the bot's misfortunes. */
+/** Does what the page asks for: transfers on the chain, the webhook's addresses, the services' and the bot's misfortunes. */
 import { parseUnits } from 'viem';
 import type { Notification } from '../services/notification/types.ts';
 import type { Bot } from './bot.ts';

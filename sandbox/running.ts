@@ -10,7 +10,7 @@ import { watchRouting } from './routed.ts';
 import type { Webhook } from './webhook.ts';
 
 const TRAFFIC_MS = 3_000;
-const SCOPE_POLL_MS = 2_000;
+const WATCHED_POLL_MS = 2_000;
 
 /** A running sandbox. */
 export interface Sandbox {
@@ -43,7 +43,7 @@ export class RunningSandbox implements Sandbox {
     this.discord = parts.discord;
     this.#services = parts.services;
     this.#webhook = parts.webhook;
-    const poll = setInterval(() => void this.#readScope(), SCOPE_POLL_MS);
+    const poll = setInterval(() => void this.#readWatched(), WATCHED_POLL_MS);
     this.#stops.push(
       parts.chain.onMined((mined) => this.#journeys.mined(mined)),
       this.#notification.onProgress((progress) => this.#journeys.progress(progress)),
@@ -51,7 +51,7 @@ export class RunningSandbox implements Sandbox {
       watchRouting(parts.database, (transfers) => this.#journeys.routed(transfers)),
       () => clearInterval(poll),
     );
-    void this.#readScope();
+    void this.#readWatched();
   }
 
   get journeys(): Journey[] {
@@ -83,7 +83,7 @@ export class RunningSandbox implements Sandbox {
     try {
       return await perform(stage, act);
     } finally {
-      await this.#readScope();
+      await this.#readWatched();
       this.changed();
     }
   }
@@ -115,8 +115,8 @@ export class RunningSandbox implements Sandbox {
     return this.#services.notification!;
   }
 
-  /** The bot and the page both change the webhook's scope, so it is asked for now and then. */
-  async #readScope(): Promise<void> {
+  /** The bot and the page both change the webhook's addresses, so they are asked for now and then. */
+  async #readWatched(): Promise<void> {
     const watched = await this.#webhook.addresses().catch(() => this.#watched);
     if (watched.join() === this.#watched.join()) return;
     this.#watched = watched;

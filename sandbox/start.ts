@@ -56,7 +56,7 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
     project,
     `http://127.0.0.1:${receiver.port}/hooks/${receiver.token}`,
   );
-  await webhook.add(firstScope(chain));
+  await webhook.add(firstWatched(chain));
   const sandbox = new RunningSandbox({ chain, discord, services, webhook, database: databaseIn(folder) });
   started(sandbox, (part) => part.close());
   const environment = botEnvironment({ discord, services, project, receiver, opsPort: opsPort!, folder });
@@ -96,7 +96,7 @@ function startOwnServices(chain: Chain, folder: string, project: Project): Promi
   });
 }
 
-/** The environment of interface.md, and nothing of this process's own that could change it. */
+/** What `.env.example` explains, and nothing of this process's own that could change it. */
 function botEnvironment(parts: {
   discord: Discord;
   services: Services;
@@ -156,7 +156,7 @@ async function startBot(bot: Bot, discord: Discord): Promise<void> {
   await Promise.race([ready, exited]);
 }
 
-function firstScope({ wallets, tokens }: Chain): string[] {
+function firstWatched({ wallets, tokens }: Chain): string[] {
   return [wallets.Treasury, wallets.Payroll, wallets.Grants, tokens.bell.address];
 }
 

@@ -4,7 +4,6 @@ import type { Project } from '../services/notification/types.ts';
 /** The webhook that feeds the bot. */
 export interface Webhook {
   readonly id: string;
-  /** The addresses in its scope. */
   addresses(): Promise<string[]>;
   add(addresses: readonly string[]): Promise<void>;
   remove(addresses: readonly string[]): Promise<void>;

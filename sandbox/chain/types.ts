@@ -50,7 +50,7 @@ export type TransferRequest =
 export interface Mined {
   hash: Hash;
   blockNumber: number;
-  /** One sentence for people, e.g. `Alice sends 12.5 USDH to Treasury`. */
+  /** One sentence for people, e.g. `Alice sends 12.5 HUSD to Treasury`. */
   summary: string;
 }
 
@@ -72,7 +72,7 @@ export interface Chain {
   /** `count` (1–50) NFTs at once, in one transaction. */
   sweep(request: { from: Party; to: Party; count: number }): Promise<Mined>;
   /**
-   * Address poisoning: a transfer of nothing (or `amount` dollars) to `to` from an address that begins and ends with the
+   * Address poisoning: a transfer of dust (or `amount` dollars) to `to` from an address that begins and ends with the
    * same four hex digits as `like`. Answers the address too.
    */
   lookalike(request: { like: Party; to: Party; amount?: bigint }): Promise<Mined & { address: Address }>;

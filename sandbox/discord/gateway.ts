@@ -41,6 +41,9 @@ const CLOSE = {
   disallowedIntents: [4014, 'Disallowed intent(s).'],
 } as const;
 
+/** Which of so many shards serves a server. */
+const shardOf = (guildId: string, count: number): number => Number((BigInt(guildId) >> 22n) % BigInt(count));
+
 /** Who gets an event: those with one of `intents` (0: everybody) whose shard serves the server. */
 export interface Audience {
   guildId: string | null;
@@ -94,8 +97,7 @@ export class Gateway {
     for (const session of this.sessions.values()) {
       if (audience.intents !== 0 && !(session.intents & audience.intents)) continue;
       const [shard, count] = session.shard;
-      if (shard !== (audience.guildId === null ? 0 : Number((BigInt(audience.guildId) >> 22n) % BigInt(count))))
-        continue;
+      if (shard !== (audience.guildId === null ? 0 : shardOf(audience.guildId, count))) continue;
       const isHidden = name.startsWith('MESSAGE_') && !(session.intents & Intent.MessageContent);
       this.send(
         session,
@@ -207,9 +209,7 @@ export class Gateway {
     const [shard, count] = data.shard ?? [0, 1];
     if (!(shard >= 0 && shard < count)) return CLOSE.invalidShard;
     const { world } = this.parts;
-    const guilds = [...world.guilds.values()].filter(
-      ({ id, present }) => present && Number((BigInt(id) >> 22n) % BigInt(count)) === shard,
-    );
+    const guilds = [...world.guilds.values()].filter(({ id, present }) => present && shardOf(id, count) === shard);
     if (guilds.length > GUILDS_MOST) return CLOSE.shardingRequired;
     const session: Session = {
       id: randomBytes(16).toString('hex'),

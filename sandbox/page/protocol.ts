@@ -37,7 +37,7 @@ export const act = z.discriminatedUnion('do', [
   z.object({ do: z.literal('burn'), from: party, token: token.optional() }),
   /** Everyday transfers, on or off. */
   z.object({ do: z.literal('traffic'), on: z.boolean() }),
-  /** Adds the address to the webhook's scope, or takes it out. */
+  /** Adds the address to the webhook, or takes it out. */
   z.object({ do: z.enum(['watch', 'unwatch']), address }),
   /** What the notification service does wrong; what is left out stays. */
   z.object({
@@ -80,7 +80,7 @@ export interface WorldState {
   chain: { kind: 'anvil' | 'scripted'; notice: string | null };
   wallets: Record<string, string>;
   tokens: Record<TokenName, Token>;
-  /** The addresses in the webhook's scope. */
+  /** The webhook's addresses. */
   watched: string[];
   notification: Faults;
   bot: BotState;
