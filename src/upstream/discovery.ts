@@ -1,5 +1,5 @@
 import { inTime, MINUTE } from '../domain/clock.ts';
-import { type Answer, call, type Failure, failureOf } from './http.ts';
+import { call, type Failure, failureOf } from './http.ts';
 import { createMemory } from './memory.ts';
 import { type Page, type ProviderRow, readCategories, readPage, toRow } from './providers.ts';
 
@@ -64,7 +64,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
     return keys;
   }
 
-  function askPage(query: ProviderQuery, page: number): Promise<Answer> {
+  async function askPage(query: ProviderQuery, page: number): Promise<Page | Failure> {
     const target = new URL(`${url}/api/infrastructure-providers/rows`);
     target.searchParams.set('category', query.category);
     if (query.search !== null) target.searchParams.set('search', query.search);
@@ -73,7 +73,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
     }
     target.searchParams.set('page', String(page));
     target.searchParams.set('pageSize', String(PAGE_SIZE));
-    return call({ url: percentEncoded(target), timeoutMs });
+    return readPage(await call({ url: percentEncoded(target), timeoutMs }), query.category);
   }
 
   /**
@@ -81,51 +81,35 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
    * repeats one that came before adds nothing.
    */
   async function loadRows(query: ProviderQuery): Promise<RowsAnswer> {
-    const first = await Promise.all([askPage(query, 0), askPage(query, 1)]);
-    const [zero, one] = first.map((answer) => readPage(answer, query.category));
-    if ('status' in zero! && 'status' in one!) return one;
-    const rows = new Map<string, unknown>();
-    let total: number | null = null;
-    let full = 0;
-    let characters = 0;
-    const take = (page: Page): boolean => {
-      const before = rows.size;
-      for (const row of page.rows) {
-        const text = JSON.stringify(row);
-        if (rows.has(text)) continue;
-        characters += text.length;
-        if (characters > MOST_CHARACTERS) return false;
-        rows.set(text, row);
-      }
-      total = page.total ?? total;
-      full = Math.max(full, page.rows.length);
-      return rows.size > before;
-    };
+    const [zero, one] = await Promise.all([askPage(query, 0), askPage(query, 1)]);
+    if ('status' in zero && 'status' in one) return one;
+    const found = gather();
     let more = false;
-    for (const page of [zero!, one!]) {
+    for (const page of [zero, one]) {
       if ('status' in page) continue;
-      const added = take(page);
+      const added = found.add(page);
       // A first page that comes twice (0 taken for 1) says nothing about what follows.
-      more = page.rows.length > 0 && page.rows.length === full && (added || page === one);
+      more = found.isFull(page) && (added || page === one);
     }
     // Where pages start at 1, page 0 may be refused or break the service. Without an answer it may hold the first rows.
     const isMissing = (page: Page | Failure, harmless: readonly Failure['status'][]) =>
       'status' in page && !harmless.includes(page.status);
-    let complete = !isMissing(zero!, [...BEYOND, 'broken']) && !isMissing(one!, BEYOND);
-    for (let next = 2; more && (total === null || rows.size < total); next++) {
-      const page = next < MAX_PAGES ? readPage(await askPage(query, next), query.category) : null;
+    let complete = !isMissing(zero, [...BEYOND, 'broken']) && !isMissing(one, BEYOND);
+    for (let next = 2; more && !found.isWhole(); next++) {
+      const page = next < MAX_PAGES ? await askPage(query, next) : null;
       if (!page || 'status' in page) {
         // Where the last page is full, some services refuse the next.
-        complete &&= page?.status === 'rejected' && total === null;
+        complete &&= page?.status === 'rejected' && found.total() === null;
         break;
       }
-      more = take(page) && page.rows.length === full;
+      more = found.add(page) && found.isFull(page);
     }
-    if (characters > MOST_CHARACTERS) complete = false;
+    if (found.isCut()) complete = false;
+    const rows = found.rows();
     // The page that did not come may be the one that has rows.
-    const failed = [zero!, one!].find((page): page is Failure => 'status' in page);
-    if (rows.size === 0 && !complete && failed) return failed;
-    return { status: 'ok', rows: [...rows.values()].flatMap((row) => toRow(row) ?? []), complete };
+    const failed = [zero, one].find((page): page is Failure => 'status' in page);
+    if (rows.length === 0 && !complete && failed) return failed;
+    return { status: 'ok', rows: rows.flatMap((row) => toRow(row) ?? []), complete };
   }
 
   return {
@@ -152,6 +136,38 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
       if (search !== null) target.searchParams.set('search', search);
       return percentEncoded(target).href;
     },
+  };
+}
+
+/** Puts pages together: each row once, as long as there is room for it. */
+function gather() {
+  const rows = new Map<string, unknown>();
+  let total: number | null = null;
+  let longest = 0;
+  let characters = 0;
+  return {
+    /** Tells whether the page brought anything new. */
+    add(page: Page): boolean {
+      const before = rows.size;
+      for (const row of page.rows) {
+        const text = JSON.stringify(row);
+        if (rows.has(text)) continue;
+        characters += text.length;
+        if (characters > MOST_CHARACTERS) return false;
+        rows.set(text, row);
+      }
+      total = page.total ?? total;
+      longest = Math.max(longest, page.rows.length);
+      return rows.size > before;
+    },
+    rows: () => [...rows.values()],
+    /** How many rows there are on all pages, where the service told. */
+    total: () => total,
+    isWhole: () => total !== null && rows.size >= total,
+    /** There was no room for all. */
+    isCut: () => characters > MOST_CHARACTERS,
+    /** No page had more rows, so another one may follow. */
+    isFull: ({ rows: { length } }: Page) => length > 0 && length === longest,
   };
 }
 
