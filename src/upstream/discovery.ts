@@ -1,5 +1,5 @@
 import { inTime, MINUTE } from '../domain/clock.ts';
-import { call, type Failure, failureOf } from './http.ts';
+import { call, type Failure, jsonOf } from './http.ts';
 import { createMemory } from './memory.ts';
 import { type Page, type ProviderRow, readCategories, readPage, toRow } from './providers.ts';
 
@@ -57,8 +57,8 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
   const remember = createMemory<RowsAnswer>(CACHED, now);
 
   async function loadCategories(): Promise<string[] | null> {
-    const answer = await call({ url: new URL(`${url}/api/infrastructure-providers/categories`), timeoutMs });
-    const keys = failureOf(answer) || answer.status !== 'answered' ? [] : readCategories(answer.json);
+    const answer = jsonOf(await call({ url: new URL(`${url}/api/infrastructure-providers/categories`), timeoutMs }));
+    const keys = answer.status === 'ok' ? readCategories(answer.json) : [];
     if (keys.length === 0) return null;
     categories = { until: now() + CATEGORIES_MS, keys };
     return keys;

@@ -85,3 +85,10 @@ export function failureOf(answer: Answer): Failure | null {
   if (code === 408 || code === 504) return { status: 'timeout' };
   return code === 429 ? { status: 'limited' } : { status: 'broken', code };
 }
+
+/** What a 2xx answer says, or the failure that another one stands for. */
+export function jsonOf(answer: Answer): { status: 'ok'; json: unknown } | Failure {
+  const failure = failureOf(answer);
+  if (failure) return failure;
+  return { status: 'ok', json: 'json' in answer ? answer.json : undefined };
+}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AddressText, parseAddress } from '../domain/address.ts';
-import { type Call, call, type Failure, failureOf } from './http.ts';
+import { type Call, call, type Failure, jsonOf } from './http.ts';
 
 /** A webhook as the service lists it; `id` is null where the service does not give one. */
 export interface Webhook {
@@ -81,10 +81,9 @@ export function createNotification({ url, projectId, apiKey, apiSecret, timeoutM
 
   /** Sends a request and reads its answer by a schema. */
   async function ask<Read>(schema: z.ZodType<Read>, request: Pick<Call, 'url' | 'method' | 'body' | 'timeoutMs'>) {
-    const answer = await call({ ...request, headers: { 'API-SECRET': apiSecret } });
-    const failure = failureOf(answer);
-    if (failure) return failure;
-    const { success, data } = schema.safeParse('json' in answer ? answer.json : undefined);
+    const answer = jsonOf(await call({ ...request, headers: { 'API-SECRET': apiSecret } }));
+    if (answer.status !== 'ok') return answer;
+    const { success, data } = schema.safeParse(answer.json);
     return success ? { status: 'ok' as const, data } : { status: 'unreadable' as const };
   }
 

@@ -1,4 +1,4 @@
-import { type Answer, type Failure, failureOf } from './http.ts';
+import { type Answer, type Failure, jsonOf } from './http.ts';
 
 /** Third-party texts by column; numbers as written, lists joined, booleans as `✓` and `✗`. Empty values and placeholders are left out. */
 export interface ProviderRow {
@@ -33,11 +33,10 @@ export function readCategories(json: unknown): string[] {
 
 /** A page of a category's rows. */
 export function readPage(answer: Answer, category: string): Page | Failure {
-  const failure = failureOf(answer);
-  if (failure) return failure;
-  const json = answer.status === 'answered' ? answer.json : undefined;
-  const rows = findList(json, category);
-  return rows ? { rows, total: findTotal(json) } : { status: 'unreadable' };
+  const read = jsonOf(answer);
+  if (read.status !== 'ok') return read;
+  const rows = findList(read.json, category);
+  return rows ? { rows, total: findTotal(read.json) } : { status: 'unreadable' };
 }
 
 /** Envelopes within each other that are opened. */
