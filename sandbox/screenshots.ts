@@ -65,19 +65,26 @@ async function stage(url: string): Promise<void> {
   await act(url, { do: 'transfer', kind: 'erc20', ...between, amount: '18400.75' });
 }
 
-/** What an ordinary day does not have, also in its order. */
-async function stageRest(url: string): Promise<void> {
-  await act(url, { do: 'fake', from: 'Alice', to: 'Treasury' });
-  await act(url, { do: 'lookalike', like: 'Payroll', to: 'Treasury' });
-  await act(url, { do: 'sweep', from: 'Treasury', to: 'Market', count: 5 });
-  await act(url, { do: 'swap', from: 'Treasury' });
-  await act(url, { do: 'burn', from: 'Treasury' });
-  await act(url, { do: 'mint', to: 'Treasury' });
+/** What an ordinary day does not have, one after the other, each with what its title says once all of it is told. */
+async function stageRest(page: Page, url: string): Promise<void> {
+  const rest: [wish: object, title: string][] = [
+    [{ do: 'fake', from: 'Alice', to: 'Treasury' }, 'Imitation!'],
+    [{ do: 'lookalike', like: 'Payroll', to: 'Treasury' }, 'Look-alike address!'],
+    [{ do: 'sweep', from: 'Treasury', to: 'Market', count: 5 }, 'Outgoing · 5 × '],
+    [{ do: 'swap', from: 'Treasury' }, 'Swap · '],
+    [{ do: 'burn', from: 'Treasury' }, 'Burn · '],
+    [{ do: 'mint', to: 'Treasury' }, 'Mint · '],
+  ];
+  for (const [wish, title] of rest) {
+    await act(url, wish);
+    await page.locator('.embed', { hasText: title }).waitFor();
+  }
 }
 
 /** Every alert of the channel, and nothing above the first. */
 async function saveWhole(page: Page, name: string): Promise<void> {
-  const first = await page.locator('.embed', { hasText: ' · ref ' }).first().boundingBox();
+  const alerts = page.locator('.message', { has: page.locator('.embed', { hasText: ' · ref ' }) });
+  const first = await alerts.first().boundingBox();
   const list = 'document.querySelector("#messages")';
   const below = (await page.evaluate(`${list}.scrollHeight - ${list}.scrollTop`)) as number;
   await page.setViewportSize({ width: desktop.width, height: Math.ceil(below - first!.y) + 160 });
@@ -108,8 +115,7 @@ async function draw(browser: Browser, url: string): Promise<void> {
   const small = await open(browser, url, { size: phone });
   await small.locator('.embed', { hasText: '18,400.75' }).waitFor();
   await save(small, 'alerts-phone');
-  await stageRest(url);
-  await page.locator('.embed', { hasText: 'Mint · ' }).waitFor();
+  await stageRest(page, url);
   await saveWhole(page, 'alerts-every-kind');
 
   await goTo(page, 'general');

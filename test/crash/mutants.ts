@@ -29,6 +29,12 @@ function passes(tests: string[]): boolean {
 
 const wanted = process.argv[2];
 const chosen = MUTANTS.filter(({ name }) => !wanted || name.includes(wanted));
+if (chosen.length === 0) {
+  process.stderr.write(
+    `No mutant's name holds "${wanted}". There are:\n${MUTANTS.map(({ name }) => name).join('\n')}\n`,
+  );
+  process.exit(64);
+}
 const broken = [...new Set(chosen.flatMap(({ tests }) => tests))].filter((test) => !passes([test]));
 if (broken.length > 0) {
   process.stderr.write(`These tests fail without any mutation: ${broken.join(', ')}. Mend them first.\n`);
