@@ -98,19 +98,22 @@ export async function hiddenFrom(
   { manages, now }: Pick<CommandContext, 'manages' | 'now'>,
 ): Promise<ReadonlySet<string>> {
   if (asker.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return new Set();
+  const { guild, channelId: here } = asker;
   const ids = [...new Set(channelIds)];
+  // A server that has the commands but not the bot: Discord tells nothing of its channels.
+  if (!guild) return new Set(manages ? [] : ids.filter((id) => id !== here));
   const absent = ids.filter((id) => isGone(asker, id));
-  const answers = asker.guild && manages ? await askAbout(asker.guild, absent, now()) : new Map<string, Answer>();
+  const answers = manages ? await askAbout(guild, absent, now()) : new Map<string, Answer>();
   const unseen = absent.filter((id) => typeof answers.get(id) !== 'object' && answers.get(id) !== 'gone');
-  return new Set([...unseen, ...ids.filter((id) => isHidden(asker, id))]);
+  return new Set([...unseen, ...ids.filter((id) => isHidden(guild, asker, id))]);
 }
 
 /** Whether the person is known not to see a channel, or not known to be in a private thread. */
-function isHidden({ guild, member, channelId: here }: Asker, channelId: string): boolean {
+function isHidden(guild: Guild, { member, channelId: here }: Asker, channelId: string): boolean {
   // Announced, but not told of yet, as for moments after a start: nothing is known of it.
-  if (guild && !guild.available && (guild.name as string | undefined) === undefined) return true;
-  const channel = guild?.channels.cache.get(channelId);
-  if (channelId === here || !guild || !channel || !(member instanceof GuildMember) || !hasRoles(guild)) return false;
+  if (!guild.available && (guild.name as string | undefined) === undefined) return true;
+  const channel = guild.channels.cache.get(channelId);
+  if (channelId === here || !channel || !(member instanceof GuildMember) || !hasRoles(guild)) return false;
   const permissions = channel.permissionsFor(member);
   // There are none in a thread of a channel that is not known.
   if (!permissions?.has(PermissionFlagsBits.ViewChannel)) return true;

@@ -179,6 +179,19 @@ describe('a relay that sends little', () => {
     await late.close();
   });
 
+  it('tells members of a server that has not the bot only what comes where they ask', async () => {
+    const guildId = '2100000000000000007';
+    for (const [channelId, address] of [
+      [CHANNEL, A],
+      [OTHER, B],
+    ] as const)
+      await world.subscribe({ guildId, channelId, address: lower(address) });
+    const list = (member: object) => relay.use('subscription list', [], member, { guild_id: guildId });
+    const [member, managing] = [await list({}), await list(manager)];
+    expect([member.includes(A), member.includes(B)]).toEqual([true, false]);
+    expect([managing.includes(A), managing.includes(B)]).toEqual([true, true]);
+  });
+
   it('still gives nobody more than they have', async () => {
     expect(await relay.use('subscription add', [address], {})).toContain('Manage Server');
     expect(await relay.use('subscription add', [address], { permissions: '0' })).toContain('Manage Server');
