@@ -33,6 +33,8 @@ export async function call({ url, method = 'GET', headers = {}, body, timeoutMs 
       method,
       headers: {
         accept: 'application/json',
+        // Where nothing is said, a service may compress as it likes.
+        'accept-encoding': 'identity',
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type Given, HTML, startUpstream } from './server.ts';
@@ -47,6 +48,13 @@ describe('the question', () => {
       address: ADDRESS,
       apiKey: 'k&y',
     });
+  });
+
+  it('asks services that compress unless they are told not to for an answer that is not', async () => {
+    const plain = JSON.stringify(frame(RECORD));
+    const compressed = gzipSync(plain).toString('latin1');
+    upstream.set(({ headers }) => ({ body: headers['accept-encoding'] === 'identity' ? plain : compressed }));
+    expect(await explorer().token(ADDRESS)).toMatchObject({ status: 'found' });
   });
 
   it('goes to the root without a slash where only that is served, and remembers it', async () => {
