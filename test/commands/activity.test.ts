@@ -2,6 +2,7 @@ import { loadImage } from '@napi-rs/canvas';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { drawChart } from '../../src/discord/chart.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
+import { until } from '../until.ts';
 import { type CommandWorld, isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
 
 const DAY = 86_400_000;
@@ -270,7 +271,7 @@ it('a server’s pictures are drawn in turn: one for all servers, whoever asks h
   };
   const asked = [1, 2, 3].map(() => world.use('activity', { address: TREASURY }));
   for (let drawn = 0; drawn < 3; drawn++) {
-    while (drawing.length <= drawn) await new Promise((turn) => setImmediate(turn));
+    await until(() => drawing.length > drawn);
     await world.use('activity', { address: 'nobody' });
     expect(drawing).toHaveLength(drawn + 1);
     drawing[drawn]!.reject(new Error('no canvas'));

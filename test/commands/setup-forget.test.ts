@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { until } from '../until.ts';
 import { A, buttonsOf, type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
@@ -53,7 +54,7 @@ it('is erased once at a time, however often the button is pressed', async () => 
   const asked = await Promise.all([1, 2, 3].map(() => world.use('setup forget', {}, here)));
   const pressed = asked.map((one) => world.press(one, 'setup:erase', here));
   for (let run = 0; run < 3; run++) {
-    while (running.length <= run) await new Promise((turn) => setImmediate(turn));
+    await until(() => running.length > run);
     await world.use('setup server', {}, here);
     expect(running).toHaveLength(run + 1);
     running[run]!.resolve();

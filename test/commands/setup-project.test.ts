@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { A, buttonsOf, type CommandWorld, isPrivate, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
 
@@ -62,7 +63,7 @@ describe('/setup project', () => {
     const unanswered = () => world.logged.filter(({ msg }) => msg === 'interaction could not be answered');
     const form = { kind: 'modal', interactionId: opened.id, values: KEYS, userId: seed.ada } as const;
     world.discord.begin({ ...form, channelId: orchid.lobby });
-    while (unanswered().length === 0) await new Promise((done) => setImmediate(done));
+    await until(() => unanswered().length > 0);
     expect(unanswered()).toMatchObject([{ err: { code: 10015 } }]);
     expect(await tokens()).toHaveLength(1);
   });

@@ -11,7 +11,6 @@ import pino from 'pino';
 import { request } from 'undici';
 import { commands } from '../../commands/index.ts';
 import {
-  type Discord,
   type InteractionState,
   ManualClock,
   type OptionInput,
@@ -33,6 +32,7 @@ import type { NewSubscription } from '../../src/store/subscriptions.ts';
 import { createAttachmentReader } from '../../src/upstream/attachment.ts';
 import { createProjects, type ProjectKeys } from '../../src/upstream/projects.ts';
 import type { Pipeline } from '../pipeline/harness.ts';
+import { until } from '../until.ts';
 
 export { seed };
 
@@ -277,7 +277,7 @@ export async function startWorld(options: WorldOptions = {}) {
     async restart() {
       await gateway.close();
       gateway = startGateway(gatewayOptions);
-      await until(() => gateway.state() === 'ready', discord);
+      await until(() => gateway.state() === 'ready');
     },
 
     async close() {
@@ -293,11 +293,6 @@ export async function startWorld(options: WorldOptions = {}) {
 export type Shown = Pick<InteractionState, 'reply' | 'followups'>;
 
 export type CommandWorld = Awaited<ReturnType<typeof startWorld>>;
-
-/** Waits for something that the stand-in's events bring about. */
-async function until(condition: () => boolean, discord: Discord): Promise<void> {
-  while (!condition()) await Promise.race([discord.next(() => true), new Promise((done) => setImmediate(done))]);
-}
 
 /** Everything that a person reads in an answer. */
 export function textOf({ reply, followups }: Shown): string {

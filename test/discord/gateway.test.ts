@@ -11,6 +11,7 @@ import {
 } from '../../sandbox/discord/index.ts';
 import type { Parts } from '../../src/discord/command.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
+import { until } from '../until.ts';
 
 async function standIn(options: DiscordOptions = {}): Promise<Discord> {
   const discord = await startDiscord({ limits: 'none', ...options });
@@ -40,9 +41,6 @@ function start(discord: Discord, options: Partial<GatewayOptions> = {}) {
   return { gateway, changes, logged };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((done) => setImmediate(done));
-}
 const puts = (discord: Discord) =>
   discord.requests().filter(({ method, path }) => method === 'PUT' && path.endsWith('/commands'));
 const has = (logged: { msg: string }[], msg: string, times = 1) =>

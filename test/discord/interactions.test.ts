@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Command, MessageCommand } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import { buttonsOf, type CommandWorld, isPrivate, seed, startWorld, textOf } from '../commands/world.ts';
+import { until } from '../until.ts';
 
 const { harbor } = seed;
 let behave: () => Promise<{ content: string }>;
@@ -156,12 +157,12 @@ describe('errors', () => {
       return { content: 'x' };
     };
     world.discord.begin({ kind: 'command', name: 'probe', userId: seed.ada, channelId: harbor.alerts });
-    while (logged('interaction could not be answered').length === 0) await new Promise((done) => setImmediate(done));
+    await until(() => logged('interaction could not be answered').length > 0);
     expect(ran).toBe(false);
     const gone = { kind: 'error', status: 404, code: 10015, message: 'Unknown Webhook' } as const;
     world.discord.fault({ fault: gone, path: '/webhooks/**', times: 1 });
     world.discord.begin({ kind: 'command', name: 'probe', userId: seed.ada, channelId: harbor.alerts });
-    while (logged('interaction could not be answered').length < 2) await new Promise((done) => setImmediate(done));
+    await until(() => logged('interaction could not be answered').length > 1);
     behave = async () => ({ content: 'Still here.' });
     expect(textOf(await world.use('probe'))).toBe('Still here.');
   });

@@ -5,6 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { commands } from '../../commands/index.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
 import { A, B, type CommandWorld, lower, startWorld, TOKEN } from '../commands/world.ts';
+import { until } from '../until.ts';
 
 const GUILD = '2100000000000000001';
 const CHANNEL = '2100000000000000002';
@@ -128,7 +129,7 @@ async function connect(apiUrl: string, isReady = true, options: Partial<GatewayO
     random: Math.random,
     ...options,
   });
-  if (isReady) while (started.state() !== 'ready') await new Promise((done) => setImmediate(done));
+  if (isReady) await until(() => started.state() === 'ready');
   return started;
 }
 afterAll(async () => {
@@ -213,7 +214,7 @@ describe('a relay that sends little', () => {
     expect(connected.state()).toBe('connecting');
     expect(await late.use('subscription list', [], manager)).toContain('2 subscriptions');
     const answered = () => late.answers.filter(({ url }) => url.includes('/callback')).length;
-    while (connected.state() !== 'ready') await new Promise((done) => setImmediate(done));
+    await until(() => connected.state() === 'ready');
     await late.use('subscription list', [], {});
     expect(answered()).toBe(3);
     await connected.close();
@@ -264,7 +265,7 @@ it.each([
   const connected = await connect(ending.apiUrl, true, { onToken: (accepted) => void taken.push(accepted) });
   taken.length = 0;
   ending.end(code);
-  while (connected.state() === 'ready') await new Promise((done) => setImmediate(done));
+  await until(() => connected.state() !== 'ready');
   expect([connected.state(), taken]).toEqual([state, tokens]);
   await connected.close();
   await ending.close();

@@ -5,6 +5,7 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Parts } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
+import { until } from '../until.ts';
 
 const uncaught: unknown[] = [];
 beforeEach(() => {
@@ -13,10 +14,6 @@ beforeEach(() => {
   process.on('uncaughtException', keep);
   return () => void process.off('uncaughtException', keep);
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((done) => setImmediate(done));
-}
 
 interface Relay {
   /** Sockets of connections, opened or not, and what they turned into. */

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { commands } from '../../commands/index.ts';
 import { Gateway } from '../../sandbox/discord/gateway.ts';
 import { type Discord, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { accepted, type Bot, startBot, temporaryFile, until } from '../lifecycle/bot.ts';
+import { accepted, type Bot, startBot, temporaryFile } from '../lifecycle/bot.ts';
+import { until } from '../until.ts';
 import { NAUGHTY } from './naughty.ts';
 
 /*

@@ -161,8 +161,3 @@ export function bodiesIn(file: string): string[] {
   db.close();
   return rows.map(({ body }) => body.toString());
 }
-
-/** Waits for a condition that no event tells of. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
-}

@@ -10,6 +10,7 @@ import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { openBeside } from '../../src/store/database.ts';
 import { storyReader } from '../../src/store/stories.ts';
 import { ALICE, HARBOR, payment, TREASURY } from '../pipeline/harness.ts';
+import { until } from '../until.ts';
 import { CHANNEL, post, startHere } from './app.ts';
 
 const MINUTE = 60_000;
@@ -62,10 +63,6 @@ function beside<T>(run: (db: ReturnType<typeof openBeside>) => T): T {
 
 const count = (table: string) =>
   beside((db) => db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${table}`).get()!.n);
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 async function deadletters(...args: string[]) {
   const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${file}` };
@@ -176,13 +173,13 @@ describe('beside a running bot', () => {
     minute();
     // One more that cannot be understood fills it up.
     expect(await post(app, 'x'.repeat(1_000_000))).toBe(200);
-    while ((await post(app, JSON.stringify(payment()))) !== 503);
+    await until(async () => (await post(app, JSON.stringify(payment()))) === 503);
     await restart();
     expect(await post(app, JSON.stringify(payment()))).toBe(503);
     expect((await deadletters('discard', 'q1')).stdout).toBe('q1 is gone for good.\n');
     expect((await deadletters('discard', 'all')).stdout).toContain(`${rows} deliveries are gone for good`);
     minute();
-    while ((await post(app, JSON.stringify(payment()))) !== 200);
+    await until(async () => (await post(app, JSON.stringify(payment()))) === 200);
     expect(count('quarantine')).toBe(0);
   });
 

@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
 import { freePorts } from '../../sandbox/ports.ts';
-import { launch, startBot, temporaryFile, until } from './bot.ts';
+import { until } from '../until.ts';
+import { launch, startBot, temporaryFile } from './bot.ts';
 
 /** What a refused delivery's line is at least. */
 const LINE_LENGTH = 130;

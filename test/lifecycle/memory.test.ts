@@ -1,7 +1,8 @@
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
-import { startBot, temporaryFile, until } from './bot.ts';
+import { until } from '../until.ts';
+import { startBot, temporaryFile } from './bot.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

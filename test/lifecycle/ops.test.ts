@@ -9,6 +9,7 @@ import { openBeside } from '../../src/store/database.ts';
 import { backupFolder } from '../../src/store/folder.ts';
 import { trouble } from '../commands/ledger.ts';
 import { payment } from '../pipeline/harness.ts';
+import { until } from '../until.ts';
 import { CHANNEL, post, startHere } from './app.ts';
 import { temporaryFile } from './bot.ts';
 
@@ -172,7 +173,7 @@ describe('the figures', () => {
     const { post, discord, metrics } = await start();
     discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES });
     await post(JSON.stringify(payment()));
-    while ((await metrics()).get('ledgerbell_outbox_oldest_seconds') === 0);
+    await until(async () => (await metrics()).get('ledgerbell_outbox_oldest_seconds') !== 0);
     expect((await metrics()).get('ledgerbell_outbox_frozen')).toBe(1);
   });
 

@@ -7,6 +7,7 @@ import { createSeal } from '../../src/secrets.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { openTables } from '../../src/store/tables.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
+import { until } from '../until.ts';
 import { startUpstream } from '../upstream/server.ts';
 import { accepted, startBot, startInVain, temporaryFile } from './bot.ts';
 
@@ -107,7 +108,7 @@ it('a server’s own receiver URL reaches that server only, through restarts and
 
   discord.act({ do: 'channel.delete', channelId: harbor.alerts });
   const status = async () => JSON.stringify(await use('status', harbor.general));
-  while (!(await status()).includes('gone or closed to me'));
+  await until(async () => (await status()).includes('gone or closed to me'));
 
   logs.push(JSON.stringify(bot.log));
   for (const secret of [

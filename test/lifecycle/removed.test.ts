@@ -6,6 +6,7 @@ import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts
 import type { App } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { openBeside } from '../../src/store/database.ts';
+import { until } from '../until.ts';
 import { post, startHere } from './app.ts';
 
 const HOUR = 3_600_000;
@@ -52,10 +53,6 @@ function beside<T>(sql: string): T[] {
   } finally {
     db.close();
   }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Lets an hour's work be done, after so much time. */

@@ -7,7 +7,8 @@ import { openDatabase } from '../../src/store/database.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { openTables } from '../../src/store/tables.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
-import { accepted, startBot, startInVain, temporaryFile, until } from './bot.ts';
+import { until } from '../until.ts';
+import { accepted, startBot, startInVain, temporaryFile } from './bot.ts';
 
 const ROWS = 100_000;
 const CHANNEL = seed.harbor.alerts;

@@ -15,7 +15,8 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Agent, request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
-import { accepted, type Bot, bodiesIn, HALF, startBot, temporaryFile, until } from './bot.ts';
+import { until } from '../until.ts';
+import { accepted, type Bot, bodiesIn, HALF, startBot, temporaryFile } from './bot.ts';
 
 const healthy = async (bot: Bot) => (await request(`${bot.ops}/healthz`)).statusCode === 200;
 

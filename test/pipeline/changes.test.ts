@@ -2,6 +2,7 @@ import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renderAlerts } from '../../src/discord/render.ts';
 import { toldBy } from '../../src/pipeline/compose.ts';
+import { until } from '../until.ts';
 import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
 
 const SECOND = 1_000;
@@ -265,7 +266,7 @@ describe('a change of a sent message', () => {
     await again();
     await pipeline.turnUntil(pipeline.settled);
     await again();
-    while (!titles()[0]!.includes('×2')) await pipeline.backlog();
+    await until(() => titles()[0]!.includes('×2'));
     await again();
     await pipeline.routed();
     held.resolve();

@@ -4,6 +4,7 @@ import type { AddressText } from '../../src/domain/address.ts';
 import type { Mark } from '../../src/domain/mark.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
+import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
 
@@ -209,7 +210,7 @@ describe('the explorer', () => {
   it('holds lines up for a moment when it hangs, then not again for minutes', async () => {
     upstream.set(() => null);
     await pipeline.receive(payment());
-    while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => upstream.requests.length > 0);
     expect((await pipeline.backlog()).inbox.waiting).toBe(1);
     pipeline.clock.advance(1_500);
     await pipeline.routed();

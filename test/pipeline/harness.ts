@@ -19,6 +19,7 @@ import type { Position } from '../../src/store/pruning.ts';
 import type { NewSubscription } from '../../src/store/subscriptions.ts';
 import type { Store } from '../../src/store/tables.ts';
 import type { Explorer } from '../../src/upstream/explorer.ts';
+import { until } from '../until.ts';
 
 export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
 export const ALICE: AddressText = '0x2222222222222222222222222222222222222222';
@@ -151,9 +152,7 @@ export async function startPipeline({
     await running.store.inbox.next(0);
     return read;
   };
-  const routed = async () => {
-    while ((await backlog()).inbox.waiting > 0) await turn();
-  };
+  const routed = () => until(async () => (await backlog()).inbox.waiting === 0);
   const idle = async () => {
     await routed();
     await running.deliverer.idle();
@@ -259,8 +258,6 @@ export async function startPipeline({
     },
   };
 }
-
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 let serial = 0;
 

@@ -9,6 +9,7 @@ import { startRouter } from '../../src/pipeline/route.ts';
 import { type OpenStore, openStore } from '../../src/store/client.ts';
 import type { InboxRow } from '../../src/store/inbox.ts';
 import type { Store } from '../../src/store/tables.ts';
+import { until } from '../until.ts';
 import { payment, TREASURY } from './harness.ts';
 
 let folder: string;
@@ -90,7 +91,7 @@ it('judges nothing before its answer is over, and looks it up once meanwhile', a
 
   outcomes.set(first!, null);
   router.nudge();
-  while (routed.length === 0) await next();
+  await until(() => routed.length > 0);
   expect(routed).toEqual([[first, second]]);
   expect(await opened.store.inbox.next(1)).toEqual([]);
 });
@@ -99,13 +100,13 @@ it('routes as far as answers are over, in order', async () => {
   const [first, second] = rows.map(({ id }) => id);
   outcomes.set(first!, 1_001);
   router.nudge(rows);
-  while (routed.length === 0) await next();
+  await until(() => routed.length > 0);
   expect(routed).toEqual([[first]]);
   expect((await opened.store.inbox.next(10)).map(({ id }) => id)).toEqual([second]);
 
   outcomes.set(second!, 1_002);
   router.nudge();
-  while (routed.length === 1) await next();
+  await until(() => routed.length > 1);
   expect(routed).toEqual([[first], [second]]);
 });
 
@@ -114,7 +115,7 @@ it('takes the time of an answer that ends while the store is asked', async () =>
   router.nudge(rows);
   outcomes.set(first!, 1_005);
   outcomes.set(second!, 1_006);
-  while (routed.length === 0) await next();
+  await until(() => routed.length > 0);
   expect(routed).toEqual([[first, second]]);
   expect(lookedUp).toBe(1);
 });
@@ -128,7 +129,7 @@ it('takes fewer events at once where very many subscriptions watch, and tells ev
   const [first, second] = rows.map(({ id }) => id);
   for (const id of [first!, second!]) outcomes.set(id, 1_001);
   router.nudge(rows);
-  while (routed.flat().length < 2) await next();
+  await until(() => routed.flat().length > 1);
   expect(routed).toEqual([[first], [second]]);
   expect(db.prepare('SELECT count(DISTINCT transfer_id) AS transfers, count(*) AS alerts FROM alerts').get()).toEqual({
     transfers: 2,
@@ -151,6 +152,6 @@ it('tries again after one pause, however often it was nudged while the store fai
 
   isLocked = false;
   vi.advanceTimersByTime(1_000);
-  while (routed.length === 0) await next();
+  await until(() => routed.length > 0);
   expect(routed).toEqual([rows.map(({ id }) => id)]);
 });

@@ -106,8 +106,3 @@ export async function firstLine(socket: Socket): Promise<string> {
   const data = await new Promise<Buffer>((resolve) => socket.once('data', resolve));
   return data.toString().split('\r\n')[0]!;
 }
-
-/** Waits for a condition that no event tells of. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
-}

@@ -2,7 +2,8 @@ import { METHODS } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/discord/index.ts';
 import type { Store } from '../../src/store/tables.ts';
-import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN, until } from './harness.ts';
+import { until } from '../until.ts';
+import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
 const HOOK = `/hooks/${TOKEN}`;
 const MIB = 1024 * 1024;

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/discord/index.ts';
 import { StoreError } from '../../src/errors.ts';
 import { probeReceiver } from '../../src/receiver/probe.ts';
-import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN, until } from './harness.ts';
+import { until } from '../until.ts';
+import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
 const ONE_SOURCE = { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '203.0.113.7' };
 
