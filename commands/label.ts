@@ -2,7 +2,7 @@ import type { Command } from '../src/discord/command.ts';
 import { drop, keep, list, listButton, offer, remove, set } from './label/book.ts';
 import { define } from './parts/define.ts';
 
-/** The server's address book: its own names of addresses, in alerts and answers. */
+/** The guild's address book: its own names of addresses, in alerts and answers. */
 export const label = {
   data: define('label', 'Names for addresses, shown in this server’s alerts')
     .addSubcommand((command) =>

@@ -7,7 +7,7 @@ import { panelButtons } from './setup/panel.ts';
 import { projectForm, projectFormSubmit } from './setup/project.ts';
 import { LANGUAGE_CHOICES, server, timezones, unsetButton } from './setup/server.ts';
 
-/** How the bot behaves in this server. */
+/** How the bot behaves in this guild. */
 export const setup = {
   data: define('setup', 'Set this server up, and check that everything works')
     .addSubcommand((command) =>

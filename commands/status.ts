@@ -4,7 +4,7 @@ import type { Silence } from '../src/domain/silence.ts';
 import type { Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { Translate } from '../src/languages/index.ts';
-import type { ServerOverview } from '../src/store/figures.ts';
+import type { GuildOverview } from '../src/store/figures.ts';
 import { define } from './parts/define.ts';
 import { refusedFor } from './parts/project.ts';
 import { ago, firstOf, fullAddress, note, prose } from './parts/reply.ts';
@@ -14,7 +14,7 @@ import { subscriptionsOf } from './parts/subscriptions.ts';
 /** Characters of a field, of which Discord takes 1,024, without its last line, which counts what is left out. */
 const FIELD_MOST = 950;
 
-/** How alerts stand in this server. */
+/** How alerts stand in this guild. */
 export const status = {
   data: define('status', 'Last event, what waits, what stopped'),
   access: 'manage',
@@ -59,7 +59,7 @@ export const status = {
   },
 } satisfies Command;
 
-function alertFields({ lastEventAt, waiting, held, deadLetters }: ServerOverview, t: Translate): APIEmbedField[] {
+function alertFields({ lastEventAt, waiting, held, deadLetters }: GuildOverview, t: Translate): APIEmbedField[] {
   const waits = [t('status.alerts', { count: waiting }), ...(held > 0 ? [t('status.held', { count: held })] : [])];
   return [
     {
@@ -82,7 +82,7 @@ function subscriptionLines(subscriptions: readonly Subscription[], { t, settings
   ].join('\n');
 }
 
-function stoppedLines(stopped: ServerOverview['stopped'], { t }: CommandContext): string {
+function stoppedLines(stopped: GuildOverview['stopped'], { t }: CommandContext): string {
   return firstOf(t, stopped, 10, ({ channelId, state, since }) =>
     t(state === 'parked' ? 'status.parked' : 'status.gone', {
       channel: `<#${channelId}>`,
@@ -106,7 +106,7 @@ function silenceLines(silences: readonly Silence[], { t, settings }: CommandCont
   return lines.join('\n');
 }
 
-function deadLetterLine(last: NonNullable<ServerOverview['lastDeadLetter']>, { t }: CommandContext): string {
+function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t }: CommandContext): string {
   return t('status.deadLetter', {
     ago: ago(last.at),
     channel: `<#${last.channelId}>`,

@@ -64,7 +64,7 @@ export const token = {
       const value = checksumAddress(asset);
       offer({ name: t('token.choice', { address: value }), value });
     }
-    // What moved is known of the whole server: for those who see all of it.
+    // What moved is known of the whole guild: for those who see all of it.
     const moved = secret.size === 0 ? await store.ledger.tokens(interaction.guildId) : [];
     const imitations = imitationsAmong(moved);
     for (const one of moved) if (one.seen && one.token !== 'native') offer(choiceOf(one, imitations, t));

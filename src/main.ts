@@ -11,7 +11,7 @@ import { takePlace } from './store/folder.ts';
 
 /** The conventional exit code for a configuration that cannot work (sysexits' EX_CONFIG). */
 const EX_CONFIG = 78;
-/** So long after the start Discord has told of all servers, and what only the start needed can be freed. */
+/** So long after the start Discord has told of all guilds, and what only the start needed can be freed. */
 const SETTLED_MS = 5_000;
 /** The process ends by then, whatever hangs: what is not finished is on disk. */
 const STOP_MS = 7_500;

@@ -8,7 +8,7 @@ import { sampleMessage } from './discord/sample.ts';
 import { makePathToken, type ReceiverPaths } from './receiver/paths.ts';
 import { probeReceiver } from './receiver/probe.ts';
 import { createSeal, keyFromFile } from './secrets.ts';
-import { eraseServer } from './store/erase.ts';
+import { eraseGuild } from './store/erase.ts';
 import { migrations } from './store/migrations.ts';
 import type { Store } from './store/tables.ts';
 import { createAttachmentReader } from './upstream/attachment.ts';
@@ -16,7 +16,7 @@ import { createDiscovery } from './upstream/discovery.ts';
 import { createExplorer, type Explorer } from './upstream/explorer.ts';
 import { createProjects, type ProjectKeys, type Projects, resealProjects } from './upstream/projects.ts';
 
-/** Opens the servers' own projects; the key that seals them comes from the environment or lies beside the database. */
+/** Opens the guilds' own projects; the key that seals them comes from the environment or lies beside the database. */
 export async function openProjects(
   config: Config,
   options: { store: Store; file: string; receiver: ReceiverPaths; now(): number; log: Logger },
@@ -80,7 +80,7 @@ export function createParts(
     },
     ...wordsOf(render),
     chart: drawChart,
-    eraseServer: (guildId) => eraseServer(options.store, guildId),
+    eraseGuild: (guildId) => eraseGuild(options.store, guildId),
     sample: (subscription, language) => sampleMessage(subscription, render, now(), language),
     readAttachment: createAttachmentReader(config.DISCORD_API_URL),
     probeReceiver: () => probeReceiver(publicUrl),

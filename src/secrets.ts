@@ -9,7 +9,7 @@ const TAG_BYTES = 16;
 
 /** Seals text so that it can be read with the key only, and only as what it was sealed for. */
 export interface Seal {
-  /** `about` is bound to the text (a server's id): what is sealed for one does not open for another. */
+  /** `about` is bound to the text (a guild's id): what is sealed for one does not open for another. */
   seal(text: string, about: string): Uint8Array;
   /** The text; `stale` when an older key opened it. null when no key does. */
   open(sealed: Uint8Array, about: string): { text: string; stale: boolean } | null;

@@ -20,7 +20,7 @@ import { markOf } from '../parts/mark.ts';
 import { fullAddress, note, pageOf, pager, press, row } from '../parts/reply.ts';
 import { seenBy, visibleTo } from '../parts/subscriptions.ts';
 
-/** How many names a server's address book holds. */
+/** How many names a guild's address book holds. */
 export const MOST_LABELS = 1_000;
 const LONGEST = 60;
 const PER_PAGE = 12;
@@ -139,7 +139,7 @@ export async function offer(interaction: AutocompleteUse, context: CommandContex
   const names = new Map<AddressText, string | null>(labels.map(({ address, name }) => [address, name]));
   if (options.getSubcommand(false) === 'set') {
     const { visible, unseen } = await seenBy(interaction, context);
-    // Whom they met is known of the whole server: for those who see all of it.
+    // Whom they met is known of the whole guild: for those who see all of it.
     const met = unseen.length === 0 ? await store.ledger.met(guildId, LATEST_DECISIONS) : [];
     for (const { address, label } of visible) if (!names.has(address)) names.set(address, label);
     for (const address of met) if (!names.has(address)) names.set(address, null);

@@ -4,7 +4,7 @@ import { MINUTE } from '../../src/domain/clock.ts';
 /** How long a question can be answered: as long as Discord lets a private answer be changed. */
 export const OPEN_MS = 15 * MINUTE;
 
-/** Who did something, and in which server; every interaction tells that. */
+/** Who did something, and in which guild; every interaction tells that. */
 type Actor = { guildId: string; user: { id: string } };
 type Needed = Pick<CommandContext, 'store' | 'now'>;
 

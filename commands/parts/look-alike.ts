@@ -5,13 +5,13 @@ import { inCode } from '../../src/domain/text.ts';
 import type { Asker } from './sight.ts';
 import { visibleTo } from './subscriptions.ts';
 
-/** An address that the server named or watches. */
+/** An address that the guild named or watches. */
 interface Known {
   address: AddressText;
   label: string | null;
 }
 
-/** Those of the addresses that could be taken for another one that this server knows, each with that one. */
+/** Those of the addresses that could be taken for another one that this guild knows, each with that one. */
 export async function lookAlikes(
   addresses: readonly AddressText[],
   interaction: Asker & { guildId: string },

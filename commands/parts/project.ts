@@ -5,7 +5,7 @@ import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { off } from './failure.ts';
 
-/** The project that a server manages; throws a {@link UserError} with the way to one when there is none. */
+/** The project that a guild manages; throws a {@link UserError} with the way to one when there is none. */
 export async function projectOf(
   { t, projects }: CommandContext,
   guildId: string,
@@ -32,15 +32,15 @@ export async function projectOf(
   }
 }
 
-/** The receiver URL that a server may see; null when its events come over the operator's. */
+/** The receiver URL that a guild may see; null when its events come over the operator's. */
 export async function receiverUrlOf({ projects, receiver }: CommandContext, guildId: string): Promise<string | null> {
   const { scope } = await projects.of(guildId);
   return scope === null ? null : receiver.urls(scope).current;
 }
 
 /**
- * The latest delivery that was refused for its source, of those that concern a server: of all where the operator's project
- * is managed, else at its own URL; at the operator's when no server is named that would be told of it.
+ * The latest delivery that was refused for its source, of those that concern a guild: of all where the operator's project
+ * is managed, else at its own URL; at the operator's when no guild is named that would be told of it.
  */
 export function refusedFor(
   { own, scope }: ProjectAccess,

@@ -21,14 +21,14 @@ export type Answer = GuildBasedChannel | 'gone' | 'hidden' | undefined;
 const ASK_MOST = 10;
 
 /**
- * Discord counts each refusal, and bans the bot everywhere for too many. So of a server's channels that are hidden from
+ * Discord counts each refusal, and bans the bot everywhere for too many. So of a guild's channels that are hidden from
  * the bot it asks about so many within this time, however often people want to know.
  */
 const HIDDEN_MOST = 20;
 const HIDDEN_MS = 2 * MINUTE;
 
 /**
- * What Discord said of a server's channels. `hidden`, and `inside` of private threads that the bot is in: until when that
+ * What Discord said of a guild's channels. `hidden`, and `inside` of private threads that the bot is in: until when that
  * holds; `asking`: what it is asked now.
  */
 interface Said {

@@ -4,7 +4,7 @@ import type { Translate } from '../../src/languages/index.ts';
 import type { Store } from '../../src/store/tables.ts';
 import { type Asker, hiddenFrom } from './sight.ts';
 
-/** A server's question that is under way, and the one that follows it. */
+/** A guild's question that is under way, and the one that follows it. */
 interface Asked {
   now: Promise<readonly Subscription[]>;
   next: Promise<readonly Subscription[]> | null;
@@ -13,8 +13,8 @@ interface Asked {
 const asked = new WeakMap<Store, Map<string, Asked>>();
 
 /**
- * A server's subscriptions. They may take megabytes, and the thread that reads them also stores deliveries: all who
- * ask while a question of the same server is under way share the one that follows it.
+ * A guild's subscriptions. They may take megabytes, and the thread that reads them also stores deliveries: all who
+ * ask while a question of the same guild is under way share the one that follows it.
  */
 export function subscriptionsOf({ store }: Pick<CommandContext, 'store'>, guildId: string): Asked['now'] {
   const servers = asked.get(store) ?? new Map<string, Asked>();
@@ -34,7 +34,7 @@ export function subscriptionsOf({ store }: Pick<CommandContext, 'store'>, guildI
   return present.next;
 }
 
-/** The server's subscriptions in channels that this person is known to see, and all others. */
+/** The guild's subscriptions in channels that this person is known to see, and all others. */
 export async function seenBy(
   interaction: Asker & { guildId: string },
   context: CommandContext,
@@ -53,7 +53,7 @@ export function unseenLine({ length: count }: readonly Subscription[], t: Transl
   return count === 0 ? null : t('subscription.unseen', { count });
 }
 
-/** The server's subscriptions in channels that this person is known to see. */
+/** The guild's subscriptions in channels that this person is known to see. */
 export async function visibleTo(...asked: Parameters<typeof seenBy>): Promise<Subscription[]> {
   return (await seenBy(...asked)).visible;
 }

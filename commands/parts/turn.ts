@@ -1,7 +1,7 @@
 const last = new Map<string, Promise<unknown>>();
 
 /**
- * Does a server's long works of one kind one after the other. One thread does them for all servers: whoever asks again
+ * Does a guild's long works of one kind one after the other. One thread does them for all guilds: whoever asks again
  * and again must not have everybody else wait behind all of that.
  */
 export function inTurn<Result>(guildId: string, work: () => Promise<Result>, kind = 'read'): Promise<Result> {

@@ -3,7 +3,7 @@ import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { ServerOverview } from '../../src/store/figures.ts';
+import type { GuildOverview } from '../../src/store/figures.ts';
 import { firstOf } from '../parts/reply.ts';
 import { type Answer, askAbout } from '../parts/sight.ts';
 import { ALERT_EXTRAS, isLocked, missingIn } from '../parts/target.ts';
@@ -15,7 +15,7 @@ export async function checkChannels(
   { guild }: CommandUse,
   { t, server, now }: CommandContext,
   subscriptions: readonly Subscription[],
-  stopped: ServerOverview['stopped'],
+  stopped: GuildOverview['stopped'],
 ): Promise<Finding[]> {
   const ids = [...new Set(subscriptions.map(({ channelId }) => channelId))];
   if (ids.length === 0) return [fault(t('setup.check.nothingWatched'))];
@@ -63,7 +63,7 @@ export function checkRoles(
   { t, server }: CommandContext,
   subscriptions: readonly Subscription[],
 ): Finding[] {
-  // A server that is not known whole says nothing of its roles.
+  // A guild that is not known whole says nothing of its roles.
   if (!guild?.roles.cache.has(guild.id)) return [];
   const { managerRole } = server;
   const findings = managerRole && !guild.roles.cache.has(managerRole) ? [fault(t('setup.check.managerGone'))] : [];

@@ -15,7 +15,7 @@ const WEBHOOKS_MOST = 10;
 /** Of a webhook to which everything is sent. */
 const EVERY_TYPE = 'ALL';
 
-/** The project that serves this server: who sent what to its URL, its keys, its webhooks, and their addresses. */
+/** The project that serves this guild: who sent what to its URL, its keys, its webhooks, and their addresses. */
 export async function checkProject(
   guildId: string,
   context: CommandContext,

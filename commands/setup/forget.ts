@@ -34,11 +34,11 @@ function listed(t: Translate, stored: Stored): string[] {
 const eraseButton: Button = {
   access: 'manage',
   answer: 'update',
-  async press({ guildId }, [asked], { t, store, receiver, eraseServer, now }) {
+  async press({ guildId }, [asked], { t, store, receiver, eraseGuild, now }) {
     if (!(now() - Number(asked) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
     const erased = await store.figures.stored(guildId);
     // Each goes through all that was ever told, in steps between which deliveries are stored.
-    await inTurn(guildId, () => eraseServer(guildId), 'erase');
+    await inTurn(guildId, () => eraseGuild(guildId), 'erase');
     await receiver.refresh();
     return note('good', t('setup.forget.done'), [...listed(t, erased), t('setup.forget.doneText')]);
   },

@@ -10,7 +10,7 @@ import { markOf } from '../parts/mark.ts';
 import { urlBlock } from '../parts/project.ts';
 import { ID_LONGEST, note, press, row } from '../parts/reply.ts';
 
-/** The project that a server manages: its receiver URLs, and the buttons to change them. Only ever shown in private. */
+/** The project that a guild manages: its receiver URLs, and the buttons to change them. Only ever shown in private. */
 export async function panel(context: CommandContext, guildId: string, title?: string): Promise<Reply> {
   const { t, store, projects, receiver } = context;
   const access = await projects.of(guildId);

@@ -1,7 +1,7 @@
 import type { Button, ButtonUse, Choice, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
-import type { ServerSettings } from '../../src/store/servers.ts';
+import type { GuildSettings } from '../../src/store/servers.ts';
 import { record } from '../parts/audit.ts';
 import { note, press, row } from '../parts/reply.ts';
 import { checkTarget } from '../parts/target.ts';
@@ -13,7 +13,7 @@ export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) =>
 export async function server(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { t, store } = context;
   const { guildId, options } = interaction;
-  const changed: Partial<ServerSettings> = {};
+  const changed: Partial<GuildSettings> = {};
   const channel = options.getChannel('channel');
   if (channel) {
     await checkTarget(interaction, channel.id, channel, t);
@@ -37,16 +37,16 @@ export async function server(interaction: CommandUse, context: CommandContext): 
 async function save(
   interaction: CommandUse | ButtonUse,
   context: CommandContext,
-  changed: Partial<ServerSettings>,
+  changed: Partial<GuildSettings>,
 ): Promise<Reply> {
   const after = await context.store.servers.change(interaction.guildId, changed);
   await record(interaction, context, 'setup.server', changed);
   return settingsNote(after, 'good', context.t);
 }
 
-/** How the server is set up; `good`: it was just changed. */
+/** How the guild is set up; `good`: it was just changed. */
 function settingsNote(
-  { defaultChannel, managerRole, timezone, language }: ServerSettings,
+  { defaultChannel, managerRole, timezone, language }: GuildSettings,
   tone: 'good' | 'info',
   t: Translate,
 ): Reply {

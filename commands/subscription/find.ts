@@ -12,7 +12,7 @@ export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address
   return inCode(label, `\`${shortAddress(address)}\``);
 }
 
-/** The subscription that the person named by number, address or label; always one of this server that they see. */
+/** The subscription that the person named by number, address or label; always one of this guild that they see. */
 export async function named(interaction: CommandUse, context: CommandContext): Promise<Subscription> {
   const { t } = context;
   const text = interaction.options.getString('subscription', true).trim();
@@ -30,7 +30,7 @@ export async function named(interaction: CommandUse, context: CommandContext): P
   throw new UserError(t('subscription.several', { choices: choices.join(t('reply.comma')) }));
 }
 
-/** This server's subscriptions that the person sees and that fit what was typed. */
+/** This guild's subscriptions that the person sees and that fit what was typed. */
 export async function offer(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]> {
   const { language, t } = context;
   const typed = interaction.options.getFocused().trim().toLowerCase().replace(/^#/, '');

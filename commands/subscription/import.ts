@@ -26,7 +26,7 @@ const ASKED = 'subscription.import.asked';
 const CANCELLED = 'subscription.import.cancelled';
 const CONFIRMED = 'subscription.import.confirmed';
 const IMPORTED = 'subscription.import';
-/** Wishes of a server that are kept: each may be of megabytes. */
+/** Wishes of a guild that are kept: each may be of megabytes. */
 const KEPT = 10;
 
 /** What waits for its confirmation; kept in the audit log, so that it outlives a restart. */

@@ -96,7 +96,7 @@ function lasting(until: number | null, t: Translate): string {
   return until === FOREVER ? t('subscription.mute.forever') : t('subscription.mute.until', { time: moment(until) });
 }
 
-/** The tokens that are muted in this server, a line each. */
+/** The tokens that are muted in this guild, a line each. */
 export async function mutedTokens(guildId: string, context: CommandContext, tokens: TokenBook): Promise<string[]> {
   const { store, now, t } = context;
   const mutes = await store.subscriptions.tokenMutes(guildId, now());

@@ -24,7 +24,7 @@ export interface Plan {
   errors: { line: number; text: string }[];
 }
 
-/** How a server stands when a file comes. */
+/** How a guild stands when a file comes. */
 export interface Present {
   subscriptions: readonly Subscription[];
   labels: Label[];

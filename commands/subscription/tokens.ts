@@ -10,7 +10,7 @@ import { fitting } from '../parts/choices.ts';
 import { fullAddress, nameOf, quoted, shortAddress } from '../parts/reply.ts';
 import { seenBy } from '../parts/subscriptions.ts';
 
-/** The tokens that people of one server can mean by a symbol, and how tokens are shown to them. */
+/** The tokens that people of one guild can mean by a symbol, and how tokens are shown to them. */
 export interface TokenBook {
   /** The token that a text means: an address, a symbol or `native`; throws a {@link UserError}. */
   find(text: string): Asset;
@@ -20,7 +20,7 @@ export interface TokenBook {
   shortNameOf(asset: Asset): string;
 }
 
-/** Opens a server's book of tokens. */
+/** Opens a guild's book of tokens. */
 export async function tokenBook(guildId: string, context: CommandContext): Promise<TokenBook> {
   const { settings, t } = context;
   const known = await knownIn(guildId, context);
@@ -61,7 +61,7 @@ export async function tokenBook(guildId: string, context: CommandContext): Promi
   };
 }
 
-/** What a server's people may mean; the native coin by the name that the operator gave it, if any. */
+/** What a guild's people may mean; the native coin by the name that the operator gave it, if any. */
 async function knownIn(guildId: string, { store, settings }: CommandContext): Promise<KnownToken[]> {
   const found = await store.ledger.tokens(guildId);
   const { nativeSymbol: symbol } = settings;
@@ -71,7 +71,7 @@ async function knownIn(guildId: string, { store, settings }: CommandContext): Pr
   return [...found.map((one) => (one.token === 'native' ? { ...native, seen: one.seen } : one)), ...rest];
 }
 
-/** The tokens that moved at this server's addresses and fit what was typed; none where some of it is hidden from the person. */
+/** The tokens that moved at this guild's addresses and fit what was typed; none where some of it is hidden from the person. */
 export async function offerTokens(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]> {
   const { t } = context;
   if ((await seenBy(interaction, context)).unseen.length > 0) return [];

@@ -14,7 +14,7 @@ const CHOICES_MS = 1_500;
 /** As many as a select menu takes. */
 const MENU_MOST = 25;
 
-/** `/webhook list`: what posts where, with the names that this server gave. */
+/** `/webhook list`: what posts where, with the names that this guild gave. */
 export async function list(guildId: string, context: CommandContext): Promise<Reply> {
   const { t, receiver, store } = context;
   const { notification, scope } = await projectOf(context, guildId);

@@ -74,7 +74,7 @@ export const confirmButton: Button = {
     const { t } = context;
     const { notification, scope } = await projectOf(context, interaction.guildId);
     const wish = await wishOf(interaction, context, entry, { from: ASKED, to: CONFIRMED });
-    // Another server may have started to watch one of them since the preview.
+    // Another guild may have started to watch one of them since the preview.
     const of = wish.scope ?? scope;
     const { free, needed, ...quiet } = await standing(wish.addresses, interaction, of, context);
     if (free.length === 0) return note('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
@@ -150,7 +150,7 @@ async function standing(
   const { guildId } = interaction;
   const { store } = context;
   const [all, scopes] = await Promise.all([store.subscriptions.watching(addresses), store.projects.scopes()]);
-  // What the servers of other receiver URLs watch does not come over this webhook.
+  // What the guilds of other receiver URLs watch does not come over this webhook.
   const watching = all.filter((one) => (scopes.get(one.guildId) ?? OPERATOR_SCOPE) === scope);
   const elsewhere = new Set(watching.filter((one) => one.guildId !== guildId).map(({ address }) => address));
   const own = watching.filter((one) => one.guildId === guildId && !elsewhere.has(one.address));
@@ -197,7 +197,7 @@ function silentNames(t: Translate, silent: Standing['silent']): string[] {
   );
 }
 
-/** The name that this server gave it, and its id. */
+/** The name that this guild gave it, and its id. */
 async function shownAs(webhook: string, guildId: string, { store }: CommandContext): Promise<string> {
   const name = (await store.projects.webhookNames(guildId)).get(webhook);
   const id = inCode(webhook, '', ID_LONGEST);
@@ -205,7 +205,7 @@ async function shownAs(webhook: string, guildId: string, { store }: CommandConte
 }
 
 /**
- * Whose events a webhook brings (two servers may store the same project, each with a webhook of its own), and whether
+ * Whose events a webhook brings (two guilds may store the same project, each with a webhook of its own), and whether
  * there is none of this id: a hint only, because the service's list need not give ids.
  */
 async function lookUp(

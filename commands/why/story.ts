@@ -22,7 +22,7 @@ import {
 /** What telling a story takes. `most`: how many characters it may have. */
 interface Telling extends Pick<CommandContext, 't' | 'language' | 'moved' | 'settings' | 'now' | 'projects'> {
   guildId: string;
-  /** The server's names of addresses. */
+  /** The guild's names of addresses. */
   labels: ReadonlyMap<AddressText, string>;
   /** The explorer's page of the transaction. */
   url: string | null;

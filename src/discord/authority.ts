@@ -1,13 +1,13 @@
 import { type BaseInteraction, PermissionFlagsBits } from 'discord.js';
-import type { ServerSettings } from '../store/servers.ts';
+import type { GuildSettings } from '../store/servers.ts';
 import type { Replying } from './answer.ts';
 import type { Access, AutocompleteUse, Command, CommandUse } from './command.ts';
 
 /**
- * Whether the member may configure the bot here: Manage Server (Administrator and the owner have it), or the server's
+ * Whether the member may configure the bot here: Manage Server (Administrator and the owner have it), or the guild's
  * manager role.
  */
-export function mayManage(interaction: Replying | AutocompleteUse, { managerRole }: ServerSettings): boolean {
+export function mayManage(interaction: Replying | AutocompleteUse, { managerRole }: GuildSettings): boolean {
   // Discord always sends these; stand-ins may not.
   if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return true;
   if (managerRole === null || managerRole === interaction.guildId) return false;
@@ -22,7 +22,7 @@ export function accessOf(command: Command, interaction: CommandUse | Autocomplet
   return command.access[interaction.options.getSubcommand(false) ?? ''] ?? 'manage';
 }
 
-/** Discord names who installed the app; without this server among them the bot is not a member here. */
+/** Discord names who installed the app; without this guild among them the bot is not a member here. */
 export function installedHere({ authorizingIntegrationOwners }: BaseInteraction): boolean {
   const { guildId, userId } = authorizingIntegrationOwners;
   return userId === null || guildId !== null;

@@ -19,7 +19,7 @@ export interface Outcome {
 
 /** Between the interactions and the commands: what these see, and how what they answer or throw is shown to people. */
 export function createBoundary(parts: Parts, log: Logger) {
-  /** What a command sees: a private answer speaks the person's language, a public one the server's. */
+  /** What a command sees: a private answer speaks the person's language, a public one the guild's. */
   async function contextOf(interaction: Replying | AutocompleteUse, isPublic: boolean): Promise<CommandContext> {
     const server = await parts.store.servers.settings(interaction.guildId);
     const { locale, guildLocale } = interaction;

@@ -32,7 +32,7 @@ const GUILDS_MS = 2_000;
 
 /**
  * A client that keeps guilds, channels, roles and itself in memory, and nothing else. It uses one connection, or, where
- * that is too few for Discord (above 2,500 servers), as many as Discord recommends.
+ * that is too few for Discord (above 2,500 guilds), as many as Discord recommends.
  */
 export function makeClient(options: ConnectionOptions, sharding: boolean): Client {
   const { log } = options;

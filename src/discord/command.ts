@@ -20,7 +20,7 @@ import type { Subscription } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Language, Translate } from '../languages/index.ts';
 import type { ReceiverPaths } from '../receiver/paths.ts';
-import type { ServerSettings } from '../store/servers.ts';
+import type { GuildSettings } from '../store/servers.ts';
 import type { Store } from '../store/tables.ts';
 import type { ReadAttachment } from '../upstream/attachment.ts';
 import type { Discovery } from '../upstream/discovery.ts';
@@ -43,9 +43,9 @@ export interface CommandSettings extends ExplorerRoot {
 
 /** Everything that a command sees besides its interaction. An interface that is off is null. */
 export interface CommandContext extends Parts {
-  /** The server's settings as they were when the interaction came. */
-  server: ServerSettings;
-  /** In the person's language for private answers, in the server's for public ones. */
+  /** The guild's settings as they were when the interaction came. */
+  server: GuildSettings;
+  /** In the person's language for private answers, in the guild's for public ones. */
   t: Translate;
   /** In the person's language always: refusals are private. */
   own: Translate;
@@ -60,7 +60,7 @@ export interface Parts {
   store: Store;
   explorer: Explorer | null;
   discovery: Discovery | null;
-  /** Which notification project a server uses. */
+  /** Which notification project a guild uses. */
   projects: Projects;
   /** Where the events of a project must be sent; only who may manage the project may see it. */
   receiver: ReceiverPaths;
@@ -72,11 +72,11 @@ export interface Parts {
   assetName(transfer: Transfer, language: Language): string;
   /** Draws a bar chart as a PNG; rejects when it cannot be drawn here. */
   chart(bars: Bars): Promise<Buffer>;
-  /** These addresses are called otherwise in a server now: so many messages are to say so, which may be the latest only. */
+  /** These addresses are called otherwise in a guild now: so many messages are to say so, which may be the latest only. */
   relabelled(guildId: string, addresses: readonly AddressText[]): Promise<{ messages: number; isAll: boolean }>;
-  /** Erases everything that is stored about a server. */
-  eraseServer(guildId: string): Promise<void>;
-  /** A line as the subscription would be told in the server's language, marked as a sample. */
+  /** Erases everything that is stored about a guild. */
+  eraseGuild(guildId: string): Promise<void>;
+  /** A line as the subscription would be told in the guild's language, marked as a sample. */
   sample(subscription: Subscription, language: string | null): RESTPostAPIChannelMessageJSONBody;
   /** Reads a file that came with a command. */
   readAttachment: ReadAttachment;
@@ -86,7 +86,7 @@ export interface Parts {
   probeReceiver(): Promise<'reachable' | 'unreachable' | 'other'>;
 }
 
-/** Who may use it: everybody, or Manage Server and the server's manager role. */
+/** Who may use it: everybody, or Manage Server and the guild's manager role. */
 export type Access = 'all' | 'manage';
 
 /** What is shown; everything left out is empty. */
@@ -103,7 +103,7 @@ export interface Choice {
   value: string;
 }
 
-/** Interactions as commands get them: always in a server. */
+/** Interactions as commands get them: always in a guild. */
 export type CommandUse = ChatInputCommandInteraction<'cached' | 'raw'>;
 export type AutocompleteUse = AutocompleteInteraction<'cached' | 'raw'>;
 export type ButtonUse = ButtonInteraction<'cached' | 'raw'>;

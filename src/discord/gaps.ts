@@ -30,7 +30,7 @@ export function fillGaps(interaction: RawInteraction): void {
 }
 
 /**
- * Handles an interaction at once. The library holds everything back until Discord has told of the last server, which
+ * Handles an interaction at once. The library holds everything back until Discord has told of the last guild, which
  * can take longer than the 3 s in which an interaction must be answered.
  */
 export function handleEarly(client: Client, interaction: RawInteraction): void {

@@ -13,7 +13,7 @@ export interface RenderSettings extends ExplorerRoot {
   nativeSymbol: string | undefined;
 }
 
-/** How one server is spoken to. */
+/** How one guild is spoken to. */
 export interface Voice extends RenderSettings {
   t: Translate;
   language: Language;
@@ -41,7 +41,7 @@ export const LONGEST_ID = 24;
 /** Graphemes of a label. */
 const LONGEST_LABEL = 60;
 
-/** The voice in which a server's alerts are told. */
+/** The voice in which a guild's alerts are told. */
 export function voiceOf({ language }: ClaimedAlert, settings: RenderSettings): Voice {
   const chosen = languageOf(language);
   return { ...settings, language: chosen, t: translator(chosen) };
@@ -61,7 +61,7 @@ export function code(text: string | null | undefined, fallback: string, { t }: V
   return inCode(text, fallback, most, t('alert.hiddenName'));
 }
 
-/** A name that the server itself gave, as inline code. */
+/** A name that the guild itself gave, as inline code. */
 export const named = (label: string, voice: Voice): string => code(label, '', voice, LONGEST_LABEL);
 
 /** A whole number for people: `1,234`. */
@@ -126,7 +126,7 @@ export function whatTheyMoved(alerts: readonly ClaimedAlert[], voice: Voice): st
   return text.length > LONGEST_SUM ? null : text;
 }
 
-/** The server's name of an address: its address book's, else the label of the subscription that watches it; raw. */
+/** The guild's name of an address: its address book's, else the label of the subscription that watches it; raw. */
 export function labelOf(address: AddressText, { labels, matches }: ClaimedAlert): string | null {
   return labels[address] ?? matches.find((match) => match.address === address && match.label !== null)?.label ?? null;
 }

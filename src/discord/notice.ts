@@ -8,7 +8,7 @@ import { duration } from './marks.ts';
 /** Addresses that are named in one notice. */
 const MOST_NAMED = 10;
 
-/** What a server's admins read elsewhere about a channel in which the bot may not post; `code` is Discord's. */
+/** What a guild's admins read elsewhere about a channel in which the bot may not post; `code` is Discord's. */
 export function renderParked(
   channelId: string,
   code: number,

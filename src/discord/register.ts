@@ -3,7 +3,7 @@ import { localize } from '../languages/definitions.ts';
 import type { Command, MessageCommand } from './command.ts';
 
 /**
- * Registers the commands for every server in one request, unless Discord already has exactly these. Throws when Discord
+ * Registers the commands for every guild in one request, unless Discord already has exactly these. Throws when Discord
  * does not take them.
  */
 export async function registerCommands(

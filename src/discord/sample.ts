@@ -10,7 +10,7 @@ import { renderAlerts } from './render.ts';
 const OTHER: AddressText = '0x1111111111111111111111111111111111111111';
 const TOKEN: AddressText = '0x2222222222222222222222222222222222222222';
 
-/** A made-up line that the subscription would be told, marked as a sample, in the server's language; it mentions nobody. */
+/** A made-up line that the subscription would be told, marked as a sample, in the guild's language; it mentions nobody. */
 export function sampleMessage(
   subscription: Subscription,
   settings: RenderSettings,

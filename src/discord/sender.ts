@@ -19,7 +19,7 @@ export type Outcome =
 /** Whether a message with a reference is in a channel; `unknown` when its history cannot be read and holds something. */
 export type Found = { status: 'found'; messageId: string } | { status: 'absent' } | { status: 'unknown' };
 
-/** JSON codes of a 403 that concern one channel or server. */
+/** JSON codes of a 403 that concern one channel or guild. */
 const FORBIDDEN = new Set<unknown>([50001, 50009, 50013, 50083, 50095, 160005, 50024]);
 /** JSON codes of a 400 with which a channel takes no new message now, whatever it says: closed threads above all. */
 const CLOSED = new Set<unknown>([40058, 50008, 50024, 50083, 160005, 160006, 160007]);
@@ -153,7 +153,7 @@ export function createSender({
         return rest.patch(route, { body: { ...payload, attachments: [{ id: '0' }] }, files: [fileOf(csv)] });
       }, true),
 
-    /** Whether the bot is in a server; null when no answer says so. */
+    /** Whether the bot is in a guild; null when no answer says so. */
     async isMember(guildId: string): Promise<boolean | null> {
       const { status } = await attempt(() => rest.get(Routes.guild(guildId)));
       return status === 'sent' ? true : status === 'gone' || status === 'forbidden' ? false : null;

@@ -9,7 +9,7 @@ export type DigestReason = Hold | 'backlog' | 'burst';
 /** When a subscription wants to be told. */
 export interface Rhythm {
   digest: 'hourly' | 'daily' | null;
-  /** `22:00-07:00` in the server's time zone. */
+  /** `22:00-07:00` in the guild's time zone. */
   quiet: string | null;
 }
 

@@ -16,7 +16,7 @@ export interface Silence {
   lastEventAt: number;
   /** The usual time between two events. */
   gapMs: number;
-  /** When the last event of any address came by the server's project; null: none is known. */
+  /** When the last event of any address came by the guild's project; null: none is known. */
   feedAt: number | null;
 }
 

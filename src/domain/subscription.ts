@@ -69,7 +69,7 @@ export interface Subscription {
   filters: Filters;
   /** Told together at the end of the hour or day instead of line by line. */
   digest: 'hourly' | 'daily' | null;
-  /** `22:00-07:00` in the server's time zone: what comes then is told together afterwards. */
+  /** `22:00-07:00` in the guild's time zone: what comes then is told together afterwards. */
   quiet: string | null;
   /** Decimal text in the token's units: smaller amounts do not mention. */
   mentionMinimum: string | null;

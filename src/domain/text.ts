@@ -18,7 +18,7 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10ff
 
 /**
  * Third-party text made harmless and plain: NFKC, no invisible characters, one line, at most `most` graphemes; null when
- * nothing readable is left. `most` is for names that the server itself gave.
+ * nothing readable is left. `most` is for names that the guild itself gave.
  */
 export function plainText(text: string | null | undefined, most = MAX_GRAPHEMES): string | null {
   if (!text) return null;

@@ -154,7 +154,7 @@ export function startDeliverer(options: DelivererOptions) {
     /** Looks for what waits without having been nudged for. */
     look: load,
     nudge,
-    /** So many events gave these new lines; a server with very many channels is known by their first ones already. */
+    /** So many events gave these new lines; a guild with very many channels is known by their first ones already. */
     lines(lines: readonly Line[], events: number): void {
       turns.know(lines);
       nudge(

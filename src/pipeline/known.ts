@@ -89,7 +89,7 @@ function toQuestion({ row, event, keys }: Item): Question {
   return { transferKey: keys.transfer, deliveryKey: keys.delivery, scope: row.scope, at: row.receivedAt, transfer };
 }
 
-/** How the operator's events call the native coin; what others' projects send teaches nothing to all servers. */
+/** How the operator's events call the native coin; what others' projects send teaches nothing to all guilds. */
 function brandOf(items: Item[]): string | null {
   const native = items.findLast(({ row, event: { transfer } }) => {
     const { kind, tokenType } = transfer;

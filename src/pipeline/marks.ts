@@ -73,7 +73,7 @@ export function tokenMarks({ token, tokenSymbol }: Transfer, { catalog, genuine,
   return marks;
 }
 
-/** The other sides that look like somebody whom the server has named or the watched address lately dealt with. */
+/** The other sides that look like somebody whom the guild has named or the watched address lately dealt with. */
 export function lookAlikes(subscription: Watcher, transfer: Transfer, suspicion: Suspicion): Mark[] {
   const { guildId, address } = subscription;
   return otherSides(subscription, transfer).flatMap((party): Mark[] => {

@@ -6,9 +6,9 @@ import type { Store } from '../store/tables.ts';
 const MOST = 200;
 
 /**
- * Asks for messages of a server that show one of these addresses to be rendered anew: those of the last day, and those
+ * Asks for messages of a guild that show one of these addresses to be rendered anew: those of the last day, and those
  * that were rendered and are still to be sent, the latest 200 at most. Gives how many, whether that is all of them, and
- * their channels, for the deliverer to be nudged. Looking through a busy server's day takes seconds, so that is not done
+ * their channels, for the deliverer to be nudged. Looking through a busy guild's day takes seconds, so that is not done
  * by the thread that stores deliveries.
  */
 export async function relabel(

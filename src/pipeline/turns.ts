@@ -9,7 +9,7 @@ const PATIENCE_MS = 5 * SECOND;
 const MEMORY_MS = 400;
 /** When nothing new came for so long, no more is expected. */
 const CALM_MS = 100;
-/** Of so many latest turns, a server that had more than its share lets the others go first. */
+/** Of so many latest turns, a guild that had more than its share lets the others go first. */
 const LATEST = PER_SECOND;
 const FAIR_SHARE = LATEST / 5;
 /** Milliseconds between two changes of sent messages: half of the requests are free for lines at any moment. */
@@ -42,7 +42,7 @@ export interface Channel extends Take {
   since: number;
 }
 
-/** Something new to be told in a channel, and of which server that is, where it is known. */
+/** Something new to be told in a channel, and of which guild that is, where it is known. */
 export interface Line {
   channelId: string;
   guildId?: string;
@@ -51,9 +51,9 @@ export interface Line {
 /** The channels that have something to be sent, and whose turn it is. */
 export function createTurns() {
   const channels = new Map<string, Channel>();
-  /** Channels are forgotten when they have nothing more to be sent, their servers are not. */
+  /** Channels are forgotten when they have nothing more to be sent, their guilds are not. */
   const guildOf = new Map<string, string>();
-  /** The servers that had the latest turns, and how many each. */
+  /** The guilds that had the latest turns, and how many each. */
   const latest: string[] = [];
   const had = new Map<string, number>();
   /** How many events a second came lately, at `cameAt`. */
@@ -81,7 +81,7 @@ export function createTurns() {
   /**
    * Where there are more channels than requests, a request should tell much: full messages come first. Of the others the
    * longest, and then the one that was last to come: whatever waits already is likely to meet its channel's next alert.
-   * What a server has in very many channels must not hold up the others' lines: those come before, but for what is not
+   * What a guild has in very many channels must not hold up the others' lines: those come before, but for what is not
    * hurried in a flood.
    */
   function comesBefore(a: Channel, b: Channel, now: number): boolean {
@@ -118,7 +118,7 @@ export function createTurns() {
       cameAt = now;
       for (const id of ids) add(id, now, null);
     },
-    /** Of which servers the channels are that lines are about to come to. */
+    /** Of which guilds the channels are that lines are about to come to. */
     know(lines: readonly Line[]): void {
       for (const { channelId, guildId } of lines) if (guildId !== undefined) guildOf.set(channelId, guildId);
     },

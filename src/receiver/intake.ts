@@ -11,7 +11,7 @@ export type Refusal = (typeof REFUSALS)[number];
 
 /**
  * While so many requests wait for longer than a moment, a URL at which OWN_SLOW of them wait takes no more; and with
- * MOST_SLOW none does. So whoever sends bodies that never end to one server's URL does not close the others.
+ * MOST_SLOW none does. So whoever sends bodies that never end to one guild's URL does not close the others.
  */
 const MAX_SLOW = 64;
 const OWN_SLOW = 16;
@@ -146,7 +146,7 @@ export function createIntake({ store, now, onStored, onFault }: IntakeOptions) {
     forget(ids: number[]): void {
       for (const id of ids) outcomes.delete(id);
     },
-    /** Scopes that had too much set aside: what one server's project sends must not close the others' URLs. */
+    /** Scopes that had too much set aside: what one guild's project sends must not close the others' URLs. */
     setQuarantineFull(scopes: ReadonlySet<number>): void {
       quarantineFull = scopes;
     },

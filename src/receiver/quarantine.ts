@@ -5,7 +5,7 @@ import type { Intake } from './intake.ts';
 
 /** With so much set aside new deliveries are refused: nobody shall fill the disk with what cannot be understood. */
 const MOST = { rows: 10_000, bytes: 50 * 1024 * 1024 };
-/** The same for each server with a project of its own. */
+/** The same for each guild with a project of its own. */
 const OWN_MOST = { rows: 1_000, bytes: 5 * 1024 * 1024 };
 
 /** Measures the quarantine, and has the intake refuse deliveries for the scopes that have too much in it. */

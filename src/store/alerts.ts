@@ -27,9 +27,9 @@ export interface ClaimedAlert {
     mentionedAt: number | null;
   }[];
   marks: Mark[];
-  /** The server's own names of the transfer's addresses. */
+  /** The guild's own names of the transfer's addresses. */
   labels: Partial<Record<AddressText, string>>;
-  /** As the server's admins chose them. */
+  /** As the guild's admins chose them. */
   language: string | null;
   timezone: string | null;
   /** Why it was not told at once. */

@@ -14,14 +14,14 @@ export interface ChannelHead {
   since: number | null;
 }
 
-/** The reason that is noted when a server removed the bot. With a code behind it, it is Discord's own answer. */
+/** The reason that is noted when a guild removed the bot. With a code behind it, it is Discord's own answer. */
 const REMOVED = 'channel or server is gone';
 
-/** Where a server leaves a trace that does not go by itself within 30 days. */
+/** Where a guild leaves a trace that does not go by itself within 30 days. */
 const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'channels', 'audit'];
 
-/** The servers that a table has rows of: from one to the next by its index, and not through their thousands of rows. */
-const serversOf = (table: string): string =>
+/** The guilds that a table has rows of: from one to the next by its index, and not through their thousands of rows. */
+const guildsOf = (table: string): string =>
   `SELECT guild_id FROM (
      WITH RECURSIVE each (guild_id) AS (
        SELECT min(guild_id) FROM ${table}
@@ -29,7 +29,7 @@ const serversOf = (table: string): string =>
        WHERE guild_id IS NOT NULL)
      SELECT guild_id FROM each WHERE guild_id IS NOT NULL)`;
 
-/** What one of the bot's connections has of its servers: it is the `index`th of so many. */
+/** What one of the bot's connections has of its guilds: it is the `index`th of so many. */
 export type Share = readonly [index: number, of: number];
 
 /** As Discord reckons it. */
@@ -60,7 +60,7 @@ export function channelStates(db: Database) {
   const postpone = db.prepare<[number, string]>("UPDATE meta SET value = ? WHERE key = 'removed-' || ?");
   const known = db.prepare<[], { guildId: string; removed: 0 | 1 }>(
     `SELECT guild_id AS guildId, EXISTS (SELECT 1 FROM meta WHERE key = 'removed-' || guild_id) AS removed
-     FROM (${TRACES.map(serversOf).join(' UNION ')})`,
+     FROM (${TRACES.map(guildsOf).join(' UNION ')})`,
   );
   const troubled = db.prepare<[string], { channelId: string; state: ChannelState; reason: string | null }>(
     "SELECT channel_id AS channelId, state, reason FROM channels WHERE guild_id = ? AND state <> 'ready'",
@@ -105,7 +105,7 @@ export function channelStates(db: Database) {
     guildsAre: (present: ReadonlySet<string>, share: Share, now: number) => guildsAre.immediate(present, share, now),
     /** A guild that the bot is no member of uses it all the same: as if it had been removed now. */
     guildUsed: (guildId: string, now: number): void => void postpone.run(now, guildId),
-    /** Where a server's people are told of trouble in a channel; null where there is no other channel. */
+    /** Where a guild's people are told of trouble in a channel; null where there is no other channel. */
     channelForNotices: (guildId: string, troubledId: string) => notices.channelFor(guildId, troubledId),
     /** Freezes a message that tells of no transfer; nudge the deliverer for its channel afterwards. */
     notice: (given: Notice): void => notice.immediate(given),

@@ -1,7 +1,7 @@
 import type { Store } from './tables.ts';
 
-/** Erases everything that is stored about a server, in steps that let others write in between. */
-export async function eraseServer({ erasure }: Pick<Store, 'erasure'>, guildId: string): Promise<void> {
+/** Erases everything that is stored about a guild, in steps that let others write in between. */
+export async function eraseGuild({ erasure }: Pick<Store, 'erasure'>, guildId: string): Promise<void> {
   await erasure.begin(guildId);
   await eraseRest({ erasure }, guildId);
 }
@@ -17,7 +17,7 @@ async function eraseRest({ erasure }: Pick<Store, 'erasure'>, guildId: string): 
 }
 
 /**
- * Erases what is stored about servers that removed the bot before a time, and tells of each when it is begun. `isMember`
+ * Erases what is stored about guilds that removed the bot before a time, and tells of each when it is begun. `isMember`
  * asks whether the bot is there after all; null: that cannot be known now, and another try comes.
  */
 export async function eraseRemoved(

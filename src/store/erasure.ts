@@ -7,7 +7,7 @@ export interface Erased {
   after: number;
 }
 
-/** Nothing but a server's settings and what brings it alerts. */
+/** Nothing but a guild's settings and what brings it alerts. */
 const BEGUN: Erased = { at: 0, after: 0 };
 
 /** A step keeps the writer from everything else for little more than this. */
@@ -33,8 +33,8 @@ const FIRST = [
 
 /**
  * Then what grows with every event, in an order in which nothing is left that points to what is gone: tables without an
- * index by server are looked through, of the others a few rows are taken at a time. What came over the receiver URLs of
- * a server's own project goes as well, deliveries with their transfers. An alert that was on its way from the router
+ * index by guild are looked through, of the others a few rows are taken at a time. What came over the receiver URLs of
+ * a guild's own project goes as well, deliveries with their transfers. An alert that was on its way from the router
  * keeps what it points to.
  */
 const REST: ({ through: 'alerts' | 'batches'; each: string[] } | { few: string })[] = [
@@ -85,7 +85,7 @@ interface Bounds {
   audit: number;
 }
 
-/** Forgets everything about one server, in steps between which others can write; `elapsed` gives milliseconds since any time. */
+/** Forgets everything about one guild, in steps between which others can write; `elapsed` gives milliseconds since any time. */
 export function erasureTable(db: Database, elapsed: () => number) {
   // What a crash breaks off goes on at the next start.
   const note = db.prepare<{ guildId: string }>(
@@ -151,9 +151,9 @@ export function erasureTable(db: Database, elapsed: () => number) {
   });
 
   return {
-    /** Erases a server's settings and whatever brings it alerts; the rest goes by steps. */
+    /** Erases a guild's settings and whatever brings it alerts; the rest goes by steps. */
     begin: (guildId: string): void => begin.immediate(guildId),
-    /** Servers that removed the bot before a time and did not take it back. */
+    /** Guilds that removed the bot before a time and did not take it back. */
     removed: (before: number): string[] => removed.all({ before }),
     /** Begins with one of these; false when it is none any more. */
     beginRemoved: (guildId: string, before: number): boolean => beginRemoved.immediate(guildId, before),
@@ -162,7 +162,7 @@ export function erasureTable(db: Database, elapsed: () => number) {
      * was there when erasing began. If the power fails it is erased again.
      */
     step: (guildId: string, from: Erased = BEGUN): Erased | null => forgetting(db, () => step.immediate(guildId, from)),
-    /** Servers whose erasing was begun and not ended. */
+    /** Guilds whose erasing was begun and not ended. */
     begun: (): string[] => noted.all(),
   };
 }

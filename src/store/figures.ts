@@ -17,8 +17,8 @@ export interface Backlog {
   channels: { parked: number; paused: number };
 }
 
-/** How the alerts of one server stand. */
-export interface ServerOverview {
+/** How the alerts of one guild stand. */
+export interface GuildOverview {
   lastEventAt: number | null;
   waiting: number;
   /** Those of them that a digest or quiet hours hold back. */
@@ -29,7 +29,7 @@ export interface ServerOverview {
   stopped: { channelId: string; state: 'parked' | 'paused'; since: number | null }[];
 }
 
-/** What is stored about a server. */
+/** What is stored about a guild. */
 export interface Stored {
   subscriptions: number;
   labels: number;
@@ -52,7 +52,7 @@ const STOPPED = `FROM channels c WHERE state <> 'ready' AND (
   OR EXISTS (SELECT 1 FROM alerts a WHERE a.channel_id = c.channel_id AND a.state = 'waiting')
   OR EXISTS (SELECT 1 FROM batches b WHERE b.channel_id = c.channel_id AND b.state = 'frozen'))`;
 
-/** Figures that take looking through much of what is stored: the operator's, and each server's own. */
+/** Figures that take looking through much of what is stored: the operator's, and each guild's own. */
 export function figuresTable(db: Database) {
   const inbox = db.prepare<[], Backlog['inbox']>('SELECT count(*) AS waiting, min(received_at) AS oldest FROM inbox');
   const quarantine = db.prepare<[], Backlog['quarantine']>(
@@ -121,15 +121,15 @@ export function figuresTable(db: Database) {
   const dead = db.prepare<[string], { n: number }>(
     'SELECT count(*) AS n FROM dead_letters d CROSS JOIN alerts a ON a.id = d.alert_id WHERE a.guild_id = ?',
   );
-  const lastDead = db.prepare<[string], NonNullable<ServerOverview['lastDeadLetter']>>(
+  const lastDead = db.prepare<[string], NonNullable<GuildOverview['lastDeadLetter']>>(
     `SELECT d.channel_id AS channelId, reason, at FROM dead_letters d JOIN alerts a ON a.id = alert_id
      WHERE guild_id = ? ORDER BY d.id DESC LIMIT 1`,
   );
-  const stopped = db.prepare<[string], ServerOverview['stopped'][number]>(
+  const stopped = db.prepare<[string], GuildOverview['stopped'][number]>(
     `SELECT channel_id AS channelId, state, since ${STOPPED} AND guild_id = ?`,
   );
   const overview = db.transaction(
-    (guildId: string): ServerOverview => ({
+    (guildId: string): GuildOverview => ({
       lastEventAt: lastEvent.get(guildId)?.at ?? null,
       ...waiting.get({ guildId })!,
       deadLetters: dead.get(guildId)!.n,
@@ -151,9 +151,9 @@ export function figuresTable(db: Database) {
 
   return {
     backlog: (now: number): Backlog => read(now),
-    /** How a server's alerts stand; let the rhythms be counted before, for the latest event. */
-    overview: (guildId: string): ServerOverview => overview(guildId),
-    /** What there is about a server. */
+    /** How a guild's alerts stand; let the rhythms be counted before, for the latest event. */
+    overview: (guildId: string): GuildOverview => overview(guildId),
+    /** What there is about a guild. */
     stored(guildId: string): Stored {
       const counts = stored.get({ guildId })!;
       return { ...counts, project: counts.project > 0, settings: counts.settings > 0 };

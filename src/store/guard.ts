@@ -60,7 +60,7 @@ const HEADS_MS = 3 * DAY;
 /** What comes later than this is marked. One retry or two are no news; the third comes after eleven minutes. */
 const LATE_MS = 10 * MINUTE;
 
-/** Subscriptions to one address that are read: a server may have one in each channel, and a label in any of them. */
+/** Subscriptions to one address that are read: a guild may have one in each channel, and a label in any of them. */
 const MOST_CHANNELS = 500;
 
 /** The tables behind warnings: read for the deliveries of one commit, written with it. */

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../domain/address.ts';
 
-/** A server's own name of an address. */
+/** A guild's own name of an address. */
 export interface Label {
   address: AddressText;
   name: string;
@@ -9,7 +9,7 @@ export interface Label {
   at: number;
 }
 
-/** Each server's address book; every method stays within one guild. */
+/** Each guild's address book; every method stays within one guild. */
 export function labelsTable(db: Database) {
   const ofGuild = db.prepare<[string], Label>(
     'SELECT address, name, created_by AS createdBy, at FROM labels WHERE guild_id = ? ORDER BY name COLLATE NOCASE, address',

@@ -6,13 +6,13 @@ import type { Transfer } from '../domain/transfer.ts';
 import type { Message } from './edits.ts';
 import { scopeLookUp } from './projects.ts';
 
-/** A token that a server may mean by its symbol. Names come from the chain: hostile text. */
+/** A token that a guild may mean by its symbol. Names come from the chain: hostile text. */
 export interface KnownToken {
   token: Asset;
   symbol: string | null;
   /** The explorer's catalogue has it. */
   cataloged: boolean;
-  /** It moved at one of the server's watched addresses lately. */
+  /** It moved at one of the guild's watched addresses lately. */
   seen: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface Rehearsal {
 
 const EXAMPLES = 3;
 
-/** How many of a server's latest decisions are looked at for its tokens. */
+/** How many of a guild's latest decisions are looked at for its tokens. */
 const LATEST = 2_000;
 const MOST_TOKENS = 1_000;
 
@@ -137,7 +137,7 @@ export function ledgerTable(db: Database) {
     },
 
     /**
-     * The latest messages with lines, at most so many, that a server was sent since a time, or will be sent as they were
+     * The latest messages with lines, at most so many, that a guild was sent since a time, or will be sent as they were
      * rendered, and that show one of these addresses.
      */
     showing: (guildId: string, addresses: readonly AddressText[], since: number, limit: number): Message[] =>
@@ -149,7 +149,7 @@ export function ledgerTable(db: Database) {
       return [...new Set(transfers.flatMap(({ from, to }) => [from, to].filter((address) => address !== null)))];
     },
 
-    /** What moved at the server's addresses, most often first, then what the explorer's catalogue has. */
+    /** What moved at the guild's addresses, most often first, then what the explorer's catalogue has. */
     tokens(guildId: string): KnownToken[] {
       const found = new Map<Asset, KnownToken>();
       for (const { token, kind, symbol, type, cataloged } of seenTokens.all(guildId, LATEST)) {

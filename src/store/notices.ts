@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { newReference, nonceOf } from '../domain/reference.ts';
 
-/** A word of the bot to a server's people, besides its alerts; the texts must be safe for Discord. */
+/** A word of the bot to a guild's people, besides its alerts; the texts must be safe for Discord. */
 export interface Notice {
   guildId: string;
   channelId: string;
@@ -37,7 +37,7 @@ export function noticeWriter(db: Database) {
   );
 
   return {
-    /** Where a server's admins can be told of trouble in a channel: their default channel, else another one in use. */
+    /** Where a guild's admins can be told of trouble in a channel: their default channel, else another one in use. */
     channelFor: (guildId: string, troubled: string): string | null =>
       (admin.get(guildId, troubled) ?? other.get(guildId, troubled))?.channelId ?? null,
     write({ guildId, channelId, title, text, now, closed }: Notice): void {

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 
-/** A server's own notification project; its number is its scope. */
+/** A guild's own notification project; its number is its scope. */
 export interface StoredProject {
   scope: number;
   guildId: string;
@@ -25,7 +25,7 @@ export function scopeLookUp(db: Database): (guildId: string) => number {
   return (guildId) => own.get(guildId) ?? OPERATOR_SCOPE;
 }
 
-/** Servers' own projects, the receiver's path tokens, and the names that servers give to webhooks. */
+/** Guilds' own projects, the receiver's path tokens, and the names that guilds give to webhooks. */
 export function projectsTable(db: Database) {
   const ofGuild = db.prepare<[string], StoredProject>(`SELECT ${COLUMNS} FROM projects WHERE guild_id = ?`);
   const all = db.prepare<[], StoredProject>(`SELECT ${COLUMNS} FROM projects ORDER BY id`);
@@ -90,14 +90,14 @@ export function projectsTable(db: Database) {
   return {
     ofGuild: (guildId: string): StoredProject | null => ofGuild.get(guildId) ?? null,
     all: (): StoredProject[] => all.all(),
-    /** The scope of every server with a project of its own, by guild; all others are in the operator's. */
+    /** The scope of every guild with a project of its own, by its id; all others are in the operator's. */
     scopes: (): Map<string, number> => new Map(all.all().map(({ guildId, scope }) => [guildId, scope])),
-    /** Stores or replaces a server's project and gives its scope; `token` becomes its first path token. */
+    /** Stores or replaces a guild's project and gives its scope; `token` becomes its first path token. */
     save: (project: Omit<StoredProject, 'scope'>, token: string, userId: string, now: number): number =>
       save.immediate(project, token, userId, now),
     /** Puts the same keys under another seal, unless they were replaced meanwhile. */
     reseal: ({ scope, sealed }: StoredProject, anew: Uint8Array): void => void reseal.run(anew, scope, sealed),
-    /** Removes a server's project with its path tokens and webhook names; false when there is none. */
+    /** Removes a guild's project with its path tokens and webhook names; false when there is none. */
     remove: (guildId: string): boolean => remove.immediate(guildId),
 
     /** Every active path token. */
@@ -108,7 +108,7 @@ export function projectsTable(db: Database) {
     /** Ends a scope's retiring token; false when there is none. */
     revokeToken: (scope: number): boolean => revoke.run(scope).changes > 0,
 
-    /** A server's names of webhooks, by id. */
+    /** A guild's names of webhooks, by id. */
     webhookNames: (guildId: string): Map<string, string> =>
       new Map(names.all(guildId).map(({ id, name }) => [id, name])),
     /** Names a webhook; null takes the name away. */

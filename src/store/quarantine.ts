@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 export interface Quarantined {
   id: number;
   scope: number;
-  /** The server whose own project's URL it came to; null for the operator's, and for a project that is gone. */
+  /** The guild whose own project's URL it came to; null for the operator's, and for a project that is gone. */
   guildId: string | null;
   receivedAt: number;
   reason: string;

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
-/** What a server's admins chose; null where they chose nothing. */
-export interface ServerSettings {
+/** What a guild's admins chose; null where they chose nothing. */
+export interface GuildSettings {
   defaultChannel: string | null;
   managerRole: string | null;
   timezone: string | null;
@@ -19,15 +19,15 @@ export interface AuditEntry {
   at: number;
 }
 
-const NOTHING: ServerSettings = { defaultChannel: null, managerRole: null, timezone: null, language: null };
+const NOTHING: GuildSettings = { defaultChannel: null, managerRole: null, timezone: null, language: null };
 
-/** Each server's settings and the record of what was done in it; every method stays within one guild. */
+/** Each guild's settings and the record of what was done in it; every method stays within one guild. */
 export function serversTable(db: Database) {
-  const one = db.prepare<[string], ServerSettings>(
+  const one = db.prepare<[string], GuildSettings>(
     `SELECT default_channel AS defaultChannel, manager_role AS managerRole, timezone, language
      FROM guilds WHERE guild_id = ?`,
   );
-  const put = db.prepare<ServerSettings & { guildId: string }>(
+  const put = db.prepare<GuildSettings & { guildId: string }>(
     `INSERT INTO guilds (guild_id, default_channel, manager_role, timezone, language)
      VALUES (@guildId, @defaultChannel, @managerRole, @timezone, @language)
      ON CONFLICT (guild_id) DO UPDATE SET default_channel = @defaultChannel, manager_role = @managerRole,
@@ -52,7 +52,7 @@ export function serversTable(db: Database) {
     `UPDATE audit SET action = ? WHERE id = ? AND guild_id = ? AND user_id = ? AND action = ? AND at >= ?
      RETURNING detail`,
   );
-  const settings = (guildId: string): ServerSettings => one.get(guildId) ?? NOTHING;
+  const settings = (guildId: string): GuildSettings => one.get(guildId) ?? NOTHING;
   const record = (entry: AuditEntry): number =>
     Number(addEntry.run({ ...entry, detail: JSON.stringify(entry.detail) }).lastInsertRowid);
   const ask = db.transaction((entry: AuditEntry, actions: readonly string[], most: number): number => {
@@ -60,7 +60,7 @@ export function serversTable(db: Database) {
     forgetAsked.run({ guildId: entry.guildId, actions: JSON.stringify(actions), most });
     return id;
   });
-  const change = db.transaction((guildId: string, changed: Partial<ServerSettings>): ServerSettings => {
+  const change = db.transaction((guildId: string, changed: Partial<GuildSettings>): GuildSettings => {
     const next = { ...settings(guildId), ...changed };
     put.run({ guildId, ...next });
     return next;
@@ -70,12 +70,12 @@ export function serversTable(db: Database) {
     settings,
 
     /** Changes what is named, and tells how everything stands then. */
-    change: (guildId: string, changed: Partial<ServerSettings>): ServerSettings => change.immediate(guildId, changed),
+    change: (guildId: string, changed: Partial<GuildSettings>): GuildSettings => change.immediate(guildId, changed),
 
-    /** The language that was chosen, else the one that the server has in Discord; null where neither is known. */
+    /** The language that was chosen, else the one that the guild has in Discord; null where neither is known. */
     language: (guildId: string): string | null => spoken.get(guildId)?.language ?? null,
 
-    /** Notes the language that the server has in Discord. */
+    /** Notes the language that the guild has in Discord. */
     noteLocale: (guildId: string, locale: string | null): void => {
       if (locale !== null) putLocale.run({ guildId, locale });
     },
@@ -84,7 +84,7 @@ export function serversTable(db: Database) {
     record,
 
     /**
-     * The same for a question whose detail may be large: of the server's entries with these actions only the latest so
+     * The same for a question whose detail may be large: of the guild's entries with these actions only the latest so
      * many stay, or whoever asks again and again would fill the disk.
      */
     ask: (entry: AuditEntry, actions: readonly string[], most: number): number => ask.immediate(entry, actions, most),

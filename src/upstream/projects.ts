@@ -12,7 +12,7 @@ export interface ProjectKeys {
 }
 
 /**
- * What a server may manage. `scope` is the one whose receiver URL it may see, null when that is none. `sealed`: it
+ * What a guild may manage. `scope` is the one whose receiver URL it may see, null when that is none. `sealed`: it
  * stored a project whose keys cannot be read any more. `none`: it has none, and the operator's is managed elsewhere.
  * `off`: the notification service is not configured.
  */
@@ -22,20 +22,20 @@ export type ProjectAccess =
   | { status: 'none'; own: false; scope: null }
   | { status: 'off'; own: boolean; scope: number | null };
 
-/** The notification projects: the operator's, from the environment, and those that servers stored. */
+/** The notification projects: the operator's, from the environment, and those that guilds stored. */
 export interface Projects {
   /** Whether the notification service is configured. */
   enabled: boolean;
-  /** Whether servers are named that may manage the operator's project. */
+  /** Whether guilds are named that may manage the operator's project. */
   hasOperators: boolean;
   /** The operator's project's; null when it is not set. */
   operatorId: string | null;
   of(guildId: string): Promise<ProjectAccess>;
   /** Asks the service whether it knows these keys; null when it is off. */
   check(keys: ProjectKeys, withinMs: number): Promise<WebhooksAnswer | null>;
-  /** Stores or replaces a server's own project and gives its scope. */
+  /** Stores or replaces a guild's own project and gives its scope. */
   save(guildId: string, userId: string, keys: ProjectKeys): Promise<number>;
-  /** Removes a server's own project and its receiver URLs; false when there is none. */
+  /** Removes a guild's own project and its receiver URLs; false when there is none. */
   remove(guildId: string): Promise<boolean>;
 }
 
@@ -56,7 +56,7 @@ export async function resealProjects(store: Store, seal: Seal): Promise<{ reseal
   return { resealed, closed };
 }
 
-/** Gives each server its notification project: its own, else the operator's where it may manage that. */
+/** Gives each guild its notification project: its own, else the operator's where it may manage that. */
 export function createProjects(options: {
   store: Store;
   seal: Seal;

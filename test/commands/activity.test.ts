@@ -19,7 +19,7 @@ afterAll(async () => {
 beforeEach(async () => {
   world.parts.chart = drawChart;
   world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
-  await world.parts.eraseServer(HARBOR);
+  await world.parts.eraseGuild(HARBOR);
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury', minimum: '2' });
   // Two days ago, and now.
   await receive({ value: '18400750000' });

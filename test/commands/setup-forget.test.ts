@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  await world.parts.eraseServer(orchid.id);
+  await world.parts.eraseGuild(orchid.id);
   await world.use('subscription add', { address: A, channel: orchid.alerts }, here);
   await world.parts.projects.save(orchid.id, seed.ada, { projectId: 'p', apiKey: 'k', apiSecret: 's' });
 });
@@ -45,9 +45,9 @@ it('spares everything on the other button, and when it was asked too long ago', 
 });
 
 it('is erased once at a time, however often the button is pressed', async () => {
-  const { eraseServer } = world.parts;
+  const { eraseGuild } = world.parts;
   const running: PromiseWithResolvers<void>[] = [];
-  world.parts.eraseServer = () => {
+  world.parts.eraseGuild = () => {
     running.push(Promise.withResolvers<void>());
     return running.at(-1)!.promise;
   };
@@ -60,5 +60,5 @@ it('is erased once at a time, however often the button is pressed', async () => 
     running[run]!.resolve();
   }
   for (const done of await Promise.all(pressed)) expect(textOf(done)).toContain('Erased');
-  world.parts.eraseServer = eraseServer;
+  world.parts.eraseGuild = eraseGuild;
 });

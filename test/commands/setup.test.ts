@@ -36,7 +36,7 @@ beforeEach(async () => {
   await world.reset();
   for (const channelId of [harbor.general, harbor.alerts, harbor.whales])
     world.discord.act({ do: 'channel.update', channelId, overwrites: [] });
-  for (const { id } of [harbor, orchid]) await world.parts.eraseServer(id);
+  for (const { id } of [harbor, orchid]) await world.parts.eraseGuild(id);
 });
 afterAll(async () => {
   await world.close();

@@ -27,7 +27,7 @@ import { makePathToken, openPaths } from '../../src/receiver/paths.ts';
 import { createSeal } from '../../src/secrets.ts';
 import { openStore } from '../../src/store/client.ts';
 import { openBeside } from '../../src/store/database.ts';
-import { eraseServer } from '../../src/store/erase.ts';
+import { eraseGuild } from '../../src/store/erase.ts';
 import type { NewSubscription } from '../../src/store/subscriptions.ts';
 import { createAttachmentReader } from '../../src/upstream/attachment.ts';
 import { createProjects, type ProjectKeys } from '../../src/upstream/projects.ts';
@@ -121,7 +121,7 @@ export async function startWorld(options: WorldOptions = {}) {
       beside?.deliverer.nudge(channels);
       return done;
     },
-    eraseServer: (guildId) => eraseServer(store, guildId),
+    eraseGuild: (guildId) => eraseGuild(store, guildId),
     sample: (one, language) =>
       sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now, language),
     readAttachment: createAttachmentReader(discord.apiUrl),
