@@ -26,7 +26,7 @@ type Contract = Record<string, (frame: Frame, args: never) => unknown>;
 export class Reverted extends Error {}
 
 /** The contracts of `../contracts/*.sol` once more, line by line: the suite that runs on both keeps them equal. */
-export const behaviours: Record<ContractName, Contract> = {
+const behaviours: Record<ContractName, Contract> = {
   Coin: {
     birth: (frame, [name, symbol, decimals, trusted]: [string, string, number, Address[]]) => {
       named(frame, name, symbol, trusted);

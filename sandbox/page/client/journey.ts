@@ -59,7 +59,7 @@ function journeyView(journey: Journey, now: number): TemplateResult {
 const words = { done: ' done', waiting: ' waiting', trouble: ' in trouble', none: ' not' };
 
 /** The five steps as they stand. */
-export function stepsOf(journey: Journey, now: number): Step[] {
+function stepsOf(journey: Journey, now: number): Step[] {
   const { deliveries, minedAt, routed, told } = journey;
   const since = (at: number): string => later(at - minedAt);
   const mined: Step = { name: 'Mined', state: 'done', detail: exactTime(minedAt) };

@@ -33,7 +33,7 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 /** `5 minutes ago`, `in 2 hours`. */
-export function relativeTime(at: number, now = Date.now()): string {
+function relativeTime(at: number, now = Date.now()): string {
   const away = (at - now) / 1000;
   const [unit, size] = steps.find(([, length]) => Math.abs(away) >= length) ?? ['second', 1];
   return relative.format(Math.round(away / size), unit);
