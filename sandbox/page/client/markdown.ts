@@ -109,7 +109,9 @@ function readLines(source: string): Block[] {
   const blocks: Block[] = [];
   let lines: string[] = [];
   const flush = (): void => {
-    const text = lines.join('\n').replace(/^\n+|\n+$/g, '');
+    // Subtext ends with its own line, so an empty one below it is seen.
+    const blank = blocks.at(-1)?.type === 'subtext' ? /\n+$/g : /^\n+|\n+$/g;
+    const text = lines.join('\n').replace(blank, '');
     if (text !== '') blocks.push({ type: 'text', children: readInline(text) });
     lines = [];
   };
