@@ -4,6 +4,7 @@ import {
   type Guild,
   type GuildBasedChannel,
   GuildMember,
+  OAuth2Scopes,
   PermissionFlagsBits,
   type PermissionsBitField,
 } from 'discord.js';
@@ -68,6 +69,23 @@ export function checkKnown(
       t('channel.cannotPost', { channel: `<#${channelId}>`, permissions: missing.join(`**${t('reply.comma')}**`) }),
     );
   }
+}
+
+/** Everything that the bot uses. */
+const USED = [
+  'ViewChannel',
+  'SendMessages',
+  'SendMessagesInThreads',
+  'EmbedLinks',
+  'AttachFiles',
+  'ReadMessageHistory',
+  'UseApplicationCommands',
+] as const;
+
+/** For a server that has the bot's commands and not the bot: says so, with the link that lets it in. */
+export function outsideLine({ client, guildId }: CommandUse | ButtonUse, t: Translate): string {
+  const scopes = [OAuth2Scopes.Bot, OAuth2Scopes.ApplicationsCommands];
+  return t('channel.notMember', { url: client.generateInvite({ scopes, permissions: USED, guild: guildId }) });
 }
 
 /** What alerts need now and then: to attach a long digest's list, and to find a message whose answer got lost. */

@@ -6,24 +6,26 @@ import type { Translate } from '../../src/languages/index.ts';
 import type { GuildOverview } from '../../src/store/figures.ts';
 import { firstOf } from '../parts/reply.ts';
 import { type Answer, askAbout } from '../parts/sight.ts';
-import { ALERT_EXTRAS, isLocked, missingIn } from '../parts/target.ts';
+import { ALERT_EXTRAS, isLocked, missingIn, outsideLine } from '../parts/target.ts';
 import { nameOf } from '../subscription/find.ts';
 import { type Finding, fault, fine } from './finding.ts';
 
 /** Whether alerts can go where the subscriptions want them, with the fix where they cannot. */
 export async function checkChannels(
-  { guild }: CommandUse,
+  interaction: CommandUse,
   { t, server, now }: CommandContext,
   subscriptions: readonly Subscription[],
   stopped: GuildOverview['stopped'],
 ): Promise<Finding[]> {
+  const { guild } = interaction;
+  if (!guild) return [fault(outsideLine(interaction, t))];
   const ids = [...new Set(subscriptions.map(({ channelId }) => channelId))];
   if (ids.length === 0) return [fault(t('setup.check.nothingWatched'))];
   const subscriptionsIn = (id: string): string => {
     const there = subscriptions.filter(({ channelId }) => channelId === id);
     return firstOf(t, there, 5, (one) => `#${one.id} ${nameOf(one)}`).join(t('reply.comma'));
   };
-  const known = guild ? await askAbout(guild, ids, now()) : new Map<string, Answer>();
+  const known = await askAbout(guild, ids, now());
   const wrong = new Map(
     ids.flatMap((id): [string, Finding][] => {
       const finding = judge(id, known.get(id), guild, t);
@@ -38,7 +40,7 @@ export async function checkChannels(
     wrong.set(channelId, fault(t(key, { channel: `<#${channelId}>` })));
   }
   const { defaultChannel } = server;
-  const lacking = defaultChannel !== null && !ids.includes(defaultChannel) && guild !== null;
+  const lacking = defaultChannel !== null && !ids.includes(defaultChannel);
   const badDefault =
     lacking && judge(defaultChannel, (await askAbout(guild, [defaultChannel], now())).get(defaultChannel), guild, t);
   return [
@@ -47,7 +49,7 @@ export async function checkChannels(
   ];
 }
 
-function judge(id: string, answer: Answer, guild: Guild | null, t: Translate): Finding | null {
+function judge(id: string, answer: Answer, guild: Guild, t: Translate): Finding | null {
   const channel = `<#${id}>`;
   if (answer === 'gone') return fault(t('setup.check.channelGone', { channel }));
   if (answer === 'hidden') return fault(t('setup.check.channelHidden', { channel }));

@@ -9,7 +9,7 @@ import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { receiverUrlOf } from '../parts/project.ts';
 import { fullAddress, note, press, row } from '../parts/reply.ts';
 import { hiddenFrom, isGone } from '../parts/sight.ts';
-import { checkTarget } from '../parts/target.ts';
+import { checkTarget, outsideLine } from '../parts/target.ts';
 import { addressLine, told } from './describe.ts';
 import { nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
@@ -98,14 +98,16 @@ async function added(
     tokenBook(interaction.guildId, context),
     lookAlikes([subscription.address], interaction, context),
   ]);
+  const outside = interaction.guild ? null : `⚠️ ${outsideLine(interaction, t)}`;
   return note(
-    alike.size > 0 ? 'warn' : 'good',
+    alike.size > 0 || outside !== null ? 'warn' : 'good',
     t('subscription.add.title', { name: nameOf(subscription) }),
     [
       addressLine(subscription.address, context),
       ...lookAlikeLines(alike, context),
       ...told(subscription, context, tokens),
       silentMention(interaction, subscription, t),
+      outside,
     ],
     {
       fields,

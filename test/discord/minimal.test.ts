@@ -193,6 +193,15 @@ describe('a relay that sends little', () => {
     expect([managing.includes(A), managing.includes(B)]).toEqual([true, true]);
   });
 
+  it('tells those who manage it where it is no member, with the link that lets it in', async () => {
+    const elsewhere = { guild_id: '2100000000000000007', channel_id: '2100000000000000006' };
+    const link =
+      /not a member of this server.*client_id=\d+&scope=bot\+applications.commands&permissions=277025508352&guild_id=2100000000000000007/;
+    expect(await relay.use('subscription add', [address], manager, elsewhere)).toMatch(link);
+    expect(await relay.use('setup check', [], manager, elsewhere)).toMatch(link);
+    expect(await relay.use('setup check', [], manager)).not.toMatch(/not a member/);
+  });
+
   it('still gives nobody more than they have', async () => {
     expect(await relay.use('subscription add', [address], {})).toContain('Manage Server');
     expect(await relay.use('subscription add', [address], { permissions: '0' })).toContain('Manage Server');
