@@ -91,8 +91,7 @@ test('a change of one webhook leaves the others as they are, and a project lists
     return (body as { _id: string }[]).map(({ _id }) => _id);
   };
   expect(await ids(other)).toEqual([webhookId]);
-  expect(await ids()).toEqual(expect.not.arrayContaining([webhookId, one]));
-  expect(await ids()).toContain(two);
+  expect(await ids()).toEqual([two]);
 });
 
 test('no keys, a wrong key, a wrong secret and keys of two projects are refused alike', async () => {
