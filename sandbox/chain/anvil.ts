@@ -5,12 +5,9 @@ import { getAddress, type Hex, numberToHex } from 'viem';
 import { type Call, type Driver, type Receipt, type Rpc, rpcOf } from './driver.ts';
 import type { Address, Hash } from './types.ts';
 
-/**
- * The path of the anvil binary for this platform, or null where its package was not installed.
- *
- * @param resolve finds a module's path or throws; default Node's own.
- */
-export function findAnvil(resolve: (id: string) => string = createRequire(import.meta.url).resolve): string | null {
+/** The path of the anvil binary for this platform, or null where its package was not installed. */
+export function findAnvil(): string | null {
+  const { resolve } = createRequire(import.meta.url);
   try {
     const machine = process.arch === 'x64' ? 'amd64' : process.arch;
     return join(dirname(resolve(`@foundry-rs/anvil-${process.platform}-${machine}/package.json`)), 'bin', 'anvil');

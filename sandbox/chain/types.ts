@@ -7,6 +7,7 @@ export type Hash = `0x${string}`;
 
 /** The people and places of the sandbox; all hold coins and a share of every token. */
 export const walletNames = ['Treasury', 'Payroll', 'Alice', 'Bob', 'Carol', 'Market', 'Whale', 'Grants'] as const;
+/** One of {@link walletNames}. */
 export type WalletName = (typeof walletNames)[number];
 
 /** A known wallet by name, or any address. */

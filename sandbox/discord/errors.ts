@@ -54,8 +54,8 @@ export class FieldErrors {
   }
 
   /** Throws 400/50035 with everything that was added. */
-  throwIfAny(message = 'Invalid Form Body'): void {
-    if (this.found) throw new DiscordError(400, 50035, message, this.tree);
+  throwIfAny(): void {
+    if (this.found) throw new DiscordError(400, 50035, 'Invalid Form Body', this.tree);
   }
 }
 

@@ -215,10 +215,10 @@ export class NotificationStore {
   }
 
   /**
-   * The delivery of a webhook to be sent next: what fell due last, the newest event of it, or with `skip` the one that
-   * many places after it. Found at the first look, however many wait, due or put off.
+   * The delivery of a webhook to be sent next: what fell due last, the newest event of it, or the one `skip` places
+   * after it. Found at the first look, however many wait, due or put off.
    */
-  nextDue(webhookId: string, now: number, skip = 0): Delivery | undefined {
+  nextDue(webhookId: string, now: number, skip: number): Delivery | undefined {
     return this.#db
       .prepare<[string, number, number], Delivery>(
         `SELECT ${deliveryColumns} WHERE deliveries.id =

@@ -15,11 +15,10 @@ interface Request {
 /**
  * Starts the scripted chain: an in-process JSON-RPC server over a small ledger, for platforms without anvil.
  *
- * @param now milliseconds since 1970.
  * @throws when the port is in use.
  */
-export async function startScripted(port: number, now: () => number = Date.now): Promise<Driver> {
-  const ledger = new Ledger(now);
+export async function startScripted(port: number): Promise<Driver> {
+  const ledger = new Ledger(Date.now);
   const accounts = Array.from({ length: 10 }, (_, index) => accountOf(index));
   for (const account of accounts) ledger.setCoins(account, parseEther('10000'));
 

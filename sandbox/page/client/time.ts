@@ -13,11 +13,12 @@ export const shortTime = (at: number): string => clock.format(at);
 export const exactTime = (at: number): string => seconds.format(at);
 /** For tooltips: `Thursday, November 21, 2030 at 10:31 AM`. */
 export const longTime = (at: number): string => long.format(at);
+/** `November 21, 2030`. */
 export const dayName = (at: number): string => longDay.format(at);
 
 /** `Today at 10:31 AM`. */
-export function messageTime(at: number, now = Date.now()): string {
-  const midnight = new Date(now).setHours(0, 0, 0, 0);
+export function messageTime(at: number): string {
+  const midnight = new Date().setHours(0, 0, 0, 0);
   if (at >= midnight) return `Today at ${clock.format(at)}`;
   if (at >= midnight - 86_400_000) return `Yesterday at ${clock.format(at)}`;
   return `${day.format(at)} ${clock.format(at)}`;
@@ -33,8 +34,8 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 /** `5 minutes ago`, `in 2 hours`. */
-function relativeTime(at: number, now = Date.now()): string {
-  const away = (at - now) / 1000;
+function relativeTime(at: number): string {
+  const away = (at - Date.now()) / 1000;
   const [unit, size] = steps.find(([, length]) => Math.abs(away) >= length) ?? ['second', 1];
   return relative.format(Math.round(away / size), unit);
 }
