@@ -54,6 +54,10 @@ const STOPPED = `FROM channels c WHERE state <> 'ready' AND (
 
 /** Figures that take looking through much of what is stored: the operator's, and each guild's own. */
 export function figuresTable(db: Database) {
+  return { backlog: backlogReader(db), ...guildFigures(db) };
+}
+
+function backlogReader(db: Database): (now: number) => Backlog {
   const inbox = db.prepare<[], Backlog['inbox']>('SELECT count(*) AS waiting, min(received_at) AS oldest FROM inbox');
   const quarantine = db.prepare<[], Backlog['quarantine']>(
     'SELECT count(*) AS rows, coalesce(sum(length(body)), 0) AS bytes FROM quarantine',
@@ -89,7 +93,7 @@ export function figuresTable(db: Database) {
             (SELECT count(*) FROM stopped WHERE state = 'parked') AS parked,
             (SELECT count(*) FROM stopped WHERE state = 'paused') AS paused`,
   );
-  const read = db.transaction((now: number): Backlog => {
+  return db.transaction((now: number): Backlog => {
     const { frozen, begunAt, frozenClosed, deadLetters, ...channels } = others.get()!;
     const { due, held, closed, oldest } = alerts.get({ now })!;
     const since = [oldest, begunAt].filter((time) => time !== null);
@@ -102,7 +106,9 @@ export function figuresTable(db: Database) {
       channels,
     };
   });
+}
 
+function guildFigures(db: Database) {
   const lastEvent = db.prepare<[string], { at: number | null }>(
     'SELECT max(last_event_at) AS at FROM subscriptions JOIN rhythms ON subscription_id = id WHERE guild_id = ?',
   );
@@ -150,7 +156,6 @@ export function figuresTable(db: Database) {
   );
 
   return {
-    backlog: (now: number): Backlog => read(now),
     /** How a guild's alerts stand; let the rhythms be counted before, for the latest event. */
     overview: (guildId: string): GuildOverview => overview(guildId),
     /** What there is about a guild. */

@@ -23,6 +23,10 @@ const NOTHING: GuildSettings = { defaultChannel: null, managerRole: null, timezo
 
 /** Each guild's settings and the record of what was done in it; every method stays within one guild. */
 export function serversTable(db: Database) {
+  return { ...settingsTable(db), ...auditTable(db) };
+}
+
+function settingsTable(db: Database) {
   const one = db.prepare<[string], GuildSettings>(
     `SELECT default_channel AS defaultChannel, manager_role AS managerRole, timezone, language
      FROM guilds WHERE guild_id = ?`,
@@ -40,26 +44,8 @@ export function serversTable(db: Database) {
     `INSERT INTO guilds (guild_id, locale) VALUES (@guildId, @locale)
      ON CONFLICT (guild_id) DO UPDATE SET locale = @locale WHERE locale IS NOT @locale`,
   );
-  const addEntry = db.prepare<AuditEntry & { detail: string }>(
-    'INSERT INTO audit (guild_id, user_id, action, detail, at) VALUES (@guildId, @userId, @action, @detail, @at)',
-  );
-  const forgetAsked = db.prepare<{ guildId: string; actions: string; most: number }>(
-    `WITH asked AS MATERIALIZED (SELECT id FROM audit
-       WHERE guild_id = @guildId AND action IN (SELECT value FROM json_each(@actions)))
-     DELETE FROM audit WHERE id IN (SELECT id FROM asked ORDER BY id DESC LIMIT -1 OFFSET @most)`,
-  );
-  const turn = db.prepare<[string, number, string, string, string, number], { detail: string }>(
-    `UPDATE audit SET action = ? WHERE id = ? AND guild_id = ? AND user_id = ? AND action = ? AND at >= ?
-     RETURNING detail`,
-  );
+
   const settings = (guildId: string): GuildSettings => one.get(guildId) ?? NOTHING;
-  const record = (entry: AuditEntry): number =>
-    Number(addEntry.run({ ...entry, detail: JSON.stringify(entry.detail) }).lastInsertRowid);
-  const ask = db.transaction((entry: AuditEntry, actions: readonly string[], most: number): number => {
-    const id = record(entry);
-    forgetAsked.run({ guildId: entry.guildId, actions: JSON.stringify(actions), most });
-    return id;
-  });
   const change = db.transaction((guildId: string, changed: Partial<GuildSettings>): GuildSettings => {
     const next = { ...settings(guildId), ...changed };
     put.run({ guildId, ...next });
@@ -79,7 +65,32 @@ export function serversTable(db: Database) {
     noteLocale: (guildId: string, locale: string | null): void => {
       if (locale !== null) putLocale.run({ guildId, locale });
     },
+  };
+}
 
+function auditTable(db: Database) {
+  const addEntry = db.prepare<AuditEntry & { detail: string }>(
+    'INSERT INTO audit (guild_id, user_id, action, detail, at) VALUES (@guildId, @userId, @action, @detail, @at)',
+  );
+  const forgetAsked = db.prepare<{ guildId: string; actions: string; most: number }>(
+    `WITH asked AS MATERIALIZED (SELECT id FROM audit
+       WHERE guild_id = @guildId AND action IN (SELECT value FROM json_each(@actions)))
+     DELETE FROM audit WHERE id IN (SELECT id FROM asked ORDER BY id DESC LIMIT -1 OFFSET @most)`,
+  );
+  const turn = db.prepare<[string, number, string, string, string, number], { detail: string }>(
+    `UPDATE audit SET action = ? WHERE id = ? AND guild_id = ? AND user_id = ? AND action = ? AND at >= ?
+     RETURNING detail`,
+  );
+
+  const record = (entry: AuditEntry): number =>
+    Number(addEntry.run({ ...entry, detail: JSON.stringify(entry.detail) }).lastInsertRowid);
+  const ask = db.transaction((entry: AuditEntry, actions: readonly string[], most: number): number => {
+    const id = record(entry);
+    forgetAsked.run({ guildId: entry.guildId, actions: JSON.stringify(actions), most });
+    return id;
+  });
+
+  return {
     /** Writes an entry and gives its number. */
     record,
 
