@@ -24,6 +24,9 @@ const SLOW_MS = 100;
  */
 const MOST_IN_COMMIT = 128;
 
+/** After so long a delivery that could not be stored says nothing of the database any more. */
+const FAULT_MS = 5 * MINUTE;
+
 /** One delivery on its way through the receiver. */
 export interface Ticket {
   arrivedAt: number;
@@ -35,6 +38,13 @@ export interface Ticket {
   answeredAt: number | null;
 }
 
+/** A body that waits for its commit. */
+interface Waiting {
+  ticket: Ticket;
+  body: Buffer;
+  settle(result: 'stored' | Refusal): void;
+}
+
 /** What the intake needs. `onStored` gets what was stored, in order; an empty list when another answer has ended. */
 export interface IntakeOptions {
   store: Store;
@@ -44,19 +54,11 @@ export interface IntakeOptions {
   onFault?(reason: string | null): void;
 }
 
-/** After so long a delivery that could not be stored says nothing of the database any more. */
-const FAULT_MS = 5 * MINUTE;
-
 /**
  * Brings bodies to disk: all that have come when the loop turns share one commit, one commit runs at a time. Also
  * remembers which answers reached the end, which identity rests on.
  */
 export function createIntake({ store, now, onStored, onFault }: IntakeOptions) {
-  interface Waiting {
-    ticket: Ticket;
-    body: Buffer;
-    settle(result: 'stored' | Refusal): void;
-  }
   const queue: Waiting[] = [];
   let committing = false;
   let closing = false;
