@@ -8,7 +8,7 @@ import {
   type Filters,
   type Subscription,
 } from '../../src/domain/subscription.ts';
-import { looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { halfWidth, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands } from '../../src/languages/number.ts';
@@ -85,7 +85,7 @@ function readField<Key extends keyof Flat>(
   reading: Reading,
 ): void {
   const text = said(FIELDS[key].option);
-  if (text !== undefined) chosen[key] = FIELDS[key].read(text.trim(), reading);
+  if (text !== undefined) chosen[key] = FIELDS[key].read(halfWidth(text.trim()), reading);
 }
 
 /** Every choice of a subscription as text, in the order of {@link FIELDS}. */
@@ -162,7 +162,7 @@ function list<Value extends string>(
   };
 }
 
-const words = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
+const words = (text: string): string[] => text.split(/[\s,;、]+/).filter(Boolean);
 
 function checkCount(option: string, count: number, { t, called }: Reading): void {
   if (count <= MOST_ENTRIES) return;
@@ -238,7 +238,7 @@ function readDigest(text: string, reading: Reading): Subscription['digest'] {
 }
 
 function readQuiet(text: string, { t }: Reading): string {
-  const times = /^(\d{1,2}):(\d{2})\s*[-–—]\s*(\d{1,2}):(\d{2})$/.exec(text)?.slice(1) ?? [];
+  const times = /^(\d{1,2}):(\d{2})\s*[-–—−~〜]\s*(\d{1,2}):(\d{2})$/.exec(text)?.slice(1) ?? [];
   const [startHour = '24', startMinute = '', endHour = '24', endMinute = ''] = times;
   const start = `${startHour.padStart(2, '0')}:${startMinute}`;
   const end = `${endHour.padStart(2, '0')}:${endMinute}`;

@@ -31,7 +31,7 @@ export async function tokenBook(guildId: string, context: CommandContext): Promi
     find(text) {
       const typed = text.trim();
       if (typed.toLowerCase() === 'native') return 'native';
-      if (/^0x/i.test(typed)) {
+      if (/^(0x|https?:\/\/)/i.test(typed)) {
         const parsed = parseAddress(typed);
         if (!parsed.ok) throw new UserError(t('subscription.filter.token', { reason: t(`address.${parsed.fault}`) }));
         return parsed.address === NATIVE_SENTINEL ? 'native' : parsed.address;

@@ -10,7 +10,7 @@ export interface Pasted {
 export function readAddresses(text: string): Pasted {
   const addresses = new Set<AddressText>();
   const wrong = new Map<string, AddressFault>();
-  for (const word of text.split(/[\s,;|"'`<>()[\]{}]+/u).filter(Boolean)) {
+  for (const word of text.split(/[\s,;，；、|"'`<>()[\]{}]+/u).filter(Boolean)) {
     const parsed = parseAddress(word);
     if (parsed.ok) addresses.add(parsed.address);
     else wrong.set(word, parsed.fault);

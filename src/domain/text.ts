@@ -36,6 +36,11 @@ export function plainText(text: string | null | undefined, most = MAX_GRAPHEMES)
   return shown.join('');
 }
 
+/** Letters, digits and signs as ASCII has them, where a Japanese or Chinese keyboard wrote them wide: `０．５` → `0.5`. */
+export function halfWidth(text: string): string {
+  return text.replace(/[\uff01-\uff5e]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0));
+}
+
 /** Whether a name could be taken for a link, an invite or a mention. */
 export function looksLikeLink(text: string): boolean {
   // Some marks cannot be seen, and between the letters of a host they would hide it from the pattern.

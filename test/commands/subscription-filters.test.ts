@@ -185,6 +185,32 @@ describe('what cannot be', () => {
   });
 });
 
+it('is read as well as a Japanese or Chinese keyboard writes it', async () => {
+  const minimums = `Ｇ＄＝１．５、 native＝2，${B}=3`;
+  await add({ minimum: '１０００', minimums, counterparties: `${B}、${TOKEN}`, quiet: '２２：００〜７：３０' });
+  expect(await all()).toMatchObject([
+    {
+      minimum: '1000',
+      filters: {
+        minimums: { [lower(TOKEN)]: '1.5', native: '2', [lower(B)]: '3' },
+        counterparties: [B, TOKEN].map(lower),
+      },
+      quiet: '22:00-07:30',
+    },
+  ]);
+});
+
+it('takes the explorer’s link to a token, among others too', async () => {
+  const page = `https://explorer.example/token/${TOKEN}`;
+  await add({
+    tokens: `${page} ${USDC}`,
+    minimums: `${page}=2`,
+    counterparties: `https://explorer.example/address/${B}`,
+  });
+  const filters = { tokens: [TOKEN, USDC].map(lower), minimums: { [lower(TOKEN)]: '2' }, counterparties: [lower(B)] };
+  expect(await all()).toMatchObject([{ filters }]);
+});
+
 describe('to a person whose language has a decimal comma', () => {
   beforeAll(() => void world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' }));
   afterAll(() => void world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' }));

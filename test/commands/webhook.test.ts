@@ -156,7 +156,7 @@ describe('choices of `webhook`', () => {
 
 describe('/webhook remove', () => {
   it('previews, removes on the button, tells the exact outcome and writes it down', async () => {
-    const asked = await remove(`${A},\n<${lower(B)}>; ${A}  0x12`);
+    const asked = await remove(`${A},\n<${lower(B)}>; ${A}、0x12`);
     const text = textOf(asked);
     expect(isPrivate(asked)).toBe(true);
     expect(text).toContain(`Remove 2 addresses from webhook \`${ID}\`?`);
