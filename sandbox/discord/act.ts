@@ -3,15 +3,13 @@ import { ChannelType, GatewayIntentBits as Intent } from 'discord.js';
 import type { WorldAction, WorldResult } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
-import { checkOverwrites, createChannel, createGuild, guildAction, setBotOverwrite } from './guilds.ts';
+import { type ActionOf, changeGuild, checkOverwrites, createChannel, createGuild, setBotOverwrite } from './guilds.ts';
 import { channel, guild, member, role, user } from './named.ts';
 import { notifyChannel, notifyGuild, notifyMember, notifyMembership, notifyRole } from './notify.ts';
 import { apiGuild } from './objects.ts';
 import { bits, sees } from './permissions.ts';
 import { channelState, userStates } from './state.ts';
 import type { Channel, Role } from './world.ts';
-
-type Of<D extends WorldAction['do']> = Extract<WorldAction, { do: D }>;
 
 /** Puts on the target what the action names. */
 function assign<T extends object, K extends keyof T>(target: T, given: Partial<Pick<T, K>>, keys: readonly K[]): void {
@@ -35,7 +33,7 @@ function openDirectMessage(core: Core, userId: string): WorldResult {
   return { id: dm.id };
 }
 
-function sendMessage(core: Core, action: Of<'message.send'>): WorldResult {
+function sendMessage(core: Core, action: ActionOf<'message.send'>): WorldResult {
   const on = channel(core, action.channelId);
   const author = user(core, action.userId);
   if (!sees(core.world, author.id, on)) throw new NotPossible(`User ${author.id} does not see #${on.name}.`);
@@ -66,14 +64,8 @@ function forget(core: Core): void {
   core.events.emit({ type: 'reset' });
 }
 
-/** Changes whether a guild is there, and whether the bot is in it. */
-function changeGuild(core: Core, action: Parameters<typeof guildAction>[1]): WorldResult {
-  guildAction(core, action);
-  return { id: action.guildId };
-}
-
 /** What each action does; gives the id of what was made or changed. */
-const ACTIONS: { [Do in WorldAction['do']]: (core: Core, action: Of<Do>) => WorldResult } = {
+const ACTIONS: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) => WorldResult } = {
   'user.create'(core, { username, displayName = username, locale = 'en-US' }) {
     const made = core.world.addUser({ id: core.nextId(), username, displayName, locale });
     core.events.emit({ type: 'users', users: userStates(core.world) });

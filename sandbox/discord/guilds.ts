@@ -10,7 +10,8 @@ import { bits } from './permissions.ts';
 import { BOT_PERMISSIONS, EVERYONE_PERMISSIONS } from './seed.ts';
 import type { Channel, Guild } from './world.ts';
 
-type Of<D extends WorldAction['do']> = Extract<WorldAction, { do: D }>;
+/** The action of a kind, or of one of several. */
+export type ActionOf<D extends WorldAction['do']> = Extract<WorldAction, { do: D }>;
 
 /** The bot's own role and membership. */
 function joinBot(core: Core, into: Guild): void {
@@ -28,7 +29,7 @@ function joinBot(core: Core, into: Guild): void {
 }
 
 /** A new server, with its owner and the bot. */
-export function createGuild(core: Core, action: Of<'guild.create'>): WorldResult {
+export function createGuild(core: Core, action: ActionOf<'guild.create'>): WorldResult {
   const owner = user(core, action.ownerId);
   const made = core.world.addGuild(
     { id: core.nextId(), name: action.name, locale: action.locale ?? 'en-US', ownerId: owner.id },
@@ -60,29 +61,33 @@ export function leave(core: Core, left: Guild): void {
 }
 
 /** An outage of a server, and the bot's coming and going. */
-export function guildAction(
+export function changeGuild(
   core: Core,
-  action: Of<'guild.unavailable' | 'guild.available' | 'guild.remove' | 'guild.add'>,
-): void {
+  action: ActionOf<'guild.unavailable' | 'guild.available' | 'guild.remove' | 'guild.add'>,
+): WorldResult {
   const on = guild(core, action.guildId);
   switch (action.do) {
     case 'guild.unavailable':
       on.available = false;
       hideGuild(core, on, true);
-      return;
+      break;
     case 'guild.available':
       on.available = true;
       showGuild(core, on);
-      return;
+      break;
     case 'guild.remove':
       leave(core, on);
-      return;
+      break;
     case 'guild.add':
-      if (on.present) return;
-      on.present = true;
-      joinBot(core, on);
-      showGuild(core, on);
+      if (!on.present) enter(core, on);
   }
+  return { id: on.id };
+}
+
+function enter(core: Core, entered: Guild): void {
+  entered.present = true;
+  joinBot(core, entered);
+  showGuild(core, entered);
 }
 
 /** Throws {@link NotPossible} for what is no overwrite. */
@@ -93,7 +98,7 @@ export function checkOverwrites(overwrites: Overwrite[] = []): void {
 }
 
 /** A new channel, at the end of its server. */
-export function createChannel(core: Core, action: Of<'channel.create'>): WorldResult {
+export function createChannel(core: Core, action: ActionOf<'channel.create'>): WorldResult {
   checkOverwrites(action.overwrites);
   const made = core.world.addChannel({
     id: core.nextId(),

@@ -13,10 +13,8 @@ import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
 import { optionValue, type Place, Resolved } from './options.ts';
 import { permissionsOf } from './permissions.ts';
-import { visible } from './person-components.ts';
+import { type RequestOf, visible } from './person-components.ts';
 import type { Json } from './validate.ts';
-
-type Of<K extends InteractionRequest['kind']> = Extract<InteractionRequest, { kind: K }>;
 
 function findCommand(
   core: Core,
@@ -72,7 +70,7 @@ function descend(
 }
 
 /** A slash command, or one of its options while it is typed. */
-export function slash(core: Core, request: Of<'command'> | Of<'autocomplete'>, place: Place): Prepared {
+export function slash(core: Core, request: RequestOf<'command'> | RequestOf<'autocomplete'>, place: Place): Prepared {
   const [first = '', ...rest] = request.name.replace(/^\//, '').trim().split(/\s+/);
   const command = findCommand(core, request, place, ApplicationCommandType.ChatInput, first);
   const { options, wrap } = descend(command, rest);
@@ -123,7 +121,11 @@ function commandData(command: APIApplicationCommand): Json {
 }
 
 /** A command of the menu of a message or a person. */
-export function contextMenu(core: Core, request: Of<'message-command'> | Of<'user-command'>, place: Place): Prepared {
+export function contextMenu(
+  core: Core,
+  request: RequestOf<'message-command'> | RequestOf<'user-command'>,
+  place: Place,
+): Prepared {
   const onMessage = request.kind === 'message-command';
   const type = onMessage ? ApplicationCommandType.Message : ApplicationCommandType.User;
   const command = findCommand(core, request, place, type, request.name);

@@ -8,7 +8,8 @@ import { componentsIn } from './message-rules.ts';
 import { type Place, Resolved } from './options.ts';
 import type { Json } from './validate.ts';
 
-type Of<K extends InteractionRequest['kind']> = Extract<InteractionRequest, { kind: K }>;
+/** What a person does of a kind. */
+export type RequestOf<K extends InteractionRequest['kind']> = Extract<InteractionRequest, { kind: K }>;
 
 /** A message that the person sees in the channel. Throws {@link NotPossible}. */
 export function visible(core: Core, request: InteractionRequest, messageId: string): MessageState {
@@ -36,7 +37,7 @@ function selected(component: Json, values: string[], resolved: Resolved, uncheck
 }
 
 /** A button or a menu under a message. */
-export function component(core: Core, request: Of<'button'> | Of<'select'>, place: Place): Prepared {
+export function component(core: Core, request: RequestOf<'button'> | RequestOf<'select'>, place: Place): Prepared {
   const source = visible(core, request, request.messageId);
   const found = [...componentsIn(source.message.components, [])]
     .map(([one]) => one)
@@ -65,7 +66,7 @@ export function component(core: Core, request: Of<'button'> | Of<'select'>, plac
   };
 }
 
-function input(field: Json, request: Of<'modal'>, resolved: Resolved): Json {
+function input(field: Json, request: RequestOf<'modal'>, resolved: Resolved): Json {
   const given = request.values[field.custom_id];
   const base = { type: field.type, id: field.id ?? 1, custom_id: field.custom_id };
   if (field.type !== Component.TextInput) {
@@ -85,7 +86,7 @@ function input(field: Json, request: Of<'modal'>, resolved: Resolved): Json {
 }
 
 /** A form that an interaction was answered with, filled in. */
-export function modal(core: Core, request: Of<'modal'>, place: Place): Prepared {
+export function modal(core: Core, request: RequestOf<'modal'>, place: Place): Prepared {
   const opened = core.interactions.has(request.interactionId)
     ? core.interactions.state(request.interactionId)
     : undefined;
