@@ -164,8 +164,7 @@ describe('alerts of one transaction', () => {
     pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
     await send(tx, 2);
     await send(tx, 3);
-    expect(told()).toEqual([[[1]], [[2]], [[3]]].slice(0, told().length));
-    expect(told().flat(2)).toEqual([1, 2, 3]);
+    expect(told()).toEqual([[[1]], [[2]], [[3]]]);
     expect(await pipeline.settled()).toBe(true);
   });
 });
