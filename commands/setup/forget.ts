@@ -40,7 +40,7 @@ const eraseButton: Button = {
     // Each goes through all that was ever told, in steps between which deliveries are stored.
     await inTurn(guildId, () => eraseGuild(guildId), 'erase');
     await receiver.refresh();
-    return note('good', t('setup.forget.done'), [...listed(t, erased), t('setup.forget.doneText')]);
+    return note('good', t('setup.forget.done'), [...listed(t, erased), '', t('setup.forget.doneText')]);
   },
 };
 
