@@ -17,13 +17,24 @@ export async function listen(
   try {
     await server.listen({ host, port });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why =
-      code === 'EADDRINUSE'
-        ? `port ${port} on ${host} is in use. Stop what uses it, or set another ${name}.`
-        : `${(error as Error).message}. Set another ${name} or ${name.replace('PORT', 'HOST')}.`;
-    throw startError(`Ledgerbell cannot start: ${why}`, error as NodeJS.ErrnoException);
+    const fault = error as NodeJS.ErrnoException;
+    throw startError(`Ledgerbell cannot start: ${reasonOf(fault, host, port, name)}`, fault);
   }
   const shown = host.includes(':') ? `[${host}]` : host;
   return `http://${shown}:${(server.server.address() as AddressInfo).port}`;
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException, host: string, port: number, name: string): string {
+  const hostName = name.replace('PORT', 'HOST');
+  switch (code) {
+    case 'EADDRINUSE':
+      return `port ${port} on ${host} is in use. Stop what uses it, or set another ${name}.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is no address of this machine. Set ${hostName} to one that is, like 127.0.0.1.`;
+    case 'EACCES':
+      return `this user may not listen on port ${port}. Set ${name} to one above 1023.`;
+    default:
+      return `${message}. Set another ${name} or ${hostName}.`;
+  }
 }
