@@ -2,6 +2,7 @@ import type { CommandContext } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Asset, Choices, Subscription } from '../../src/domain/subscription.ts';
 import { DEFAULT_CHOICES, FOREVER } from '../../src/domain/subscription.ts';
+import { wordingsOf } from '../../src/languages/definitions.ts';
 import { writeUngrouped } from '../../src/languages/number.ts';
 import { fullAddress, moment } from '../parts/reply.ts';
 import type { TokenBook } from './tokens.ts';
@@ -95,7 +96,11 @@ function mentionPhrases(
   { mention, mentionMinimum, mentionCooldown }: Choices,
   { t, language }: CommandContext,
 ): string[] {
-  if (mention === null) return [];
+  if (mention === null) {
+    if (mentionMinimum === null && mentionCooldown === DEFAULT_CHOICES.mentionCooldown) return [];
+    const option = wordingsOf(language)['subscription add mention']?.name ?? 'mention';
+    return [t('subscription.what.noMention', { option })];
+  }
   const role = { role: `<@&${mention}>` };
   const pings =
     mentionMinimum === null

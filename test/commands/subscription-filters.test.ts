@@ -185,6 +185,14 @@ describe('what cannot be', () => {
   });
 });
 
+it.each([{ 'mention-minimum': '1000' }, { 'mention-cooldown': 60 }])(
+  'about pings without a role, it is said that there are none: %o',
+  async (options: Record<string, OptionInput>) => {
+    expect(textOf(await add(options))).toContain('- pings nobody, because no role is chosen with `mention`');
+    expect(textOf(await add({ address: B }))).not.toContain('pings');
+  },
+);
+
 it('is read as well as a Japanese or Chinese keyboard writes it', async () => {
   const minimums = `Ｇ＄＝１．５、 native＝2，${B}=3`;
   await add({ minimum: '１０００', minimums, counterparties: `${B}、${TOKEN}`, quiet: '２２：００〜７：３０' });
