@@ -100,7 +100,7 @@ export async function hiddenFrom(
   if (asker.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return new Set();
   const { guild, channelId: here } = asker;
   const ids = [...new Set(channelIds)];
-  // A server that has the commands but not the bot: Discord tells nothing of its channels.
+  // A guild that has the commands but not the bot: Discord tells nothing of its channels.
   if (!guild) return new Set(manages ? [] : ids.filter((id) => id !== here));
   const absent = ids.filter((id) => isGone(asker, id));
   const answers = manages ? await askAbout(guild, absent, now()) : new Map<string, Answer>();

@@ -82,7 +82,7 @@ const USED = [
   'UseApplicationCommands',
 ] as const;
 
-/** For a server that has the bot's commands and not the bot: says so, with the link that lets it in. */
+/** For a guild that has the bot's commands and not the bot: says so, with the link that lets it in. */
 export function outsideLine({ client, guildId }: CommandUse | ButtonUse, t: Translate): string {
   const scopes = [OAuth2Scopes.Bot, OAuth2Scopes.ApplicationsCommands];
   return t('channel.notMember', { url: client.generateInvite({ scopes, permissions: USED, guild: guildId }) });

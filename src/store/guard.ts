@@ -65,6 +65,10 @@ const MOST_CHANNELS = 500;
 
 /** The tables behind warnings: read for the deliveries of one commit, written with it. */
 export function guardTables(db: Database) {
+  return { ...knowledgeReader(db), ...knowledgeWriter(db) };
+}
+
+function knowledgeReader(db: Database) {
   const entry = db.prepare<[string], CatalogRow>(
     'SELECT token, cataloged, symbol, name, checked_at AS checkedAt FROM catalog WHERE token = ?',
   );
@@ -89,38 +93,6 @@ export function guardTables(db: Database) {
   const later = db.prepare<[number, number, number], { at: number }>(
     'SELECT at FROM heads WHERE scope = ? AND block > ? AND at > ? ORDER BY block LIMIT 2',
   );
-  const putEntry = db.prepare<CatalogRow & { skeleton: string | null }>(
-    `INSERT INTO catalog (token, cataloged, symbol, name, skeleton, checked_at)
-     VALUES (@token, @cataloged, @symbol, @name, @skeleton, @checkedAt)
-     ON CONFLICT (token) DO UPDATE SET cataloged = @cataloged, symbol = @symbol, name = @name, skeleton = @skeleton,
-       checked_at = @checkedAt`,
-  );
-  const putNative = db.prepare<[string]>("INSERT OR REPLACE INTO meta (key, value) VALUES ('native-symbol', ?)");
-  const putDealing = db.prepare<[string, string, string, string, number]>(
-    `INSERT INTO counterparties (guild_id, address, ends, counterparty, seen_at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at WHERE excluded.seen_at > seen_at + ${DEALING_MS}`,
-  );
-  const lastHeads = db.prepare<[number], { at: number; block: number }>(
-    'SELECT at, block FROM heads WHERE scope = ? ORDER BY at DESC LIMIT 3',
-  );
-  const putHead = db.prepare<[number, number, number]>('INSERT INTO heads (scope, at, block) VALUES (?, ?, ?)');
-  const dropHeads = db.prepare<[number, number]>('DELETE FROM heads WHERE scope = ? AND at < ?');
-  const pruneDealings = db.prepare<[number, number]>(
-    `DELETE FROM counterparties WHERE (guild_id, address, ends, counterparty) IN (
-       SELECT guild_id, address, ends, counterparty FROM counterparties WHERE seen_at < ? LIMIT ?)`,
-  );
-  const pruneCatalog = db.prepare<[number, number]>(
-    'DELETE FROM catalog WHERE token IN (SELECT token FROM catalog WHERE checked_at < ? LIMIT ?)',
-  );
-
-  /** Samples how far a scope has come. One absurd block number must not count as the head: the middle of three does. */
-  function advance({ scope, block, at }: Learned['heads'][number]): void {
-    const last = lastHeads.all(scope);
-    const middle = last.map((head) => head.block).sort((a, b) => a - b)[(last.length - 1) >> 1];
-    if (last.length > 0 && (at < last[0]!.at + MINUTE || block <= middle!)) return;
-    putHead.run(scope, at, block);
-    dropHeads.run(scope, at - HEADS_MS);
-  }
 
   return {
     /** What is known about the tokens and parties of transfers that somebody watches. */
@@ -177,6 +149,44 @@ export function guardTables(db: Database) {
         return at - Math.min(first.at, second.at);
       };
     },
+  };
+}
+
+function knowledgeWriter(db: Database) {
+  const putEntry = db.prepare<CatalogRow & { skeleton: string | null }>(
+    `INSERT INTO catalog (token, cataloged, symbol, name, skeleton, checked_at)
+     VALUES (@token, @cataloged, @symbol, @name, @skeleton, @checkedAt)
+     ON CONFLICT (token) DO UPDATE SET cataloged = @cataloged, symbol = @symbol, name = @name, skeleton = @skeleton,
+       checked_at = @checkedAt`,
+  );
+  const putNative = db.prepare<[string]>("INSERT OR REPLACE INTO meta (key, value) VALUES ('native-symbol', ?)");
+  const putDealing = db.prepare<[string, string, string, string, number]>(
+    `INSERT INTO counterparties (guild_id, address, ends, counterparty, seen_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at WHERE excluded.seen_at > seen_at + ${DEALING_MS}`,
+  );
+  const lastHeads = db.prepare<[number], { at: number; block: number }>(
+    'SELECT at, block FROM heads WHERE scope = ? ORDER BY at DESC LIMIT 3',
+  );
+  const putHead = db.prepare<[number, number, number]>('INSERT INTO heads (scope, at, block) VALUES (?, ?, ?)');
+  const dropHeads = db.prepare<[number, number]>('DELETE FROM heads WHERE scope = ? AND at < ?');
+  const pruneDealings = db.prepare<[number, number]>(
+    `DELETE FROM counterparties WHERE (guild_id, address, ends, counterparty) IN (
+       SELECT guild_id, address, ends, counterparty FROM counterparties WHERE seen_at < ? LIMIT ?)`,
+  );
+  const pruneCatalog = db.prepare<[number, number]>(
+    'DELETE FROM catalog WHERE token IN (SELECT token FROM catalog WHERE checked_at < ? LIMIT ?)',
+  );
+
+  /** Samples how far a scope has come. One absurd block number must not count as the head: the middle of three does. */
+  function advance({ scope, block, at }: Learned['heads'][number]): void {
+    const last = lastHeads.all(scope);
+    const middle = last.map((head) => head.block).sort((a, b) => a - b)[(last.length - 1) >> 1];
+    if (last.length > 0 && (at < last[0]!.at + MINUTE || block <= middle!)) return;
+    putHead.run(scope, at, block);
+    dropHeads.run(scope, at - HEADS_MS);
+  }
+
+  return {
     /** Keeps what was learned; part of the caller's transaction. */
     keep({ catalog, dealings, nativeSymbol, heads }: Learned): void {
       for (const found of catalog) {

@@ -73,10 +73,6 @@ export function ledgerTable(db: Database) {
     'SELECT token, symbol FROM catalog WHERE cataloged = 1 AND symbol IS NOT NULL ORDER BY checked_at DESC LIMIT ?',
   );
 
-  const scopeOf = scopeLookUp(db);
-  const latest = db.prepare<[number, number, number], { seenAt: number; data: string }>(
-    'SELECT seen_at AS seenAt, data FROM transfers WHERE scope = ? AND seen_at >= ? ORDER BY seen_at DESC LIMIT ?',
-  );
   // The latest messages with lines that show one of the addresses, found by the guild's channels.
   const showing = db.prepare<{ guildId: string; addresses: string; since: number; limit: number }, Message>(
     `WITH named (address) AS (SELECT value FROM json_each(@addresses)),
@@ -97,6 +93,46 @@ export function ledgerTable(db: Database) {
        WHERE d.guild_id = ? ORDER BY d.at DESC LIMIT ?`,
     )
     .pluck();
+
+  return {
+    ...rehearsals(db),
+
+    /**
+     * The latest messages with lines, at most so many, that a guild was sent since a time, or will be sent as they were
+     * rendered, and that show one of these addresses.
+     */
+    showing: (guildId: string, addresses: readonly AddressText[], since: number, limit: number): Message[] =>
+      showing.all({ guildId, addresses: JSON.stringify(addresses), since, limit }),
+
+    /** Whom the guild's addresses dealt with in the latest so many decisions, the latest first. */
+    met(guildId: string, decisions: number): AddressText[] {
+      const transfers = met.all(guildId, decisions).map((data) => JSON.parse(data) as Transfer);
+      return [...new Set(transfers.flatMap(({ from, to }) => [from, to].filter((address) => address !== null)))];
+    },
+
+    /** What moved at the guild's addresses, most often first, then what the explorer's catalogue has. */
+    tokens(guildId: string): KnownToken[] {
+      const found = new Map<Asset, KnownToken>();
+      for (const { token, kind, symbol, type, cataloged } of seenTokens.all(guildId, LATEST)) {
+        const asset = kind === 'native' ? 'native' : token;
+        if (asset === null) continue;
+        const named = asset === 'native' ? type : symbol;
+        found.set(asset, { token: asset, symbol: named, cataloged: cataloged === 1, seen: true });
+      }
+      for (const { token, symbol } of catalogued.all(MOST_TOKENS)) {
+        if (!found.has(token)) found.set(token, { token, symbol, cataloged: true, seen: false });
+      }
+      return [...found.values()];
+    },
+  };
+}
+
+/** What subscriptions would have told of what was seen. */
+function rehearsals(db: Database) {
+  const scopeOf = scopeLookUp(db);
+  const latest = db.prepare<[number, number, number], { seenAt: number; data: string }>(
+    'SELECT seen_at AS seenAt, data FROM transfers WHERE scope = ? AND seen_at >= ? ORDER BY seen_at DESC LIMIT ?',
+  );
   const inCatalog = db.prepare<[string], 0 | 1 | null>('SELECT cataloged FROM catalog WHERE token = ?').pluck();
 
   return {
@@ -134,34 +170,6 @@ export function ledgerTable(db: Database) {
         if (rehearsal.examples.length < EXAMPLES) rehearsal.examples.push({ transfer, perspective, seenAt });
       }
       return rehearsal;
-    },
-
-    /**
-     * The latest messages with lines, at most so many, that a guild was sent since a time, or will be sent as they were
-     * rendered, and that show one of these addresses.
-     */
-    showing: (guildId: string, addresses: readonly AddressText[], since: number, limit: number): Message[] =>
-      showing.all({ guildId, addresses: JSON.stringify(addresses), since, limit }),
-
-    /** Whom the guild's addresses dealt with in the latest so many decisions, the latest first. */
-    met(guildId: string, decisions: number): AddressText[] {
-      const transfers = met.all(guildId, decisions).map((data) => JSON.parse(data) as Transfer);
-      return [...new Set(transfers.flatMap(({ from, to }) => [from, to].filter((address) => address !== null)))];
-    },
-
-    /** What moved at the guild's addresses, most often first, then what the explorer's catalogue has. */
-    tokens(guildId: string): KnownToken[] {
-      const found = new Map<Asset, KnownToken>();
-      for (const { token, kind, symbol, type, cataloged } of seenTokens.all(guildId, LATEST)) {
-        const asset = kind === 'native' ? 'native' : token;
-        if (asset === null) continue;
-        const named = asset === 'native' ? type : symbol;
-        found.set(asset, { token: asset, symbol: named, cataloged: cataloged === 1, seen: true });
-      }
-      for (const { token, symbol } of catalogued.all(MOST_TOKENS)) {
-        if (!found.has(token)) found.set(token, { token, symbol, cataloged: true, seen: false });
-      }
-      return [...found.values()];
     },
   };
 }
