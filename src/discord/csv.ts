@@ -1,6 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { checksumAddress } from '../domain/address.ts';
-import { amountCell, csvLine, FILE_BYTES } from '../domain/csv.ts';
+import { amountCell, csvLine, FILE_BYTES, idCell } from '../domain/csv.ts';
 import { viewOf } from '../domain/story.ts';
 import { plainText } from '../domain/text.ts';
 import type { ClaimedAlert } from '../store/alerts.ts';
@@ -34,7 +34,7 @@ function rowOf(alert: ClaimedAlert): string {
     transfer.token && checksumAddress(transfer.token),
     plainText(transfer.tokenSymbol),
     amountCell(transfer),
-    transfer.tokenId,
+    idCell(transfer),
     count,
     viewOf(alert),
     marks.map(({ kind }) => kind).join(' '),

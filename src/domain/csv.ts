@@ -1,4 +1,5 @@
 import { inUnits } from './amount.ts';
+import { plainText } from './text.ts';
 import { isItem, type Transfer } from './transfer.ts';
 
 /** One record of a CSV text; `line` is where it begins, counted from 1. */
@@ -26,6 +27,11 @@ export function amountCell(transfer: Transfer): string | null {
   const { value, decimals } = transfer;
   if (value === null || isItem(transfer)) return value;
   return decimals === null ? `${value} raw` : inUnits(value, decimals);
+}
+
+/** The token id; one that its sender had rounded says so, or somebody would look for a token of exactly that id. */
+export function idCell({ tokenId, tokenIdExact }: Transfer): string | null {
+  return tokenIdExact ? tokenId : `${plainText(tokenId) ?? ''} imprecise`;
 }
 
 function cell(value: string | number | boolean | null): string {

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { type Activity, type Movement, type Period, summarise, wayOf } from '../domain/activity.ts';
 import { type AddressText, checksumAddress } from '../domain/address.ts';
-import { amountCell, csvLine, FILE_BYTES } from '../domain/csv.ts';
+import { amountCell, csvLine, FILE_BYTES, idCell } from '../domain/csv.ts';
 import { REASONS } from '../domain/match.ts';
 import { plainText } from '../domain/text.ts';
 import type { Transfer } from '../domain/transfer.ts';
@@ -156,7 +156,7 @@ function fileRow(
     token && checksumAddress(token),
     plainText(transfer.tokenSymbol),
     amountCell(transfer),
-    transfer.tokenId,
+    idCell(transfer),
     count,
     hidden === null ? 'yes' : `no: ${hidden}`,
   ]);

@@ -232,6 +232,14 @@ it('does not say that nothing moved where it does not know how much', async () =
   expect(textOf(await world.use('activity', { address: vague }))).toContain('📥 `USDC` in 1 transfer');
 });
 
+it('gives a rounded token id as such in its file too', async () => {
+  const collector = `0x${'4'.repeat(40)}` as const;
+  await pipeline.watch(collector, ALERTS);
+  await receive({ to: collector, tokenType: 'ERC-721', value: null, tokenId: '5.78960446186581e+76' });
+  const file = await world.press(await world.use('activity', { address: collector }), 'activity:csv');
+  expect((await load(filesOf(file)[0]!.url)).toString()).toMatch(/,erc721,.*,5\.78960446186581e\+76 imprecise,1,yes$/m);
+});
+
 it('finds an address by each of its names, and never takes one of two that are called the same', async () => {
   const [one, two] = [`0x${'7'.repeat(40)}`, `0x${'8'.repeat(40)}`] as const;
   await pipeline.watch(one, ALERTS, { label: 'Cold wallet' });

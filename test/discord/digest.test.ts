@@ -147,16 +147,18 @@ describe('a digest', () => {
     expect(all).toBe(1_000);
   });
 
-  it('gives in its file raw units as such, and pieces whatever decimals their contract claims', async () => {
+  it('gives in its file raw units and rounded ids as such, and pieces whatever decimals are claimed', async () => {
     const odd = [
       alertOf({ decimals: null }),
       alertOf({ ...key('7'), kind: 'erc1155', value: '12', decimals: 18 }),
+      alertOf({ ...key('5.78e+76'), tokenIdExact: false }),
       ...Array.from({ length: 499 }, () => alertOf()),
     ];
     const rows = (await renderDigest(odd, 'ABCDEFGHIJ', settings)).csv!.split('\r\n');
     expect(rows[1]).toContain(',USDC,5000000 raw,,1,');
     expect(rows[2]).toContain(',KEY,12,7,1,');
-    expect(rows[3]).toContain(',USDC,5,,1,');
+    expect(rows[3]).toContain(',KEY,,5.78e+76 imprecise,1,');
+    expect(rows[4]).toContain(',USDC,5,,1,');
   });
 
   it('of thousands lets the event loop go on while its file is made', async () => {
