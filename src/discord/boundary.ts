@@ -11,8 +11,8 @@ import type { Access, AutocompleteUse, CommandContext, Parts, Reply } from './co
 /** Discord's limit of a message's text. */
 const CONTENT_MAX = 2_000;
 
-/** What is to be shown; `failed`: a refusal or an error, told in private. */
-export interface Outcome {
+/** What guarded work gave: what is to be shown; `failed`: a refusal or an error, told in private. */
+export interface Guarded {
   failed: boolean;
   shown: Reply;
 }
@@ -35,7 +35,7 @@ export function createBoundary(parts: Parts, log: Logger) {
     access: Access,
     isPublic: boolean,
     work: (context: CommandContext) => Promise<Reply>,
-  ): Promise<Outcome> {
+  ): Promise<Guarded> {
     let t = translator(languageOf(interaction.locale));
     try {
       const context = await contextOf(interaction, isPublic);

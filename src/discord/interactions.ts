@@ -14,7 +14,7 @@ import { inTime } from '../domain/clock.ts';
 import { cutTo } from '../domain/text.ts';
 import { acknowledge, tell, whole } from './answer.ts';
 import { accessOf, installedHere } from './authority.ts';
-import { createBoundary, forLog, nameOf, type Outcome } from './boundary.ts';
+import { createBoundary, forLog, type Guarded, nameOf } from './boundary.ts';
 import type {
   Access,
   ButtonUse,
@@ -85,9 +85,9 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
    * Answers the channel, but with a refusal only the person. Which of the two an answer is cannot be changed once it is
    * begun, so the work gets a moment before that.
    */
-  async function publicly(used: CommandUse, work: Promise<Outcome>): Promise<void> {
+  async function publicly(used: CommandUse, work: Promise<Guarded>): Promise<void> {
     const early = await inTime(work, PUBLIC_MS);
-    const refusal = ({ shown }: Outcome) => ({ ...whole(shown), flags: MessageFlags.Ephemeral }) as const;
+    const refusal = ({ shown }: Guarded) => ({ ...whole(shown), flags: MessageFlags.Ephemeral }) as const;
     if (early?.failed) return acknowledge(used, () => used.reply(refusal(early)));
     await acknowledge(used, () => used.deferReply());
     const reply = early ?? (await work);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import type { Outcome, Sender } from '../discord/sender.ts';
+import type { Outcome } from '../discord/outcome.ts';
+import type { Sender } from '../discord/sender.ts';
 import { type Clock, MINUTE } from '../domain/clock.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
 import { StoreError } from '../errors.ts';

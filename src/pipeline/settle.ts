@@ -1,4 +1,4 @@
-import type { Outcome } from '../discord/sender.ts';
+import type { Outcome } from '../discord/outcome.ts';
 import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts';
 import type { ChannelHead } from '../store/channels.ts';
 import type { Batch } from '../store/outbox.ts';

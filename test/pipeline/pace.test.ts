@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Fault, ManualClock } from '../../sandbox/discord/index.ts';
-import type { Outcome, Sender } from '../../src/discord/sender.ts';
+import type { Outcome } from '../../src/discord/outcome.ts';
+import type { Sender } from '../../src/discord/sender.ts';
 import { backoff, createPace, type Leaving } from '../../src/pipeline/pace.ts';
 import { ALERTS, GENERAL, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from './harness.ts';
 

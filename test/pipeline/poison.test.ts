@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
+import type { Outcome } from '../../src/discord/outcome.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
-import type { Outcome } from '../../src/discord/sender.ts';
 import type { ClaimedAlert } from '../../src/store/alerts.ts';
 import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 

@@ -1,0 +1,124 @@
+import { DiscordAPIError, RateLimitError, type RESTOptions } from 'discord.js';
+import { SECOND } from '../domain/clock.ts';
+import { makeRequest } from './request.ts';
+
+/** What became of a request to send, as far as its answer tells. `retryAfterMs` is what the answer asked for. */
+export type Outcome =
+  | { status: 'sent'; messageId: string | null }
+  /** `local`: the library knew the limit and asked nobody. */
+  | { status: 'rate-limited'; global: boolean; local: boolean; retryAfterMs: number }
+  /** Time-out, broken connection, cut answer, 5xx: it may have been done. */
+  | { status: 'unsure'; reason: string; retryAfterMs?: number }
+  /** Not Discord itself, or Discord without a word on how long: hold everything. */
+  | { status: 'breaker'; reason: string; retryAfterMs?: number }
+  | { status: 'unauthorised' }
+  | { status: 'forbidden'; code: number }
+  | { status: 'gone'; code: number }
+  | { status: 'refused'; reason: string };
+
+/** JSON codes of a 403 that concern one channel or guild. */
+const FORBIDDEN = new Set<unknown>([50001, 50009, 50013, 50083, 50095, 160005, 50024]);
+/** JSON codes of a 400 with which a channel takes no new message now, whatever it says: closed threads above all. */
+const CLOSED = new Set<unknown>([40058, 50008, 50024, 50083, 160005, 160006, 160007]);
+/** JSON codes that concern what a message says: they are no reason to hold anything else back. */
+const UNWANTED = new Set<unknown>([20009, 200000, 240000, 400001]);
+/** JSON codes with which Discord takes nothing at all for a while. */
+const OVERLOADED = new Set<unknown>([40004, 40006, 110001, 130000]);
+
+/** What an answer means that the library would misread. */
+class Misread extends Error {
+  readonly outcome: Outcome;
+  constructor(outcome: Outcome) {
+    super(outcome.status);
+    this.outcome = outcome;
+  }
+}
+
+/**
+ * Reads an answer to its end within the request's time. The library takes every page below 400 for a success, waits for
+ * an answer's end for minutes, and drops a `Retry-After` that comes with anything but a 429 of Discord's own.
+ */
+export const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
+  const answer = await makeRequest(url, init);
+  const { status, statusText, ok } = answer;
+  const headers = new Headers(answer.headers as unknown as Headers);
+  const text = await answer.text();
+  const json = parse(text);
+  const isJson = json !== undefined;
+  const asked = Number(headers.get('retry-after'));
+  const seconds = Math.max(asked, asked > 0 ? ownLimit(json) : 0);
+  if (seconds > asked) headers.set('retry-after', String(seconds));
+  const wait: { retryAfterMs?: number } = seconds > 0 ? { retryAfterMs: seconds * SECOND } : {};
+  const reason = `HTTP ${status}${isJson ? '' : ' without JSON'}`;
+  // The library reads as JSON only what calls itself so, which relays leave out.
+  if (isJson) headers.set('content-type', 'application/json');
+  // An empty one is Discord's. Cloudflare's limits, which hold for everything, come with a page or a few words.
+  const isLimit = status === 429 && wait.retryAfterMs !== undefined && text === '';
+  // Discord may have done it all the same.
+  if (status >= 500 || (ok && !isJson)) throw new Misread({ status: 'unsure', reason, ...wait });
+  if (status === 413) throw new Misread({ status: 'refused', reason });
+  if (status < 400 ? !ok : status !== 401 && !isLimit && !isJson)
+    throw new Misread({ status: 'breaker', reason, ...wait });
+  // The library looks in the headers alone for whether a limit is global.
+  const isGlobal = status === 429 && json !== undefined && 'global' in json && json.global === true;
+  if (isGlobal && wait.retryAfterMs && !headers.has('x-ratelimit-global'))
+    throw new Misread({ status: 'rate-limited', global: true, local: false, retryAfterMs: wait.retryAfterMs });
+  const arrayBuffer = async () => new TextEncoder().encode(text).buffer;
+  const read = { text: async () => text, json: async () => json, arrayBuffer };
+  return { status, statusText, headers, ok, body: null, bodyUsed: true, ...read };
+};
+
+/** Seconds; of limits with a code of their own, as that of changes to published messages, the head tells only one. */
+function ownLimit(json: { code?: unknown; retry_after?: unknown } = {}): number {
+  return json.code ? Number(json.retry_after) || 0 : 0;
+}
+
+function parse(text: string): object | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'object' && json !== null ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a failed request means; of a change to a sent message some refusals mean something else. */
+export function classify(error: unknown, isChange: boolean): Outcome {
+  if (error instanceof Misread) return error.outcome;
+  if (error instanceof RateLimitError) {
+    // A Retry-After that is a date, or otherwise no number of seconds, counts as none.
+    if (!(error.retryAfter > 0)) return { status: 'breaker', reason: '429 without Retry-After' };
+    // They are equal to the millisecond only where the library computed the wait itself.
+    const local = error.retryAfter === error.timeToReset;
+    return { status: 'rate-limited', global: error.global, local, retryAfterMs: error.retryAfter };
+  }
+  if (error instanceof DiscordAPIError) return classifyRefusal(error, isChange);
+  const { name, message } = error as Error;
+  return {
+    status: 'unsure',
+    reason: name === 'AbortError' ? 'no answer in time' : `${name}: ${message}`.slice(0, 200),
+  };
+}
+
+function classifyRefusal({ status, code, message }: DiscordAPIError, isChange: boolean): Outcome {
+  if (status === 401) return { status: 'unauthorised' };
+  const refused = { status: 'refused', reason: `${code}: ${message}`.slice(0, 500) } as const;
+  if (UNWANTED.has(code)) return refused;
+  // The message is of another bot that had this one's place before, and cannot be changed.
+  if (isChange && code === 50005) return { status: 'sent', messageId: null };
+  if (status === 403) {
+    return FORBIDDEN.has(code)
+      ? { status: 'forbidden', code: Number(code) }
+      : { status: 'breaker', reason: `403 (${code ?? 'no code'})` };
+  }
+  // Code 0: there is no such route, or not with this method. No line is to blame for that, so all sending is held back;
+  // for a mere change that would be too much.
+  if (typeof code !== 'number' || OVERLOADED.has(code) || (code === 0 && status !== 400 && !isChange))
+    return { status: 'breaker', reason: `${status} (${code ?? 'no code'})` };
+  // "Unknown message": for a create with a known nonce, delivered and deleted since; for an edit, nothing left to do.
+  if (code === 10008) return { status: 'sent', messageId: null };
+  if (code === 10003 || code === 10004) return { status: 'gone', code };
+  // Sent messages of an archived thread cannot be changed, while new ones open it again.
+  if (CLOSED.has(code) && !isChange) return { status: 'forbidden', code };
+  return refused;
+}
