@@ -1,5 +1,6 @@
 import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { apart } from '../../src/domain/text.ts';
 import { shortAddress } from './reply.ts';
 
 /** The choices whose name or value holds what the person has typed so far. */
@@ -11,5 +12,5 @@ export function fitting({ options }: Pick<AutocompleteUse, 'options'>, choices: 
 /** An address as a choice: under its name here and its ends, or in full where it has no name. */
 export function addressChoice(address: AddressText, name: string | null): Choice {
   const value = checksumAddress(address);
-  return { name: name === null ? value : `${name} · ${shortAddress(address)}`, value };
+  return { name: name === null ? value : `${apart(name)} · ${shortAddress(address)}`, value };
 }

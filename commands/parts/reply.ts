@@ -10,7 +10,7 @@ import {
 import type { Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { addressPage, type ExplorerRoot } from '../../src/domain/explorer.ts';
-import { cutTo, inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { apart, cutTo, inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 
 /** What an answer is about, as the colour of its edge. */
@@ -130,7 +130,7 @@ export function nameOf(t: Translate, text: string | null | undefined, fallback: 
 /** What somebody typed, shown to nobody else, in inline code: also what could be taken for a link, like `name.eth`. */
 export function quoted(typed: string, fallback = '` `'): string {
   const plain = plainText(typed)?.replaceAll('`', 'ˋ');
-  return plain ? `\`${plain}\`` : fallback;
+  return plain ? apart(`\`${plain}\``) : fallback;
 }
 
 /** Third-party prose in inline code: word by word made plain, links taken out, at most `most` characters. */

@@ -1,7 +1,7 @@
 import type { AutocompleteUse, Choice, CommandContext, CommandUse } from '../../src/discord/command.ts';
 import { toAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { inCode } from '../../src/domain/text.ts';
+import { apart, inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { shortAddress } from '../parts/reply.ts';
@@ -45,7 +45,12 @@ export async function offer(interaction: AutocompleteUse, context: CommandContex
   function lineOf({ id, label, address, channelId, direction }: Subscription): string {
     const channel = interaction.guild?.channels.cache.get(channelId)?.name;
     const way = wordingsOf(language)[`subscription add direction=${direction}`]?.name ?? direction;
-    const parts = [label, shortAddress(address), channel && `#${channel}`, direction === 'any' ? null : way];
+    const parts = [
+      label && apart(label),
+      shortAddress(address),
+      channel && apart(`#${channel}`),
+      direction === 'any' ? null : way,
+    ];
     return `${parts.filter(Boolean).join(' · ')} (${id})`;
   }
 }

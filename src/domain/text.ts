@@ -64,8 +64,7 @@ export function cutTo(text: string, most: number): string {
 
 /**
  * Text from the chain or from third parties as inline code, the only form in which it is shown; names that look like
- * links become `hidden`, and `fallback` stands for a missing name. One that is written from right to left stands between
- * U+2068 and U+2069: else it would turn around the amounts, addresses and arrows beside it.
+ * links become `hidden`, and `fallback` stands for a missing name.
  */
 export function inCode(
   text: string | null | undefined,
@@ -75,6 +74,11 @@ export function inCode(
 ): string {
   if (text && looksLikeLink(text)) return `\`${hidden}\``;
   const plain = plainText(text, most)?.replaceAll('`', 'ˋ');
-  if (!plain) return fallback;
-  return RIGHT_TO_LEFT.test(plain) ? `\u2068\`${plain}\`\u2069` : `\`${plain}\``;
+  return plain ? apart(`\`${plain}\``) : fallback;
 }
+
+/**
+ * A name among other words: one that is written from right to left stands between U+2068 and U+2069, else it would turn
+ * around the amounts, addresses and arrows beside it.
+ */
+export const apart = (name: string): string => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name);

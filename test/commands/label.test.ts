@@ -132,3 +132,14 @@ it('offers what is watched and named for a new name, and only what has one for r
   remember(world.file, world.clock.now, [met, { from: foreign, to: foreign, guilds: [seed.orchid.id] }]);
   expect((await world.choices('label set', 'address', {})).slice(2).map(({ value }) => value)).toEqual([own]);
 });
+
+it('a name that is written from right to left does not turn around the address beside it', async () => {
+  await world.subscribe({ label: 'خزانة' });
+  expect(textOf(await set(TOKEN, 'شيكل'))).toContain('\u2068`شيكل`\u2069');
+  const offered = async (command: string, option: string) =>
+    (await world.choices(command, option, { [option]: 'خزانة' })).map(({ name }) => name);
+  expect(await offered('label set', 'address')).toEqual(['\u2068خزانة\u2069 · 0xcc95…6430']);
+  expect(await offered('subscription pause', 'subscription')).toEqual([
+    expect.stringMatching(/^\u2068خزانة\u2069 · 0xcc95…6430 · #alerts/),
+  ]);
+});
