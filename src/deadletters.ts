@@ -2,6 +2,7 @@ import { readDatabaseFile } from './config.ts';
 import { OPERATOR_SCOPE } from './domain/scope.ts';
 import { toolWords, UserError } from './errors.ts';
 import { openBeside } from './store/database.ts';
+import { ledgerEpochs } from './store/epochs.ts';
 import { outboxTable } from './store/outbox.ts';
 import { quarantineTable } from './store/quarantine.ts';
 
@@ -171,7 +172,10 @@ try {
   file = readDatabaseFile(process.env);
   const db = openBeside(file);
   try {
-    const said = answer({ outbox: outboxTable(db), quarantine: quarantineTable(db) }, process.argv.slice(2));
+    const said = answer(
+      { outbox: outboxTable(db, ledgerEpochs(db)), quarantine: quarantineTable(db) },
+      process.argv.slice(2),
+    );
     process.stdout.write(`${said}\n`);
   } finally {
     db.close();

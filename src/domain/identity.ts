@@ -14,6 +14,8 @@ const OUT_OF_ORDER = 3;
 
 /** What is remembered of a transfer. `count` is how many equal ones the transaction holds. */
 export interface SeenTransfer {
+  /** Its number in the ledger; null as long as it is not stored. */
+  id: number | null;
   key: string;
   scope: number;
   seenAt: number;

@@ -117,6 +117,7 @@ function routeEvent(
     return;
   }
   known.transfers.set(keys.transfer, {
+    id: null,
     key: keys.transfer,
     scope: row.scope,
     seenAt: row.receivedAt,

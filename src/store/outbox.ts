@@ -7,6 +7,7 @@ import { unsynced } from './database.ts';
 import { deadLetters } from './deadletters.ts';
 import { type DueLines, dueAlerts } from './due.ts';
 import { editTables, type Joinable } from './edits.ts';
+import type { Epochs } from './epochs.ts';
 
 /** One message, as it was frozen. An `edit` renders the message with the same reference anew if its payload is empty. */
 export interface Batch {
@@ -85,11 +86,11 @@ const SINCE = 'max(created_at, due_at)';
 const LONGEST_HOLD_MS = 3 * DAY;
 
 /** Alerts, the messages made of them, and what is known about their channels. */
-export function outboxTable(db: Database) {
+export function outboxTable(db: Database, epochs: Epochs) {
   const { ofBatch, idsOfBatch, byId } = alertReader(db);
   const holds = renderedCheck(db);
-  const due = dueAlerts(db);
-  const edits = editTables(db);
+  const due = dueAlerts(db, epochs);
+  const edits = editTables(db, epochs);
 
   const endHolds = db.prepare<[number]>(
     "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ?",

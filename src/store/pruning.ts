@@ -1,12 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import { forgetting } from './database.ts';
+import type { Epochs } from './epochs.ts';
 import { guardTables } from './guard.ts';
 
 /** How far forgetting has come: what stays, however old, is not looked at twice. */
 export type Position =
   | { at: 'transfers'; scope: number; seenAt: number; id: number }
   | { at: 'batches'; frozenAt: number; id: number }
-  | { at: 'knowledge' };
+  | { at: 'knowledge' }
+  | { at: 'epochs' };
 
 const FIRST = { at: 'transfers', scope: 0, seenAt: 0, id: 0 } as const;
 
@@ -16,8 +18,8 @@ const STEP_MS = 4;
 const MOST = 200;
 const FEW = 20;
 
-/** Forgets what is old, in steps between which others can write; `elapsed` gives milliseconds since any time. */
-export function pruningTable(db: Database, elapsed: () => number) {
+/** Forgets what is old and takes down what full epochs hold, in steps between which others can write; `elapsed` gives milliseconds since any time. */
+export function pruningTable(db: Database, epochs: Epochs, elapsed: () => number) {
   const guard = guardTables(db);
   const transfers = db.prepare<{ scope: number; seenAt: number; id: number; before: number }, Aged>(
     `SELECT id, seen_at AS time FROM transfers
@@ -67,7 +69,9 @@ export function pruningTable(db: Database, elapsed: () => number) {
         return last ? { ...from, frozenAt: last.time, id: last.id } : { at: 'knowledge' };
       }
       case 'knowledge':
-        return guard.prune(before, FEW) > 0 ? from : null;
+        return guard.prune(before, FEW) > 0 ? from : { at: 'epochs' };
+      case 'epochs':
+        return epochs.summarise() ? from : null;
     }
   });
 

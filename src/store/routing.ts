@@ -9,6 +9,7 @@ import type { Asset, Perspective, Watcher } from '../domain/subscription.ts';
 import type { TransferEvent } from '../domain/transfer.ts';
 import { unsynced } from './database.ts';
 import { editTables } from './edits.ts';
+import type { Epochs } from './epochs.ts';
 import { guardTables, type Knowledge, type Learned, type Observed } from './guard.ts';
 import { rhythmsTable } from './rhythms.ts';
 import { watcherLookUp } from './subscriptions.ts';
@@ -114,10 +115,10 @@ interface DeliveryRow extends Omit<StoredDelivery, 'owed' | 'minute'> {
 }
 
 /** The ledger of what was seen, and the step from the inbox to the outbox. */
-export function routingTable(db: Database) {
+export function routingTable(db: Database, epochs: Epochs) {
   const guard = guardTables(db);
-  const read = db.transaction(reader(db, guard));
-  const commit = db.transaction(writer(db, guard));
+  const read = db.transaction(reader(db, epochs, guard));
+  const commit = db.transaction(writer(db, epochs, guard));
   return {
     /** Everything that deciding about these deliveries needs; `now` matters for mutes and for what is recent. */
     read: (questions: Question[], now: number): Answer => read(questions, now),
@@ -131,11 +132,11 @@ export function routingTable(db: Database) {
 
 type Guard = ReturnType<typeof guardTables>;
 
-function reader(db: Database, guard: Guard) {
+function reader(db: Database, epochs: Epochs, guard: Guard) {
   const watchersOf = watcherLookUp(db);
-  const transfer = db.prepare<{ key: string; txHash: string }, TransferRow>(
+  const transfer = db.prepare<{ epoch: number; key: string; txHash: string }, TransferRow>(
     `SELECT id, @key AS key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers
-     WHERE substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND key = unhex(@key)`,
+     WHERE id >> 19 = @epoch AND substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND key = unhex(@key)`,
   );
   const delivery = db.prepare<{ transferId: number; transferKey: string; key: string }, DeliveryRow>(
     `SELECT @key AS key, @transferKey AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt,
@@ -173,9 +174,17 @@ function reader(db: Database, guard: Guard) {
     return { found, answered: questions.length };
   }
 
+  function find(key: string, txHash: string): TransferRow | undefined {
+    for (const epoch of epochs.of(txHash)) {
+      const row = transfer.get({ epoch, key, txHash });
+      if (row) return row;
+    }
+    return undefined;
+  }
+
   return (questions: Question[], now: number): Answer => {
     const asked = new Map(questions.map((question) => [question.transferKey, question]));
-    const rows = [...asked].flatMap(([key, question]) => transfer.get({ key, txHash: question.transfer.txHash }) ?? []);
+    const rows = [...asked].flatMap(([key, question]) => find(key, question.transfer.txHash) ?? []);
     const ids = new Map(rows.map(({ key, id }) => [key, id]));
     const sent = new Map(questions.map(({ deliveryKey, transferKey }) => [deliveryKey, transferKey]));
     const deliveries = [...sent].flatMap(([key, transferKey]) => {
@@ -188,7 +197,7 @@ function reader(db: Database, guard: Guard) {
     const waiting = watchers.filter(({ digest, quiet }) => digest !== null || quiet !== null);
     return {
       answered,
-      transfers: rows.map(({ id, data, reorganised, ...row }) => ({
+      transfers: rows.map(({ data, reorganised, ...row }) => ({
         ...row,
         reorganised: reorganised === 1,
         transfer: JSON.parse(data) as SeenTransfer['transfer'],
@@ -209,18 +218,16 @@ function reader(db: Database, guard: Guard) {
 }
 
 // Values are bound by their place where there are many: by name it takes twice as long.
-function writer(db: Database, { keep }: Guard) {
-  const { requestChange } = editTables(db);
+function writer(db: Database, epochs: Epochs, { keep }: Guard) {
+  const { requestChange } = editTables(db, epochs);
   const rhythms = rhythmsTable(db);
-  const putTransfer = db
-    .prepare<[string, number, string, number, number, number, number, string], number>(
-      `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganised, data)
-       VALUES (unhex(?), ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (substr(tx_hash, 3, 8), key) DO UPDATE SET count = excluded.count, bodies = excluded.bodies,
-         reorganised = excluded.reorganised, data = excluded.data
-       RETURNING id`,
-    )
-    .pluck();
+  const addTransfer = db.prepare<[string, number, string, number, number, number, number, string]>(
+    `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganised, data)
+     VALUES (unhex(?), ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const setTransfer = db.prepare<[number, number, number, string, number, string]>(
+    'UPDATE transfers SET count = ?, bodies = ?, reorganised = ?, data = ? WHERE id = ? AND key = unhex(?)',
+  );
   const putDelivery = db.prepare(
     `INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at,
        project_id, address_type, direction, last_at, minute)
@@ -245,12 +252,20 @@ function writer(db: Database, { keep }: Guard) {
   );
   const drop = db.prepare<[string]>('DELETE FROM inbox WHERE id IN (SELECT value FROM json_each(?))');
 
+  /** The router reads, decides and commits one after the other: what was not there when it read is not there now. */
+  function putTransfer({ id, key, scope, txHash, seenAt, count, bodies, reorganised, data }: StoredTransfer): number {
+    const moved = reorganised ? 1 : 0;
+    // What was there may have been forgotten since.
+    if (id !== null && setTransfer.run(count, bodies, moved, data, id, key).changes > 0) return id;
+    const added = Number(addTransfer.run(key, scope, txHash, seenAt, count, bodies, moved, data).lastInsertRowid);
+    epochs.added(added);
+    return added;
+  }
+
   return (routed: Routed): string[] => {
     const { now, done, quarantined } = routed;
     const ids = new Map<string, number>();
-    for (const { key, scope, txHash, seenAt, count, bodies, reorganised, data } of routed.transfers) {
-      ids.set(key, putTransfer.get(key, scope, txHash, seenAt, count, bodies, reorganised ? 1 : 0, data)!);
-    }
+    for (const transfer of routed.transfers) ids.set(transfer.key, putTransfer(transfer));
     for (const { transferKey, key, count, owed, answeredAt, received, seenAt, minute, ...said } of routed.deliveries) {
       const seen = [ids.get(transferKey)!, key, count, owed ? 1 : 0, answeredAt, received, seenAt];
       putDelivery.run(

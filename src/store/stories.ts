@@ -7,6 +7,7 @@ import type { Transfer } from '../domain/transfer.ts';
 import type { ClaimedAlert } from './alerts.ts';
 import type { ChannelState } from './channels.ts';
 import { gathering } from './due.ts';
+import { EVERY_EPOCH } from './epochs.ts';
 import type { Batch } from './outbox.ts';
 
 /** Everything that is recorded of one transfer, as far as it is one guild's business. */
@@ -108,7 +109,8 @@ export function storyReader(db: Database) {
     TransferRow & { total: number }
   >(
     `WITH those AS MATERIALIZED (SELECT id FROM transfers t
-       WHERE substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND tx_hash = @txHash AND (scope IS @ownScope
+       WHERE id >> 19 IN ${EVERY_EPOCH} AND substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND tx_hash = @txHash
+         AND (scope IS @ownScope
          OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND +guild_id = @guildId)
          OR EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = @guildId)))
      SELECT id, scope, count, reorganised, seen_at AS seenAt, data, (SELECT count(*) FROM those) AS total

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { ledgerEpochs } from './epochs.ts';
 import { erasureTable } from './erasure.ts';
 import { inboxTable } from './inbox.ts';
 import { labelsTable } from './labels.ts';
@@ -14,11 +15,12 @@ import { subscriptionsTable } from './subscriptions.ts';
 
 /** The table groups that write, over one open database; each method is one whole transaction. Times come as arguments. */
 export function openTables(db: Database) {
+  const epochs = ledgerEpochs(db);
   return {
     inbox: inboxTable(db),
-    routing: routingTable(db),
-    pruning: pruningTable(db, () => performance.now()),
-    outbox: outboxTable(db),
+    routing: routingTable(db, epochs),
+    pruning: pruningTable(db, epochs, () => performance.now()),
+    outbox: outboxTable(db, epochs),
     subscriptions: subscriptionsTable(db),
     servers: serversTable(db),
     labels: labelsTable(db),

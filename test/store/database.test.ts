@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBeside, openDatabase, openReader, unsynced } from '../../src/store/database.ts';
+import { ledgerEpochs } from '../../src/store/epochs.ts';
 import { inboxTable } from '../../src/store/inbox.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { outboxTable } from '../../src/store/outbox.ts';
@@ -60,7 +61,7 @@ describe('the database file', () => {
     }
     inboxTable(db).append([{ scope: 0, receivedAt: 1, body }]);
     const message = { channelId: '1', kind: 'create', reason: null, payload: '{}', attachment: null } as const;
-    outboxTable(db).freeze({ ...message, reference: 'r', nonce: 'n', alerts: [], mentioning: [] }, 1);
+    outboxTable(db, ledgerEpochs(db)).freeze({ ...message, reference: 'r', nonce: 'n', alerts: [], mentioning: [] }, 1);
     expect(db.prepare('SELECT for_what, level FROM waits').raw().all()).toEqual([
       ['inbox', 2],
       ['batches', 2],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type OpenDatabase, openDatabase } from '../../src/store/database.ts';
+import { ledgerEpochs } from '../../src/store/epochs.ts';
 import { erasureTable } from '../../src/store/erasure.ts';
 import { figuresTable } from '../../src/store/figures.ts';
 import { outboxTable } from '../../src/store/outbox.ts';
@@ -154,7 +155,7 @@ it('is done in steps: others write in between, the next process goes on, and wha
 });
 
 it('erases nothing of a server that took the bot back meanwhile, and all of one that did not', () => {
-  const outbox = outboxTable(open.db);
+  const outbox = outboxTable(open.db, ledgerEpochs(open.db));
   const { erasure } = tables;
   for (const [index, guild] of ['g1', 'g2'].entries()) {
     fill(guild, index + 1);

@@ -33,7 +33,17 @@ afterEach(() => {
 /** Commits a transfer that was seen then, with so many decisions about it. */
 function decide(at: number, decisions = 1, subscription = id): void {
   const key = at.toString(16).padStart(32, '0');
-  const seen = { key, scope: 0, txHash: `0x${key}`, seenAt: at, count: 1, bodies: 1, reorganised: false, data: '{}' };
+  const seen = {
+    id: null,
+    key,
+    scope: 0,
+    txHash: `0x${key}`,
+    seenAt: at,
+    count: 1,
+    bodies: 1,
+    reorganised: false,
+    data: '{}',
+  };
   const decision = { transferKey: key, guildId: 'g', channelId: 'c', subscription, address: ADDRESS, at };
   tables.routing.commit({
     done: [],
