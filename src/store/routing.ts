@@ -4,13 +4,13 @@ import type { SeenDelivery, SeenTransfer } from '../domain/identity.ts';
 import type { Mark } from '../domain/mark.ts';
 import type { HiddenReason } from '../domain/match.ts';
 import type { Due, Hold } from '../domain/rhythm.ts';
-import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Asset, Perspective, Watcher } from '../domain/subscription.ts';
 import type { TransferEvent } from '../domain/transfer.ts';
 import { unsynced } from './database.ts';
 import { editTables } from './edits.ts';
 import type { Epochs } from './epochs.ts';
 import { guardTables, type Knowledge, type Learned, type Observed } from './guard.ts';
+import { scopeLookUp } from './projects.ts';
 import { rhythmsTable } from './rhythms.ts';
 import { watcherLookUp } from './subscriptions.ts';
 
@@ -100,7 +100,7 @@ export interface Answer {
 
 /**
  * Subscriptions that the new transfers of one commit reach at the most. Each costs look-ups, a decision and mostly an
- * alert, while deliveries wait to be stored; and every server may watch the same address.
+ * alert, while deliveries wait to be stored; and every guild may watch the same address.
  */
 const MOST_REACHED = 5_000;
 
@@ -143,7 +143,7 @@ function reader(db: Database, epochs: Epochs, guard: Guard) {
        project_id AS projectId, address_type AS addressType, direction, last_at AS lastAt, minute
      FROM deliveries WHERE transfer_id = @transferId AND key = unhex(@key)`,
   );
-  const projectOf = db.prepare<[string], { id: number }>('SELECT id FROM projects WHERE guild_id = ?');
+  const lookUpScope = scopeLookUp(db);
   const mutesOf = db.prepare<[string, number], Answer['mutes'][number]>(
     'SELECT guild_id AS guildId, token FROM token_mutes WHERE guild_id = ? AND until > ?',
   );
@@ -154,7 +154,7 @@ function reader(db: Database, epochs: Epochs, guard: Guard) {
   /** Transfers not seen before that somebody watches, until they reach too many; `answered`: of so many questions. */
   function sightings(questions: Question[], isKnown: (key: string) => boolean) {
     const byAddress = memo(watchersOf());
-    const scopeOf = memo((guildId: string) => projectOf.get(guildId)?.id ?? OPERATOR_SCOPE);
+    const scopeOf = memo(lookUpScope);
     const lateBy = guard.lateness();
     const found: (Sighting & Question)[] = [];
     const met = new Set<string>();
