@@ -155,7 +155,31 @@ describe('a sender that asks before it sends the body', () => {
   });
 });
 
+describe('a wrong source', () => {
+  it.each([
+    ['report', 'stored and pointed out', ['source 127.0.0.1']],
+    ['off', 'stored without a word', []],
+  ])('with RECEIVER_SOURCE_CHECK=%s is %s', async (check, _words, told) => {
+    const receiver = await startReceiver({ environment: { ...ONE_SOURCE, RECEIVER_SOURCE_CHECK: check } });
+    expect(await receiver.post(`/hooks/${TOKEN}`, 'x')).toEqual({ status: 200, text: '{"ok":true}' });
+    expect([await receiver.stored(), receiver.refused]).toEqual([[[0, 'x']], told]);
+  });
+});
+
 describe('the source behind a proxy', () => {
+  it('is the last one of several headers', async () => {
+    const receiver = await startReceiver({ environment: { ...ONE_SOURCE, TRUSTED_PROXIES: '127.0.0.1' } });
+    const lines = (...sources: string[]) => sources.map((source) => `X-Forwarded-For: ${source}\r\n`).join('');
+    for (const [sources, status] of [
+      [['198.51.100.1', '203.0.113.7'], '200'],
+      [['203.0.113.7', '198.51.100.1'], '403'],
+    ] as const) {
+      const socket = await receiver.open();
+      socket.write(`${head(1, undefined, lines(...sources))}x`);
+      expect(await firstLine(socket)).toContain(status);
+    }
+  });
+
   it.each([
     ['203.0.113.7', 200],
     ['198.51.100.1, 203.0.113.7', 200],
