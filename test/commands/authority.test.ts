@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../commands/index.ts';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
@@ -41,16 +41,21 @@ beforeAll(async () => {
     },
   });
   await world.use('setup server', { manager: harbor.watchers });
-  world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
   id = String((await world.subscribe({ label: 'Treasury' })).id);
   const named = { address: lower(TOKEN), name: 'Coin', createdBy: seed.ada, at: 0 };
   await world.store.labels.set(harbor.id, named, 10);
   remember(world.file, world.clock.now, [{ kind: 'erc20', token: named.address, tokenSymbol: 'T' }]);
 });
+beforeEach(() => {
+  world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+});
 afterAll(async () => {
   await world.close();
   await upstream.close();
 });
+
+/** Noa is no manager any more, until the test ends. */
+const demote = () => world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
 
 const WATCH = 'Watch addresses in this message';
 const FILE = { filename: 'more.csv', text: `address,channel\n${TOKEN},#alerts` };
@@ -160,12 +165,12 @@ describe.each(people)('$name', ({ who, may }) => {
 });
 
 describe('buttons ask anew: who is no manager any more changes nothing', () => {
-  const act = (roleIds: string[]) =>
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds });
   const noa = { as: seed.noa };
   const keys = { projectId: 'own', apiKey: 'own-key', apiSecret: 'own-secret' };
-  beforeAll(() => world.parts.projects.save(harbor.id, seed.ada, keys));
+  beforeEach(() => world.parts.projects.save(harbor.id, seed.ada, keys));
+  afterEach(() => world.parts.projects.remove(harbor.id));
   const panel = async () => world.press(await world.use('webhook list', {}, noa), 'setup:receiver', noa);
+  const rotated = async () => world.press(await panel(), 'setup:rotate', noa);
   const state = async () => [await world.store.projects.ofGuild(harbor.id), await world.store.projects.tokens()];
   const buttons: [string, () => Promise<Shown>][] = [
     ['subscription:drop', () => world.use('subscription remove', { subscription: id }, noa)],
@@ -184,8 +189,8 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     ['setup:remove', panel],
     ['setup:removed', async () => world.press(await panel(), 'setup:remove', noa)],
     ['setup:kept', async () => world.press(await panel(), 'setup:remove', noa)],
-    ['setup:revoke', async () => world.press(await panel(), 'setup:rotate', noa)],
-    ['setup:revoked', async () => world.press(await panel(), 'setup:revoke', noa)],
+    ['setup:revoke', rotated],
+    ['setup:revoked', async () => world.press(await rotated(), 'setup:revoke', noa)],
     ['label:drop', () => world.post(`label:drop:${A}`)],
     ['label:keep', () => world.post(`label:keep:${A}`)],
     ['label:list', () => world.post('label:list:0')],
@@ -201,9 +206,8 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     const before = textOf(shown);
     const posts = upstream.requests.length;
     const project = await state();
-    act([]);
+    demote();
     const pressed = await world.press(shown, start, noa);
-    act([harbor.watchers]);
     expect(await state()).toEqual(project);
     expect(textOf(pressed)).toMatch(REFUSED);
     // The message with the button stays as it was.
@@ -216,9 +220,8 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
     const message = { channelId: harbor.alerts, userId: seed.noa, content: TOKEN };
     const { id: sent } = world.discord.act({ do: 'message.send', ...message });
     const shown = await world.useOn(sent!, WATCH, noa);
-    act([]);
+    demote();
     const chosen = await world.choose(shown, [TOKEN], noa);
-    act([harbor.watchers]);
     expect(textOf(chosen)).toMatch(REFUSED);
     expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
   });
@@ -242,8 +245,6 @@ describe('buttons ask anew: who is no manager any more changes nothing', () => {
 
 describe('menus and forms ask anew, too', () => {
   const noa = { userId: seed.noa, channelId: harbor.alerts };
-  const roles = (...roleIds: string[]) =>
-    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds });
   const state = async () => [
     await world.store.projects.ofGuild(harbor.id),
     await world.store.projects.webhookNames(harbor.id),
@@ -263,21 +264,19 @@ describe('menus and forms ask anew, too', () => {
   const menus = ['Watch addresses in this message:add', 'webhook:name', 'why:pick'];
   it.each(menus)('the menu %s', async (customId) => {
     const posted = await world.post(customId, harbor.alerts, WEBHOOK);
-    roles();
+    demote();
     const menu = { kind: 'select' as const, customId, values: [WEBHOOK], messageId: posted.reply!.id };
     const chosen = await world.discord.use({ ...menu, ...noa });
     const refused = await chosen.until((state) => REFUSED.test(textOf(state)) || state.modal !== null);
-    roles(harbor.watchers);
     expect(refused.modal).toBeNull();
   });
 
   it.each(forms)('the form %s', async (name, values, open) => {
     const { id: interactionId } = await open();
     const before = await state();
-    roles();
+    demote();
     const sent = await world.discord.use({ kind: 'modal', interactionId, values, ...noa });
     const refused = await sent.final();
-    roles(harbor.watchers);
     expect(refused.name.startsWith(name)).toBe(true);
     expect(textOf(refused)).toMatch(REFUSED);
     expect(isPrivate(refused)).toBe(true);
@@ -297,7 +296,6 @@ describe('menus and forms ask anew, too', () => {
 
 describe('the operator’s project', () => {
   const orchids = { in: orchid.lobby };
-  beforeAll(() => world.parts.projects.remove(harbor.id));
 
   it('is managed in the operator’s servers only, whoever asks elsewhere', async () => {
     expect(textOf(await world.use('webhook list'))).toContain('1 webhook');

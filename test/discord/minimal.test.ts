@@ -181,7 +181,7 @@ describe('a relay that sends little', () => {
   });
 
   it('tells members of a server that has not the bot only what comes where they ask', async () => {
-    const guildId = '2100000000000000007';
+    const guildId = '2100000000000000017';
     for (const [channelId, address] of [
       [CHANNEL, A],
       [OTHER, B],
