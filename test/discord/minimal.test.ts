@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { commands } from '../../commands/index.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
@@ -10,6 +10,7 @@ import { until } from '../until.ts';
 const GUILD = '2100000000000000001';
 const CHANNEL = '2100000000000000002';
 const OTHER = '2100000000000000003';
+const ELSEWHERE = '2100000000000000007';
 const ROLE = '2100000000000000004';
 
 /** A relay that sends as little as discord.js can log in with: no roles, no members, ids in place of objects. */
@@ -110,6 +111,9 @@ beforeAll(async () => {
   relay = await startRelay();
   world = await startWorld();
   gateway = await connect(relay.apiUrl);
+});
+beforeEach(async () => {
+  for (const guildId of [GUILD, ELSEWHERE]) await world.parts.eraseGuild(guildId);
   for (const address of [B, TOKEN])
     await world.subscribe({ guildId: GUILD, channelId: CHANNEL, address: lower(address) });
 });
@@ -149,7 +153,6 @@ describe('a relay that sends little', () => {
     expect(await relay.use('subscription list', [there], manager)).toContain('1 subscription');
     const added = (await world.store.subscriptions.list(GUILD)).filter((one) => one.address === lower(A));
     expect(added.map(({ channelId }) => channelId)).toEqual([CHANNEL, OTHER]);
-    for (const { id } of added) await world.store.subscriptions.remove(GUILD, id);
   });
 
   it('is taken at its word where it says more of a channel than its id', async () => {
@@ -171,7 +174,7 @@ describe('a relay that sends little', () => {
     const connected = await connect(late.apiUrl, true, { onGuildUsed: (guildId) => void used.push(guildId) });
     expect(await late.use('subscription list', [], manager)).toContain('2 sub');
     expect(used).toEqual([]);
-    const elsewhere = { guild_id: '2100000000000000007' };
+    const elsewhere = { guild_id: ELSEWHERE };
     expect(await late.use('subscription list', [], manager, elsewhere)).toContain('No sub');
     const person = { ...elsewhere, authorizing_integration_owners: { 1: '2100000000000000008' } };
     expect(await late.use('subscription list', [], manager, person)).toContain('only work inside');
@@ -181,7 +184,7 @@ describe('a relay that sends little', () => {
   });
 
   it('tells members of a server that has not the bot only what comes where they ask', async () => {
-    const guildId = '2100000000000000017';
+    const guildId = ELSEWHERE;
     for (const [channelId, address] of [
       [CHANNEL, A],
       [OTHER, B],
@@ -194,7 +197,7 @@ describe('a relay that sends little', () => {
   });
 
   it('tells those who manage it where it is no member, with the link that lets it in', async () => {
-    const elsewhere = { guild_id: '2100000000000000007', channel_id: '2100000000000000006' };
+    const elsewhere = { guild_id: ELSEWHERE, channel_id: '2100000000000000006' };
     const link =
       /not a member of this server.*client_id=\d+&scope=bot\+applications.commands&permissions=277025508352&guild_id=2100000000000000007/;
     expect(await relay.use('subscription add', [address], manager, elsewhere)).toMatch(link);
