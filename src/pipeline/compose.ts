@@ -118,8 +118,8 @@ function digestReason({ limit }: Take, { waiting, oldest, reason }: DueLines, no
 }
 
 /**
- * The message that tells of the first alert's transaction, with that alert and its neighbours of the same transaction
- * added; null where they need a message of their own: they do not fit, or they mention somebody.
+ * The message that tells of a transaction, with the alerts of the same transaction added; null where they need a message
+ * of their own: they do not fit, or they mention somebody.
  */
 export function composeJoined(
   to: Joinable,
@@ -127,7 +127,7 @@ export function composeJoined(
   render: Renderers['render'],
   now: number,
 ): { body: object; alerts: ClaimedAlert[] } | null {
-  const isSame = ({ transfer }: ClaimedAlert) => transfer.txHash === alerts[0]!.transfer.txHash;
+  const isSame = ({ transfer }: ClaimedAlert) => transfer.txHash === to.txHash;
   const joining = alerts.filter(isSame);
   if (mentionsOf(joining, now).roles.length > 0) return null;
   const after = to.alerts.findLastIndex(isSame) + 1;

@@ -16,6 +16,7 @@ export interface Message {
 /** A sent message that others of its transaction may join. */
 export interface Joinable {
   id: number;
+  txHash: string;
   reference: string;
   messageId: string;
   alerts: ClaimedAlert[];
@@ -45,7 +46,10 @@ export function editTables(db: Database, epochs: Epochs) {
     "SELECT 1 FROM batches WHERE reference = ? AND kind = 'create' AND state IN ('frozen', 'sent')",
   );
   // The latest message of a transaction in a channel: sent lately, with embeds, and never refused a change.
-  const joinable = db.prepare<[string, string, string, string, number], Omit<Joinable, 'alerts'>>(
+  const joinable = db.prepare<
+    [string, string, string, string, number],
+    Pick<Joinable, 'id' | 'reference' | 'messageId'>
+  >(
     `SELECT b.id, b.reference, b.message_id AS messageId
      FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
      WHERE t.id >> 19 IN (SELECT value FROM json_each(?)) AND substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
@@ -116,7 +120,7 @@ export function editTables(db: Database, epochs: Epochs) {
     /** The message of a transaction that another alert of it may join. */
     joinable(channelId: string, txHash: string, now: number): Joinable | null {
       const found = joinable.get(JSON.stringify(epochs.of(txHash)), txHash, txHash, channelId, now - JOIN_MS);
-      return found ? { ...found, alerts: ofBatch(found.id) } : null;
+      return found ? { ...found, txHash, alerts: ofBatch(found.id) } : null;
     },
     methods: {
       /** Asks for messages to be rendered anew, once they are sent; gives their channels, for the deliverer to be nudged. */

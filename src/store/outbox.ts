@@ -64,7 +64,7 @@ interface Take {
 export type Next =
   /** A frozen message of `lines` alerts; `original`: the message that an edit changes, if there is one. */
   | { status: 'batch'; batch: Batch; lines: number; original: Original | null }
-  /** `join`: a sent message that the first alert's transaction was told in. */
+  /** `join`: a sent message in which a transaction of the alerts was told. */
   | ({ status: 'lines'; join: Joinable | null } & DueLines)
   /** Nothing until then, or at all, but for `change`: a sent message waits until it may be changed. */
   | { status: 'nothing'; until: number | null; change: boolean };
@@ -191,14 +191,22 @@ export function outboxTable(db: Database, epochs: Epochs) {
     return ids.length < lines ? null : { ...message, alerts: [], ids };
   }
 
+  /** The message that the first of these alerts join which can: on its own it would tell half of a swap. */
+  function firstJoinable(channelId: string, alerts: ClaimedAlert[], now: number): Joinable | null {
+    for (const txHash of new Set(alerts.map(({ transfer }) => transfer.txHash))) {
+      const joinable = edits.joinable(channelId, txHash, now);
+      if (joinable) return joinable;
+    }
+    return null;
+  }
+
   function nextOf(channelId: string, take: Take, now: number): Next {
     const row = frozen.get(channelId, take.mayChange ? 0 : 1);
     if (row) return takeUp(row, now);
     const lines = due.next(channelId, take, now);
     if ('alerts' in lines) {
       const single = lines.reason === null && !take.alone;
-      const join = single ? edits.joinable(channelId, lines.alerts[0]!.transfer.txHash, now) : null;
-      return { status: 'lines', join, ...lines };
+      return { status: 'lines', join: single ? firstJoinable(channelId, lines.alerts, now) : null, ...lines };
     }
     // New lines come first.
     const change = changed.get(channelId);

@@ -101,6 +101,18 @@ describe('alerts of one transaction', () => {
     expect(await pipeline.settled()).toBe(true);
   });
 
+  it('that come later join its message although one of another transaction waits before them', async () => {
+    const tx = hash();
+    await send(tx, 1);
+    pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
+    await send(hash(), 2);
+    await receive(hash(), 3);
+    await receive(tx, 4);
+    await pipeline.routed();
+    await pipeline.turnUntil(pipeline.settled);
+    expect(told()).toEqual([[[1, 4]], [[2]], [[3]]]);
+  });
+
   it('that come ten minutes later have a message of their own', async () => {
     const tx = hash();
     await send(tx, 1);
