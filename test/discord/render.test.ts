@@ -365,7 +365,7 @@ describe('marks', () => {
       alertOf({ kind: 'unknown', tokenType: 'ERC-9999' }),
       '-# Token type `ERC-9999` is new to this bot; check the transaction.',
     ],
-    ['a contract’s transfer', alertOf({ internal: true }), '-# Moved by a contract inside the transaction.'],
+    ['a contract’s transfer', alertOf({ internal: true }), '-# A contract took part in this transfer.'],
   ])('%s', (_name, alert, words) => {
     expect(embedsOf(alert)[0]!.description!.split('\n')).toContain(words);
   });
