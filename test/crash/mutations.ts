@@ -66,8 +66,20 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'no ledger of transfers',
     file: 'src/store/routing.ts',
-    changes: [['transfer.get({ key, txHash: question.transfer.txHash }) ?? []', '[]']],
+    changes: [['find(key, question.transfer.txHash) ?? []', '[]']],
     tests: ['test/pipeline/identity.test.ts'],
+  },
+  {
+    name: 'asks no epoch that is full',
+    file: 'src/store/epochs.ts',
+    changes: [[', ...filters.of(txHash.slice(2, 10))', '']],
+    tests: ['test/pipeline/epochs.test.ts'],
+  },
+  {
+    name: 'keeps the filter of an epoch to which something came',
+    file: 'src/store/epochs.ts',
+    changes: [['      open.add(epoch);\n      filters.remove(epoch);\n', '']],
+    tests: ['test/pipeline/epochs.test.ts'],
   },
   {
     name: 'takes a retry for another transfer',
