@@ -4,9 +4,8 @@ import {
   type Guild,
   type GuildBasedChannel,
   GuildMember,
-  OAuth2Scopes,
   PermissionFlagsBits,
-  type PermissionsBitField,
+  PermissionsBitField,
 } from 'discord.js';
 import type { ButtonUse, CommandUse, MenuUse, MessageUse } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
@@ -83,9 +82,15 @@ const USED = [
 ] as const;
 
 /** For a guild that has the bot's commands and not the bot: says so, with the link that lets it in. */
-export function outsideLine({ client, guildId }: CommandUse | ButtonUse, t: Translate): string {
-  const scopes = [OAuth2Scopes.Bot, OAuth2Scopes.ApplicationsCommands];
-  return t('channel.notMember', { url: client.generateInvite({ scopes, permissions: USED, guild: guildId }) });
+export function outsideLine({ applicationId, guildId }: CommandUse | ButtonUse | MenuUse, t: Translate): string {
+  // Not the library's own address: that begins with DISCORD_API_URL, which people may be unable to reach.
+  const query = new URLSearchParams({
+    client_id: applicationId,
+    scope: 'bot applications.commands',
+    permissions: String(PermissionsBitField.resolve(USED)),
+    guild_id: guildId,
+  });
+  return t('channel.notMember', { url: `https://discord.com/oauth2/authorize?${query.toString()}` });
 }
 
 /** What alerts need now and then: to attach a long digest's list, and to find a message whose answer got lost. */

@@ -199,7 +199,7 @@ describe('a relay that sends little', () => {
   it('tells those who manage it where it is no member, with the link that lets it in', async () => {
     const elsewhere = { guild_id: ELSEWHERE, channel_id: '2100000000000000006' };
     const link =
-      /not a member of this server.*client_id=\d+&scope=bot\+applications.commands&permissions=277025508352&guild_id=2100000000000000007/;
+      /not a member of this server.*\(https:\/\/discord\.com\/oauth2\/authorize\?client_id=\d+&scope=bot\+applications.commands&permissions=277025508352&guild_id=2100000000000000007/;
     expect(await relay.use('subscription add', [address], manager, elsewhere)).toMatch(link);
     expect(await relay.use('setup check', [], manager, elsewhere)).toMatch(link);
     expect(await relay.use('setup check', [], manager)).not.toMatch(/not a member/);
