@@ -22,7 +22,7 @@ import { lookAlikeLines, lookAlikes } from './parts/look-alike.ts';
 import { receiverUrlOf } from './parts/project.ts';
 import { fullAddress, note, press, row } from './parts/reply.ts';
 import { subscriptionsOf } from './parts/subscriptions.ts';
-import { checkTarget } from './parts/target.ts';
+import { checkTarget, outsideLine } from './parts/target.ts';
 import { nextStep } from './subscription/add.ts';
 
 const NAME = 'Watch addresses in this message';
@@ -114,8 +114,10 @@ async function choose(...[interaction, , values, context]: Parameters<Menu['choo
   ];
   if (added.length === 0) return note('info', t('watch.nothingNew'), lines);
   const told = t('watch.told', { channel: `<#${channelId}>` });
+  const outside = interaction.guild ? null : `⚠️ ${outsideLine(interaction, t)}`;
+  const tone = alike.size > 0 || outside !== null ? 'warn' : 'good';
   const next = nextStep(await receiverUrlOf(context, guildId), t);
-  return note(alike.size > 0 ? 'warn' : 'good', t('watch.done', { count: added.length }), [...lines, told], {
+  return note(tone, t('watch.done', { count: added.length }), [...lines, told, outside], {
     fields: [{ name: t('subscription.add.next'), value: next }],
     components: [row(press(t('subscription.add.list'), 'subscription:list:all:0'))],
   });

@@ -202,6 +202,9 @@ describe('a relay that sends little', () => {
       /not a member of this server.*\(https:\/\/discord\.com\/oauth2\/authorize\?client_id=\d+&scope=bot\+applications.commands&permissions=277025508352&guild_id=2100000000000000007/;
     expect(await relay.use('subscription add', [address], manager, elsewhere)).toMatch(link);
     expect(await relay.use('setup check', [], manager, elsewhere)).toMatch(link);
+    const data = { custom_id: 'Watch addresses in this message:add', component_type: 3, values: [B] };
+    const message = { id: '2100000000000000010', channel_id: elsewhere.channel_id };
+    expect(await relay.use('', [], manager, { ...elsewhere, type: 3, data, message })).toMatch(link);
     expect(await relay.use('setup check', [], manager)).not.toMatch(/not a member/);
   });
 
