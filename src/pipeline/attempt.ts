@@ -46,14 +46,14 @@ export function createAttempts(options: AttemptOptions) {
   ): Promise<Sent | null> {
     const now = clock.now();
     const first = { attempts: 1, frozenAt: now, certain: true, isChange: false };
-    const { join } = lines;
-    const joined = join ? composeJoined(join, lines.alerts, options.render, now) : null;
-    if (join && joined) {
+    for (const to of lines.joins) {
+      const joined = composeJoined(to, lines.alerts, options.render, now);
+      if (!joined) continue;
       const { body, alerts } = joined;
-      const id = await store.outbox.join(channel.id, join, alerts, JSON.stringify(body), now);
+      const id = await store.outbox.join(channel.id, to, alerts, JSON.stringify(body), now);
       if (id === null) return null;
       turn.send();
-      const outcome = await sender.edit(channel.id, join.messageId, body);
+      const outcome = await sender.edit(channel.id, to.messageId, body);
       return { batch: { id, kind: 'edit', ...first, lines: alerts.length }, outcome };
     }
     const { body, ...message } = await compose(channel, lines, { renderers: options, store, now });

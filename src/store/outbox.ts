@@ -64,8 +64,8 @@ interface Take {
 export type Next =
   /** A frozen message of `lines` alerts; `original`: the message that an edit changes, if there is one. */
   | { status: 'batch'; batch: Batch; lines: number; original: Original | null }
-  /** `join`: a sent message in which a transaction of the alerts was told. */
-  | ({ status: 'lines'; join: Joinable | null } & DueLines)
+  /** `joins`: sent messages in which transactions of the alerts were told. */
+  | ({ status: 'lines'; joins: Joinable[] } & DueLines)
   /** Nothing until then, or at all, but for `change`: a sent message waits until it may be changed. */
   | { status: 'nothing'; until: number | null; change: boolean };
 
@@ -191,13 +191,10 @@ export function outboxTable(db: Database, epochs: Epochs) {
     return ids.length < lines ? null : { ...message, alerts: [], ids };
   }
 
-  /** The message that the first of these alerts join which can: on its own it would tell half of a swap. */
-  function firstJoinable(channelId: string, alerts: ClaimedAlert[], now: number): Joinable | null {
-    for (const txHash of new Set(alerts.map(({ transfer }) => transfer.txHash))) {
-      const joinable = edits.joinable(channelId, txHash, now);
-      if (joinable) return joinable;
-    }
-    return null;
+  /** The messages that some of these alerts may join: in one of its own each would tell half of a swap. */
+  function joinable(channelId: string, alerts: ClaimedAlert[], now: number): Joinable[] {
+    const hashes = [...new Set(alerts.map(({ transfer }) => transfer.txHash))];
+    return hashes.flatMap((txHash) => edits.joinable(channelId, txHash, now) ?? []);
   }
 
   function nextOf(channelId: string, take: Take, now: number): Next {
@@ -206,7 +203,7 @@ export function outboxTable(db: Database, epochs: Epochs) {
     const lines = due.next(channelId, take, now);
     if ('alerts' in lines) {
       const single = lines.reason === null && !take.alone;
-      return { status: 'lines', join: single ? firstJoinable(channelId, lines.alerts, now) : null, ...lines };
+      return { status: 'lines', joins: single ? joinable(channelId, lines.alerts, now) : [], ...lines };
     }
     // New lines come first.
     const change = changed.get(channelId);

@@ -113,6 +113,23 @@ describe('alerts of one transaction', () => {
     expect(told()).toEqual([[[1, 4]], [[2]], [[3]]]);
   });
 
+  it('that come later join its message although others waiting before them do not fit into theirs', async () => {
+    await pipeline.watch(ALICE, ALERTS, { mention: ROLE, mentionCooldown: 0 });
+    const [pinging, plain] = [hash(), hash()];
+    const quiet = { from: STRANGER };
+    await send(pinging, 1);
+    await pipeline.pay(2, { txHash: plain, ...quiet });
+    await pipeline.idle();
+    pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
+    await send(hash(), 3);
+    // Whoever is mentioned hears of it by a new message only.
+    await receive(pinging, 4);
+    await pipeline.pay(5, { txHash: plain, ...quiet });
+    await pipeline.routed();
+    await pipeline.turnUntil(pipeline.settled);
+    expect(told()).toEqual([[[1]], [[2, 5]], [[3]], [[4]]]);
+  });
+
   it('that come ten minutes later have a message of their own', async () => {
     const tx = hash();
     await send(tx, 1);
@@ -315,8 +332,8 @@ it('a joined message that was rendered before another equal transfer was counted
   const claimed = async () => {
     const take = { limit: 10, alone: false, mayChange: false };
     const { next } = await pipeline.store.outbox.claim(ALERTS, take, now);
-    if (next.status !== 'lines' || !next.join) throw new Error(next.status);
-    return () => pipeline.store.outbox.join(ALERTS, next.join!, next.alerts, '{}', now);
+    if (next.status !== 'lines' || next.joins.length === 0) throw new Error(next.status);
+    return () => pipeline.store.outbox.join(ALERTS, next.joins[0]!, next.alerts, '{}', now);
   };
   await receive(second);
   for (const told of [second, first]) {
