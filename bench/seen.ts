@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { openDatabase } from '../src/store/database.ts';
-import type { Position } from '../src/store/pruning.ts';
 import { openTables } from '../src/store/tables.ts';
 
 const DAY = 86_400_000;
@@ -49,12 +48,10 @@ export function fillSeen(folder: string, rows: number): void {
   takeDown(file);
 }
 
-/** What full epochs hold, as the bot does it each hour. */
+/** What full epochs hold, as the bot does it each minute. */
 function takeDown(file: string): void {
   const { db, close } = openDatabase(file);
-  const { pruning } = openTables(db);
-  let at: Position | null = { at: 'epochs' };
-  do at = pruning.step(0, at);
-  while (at);
+  const { epochs } = openTables(db);
+  while (epochs.takeDown());
   close();
 }

@@ -2,8 +2,7 @@ import { readDatabaseFile } from './config.ts';
 import { OPERATOR_SCOPE } from './domain/scope.ts';
 import { toolWords, UserError } from './errors.ts';
 import { openBeside } from './store/database.ts';
-import { ledgerEpochs } from './store/epochs.ts';
-import { outboxTable } from './store/outbox.ts';
+import { deadLetters } from './store/deadletters.ts';
 import { quarantineTable } from './store/quarantine.ts';
 
 /**
@@ -20,7 +19,7 @@ const USAGE = `Usage:
   npm run deadletters -- discard channel <id>   the same for every line that could not be told in a channel
   npm run deadletters -- discard all            the same for every delivery that could not be understood (q1, q2, …)`;
 
-type Tables = { outbox: ReturnType<typeof outboxTable>; quarantine: ReturnType<typeof quarantineTable> };
+type Tables = { outbox: ReturnType<typeof deadLetters>; quarantine: ReturnType<typeof quarantineTable> };
 
 /** Text that a terminal shows as it is: control characters, direction marks and broken UTF-8 become escapes. */
 function safe(bytes: Uint8Array | string): string {
@@ -172,10 +171,7 @@ try {
   file = readDatabaseFile(process.env);
   const db = openBeside(file);
   try {
-    const said = answer(
-      { outbox: outboxTable(db, ledgerEpochs(db)), quarantine: quarantineTable(db) },
-      process.argv.slice(2),
-    );
+    const said = answer({ outbox: deadLetters(db), quarantine: quarantineTable(db) }, process.argv.slice(2));
     process.stdout.write(`${said}\n`);
   } finally {
     db.close();

@@ -10,7 +10,7 @@ const READS: (keyof Store)[] = ['reports', 'ledger', 'figures'];
 const READER_IDLE_MS = 120_000;
 
 /** What does a step of its work and tells whether there is more; others can write between two steps. */
-const STEPS = ['rhythms.count'];
+const STEPS = ['rhythms.count', 'epochs.takeDown'];
 
 /** Does all of it, as everybody wants who asks for it. */
 const toTheEnd = (step: () => Promise<unknown>) => async (): Promise<false> => {

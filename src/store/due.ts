@@ -55,7 +55,7 @@ export function dueAlerts(db: Database, epochs: Epochs) {
   // The plus keeps SQLite from the index by channel, where thousands may wait; a transaction has few transfers.
   const ofTransaction = db.prepare<[string, string, string, string, Hold | null, number, number], AlertRow>(
     `SELECT ${ALERT_COLUMNS} FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id
-     WHERE t.id >> 19 IN (SELECT value FROM json_each(?)) AND substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
+     WHERE t.id >> 17 IN (SELECT value FROM json_each(?)) AND substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
        AND +a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ?
      ORDER BY a.id LIMIT ?`,
   );

@@ -52,7 +52,7 @@ export function editTables(db: Database, epochs: Epochs) {
   >(
     `SELECT b.id, b.reference, b.message_id AS messageId
      FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
-     WHERE t.id >> 19 IN (SELECT value FROM json_each(?)) AND substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
+     WHERE t.id >> 17 IN (SELECT value FROM json_each(?)) AND substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
        AND a.channel_id = ?
        AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > ?
        AND b.message_id IS NOT NULL AND b.payload ->> '$.embeds' IS NOT NULL

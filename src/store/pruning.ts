@@ -1,14 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import { forgetting } from './database.ts';
-import type { Epochs } from './epochs.ts';
 import { guardTables } from './guard.ts';
 
 /** How far forgetting has come: what stays, however old, is not looked at twice. */
 export type Position =
   | { at: 'transfers'; scope: number; seenAt: number; id: number }
   | { at: 'batches'; frozenAt: number; id: number }
-  | { at: 'knowledge' }
-  | { at: 'epochs' };
+  | { at: 'knowledge' };
 
 const FIRST = { at: 'transfers', scope: 0, seenAt: 0, id: 0 } as const;
 
@@ -18,8 +16,8 @@ const STEP_MS = 4;
 const MOST = 200;
 const FEW = 20;
 
-/** Forgets what is old and takes down what full epochs hold, in steps between which others can write; `elapsed` gives milliseconds since any time. */
-export function pruningTable(db: Database, epochs: Epochs, elapsed: () => number) {
+/** Forgets what is old, in steps between which others can write; `elapsed` gives milliseconds since any time. */
+export function pruningTable(db: Database, elapsed: () => number) {
   const guard = guardTables(db);
   const transfers = db.prepare<{ scope: number; seenAt: number; id: number; before: number }, Aged>(
     `SELECT id, seen_at AS time FROM transfers
@@ -69,9 +67,7 @@ export function pruningTable(db: Database, epochs: Epochs, elapsed: () => number
         return last ? { ...from, frozenAt: last.time, id: last.id } : { at: 'knowledge' };
       }
       case 'knowledge':
-        return guard.prune(before, FEW) > 0 ? from : { at: 'epochs' };
-      case 'epochs':
-        return epochs.summarise() ? from : null;
+        return guard.prune(before, FEW) > 0 ? from : null;
     }
   });
 

@@ -136,7 +136,7 @@ function reader(db: Database, epochs: Epochs, guard: Guard) {
   const watchersOf = watcherLookUp(db);
   const transfer = db.prepare<{ epoch: number; key: string; txHash: string }, TransferRow>(
     `SELECT id, @key AS key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers
-     WHERE id >> 19 = @epoch AND substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND key = unhex(@key)`,
+     WHERE id >> 17 = @epoch AND substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND key = unhex(@key)`,
   );
   const delivery = db.prepare<{ transferId: number; transferKey: string; key: string }, DeliveryRow>(
     `SELECT @key AS key, @transferKey AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt,

@@ -109,7 +109,7 @@ export function storyReader(db: Database) {
     TransferRow & { total: number }
   >(
     `WITH those AS MATERIALIZED (SELECT id FROM transfers t
-       WHERE id >> 19 IN ${EVERY_EPOCH} AND substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND tx_hash = @txHash
+       WHERE id >> 17 IN ${EVERY_EPOCH} AND substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND tx_hash = @txHash
          AND (scope IS @ownScope
          OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND +guild_id = @guildId)
          OR EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = @guildId)))

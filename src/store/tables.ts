@@ -19,7 +19,8 @@ export function openTables(db: Database) {
   return {
     inbox: inboxTable(db),
     routing: routingTable(db, epochs),
-    pruning: pruningTable(db, epochs, () => performance.now()),
+    pruning: pruningTable(db, () => performance.now()),
+    epochs: { takeDown: epochs.takeDown },
     outbox: outboxTable(db, epochs),
     subscriptions: subscriptionsTable(db),
     servers: serversTable(db),

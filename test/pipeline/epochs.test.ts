@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
 
-const EPOCH = 2 ** 19;
+const EPOCH = 2 ** 17;
 
 let pipeline: Pipeline;
 beforeEach(async () => {
@@ -40,9 +40,20 @@ it('a transfer of an epoch that is full is known again: before that is taken dow
   await tell(early);
   expect(repeats(early.txHash)).toEqual([{ bodies: 4 }]);
   expect(pipeline.lines(ALERTS)).toHaveLength(2);
-  expect(pipeline.rows('SELECT id >> 19 AS epoch FROM transfers ORDER BY id')).toEqual(
+  expect(pipeline.rows('SELECT id >> 17 AS epoch FROM transfers ORDER BY id')).toEqual(
     [0, 1, 1].map((epoch) => ({ epoch })),
   );
+});
+
+it('a transfer whose hash is too short to begin with anything is known again when its epoch is full', async () => {
+  const short = payment({ txHash: '0x' });
+  await tell(short);
+  fillUpTo(EPOCH);
+  await tell(transfer());
+  await pipeline.forget();
+  expect(takenDown()).toEqual([0]);
+  await tell(short);
+  expect(repeats('0x')).toEqual([{ bodies: 2 }]);
 });
 
 it('what comes to an epoch that was taken down, because all later ones were forgotten, is known again too', async () => {
@@ -68,15 +79,17 @@ it('what comes to an epoch that was taken down, because all later ones were forg
   expect(pipeline.lines(ALERTS)).toHaveLength(3);
 });
 
-it('a filter of which nothing is left goes with the last transfer of its epoch', async () => {
-  await tell(transfer());
-  fillUpTo(EPOCH);
+it('a filter of which nothing is left goes with the last transfer of its epoch, whatever is kept of older ones', async () => {
+  for (const epoch of [0, 1, 2, 3]) {
+    await tell(transfer());
+    fillUpTo((epoch + 1) * EPOCH);
+  }
   await pipeline.forget();
-  expect(takenDown()).toEqual([0]);
+  expect(takenDown()).toEqual([0, 1, 2, 3]);
   pipeline.rows('DELETE FROM alerts');
-  pipeline.rows('DELETE FROM transfers WHERE id = 1');
+  pipeline.rows(`DELETE FROM transfers WHERE id BETWEEN ${EPOCH} AND ${3 * EPOCH - 1}`);
   await pipeline.forget();
-  expect(takenDown()).toEqual([]);
+  expect(takenDown()).toEqual([0, 3]);
 });
 
 it('transfers of one transaction in two epochs share a message, and their story is one', async () => {

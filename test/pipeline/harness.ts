@@ -59,7 +59,7 @@ export interface Pipeline {
   turnUntil(condition: () => boolean | Promise<boolean>, seconds?: number): Promise<void>;
   /** Turns the clock in steps; what is due is done after each. */
   pass(ms: number, step?: number): Promise<void>;
-  /** Forgets what is older than so many milliseconds, 30 days by default. */
+  /** Forgets what is older than so many milliseconds, 30 days by default, and takes down what full epochs hold. */
   forget(ms?: number): Promise<void>;
   /** Every line that a channel shows. */
   lines(channelId: string): { title: string; text: string }[];
@@ -244,6 +244,7 @@ export async function startPipeline({
       let at: Position | null = null;
       do at = await running.store.pruning.step(clock.now() - ms, at);
       while (at);
+      await running.store.epochs.takeDown();
     },
     lines,
     numbers: (channelId) => lines(channelId).flatMap(({ title }) => /· ([\d,]+)/.exec(title)?.[1] ?? []),

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ledgerEpochs } from '../../src/store/epochs.ts';
 import { openHere } from './opened.ts';
 
-const EPOCH = 2 ** 19;
+const EPOCH = 2 ** 17;
 const EACH = 6_000;
 /** The same in every run, and spread as hashes are. */
 const hashOf = (n: number) =>
@@ -18,7 +18,7 @@ it('a full epoch is asked for each transaction that it holds, and for hardly any
   })();
   const epochs = ledgerEpochs(db);
   expect(epochs.of(hashOf(0))).toEqual([2, 1, 0]);
-  while (epochs.summarise());
+  while (epochs.takeDown());
   // A connection that is opened later reads what was taken down.
   for (const { of } of [epochs, ledgerEpochs(db)]) {
     const [first, second, latest, unknown] = [0, 1, 2, 3].map((part) =>

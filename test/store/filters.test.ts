@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { bloomFilters, emptyFilter, note } from '../../src/store/filters.ts';
 
-const EPOCH = 2 ** 19;
+const EPOCH = 2 ** 17;
 /** The same in every run, and spread as hashes are; another one for each number. */
 const prefixOf = (n: number) => (Math.imul(n + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0');
 
