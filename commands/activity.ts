@@ -62,7 +62,7 @@ export const activity = {
         .setDescription('A watched address, or its name')
         .setRequired(true)
         .setAutocomplete(true)
-        .setMaxLength(100),
+        .setMaxLength(300),
     )
     .addStringOption((option) =>
       option

@@ -15,7 +15,7 @@ export const label = {
             .setDescription('0x and 40 hexadecimal digits')
             .setRequired(true)
             .setAutocomplete(true)
-            .setMaxLength(100),
+            .setMaxLength(300),
         )
         .addStringOption((option) =>
           option.setName('name').setDescription('What people call it').setRequired(true).setMaxLength(60),
@@ -31,7 +31,7 @@ export const label = {
             .setDescription('The address, or its name')
             .setRequired(true)
             .setAutocomplete(true)
-            .setMaxLength(100),
+            .setMaxLength(300),
         ),
     )
     .addSubcommand((command) => command.setName('list').setDescription('Every name that this server gave')),

@@ -39,7 +39,7 @@ export const subscription = {
               .setName('address')
               .setDescription('0x and 40 hexadecimal digits')
               .setRequired(true)
-              .setMaxLength(100),
+              .setMaxLength(300),
           ),
       ),
     )
@@ -83,7 +83,7 @@ export const subscription = {
             .setName('token')
             .setDescription('With "all": only this token, in the whole server; address, symbol or "native"')
             .setAutocomplete(true)
-            .setMaxLength(60),
+            .setMaxLength(300),
         ),
     )
     .addSubcommand((command) =>

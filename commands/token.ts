@@ -25,7 +25,7 @@ export const token = {
       .setDescription('The token’s contract: 0x and 40 hexadecimal digits')
       .setRequired(true)
       .setAutocomplete(true)
-      .setMaxLength(100),
+      .setMaxLength(300),
   ),
   access: 'all',
   public: true,

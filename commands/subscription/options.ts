@@ -54,7 +54,7 @@ export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashC
       .setName('token')
       .setDescription(`Only transfers of this token: address or symbol${clears}`)
       .setAutocomplete(true)
-      .setMaxLength(60),
+      .setMaxLength(300),
   );
   command.addRoleOption((option) =>
     option

@@ -219,6 +219,30 @@ it('takes the explorer’s link to a token, among others too', async () => {
   expect(await all()).toMatchObject([{ filters }]);
 });
 
+it('takes an explorer’s link wherever an address is asked for, as far as Discord itself is concerned', async () => {
+  const page = `https://explorer-of-a-chain.with-a-long-name.example/networks/mainnet/token/${TOKEN}?tab=transfers&page=2`;
+  const asked: [string, Record<string, OptionInput>][] = [
+    ['subscription add', { address: page }],
+    ['subscription add', { address: B, token: page }],
+    ['subscription edit', { subscription: A, token: page }],
+    ['subscription mute', { subscription: 'all', duration: '1h', token: page }],
+    ['label set', { address: page, name: 'Dollar' }],
+    ['label remove', { address: page }],
+    ['activity', { address: page }],
+    ['token', { address: page }],
+  ];
+  await world.subscribe();
+  for (const [name, options] of asked) {
+    const used = await world.discord.use({ kind: 'command', name, options, userId: seed.ada, channelId: harbor.alerts });
+    expect.soft(textOf(await used.final()), name).not.toContain('hexadecimal');
+  }
+  expect((await all()).map(({ address, token }) => [address, token])).toEqual([
+    [lower(A), lower(TOKEN)],
+    [lower(TOKEN), null],
+    [lower(B), lower(TOKEN)],
+  ]);
+});
+
 describe('to a person whose language has a decimal comma', () => {
   beforeAll(() => void world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' }));
   afterAll(() => void world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' }));
