@@ -17,10 +17,11 @@ export function toAddress(text: unknown): AddressText | null {
 
 /**
  * Why a text is no address to use: not `0x` and 40 hexadecimal digits (`transaction`: as long as a transaction's hash;
- * `foreign`: as chains of other kinds have it), capitals that contradict EIP-55, or (only where something is to be
- * watched) an address that nearly everything would match. The texts `address.…` say it to people.
+ * `foreign`: as chains of other kinds have it), a link that names several, capitals that contradict EIP-55, or (only
+ * where something is to be watched) an address that nearly everything would match. The texts `address.…` say it to
+ * people.
  */
-export type AddressFault = 'form' | 'transaction' | 'foreign' | 'checksum' | 'zero' | 'sentinel';
+export type AddressFault = 'form' | 'several' | 'transaction' | 'foreign' | 'checksum' | 'zero' | 'sentinel';
 
 /** What a person typed as an address: its stored form, or why it is none. */
 export type ParsedAddress = { ok: true; address: AddressText } | { ok: false; fault: AddressFault };
@@ -42,9 +43,10 @@ export const addressesIn = (text: string): string[] => [...new Set(text.match(WI
  */
 export function parseAddress(text: string): ParsedAddress {
   const typed = text.replace(UNSEEN, '').trim();
+  const linked = /^https?:\/\//i.test(typed) ? addressesIn(typed) : [];
   // A page of two addresses, such as a holder's balance of a token, may be meant for either.
-  const [linked, ...others] = /^https?:\/\//i.test(typed) ? addressesIn(typed) : [];
-  const trimmed = linked !== undefined && others.length === 0 ? linked : typed;
+  if (new Set(linked.map(toAddress)).size > 1) return { ok: false, fault: 'several' };
+  const trimmed = linked[0] ?? typed;
   const address = toAddress(trimmed);
   if (!address) return { ok: false, fault: faultOf(typed) };
   const digits = trimmed.slice(2);

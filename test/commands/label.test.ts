@@ -56,6 +56,10 @@ it('asks before it removes, by address or by name; a removed one is removed once
   expect(textOf(await world.use('label remove', { address: A }))).toMatch(/no label for/);
   const page = `https://explorer.example/address/${B}`;
   expect(textOf(await world.use('label remove', { address: page }))).toContain('Remove the label `Vendor`?');
+  const balance = `https://explorer.example/token/${TOKEN}?a=${B}`;
+  expect(textOf(await world.use('label remove', { address: balance }))).toMatch(
+    /several addresses\. Copy only the one/,
+  );
   expect(textOf(await world.use('label remove', { address: 'nobody' }))).toMatch(/No address is called that/);
   const late = await world.press(await world.post(`label:drop:${A}`), 'label:drop');
   expect(textOf(late)).toMatch(/removed this label already/);

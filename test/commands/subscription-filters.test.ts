@@ -233,7 +233,13 @@ it('takes an explorer’s link wherever an address is asked for, as far as Disco
   ];
   await world.subscribe();
   for (const [name, options] of asked) {
-    const used = await world.discord.use({ kind: 'command', name, options, userId: seed.ada, channelId: harbor.alerts });
+    const used = await world.discord.use({
+      kind: 'command',
+      name,
+      options,
+      userId: seed.ada,
+      channelId: harbor.alerts,
+    });
     expect.soft(textOf(await used.final()), name).not.toContain('hexadecimal');
   }
   expect((await all()).map(({ address, token }) => [address, token])).toEqual([

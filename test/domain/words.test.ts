@@ -71,6 +71,7 @@ describe('addresses', () => {
     `https://explorer.example/address/${right}`,
     `https://explorer.example/address/${right.toLowerCase()}/transactions?page=2`,
     `https://explorer.example/token/${right}#code`,
+    `https://explorer.example/token/${right.toLowerCase()}?a=${right}`,
   ])('are read from the link %s', (link) => {
     expect(parseAddress(link)).toEqual({ ok: true, address: right.toLowerCase() });
   });
@@ -79,7 +80,7 @@ describe('addresses', () => {
     ['form', right.slice(2)],
     ['form', 'abcdef1234'.repeat(4)],
     ['form', `${right} is ours`],
-    ['form', `https://explorer.example/token/${right}?a=0x${'1'.repeat(40)}`],
+    ['several', `https://explorer.example/token/${right}?a=0x${'1'.repeat(40)}`],
     ['form', 'https://explorer.example/address/name.eth'],
     ['checksum', `https://explorer.example/address/${right.replace('aA', 'AA')}`],
     ['transaction', `0x${'1a'.repeat(32)}`],
