@@ -2,7 +2,7 @@ import type { AutocompleteUse, Choice, CommandContext } from '../../src/discord/
 import { checksumAddress, NATIVE_SENTINEL, parseAddress } from '../../src/domain/address.ts';
 import { skeleton } from '../../src/domain/guard.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
-import { looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { apart, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { KnownToken } from '../../src/store/ledger.ts';
@@ -97,7 +97,7 @@ export function imitationsAmong(known: readonly KnownToken[]): ReadonlySet<Asset
 /** A token as a choice: by its symbol and the ends of its address, with a warning where it is an imitation. */
 export function choiceOf({ token, symbol }: KnownToken, imitations: ReadonlySet<Asset>, t: Translate): Choice {
   const named = symbol === null || looksLikeLink(symbol) ? null : plainText(symbol);
-  const parts = [named, token === 'native' ? t('subscription.token.native') : shortAddress(token)];
+  const parts = [named && apart(named), token === 'native' ? t('subscription.token.native') : shortAddress(token)];
   const title = parts.filter(Boolean).join(' · ');
   const name = imitations.has(token) ? `⚠️ ${t('alert.imitation', { title })}` : title;
   return { name, value: writeAsset(token) };

@@ -1,6 +1,6 @@
 import { type APIActionRowComponent, type APIStringSelectComponent, ComponentType } from 'discord.js';
 import type { Choice, CommandContext, Reply } from '../../src/discord/command.ts';
-import { cutTo, inCode, plainText } from '../../src/domain/text.ts';
+import { apart, cutTo, inCode, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
@@ -124,7 +124,7 @@ export async function choices(guildId: string, focused: string, context: Command
     if (one.id === null) return [];
     const name = names.get(one.id);
     if (![one.id, name ?? ''].some((text) => text.toLowerCase().includes(typed))) return [];
-    const words = [name, one.id, wordsOf(one, urls, context)];
+    const words = [name && apart(name), one.id, wordsOf(one, urls, context)];
     return [{ name: words.filter(Boolean).join(' · '), value: one.id }];
   });
 }

@@ -146,4 +146,8 @@ it('a name that is written from right to left does not turn around the address b
   expect(await offered('subscription pause', 'subscription')).toEqual([
     expect.stringMatching(/^\u2068خزانة\u2069 · 0xcc95…6430 · #alerts/),
   ]);
+  const moved = { kind: 'erc20', tokenType: 'ERC-20', token: lower(TOKEN), tokenSymbol: 'دولار' } as const;
+  remember(world.file, world.clock.now, [moved]);
+  const tokens = await world.choices('subscription add', 'token', { token: 'دولار' });
+  expect(tokens.map(({ name }) => name)).toEqual(['\u2068دولار\u2069 · 0x5Df2…3f0D']);
 });

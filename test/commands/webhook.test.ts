@@ -136,6 +136,10 @@ describe('names of webhooks', () => {
     ]);
     expect(textOf(await remove(A))).toContain(`from webhook \`Main *hook*\` (\`${ID}\`)?`);
     expect(await world.store.projects.webhookNames(orchid.id)).toEqual(new Map());
+    await name('خزانة');
+    expect(await world.choices('webhook remove', 'webhook', { webhook: 'خزانة' })).toEqual([
+      { name: `\u2068خزانة\u2069 · ${ID} · ALL, posts here`, value: ID },
+    ]);
     expect(textOf(await name('https://evil.example'))).toMatch(/is no link/);
     expect(textOf(await name(''))).toContain('only its id again');
     expect(await world.store.projects.webhookNames(harbor.id)).toEqual(new Map());
