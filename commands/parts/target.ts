@@ -70,6 +70,12 @@ export function checkKnown(
   }
 }
 
+/** Refuses a channel that the person is not known to see: with what {@link checkKnown} finds, or else with just that. */
+export function refuseUnseen(...[interaction, channelId, picked, t]: Parameters<typeof checkKnown>): never {
+  checkKnown(interaction, channelId, picked, t);
+  throw new UserError(t('channel.unsure', { channel: `<#${channelId}>` }));
+}
+
 /** Everything that the bot uses. */
 const USED = [
   'ViewChannel',

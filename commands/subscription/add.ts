@@ -9,7 +9,7 @@ import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
 import { receiverUrlOf } from '../parts/project.ts';
 import { fullAddress, note, press, row } from '../parts/reply.ts';
 import { hiddenFrom, isGone } from '../parts/sight.ts';
-import { checkTarget, outsideLine } from '../parts/target.ts';
+import { checkTarget, outsideLine, refuseUnseen } from '../parts/target.ts';
 import { addressLine, told } from './describe.ts';
 import { nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
@@ -44,7 +44,8 @@ async function usualChannel(interaction: CommandUse, context: CommandContext): P
     }
   }
   // Such as a private thread: whoever is not in it could not see what they add.
-  if ((await hiddenFrom(interaction, [defaultChannel], context)).size > 0) throw new UserError(t('channel.hidden'));
+  const hidden = await hiddenFrom(interaction, [defaultChannel], context);
+  if (hidden.size > 0) refuseUnseen(interaction, defaultChannel, null, t);
   return defaultChannel;
 }
 

@@ -9,7 +9,7 @@ import type { Label } from '../../src/store/labels.ts';
 import type { ImportedSubscription } from '../../src/store/subscriptions.ts';
 import { MOST_LABELS, readName } from '../label/book.ts';
 import { quoted } from '../parts/reply.ts';
-import { checkKnown, TARGET_TYPES } from '../parts/target.ts';
+import { checkKnown, refuseUnseen, TARGET_TYPES } from '../parts/target.ts';
 import { onlyChanged } from './change.ts';
 import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
 import type { TokenBook } from './tokens.ts';
@@ -131,7 +131,7 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   const { channelId, picked } = channelOf(said('channel') ?? '', work);
   once(seen, `${address} ${channelId}`, line, t);
   const found = present.subscriptions.find((one) => one.address === address && one.channelId === channelId);
-  if (present.hidden.has(channelId)) throw new UserError(t('channel.hidden'));
+  if (present.hidden.has(channelId)) refuseUnseen(interaction, channelId, picked, t);
   // A file does not tell of a mute that is over, so that is no change.
   const isOver = found !== undefined && found.mutedUntil !== null && found.mutedUntil <= context.now();
   const before = isOver ? { ...found, mutedUntil: null } : found;

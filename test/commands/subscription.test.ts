@@ -153,8 +153,14 @@ describe('/subscription add', () => {
 
   it('refuses a channel that the person cannot see', async () => {
     await world.makeManager(seed.noa);
-    const answer = await add({ address: A, channel: harbor.treasury }, { as: seed.noa });
-    expect(textOf(answer)).toMatch(/cannot see that channel yourself/);
+    await world.store.servers.change(harbor.id, { defaultChannel: harbor.treasury });
+    const file = { filename: 'a.csv', text: `address,channel\n${A},` };
+    const answers = [
+      await add({ address: A, channel: harbor.treasury }, { as: seed.noa }),
+      await add({ address: A }, { as: seed.noa }),
+      await world.use('subscription import', { file }, { as: seed.noa }),
+    ];
+    for (const answer of answers) expect(textOf(answer)).toMatch(/cannot see that channel yourself/);
   });
 
   it('tells of the one that is there already', async () => {
@@ -197,8 +203,8 @@ describe('/subscription add', () => {
     const file = { filename: 'a.csv', text };
     const outside = textOf(await add({ address: A }, { as: seed.noa }));
     const imported = textOf(await world.use('subscription import', { file }, { as: seed.noa }));
-    expect(outside).toContain('You cannot see that channel yourself');
-    expect(imported).toContain('**Lines 2–3**: You cannot see that channel yourself');
+    expect(outside).toContain(`I cannot tell whether you can see <#${id}>`);
+    expect(imported).toContain(`**Lines 2–3**: I cannot tell whether you can see <#${id}>`);
     expect(await all()).toEqual([]);
     expect(textOf(await add({ address: A }, { as: seed.noa, in: id! }))).toContain('Watching');
     expect(textOf(await add({ address: B }))).toContain('Watching');
