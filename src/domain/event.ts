@@ -7,6 +7,8 @@ export type ParsedEvent = { ok: true; event: TransferEvent } | { ok: false; reas
 
 /** A uint256 has at most 78 digits; anything longer is no amount. */
 const MAX_DIGITS = 78;
+/** What was rounded to a double keeps this many digits at the most: nobody moves as many pieces of one token. */
+const ROUNDED_DIGITS = 15;
 
 const BYTE_ORDER_MARK = 0xfeff;
 
@@ -123,8 +125,10 @@ function readKind(
   const type = tokenType?.replace(/[^0-9a-z]/gi, '').toUpperCase() ?? '';
   if (tokenAddress === NATIVE_SENTINEL) return 'native';
   if (type === 'ERC20') return 'erc20';
-  // Some call ERC-1155 so as well: then the value counts the pieces, if it is not the id once more.
-  const isOne = tokenId === null || value === null || ['0', '1', integer(fields.tokenId)].includes(value);
+  // Some call ERC-1155 so as well: then the value counts the pieces, if it is not the id once more, rounded or whole.
+  const id = integer(fields.tokenId);
+  const isId = value === id || (value !== null && value.length > ROUNDED_DIGITS && value.length === id?.length);
+  const isOne = tokenId === null || value === null || value === '0' || value === '1' || isId;
   if (type === 'ERC721') return isOne ? 'erc721' : 'erc1155';
   if (type === 'ERC1155') return 'erc1155';
   if (type === 'NATIVE') return 'native';
