@@ -23,7 +23,7 @@ const withSubscription = (
       .setDescription(description)
       .setRequired(true)
       .setAutocomplete(true)
-      .setMaxLength(100),
+      .setMaxLength(300),
   );
 
 /** Which addresses are watched, and what is told where. */

@@ -208,8 +208,9 @@ function readMinimums(text: string, reading: Reading): Filters['minimums'] {
   // In two steps: blanks without end must not be gone through anew from each of them.
   const together = text.replace(/\s+/g, ' ').replace(/ ?= ?/g, '=');
   const entries = words(together).map((word): [Asset, string] => {
-    const [token = '', amount = '', ...more] = word.split('=');
-    if (token === '' || more.length > 0 || !isAmount(amount)) {
+    // In a link to a token's page there may be others.
+    const [, token = '', amount = ''] = /^(.+)=(.*)$/.exec(word) ?? [];
+    if (!isAmount(amount)) {
       throw new UserError(t('subscription.filter.minimums', { option: called('minimums'), text: quoted(word) }));
     }
     return [tokens.find(token), clearAmount(amount, reading)];

@@ -1,5 +1,5 @@
 import type { AutocompleteUse, Choice, CommandContext, CommandUse } from '../../src/discord/command.ts';
-import { toAddress } from '../../src/domain/address.ts';
+import { parseAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { apart, inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
@@ -19,11 +19,14 @@ export async function named(interaction: CommandUse, context: CommandContext): P
   const all = await visibleTo(interaction, context);
   const id = /^#?(\d{1,15})$/.exec(text)?.[1];
   const numbered = all.filter((one) => one.id === Number(id));
-  const address = toAddress(text);
-  const called = (one: Subscription) => one.address === address || one.label?.toLowerCase() === text.toLowerCase();
+  const parsed = parseAddress(text);
+  const called = ({ address, label }: Subscription) =>
+    (parsed.ok && address === parsed.address) || label?.toLowerCase() === text.toLowerCase();
   const found = numbered.length > 0 ? numbered : all.filter(called);
   if (found.length === 1) return found[0]!;
-  if (found.length === 0) throw new UserError(t('subscription.missing'));
+  if (found.length === 0) {
+    throw new UserError(t(parsed.ok || parsed.fault === 'form' ? 'subscription.missing' : `address.${parsed.fault}`));
+  }
   const choices = found
     .slice(0, 20)
     .map((one) => t('subscription.choice', { id: one.id, name: nameOf(one), channel: `<#${one.channelId}>` }));

@@ -212,7 +212,7 @@ it('takes the explorer’s link to a token, among others too', async () => {
   const page = `https://explorer.example/token/${TOKEN}`;
   await add({
     tokens: `${page} ${USDC}`,
-    minimums: `${page}=2`,
+    minimums: `${page}?tab=holders=2`,
     counterparties: `https://explorer.example/address/${B}`,
   });
   const filters = { tokens: [TOKEN, USDC].map(lower), minimums: { [lower(TOKEN)]: '2' }, counterparties: [lower(B)] };
@@ -226,6 +226,7 @@ it('takes an explorer’s link wherever an address is asked for, as far as Disco
     ['subscription add', { address: B, token: page }],
     ['subscription edit', { subscription: A, token: page }],
     ['subscription mute', { subscription: 'all', duration: '1h', token: page }],
+    ['subscription pause', { subscription: page }],
     ['label set', { address: page, name: 'Dollar' }],
     ['label remove', { address: page }],
     ['activity', { address: page }],
@@ -242,10 +243,10 @@ it('takes an explorer’s link wherever an address is asked for, as far as Disco
     });
     expect.soft(textOf(await used.final()), name).not.toContain('hexadecimal');
   }
-  expect((await all()).map(({ address, token }) => [address, token])).toEqual([
-    [lower(A), lower(TOKEN)],
-    [lower(TOKEN), null],
-    [lower(B), lower(TOKEN)],
+  expect((await all()).map(({ address, token, paused }) => [address, token, paused])).toEqual([
+    [lower(A), lower(TOKEN), false],
+    [lower(TOKEN), null, true],
+    [lower(B), lower(TOKEN), false],
   ]);
 });
 

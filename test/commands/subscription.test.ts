@@ -259,6 +259,10 @@ describe('/subscription remove', () => {
     expect(textOf(await world.use('subscription remove', { subscription: A }))).toMatch(
       /Several.*#\d+ `Treasury` in <#.*#\d+ `0xcc95…6430` in <#/,
     );
+    const balance = `https://explorer.example/token/${TOKEN}?a=${A}`;
+    expect(textOf(await world.use('subscription remove', { subscription: balance }))).toMatch(
+      /several addresses\. Copy/,
+    );
   });
 
   it('gives ids of other servers no authority', async () => {
