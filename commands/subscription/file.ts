@@ -93,14 +93,16 @@ export function readKept(said: (column: string) => string | undefined, before: K
   };
 }
 
-const MOMENT = /^(?<day>\d{4}-\d\d-\d\d)([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/i;
+/** As ISO 8601 has it, and as people and other programs write it: with a one-digit hour, or no colon in the zone. */
+const MOMENT =
+  /^(?<day>\d{4}-\d\d-\d\d)([T ](?<hour>\d{1,2})(?<rest>:\d\d(:\d\d(\.\d+)?)?)(Z|(?<zone>[+-]\d\d):?(?<minutes>\d\d))?)?$/i;
 
 function readMoment(text: string, { t }: Reading): number | null {
   if (text === '') return null;
   if (text.toLowerCase() === 'forever') return FOREVER;
-  const { day, zone } = MOMENT.exec(text)?.groups ?? {};
   // Without a zone a time of day would be that of the machine on which the bot runs.
-  const time = day === undefined ? Number.NaN : Date.parse(zone === undefined && text !== day ? `${text}Z` : text);
+  const { day, hour = '0', rest = ':00', zone = '+00', minutes = '00' } = MOMENT.exec(text)?.groups ?? {};
+  const time = Date.parse(`${day}T${hour.padStart(2, '0')}${rest}${zone}:${minutes}`);
   // There is no 31st of February, but the parser takes it for the 3rd of March.
   const isDay = new Date(`${day}T00:00Z`).getUTCDate() === Number(day?.slice(-2));
   if (Number.isNaN(time) || !isDay) throw new UserError(t('subscription.import.moment'));

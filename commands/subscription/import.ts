@@ -156,15 +156,15 @@ function faults(errors: Plan['errors'], t: Translate): string[] {
   const rest = errors.length - kinds.reduce((sum, [, those]) => sum + those.length, 0);
   return [
     ...kinds.map(([reason, those]) => {
-      const lines = runsOf(those.map(({ line }) => line));
+      const lines = runsOf(those.map(({ line }) => line)).join(t('reply.comma'));
       return t('subscription.import.line', { count: those.length, lines, reason });
     }),
     ...(rest > 0 ? [t('subscription.import.moreErrors', { count: rest })] : []),
   ];
 }
 
-/** Ascending numbers as `3, 7–46, 50`; the first runs of many. */
-function runsOf(numbers: readonly number[]): string {
+/** Ascending numbers as `3`, `7–46`, `50`; the first runs of many. */
+function runsOf(numbers: readonly number[]): string[] {
   const runs: { first: number; last: number }[] = [];
   for (const number of numbers) {
     const run = runs.at(-1);
@@ -172,7 +172,7 @@ function runsOf(numbers: readonly number[]): string {
     else runs.push({ first: number, last: number });
   }
   const shown = runs.slice(0, RUNS_SHOWN).map(({ first, last }) => (first === last ? `${first}` : `${first}–${last}`));
-  return [...shown, ...(runs.length > RUNS_SHOWN ? ['…'] : [])].join(', ');
+  return [...shown, ...(runs.length > RUNS_SHOWN ? ['…'] : [])];
 }
 
 const full = (address: AddressText): string => `\`${checksumAddress(address)}\``;

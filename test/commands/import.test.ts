@@ -127,13 +127,14 @@ describe('/subscription export and import', () => {
     const { TZ = 'UTC' } = process.env;
     process.env.TZ = 'Asia/Tokyo';
     try {
-      const file = `address,channel,muted-until\n${A},#alerts,2030-12-31 22:00\n${B},#alerts,2030-12-31T22:00:00+02:00\n`;
-      await world.press(await bring(file), 'subscription:import');
+      const times = ['2030-12-31 22:00', '2030-12-31T22:00:00+02:00', '2030-12-31T22:00+0200', '2030-12-31 9:00'];
+      const rows = times.map((time, n) => `0x${String(n + 1).repeat(40)},#alerts,${time}`);
+      await world.press(await bring(['address,channel,muted-until', ...rows].join('\n')), 'subscription:import');
     } finally {
       process.env.TZ = TZ;
     }
     const ends = (await all()).map(({ mutedUntil }) => new Date(mutedUntil!).toISOString());
-    expect(ends).toEqual(['2030-12-31T22:00:00.000Z', '2030-12-31T20:00:00.000Z']);
+    expect(ends).toEqual(['22', '20', '20', '09'].map((hour) => `2030-12-31T${hour}:00:00.000Z`));
   });
 
   it('take a mute that is over for none', async () => {
@@ -218,12 +219,18 @@ describe('/subscription export and import', () => {
     expect(asked.map((addresses) => addresses.toSorted())).toEqual([[A, B, TOKEN].map(lower).sort()]);
   });
 
-  it('names the columns as they stand in the file, in whatever language', async () => {
+  it('names the columns as they stand in the file and lists the lines, in whatever language', async () => {
     world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'ja' });
-    const rows = [`${A},#alerts,100,,`, `${B},#alerts,,native,`, `${TOKEN},#alerts,,${A},${B}`];
+    const rows = [
+      `${A},#alerts,100,,`,
+      `${B},#alerts,,native,`,
+      `${TOKEN},#alerts,,${A},${B}`,
+      `${LIKE_A},#alerts,100,,`,
+    ];
     const text = textOf(await bring(['address,channel,minimums,token,tokens', ...rows].join('\n')));
     world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
     for (const named of ['`minimums`', '`kind: native`', '`token`', '`tokens`']) expect(text).toContain(named);
+    expect(text).toContain('2、5');
   });
 
   it('names every line that is wrong, and changes nothing then', async () => {
