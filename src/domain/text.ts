@@ -55,11 +55,16 @@ export function isLinkable(url: string): boolean {
   return url.length <= 512 && URL.canParse(url) && LINKED_HOST.test(new URL(url).hostname);
 }
 
-/** A text cut to so many characters: never between the halves of a surrogate pair, and with inline code closed. */
+/**
+ * A text cut to so many characters: never between the halves of a surrogate pair, and with what stands in inline code
+ * or {@link apart} closed.
+ */
 export function cutTo(text: string, most: number): string {
   if (text.length <= most) return text;
-  const short = text.slice(0, most - 2).replace(/[\ud800-\udbff]$/, '');
-  return `${short}…${short.split('`').length % 2 === 0 ? '`' : ''}`;
+  const closing = text.includes('\u2068') ? 2 : 1;
+  const short = text.slice(0, most - 1 - closing).replace(/[\ud800-\udbff]$/, '');
+  const isApart = short.lastIndexOf('\u2068') > short.lastIndexOf('\u2069');
+  return `${short}…${short.split('`').length % 2 === 0 ? '`' : ''}${isApart ? '\u2069' : ''}`;
 }
 
 /**

@@ -99,11 +99,13 @@ describe('addresses', () => {
   });
 });
 
-it('a text that is cut keeps its characters whole and its code closed', () => {
+it('a text that is cut keeps its characters whole, its code closed, and names from right to left apart', () => {
   expect(cutTo('12345', 5)).toBe('12345');
   expect(cutTo('123456', 5)).toBe('123…');
   expect(cutTo('5 `ABCDEF`', 8)).toBe('5 `ABC…`');
   expect(cutTo('12😀456', 5)).toBe('12…');
+  expect(cutTo('5 \u2068`دولار`\u2069 · 0x12', 10)).toBe('5 \u2068`دول…`\u2069');
+  expect(cutTo('5 \u2068`د`\u2069 · 0x12', 10)).toBe('5 \u2068`د`\u2069…');
 });
 
 describe('text from the chain', () => {
