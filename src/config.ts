@@ -121,7 +121,10 @@ const schema = z.object({
     z.string().regex(/^[\w-][\w.~-]{0,99}$/, 'up to 100 letters, digits, _, -, . or ~ (openssl rand -hex 24)'),
   ),
   RECEIVER_SOURCES: withDefault(
-    list.refine(({ entries }) => entries.length > 0, 'IPs or CIDR ranges; to check none, RECEIVER_SOURCE_CHECK=off'),
+    list.refine(
+      ({ entries }) => entries.length > 0,
+      'IPs or CIDR ranges; to check none, leave it out and set RECEIVER_SOURCE_CHECK=off',
+    ),
     SOURCES,
   ),
   RECEIVER_SOURCE_CHECK: withDefault(oneOf(['enforce', 'report', 'off'], 'enforce, report or off'), 'enforce'),

@@ -188,7 +188,7 @@ describe('a wrong environment', () => {
   it.each([
     ['PORT', 'http', 'a port is a number from 0 to 65535'],
     ['OPS_PORT', '-1', 'a port is a number from 0 to 65535'],
-    ['RECEIVER_SOURCES', ' , ', 'IPs or CIDR ranges; to check none, RECEIVER_SOURCE_CHECK=off'],
+    ['RECEIVER_SOURCES', ' , ', 'IPs or CIDR ranges; to check none, leave it out and set RECEIVER_SOURCE_CHECK=off'],
     ['RECEIVER_SOURCE_CHECK', 'Enforce', 'enforce, report or off'],
     ['NOTIFICATION_URL', 'service.example/v0', 'a URL like https://service.example/v0'],
     ['EXPLORER_API_URL', 'ftp://service.example/v0', 'a URL like https://service.example/v0'],
