@@ -30,8 +30,8 @@ export interface Bot {
 /** The database file of a bot in a folder. */
 const fileIn = (folder: string): string => join(folder, 'bot.sqlite');
 
-/** Subscriptions to as many addresses as are wanted, in these channels by turns. */
-export function fill(folder: string, addresses: number, channels: readonly string[]): void {
+/** Subscriptions to as many addresses as are wanted, in these channels by turns; without `guildId` of as many guilds as are wanted. */
+export function fill(folder: string, addresses: number, channels: readonly string[], guildId?: string): void {
   const { db, close } = openDatabase(fileIn(folder));
   const insert = db.prepare(
     "INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at) VALUES (?, ?, ?, '1', 0)",
@@ -39,7 +39,7 @@ export function fill(folder: string, addresses: number, channels: readonly strin
   db.transaction(() => {
     for (let n = 0; n < addresses; n++) {
       const channel = n % channels.length;
-      insert.run(String(1 + Math.floor(channel / 50)), channels[channel], addressOf(n));
+      insert.run(guildId ?? String(1 + Math.floor(channel / 50)), channels[channel], addressOf(n));
     }
   })();
   close();

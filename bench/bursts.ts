@@ -51,7 +51,7 @@ async function measure(lines: number, channels: number): Promise<Result> {
     return discord.act({ do: 'channel.create', guildId, name: `bench-${n}` }).id!;
   });
   const folder = newFolder();
-  fill(folder, channels, ids);
+  fill(folder, channels, ids, guildId);
   const bot = await startBot(folder, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
   await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
   const post = async (events: number, body: () => string) => {
