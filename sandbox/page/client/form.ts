@@ -112,7 +112,7 @@ async function submit(event: SubmitEvent): Promise<void> {
   const element = event.target as HTMLFormElement;
   if (!opened) return;
   const values: Record<string, string | string[]> = {};
-  for (const [name, value] of new FormData(element)) values[name] = String(value);
+  for (const [name, value] of new FormData(element)) if (typeof value === 'string') values[name] = value;
   for (const menu of element.querySelectorAll<BellSelect>('bell-select'))
     values[menu.dataset.field ?? ''] = menu.values;
   try {

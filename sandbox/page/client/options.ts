@@ -113,7 +113,9 @@ function optionValue({ option, text: typed, picked }: Field, guild: GuildState):
   if (written === '') return undefined;
   const offered = offers(option, guild);
   const meant = offered.find(([label, value]) =>
-    [label, String(value), label.slice(1)].some((one) => one.toLowerCase() === written.toLowerCase()),
+    [label, typeof value === 'object' ? '' : String(value), label.slice(1)].some(
+      (one) => one.toLowerCase() === written.toLowerCase(),
+    ),
   );
   if (meant) return meant[1];
   if (option.type === Option.String && offered.length === 0) return written;

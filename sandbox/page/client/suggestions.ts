@@ -56,12 +56,13 @@ export function showList(found: Item[], takesFirst: boolean): void {
 export function showSoon<Answer>(ask: () => Promise<Answer>, read: (answer: Answer) => Item[]): void {
   clearList();
   const own = asked;
-  timer = setTimeout(async () => {
+  const run = async (): Promise<void> => {
     const answer = await ask();
     if (own !== asked) return;
     showList(read(answer), false);
     draw();
-  }, AUTOCOMPLETE_MS);
+  };
+  timer = setTimeout(() => void run(), AUTOCOMPLETE_MS);
 }
 
 /** Goes to the next one, or to the one before. */
