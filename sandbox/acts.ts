@@ -59,6 +59,13 @@ export async function perform(stage: Stage, act: Act): Promise<string> {
     case 'notification':
       notification.setFaults(definedOnly(act.faults));
       return 'The notification service was told.';
+    case 'deliver': {
+      if (stage.bot.state.state !== 'running') throw new CannotDo('The bot is down. Start it first.');
+      const waiting = notification.pending();
+      if (waiting === 0) return 'Nothing is waiting to be delivered.';
+      notification.deliverNow();
+      return `Delivering ${waiting} waiting ${waiting === 1 ? 'event' : 'events'} now.`;
+    }
     case 'bot':
       return performOnBot(stage.bot, act);
   }

@@ -52,6 +52,8 @@ export const act = z.discriminatedUnion('do', [
       })
       .partial(),
   }),
+  /** Sends what waits for a retry or a repetition at once. */
+  z.object({ do: z.literal('deliver') }),
   /** `kill` is SIGKILL; `restart` asks politely (SIGTERM) and starts it again. */
   z.object({ do: z.literal('bot'), what: z.enum(['kill', 'start', 'restart']) }),
 ]);

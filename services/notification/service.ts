@@ -62,6 +62,10 @@ export function openNotification(parts: NotificationParts): RunningNotification 
       deliverer.nudge();
     },
     scan: () => scanner.scan(),
+    deliverNow() {
+      store.hasten(clock.now());
+      deliverer.nudge();
+    },
     pending: () => store.countDeliveries(),
     async start() {
       deliverer.start();

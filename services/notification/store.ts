@@ -250,6 +250,11 @@ export class NotificationStore {
       .run({ id, ...to });
   }
 
+  /** Makes every delivery due by then. */
+  hasten(dueAt: number): void {
+    this.#db.prepare('UPDATE deliveries SET dueAt = :dueAt WHERE dueAt > :dueAt').run({ dueAt });
+  }
+
   deleteDelivery(id: number): void {
     this.#db.prepare('DELETE FROM deliveries WHERE id = ?').run(id);
   }

@@ -58,6 +58,8 @@ export interface Notification {
   setFaults(faults: Partial<Faults>): void;
   /** Reads all blocks up to the chain's newest now, without waiting for the next poll. */
   scan(): Promise<void>;
+  /** Makes everything that waits for a retry or a repetition due now. */
+  deliverNow(): void;
   /** How many deliveries are waiting or being sent. */
   pending(): number;
 }

@@ -85,6 +85,16 @@ test('a delivery that succeeds on a retry is over', async () => {
   expect(services.notification.pending()).toBe(0);
 });
 
+test('deliverNow sends what waits for a retry at once', async () => {
+  here.receiver.answer(503);
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  await mineOne();
+  here.receiver.answer(200);
+  const after = services.step(settled);
+  services.notification.deliverNow();
+  expect(await after).toMatchObject({ type: 'ended', outcome: 'delivered' });
+});
+
 test('a receiver has 3 s to answer; then it is given up on until the retry', async () => {
   here.receiver.answer(null);
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
