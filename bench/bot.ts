@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { request } from 'undici';
 import packageJson from '../package.json' with { type: 'json' };
-import { openDatabase } from '../src/store/database.ts';
+import { openDatabase } from '../src/store/sqlite/database.ts';
 import { TOKEN } from './children.ts';
 import { addressOf } from './event.ts';
 

@@ -1,11 +1,11 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
-import { startRouter } from '../src/pipeline/route.ts';
-import { openStore } from '../src/store/client.ts';
-import { openDatabase } from '../src/store/database.ts';
-import type { Position } from '../src/store/pruning.ts';
-import { openTables } from '../src/store/tables.ts';
+import type { RetentionCursor } from '../src/domain/retention.ts';
+import { startRouter } from '../src/routing/route.ts';
+import { openStore } from '../src/store/sqlite/client.ts';
+import { openDatabase } from '../src/store/sqlite/database.ts';
+import { openTables } from '../src/store/sqlite/tables.ts';
 import { fill, many, memoryOf, mostMemoryOf, startBot, wait } from './bot.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf, strangerOf } from './event.ts';
@@ -105,7 +105,7 @@ function pruneAll(folder: string): number {
   const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
   db.exec("UPDATE alerts SET state = 'sent'");
   const { pruning } = openTables(db);
-  let [longest, at]: [number, Position | null] = [0, null];
+  let [longest, at]: [number, RetentionCursor | null] = [0, null];
   do {
     const began = performance.now();
     at = pruning.step(Date.now() + 60_000, at);

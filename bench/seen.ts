@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { openDatabase } from '../src/store/database.ts';
-import { openTables } from '../src/store/tables.ts';
+import { openDatabase } from '../src/store/sqlite/database.ts';
+import { openTables } from '../src/store/sqlite/tables.ts';
 
 const DAY = 86_400_000;
 /** As much of an index as is used once its keys have come in any order for a while. */

@@ -7,7 +7,7 @@ import pino from 'pino';
 import { readConfig } from '../src/config.ts';
 import { createIntake } from '../src/receiver/intake.ts';
 import { createReceiver } from '../src/receiver/server.ts';
-import { openStore } from '../src/store/client.ts';
+import { openStore } from '../src/store/sqlite/client.ts';
 import { serve, TOKEN } from './children.ts';
 
 /**

@@ -7,18 +7,18 @@ import type {
   CommandUse,
   Reply,
 } from '../src/discord/command.ts';
+import type { ActivityQuery } from '../src/domain/activity.ts';
 import { type AddressText, parseAddress } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
-import type { ActivityQuestion } from '../src/store/activity.ts';
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
-import { addressChoice, fitting } from './parts/choices.ts';
-import { define } from './parts/define.ts';
-import { fullAddress, shortAddress } from './parts/reply.ts';
-import { hiddenFrom } from './parts/sight.ts';
-import { visibleTo } from './parts/subscriptions.ts';
-import { inTurn } from './parts/turn.ts';
+import { addressChoice, fitting } from './shared/choices.ts';
+import { define } from './shared/define.ts';
+import { fullAddress, shortAddress } from './shared/reply.ts';
+import { hiddenFrom } from './shared/sight.ts';
+import { visibleTo } from './shared/subscriptions.ts';
+import { inTurn } from './shared/turn.ts';
 
 const PERIODS: Record<PeriodName, string> = { '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days' };
 
@@ -104,7 +104,7 @@ async function ask(
   context: CommandContext,
   typed: string,
   period: PeriodName,
-): Promise<Shown & { question: ActivityQuestion }> {
+): Promise<Shown & { question: ActivityQuery }> {
   const { t, settings, server, now } = context;
   const known = await watched(interaction, context);
   const wanted = typed.trim().toLowerCase();

@@ -2,8 +2,8 @@ import { ApplicationCommandOptionType } from 'discord.js';
 import type { Command, MessageCommand } from '../src/discord/command.ts';
 import { pathIn, wordingsOf } from '../src/languages/definitions.ts';
 import type { Language } from '../src/languages/index.ts';
-import { define } from './parts/define.ts';
-import { note } from './parts/reply.ts';
+import { define } from './shared/define.ts';
+import { note } from './shared/reply.ts';
 
 /** Commands in the order in which a newcomer needs them, by the heading that they stand under. */
 const SECTIONS = [

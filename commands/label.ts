@@ -1,6 +1,6 @@
 import type { Command } from '../src/discord/command.ts';
 import { drop, keep, list, listButton, offer, remove, set } from './label/book.ts';
-import { define } from './parts/define.ts';
+import { define } from './shared/define.ts';
 
 /** The guild's address book: its own names of addresses, in alerts and answers. */
 export const label = {

@@ -4,11 +4,11 @@ import { isLinkable } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
-import { fitting } from './parts/choices.ts';
-import { define } from './parts/define.ts';
-import { explain, off } from './parts/failure.ts';
-import { linkButton, nameOf, note, pageOf, pager, quoted, row } from './parts/reply.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
+import { fitting } from './shared/choices.ts';
+import { define } from './shared/define.ts';
+import { explain, off } from './shared/failure.ts';
+import { linkButton, nameOf, note, pageOf, pager, quoted, row } from './shared/reply.ts';
 
 const PER_PAGE = 5;
 /** How long choices may wait for the service; then the last or generally known categories are offered. */

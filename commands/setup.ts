@@ -1,11 +1,11 @@
 import type { Command } from '../src/discord/command.ts';
-import { define } from './parts/define.ts';
-import { TARGET_TYPES } from './parts/target.ts';
 import { check } from './setup/check.ts';
 import { forget, forgetButtons } from './setup/forget.ts';
 import { panelButtons } from './setup/panel.ts';
 import { projectForm, projectFormSubmit } from './setup/project.ts';
 import { LANGUAGE_CHOICES, server, timezones, unsetButton } from './setup/server.ts';
+import { define } from './shared/define.ts';
+import { TARGET_TYPES } from './shared/target.ts';
 
 /** How the bot behaves in this guild. */
 export const setup = {

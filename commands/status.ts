@@ -1,15 +1,15 @@
 import { type APIEmbedField, version as discordVersion } from 'discord.js';
 import type { Command, CommandContext } from '../src/discord/command.ts';
+import type { GuildOverview } from '../src/domain/overview.ts';
 import type { Silence } from '../src/domain/silence.ts';
 import type { Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { Translate } from '../src/languages/index.ts';
-import type { GuildOverview } from '../src/store/figures.ts';
-import { define } from './parts/define.ts';
-import { refusedFor } from './parts/project.ts';
-import { ago, firstOf, fullAddress, note, prose } from './parts/reply.ts';
-import { hiddenFrom } from './parts/sight.ts';
-import { subscriptionsOf } from './parts/subscriptions.ts';
+import { define } from './shared/define.ts';
+import { refusedFor } from './shared/project.ts';
+import { ago, firstOf, fullAddress, note, prose } from './shared/reply.ts';
+import { hiddenFrom } from './shared/sight.ts';
+import { subscriptionsOf } from './shared/subscriptions.ts';
 
 /** Characters of a field, of which Discord takes 1,024, without its last line, which counts what is left out. */
 const FIELD_MOST = 950;

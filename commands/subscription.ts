@@ -1,7 +1,7 @@
 import type { SlashCommandSubcommandBuilder } from 'discord.js';
 import type { Command } from '../src/discord/command.ts';
-import { define } from './parts/define.ts';
-import { TARGET_TYPES } from './parts/target.ts';
+import { define } from './shared/define.ts';
+import { TARGET_TYPES } from './shared/target.ts';
 import { add } from './subscription/add.ts';
 import { edit, pause } from './subscription/change.ts';
 import { offer } from './subscription/find.ts';

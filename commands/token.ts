@@ -4,16 +4,16 @@ import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/add
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { addressPage } from '../src/domain/explorer.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
+import type { Token } from '../src/domain/token.ts';
 import { UserError } from '../src/errors.ts';
 import type { Language, Translate } from '../src/languages/index.ts';
 import { writeNumber } from '../src/languages/number.ts';
-import type { Token } from '../src/upstream/token.ts';
-import { addressChoice, fitting } from './parts/choices.ts';
-import { define } from './parts/define.ts';
-import { explain, off } from './parts/failure.ts';
-import { fullAddress, linkButton, nameOf, note, press, row } from './parts/reply.ts';
-import { seenBy } from './parts/subscriptions.ts';
-import { checkTarget } from './parts/target.ts';
+import { addressChoice, fitting } from './shared/choices.ts';
+import { define } from './shared/define.ts';
+import { explain, off } from './shared/failure.ts';
+import { fullAddress, linkButton, nameOf, note, press, row } from './shared/reply.ts';
+import { seenBy } from './shared/subscriptions.ts';
+import { checkTarget } from './shared/target.ts';
 import { watch } from './subscription/add.ts';
 import { choiceOf, imitationsAmong } from './subscription/tokens.ts';
 

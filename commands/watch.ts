@@ -17,12 +17,12 @@ import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
-import { record } from './parts/audit.ts';
-import { lookAlikeLines, lookAlikes } from './parts/look-alike.ts';
-import { receiverUrlOf } from './parts/project.ts';
-import { fullAddress, note, press, row } from './parts/reply.ts';
-import { subscriptionsOf } from './parts/subscriptions.ts';
-import { checkTarget, outsideLine } from './parts/target.ts';
+import { record } from './shared/audit.ts';
+import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
+import { receiverUrlOf } from './shared/project.ts';
+import { fullAddress, note, press, row } from './shared/reply.ts';
+import { subscriptionsOf } from './shared/subscriptions.ts';
+import { checkTarget, outsideLine } from './shared/target.ts';
 import { nextStep } from './subscription/add.ts';
 
 const NAME = 'Watch addresses in this message';

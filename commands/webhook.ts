@@ -1,5 +1,5 @@
 import type { Command } from '../src/discord/command.ts';
-import { define } from './parts/define.ts';
+import { define } from './shared/define.ts';
 import { choices, list } from './webhook/list.ts';
 import { nameForm, nameMenu } from './webhook/name.ts';
 import { cancelButton, confirmButton, forgetButton, preview } from './webhook/remove.ts';

@@ -1,13 +1,13 @@
 import { ComponentType } from 'discord.js';
 import type { ButtonUse, Command, CommandContext, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
 import { transactionPage } from '../src/domain/explorer.ts';
+import type { Story } from '../src/domain/story-record.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
-import type { Story } from '../src/store/stories.ts';
-import { define } from './parts/define.ts';
-import { note } from './parts/reply.ts';
-import { hiddenFrom } from './parts/sight.ts';
-import { inTurn } from './parts/turn.ts';
+import { define } from './shared/define.ts';
+import { note } from './shared/reply.ts';
+import { hiddenFrom } from './shared/sight.ts';
+import { inTurn } from './shared/turn.ts';
 import { tellStory } from './why/story.ts';
 
 /** Transfers of one transaction that are told in full. */

@@ -1,6 +1,9 @@
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { type Config, databaseFile } from './config.ts';
+import { startDeliverer } from './delivery/deliver.ts';
+import { relabel } from './delivery/relabel.ts';
+import { watchSilence } from './delivery/silence.ts';
 import { renderDigest } from './discord/digest.ts';
 import { type GatewayState, startGateway } from './discord/gateway.ts';
 import type { RenderSettings } from './discord/line.ts';
@@ -11,20 +14,17 @@ import { type Clock, steadyTime, systemClock } from './domain/clock.ts';
 import { isLinkable } from './domain/text.ts';
 import { createMetrics } from './metrics.ts';
 import { createParts, openExplorer, openProjects } from './parts.ts';
-import { createCatalogue } from './pipeline/catalogue.ts';
-import { startDeliverer } from './pipeline/deliver.ts';
-import { relabel } from './pipeline/relabel.ts';
-import { startRouter } from './pipeline/route.ts';
-import { watchSilence } from './pipeline/silence.ts';
 import { createIntake } from './receiver/intake.ts';
 import { listen } from './receiver/listen.ts';
 import { createOps, type Readiness } from './receiver/ops.ts';
 import { openPaths } from './receiver/paths.ts';
 import { watchQuarantine } from './receiver/quarantine.ts';
 import { createReceiver, REFUSAL_REASONS } from './receiver/server.ts';
-import type { OpenStore } from './store/client.ts';
-import { startDailyBackups } from './store/daily.ts';
-import type { Store } from './store/tables.ts';
+import { createCatalogue } from './routing/catalogue.ts';
+import { startRouter } from './routing/route.ts';
+import type { OpenStore } from './store/sqlite/client.ts';
+import { startDailyBackups } from './store/sqlite/daily.ts';
+import type { Store } from './store/sqlite/tables.ts';
 import { startUpkeep } from './upkeep.ts';
 
 /** A path token of fewer characters may be guessed. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { readDatabaseFile } from './config.ts';
 import { toolWords, UserError } from './errors.ts';
-import { backUp } from './store/backup.ts';
-import { backupFolder, stamp } from './store/folder.ts';
+import { backUp } from './store/sqlite/backup.ts';
+import { backupFolder, stamp } from './store/sqlite/folder.ts';
 
 /** `npm run backup -- [file]`: a verified copy of the database, also while the bot runs. */
 

@@ -1,9 +1,9 @@
 import { readDatabaseFile } from './config.ts';
 import { OPERATOR_SCOPE } from './domain/scope.ts';
 import { toolWords, UserError } from './errors.ts';
-import { openBeside } from './store/database.ts';
-import { deadLetters } from './store/deadletters.ts';
-import { quarantineTable } from './store/quarantine.ts';
+import { openBeside } from './store/sqlite/database.ts';
+import { deadLetters } from './store/sqlite/deadletters.ts';
+import { quarantineTable } from './store/sqlite/quarantine.ts';
 
 /**
  * `npm run deadletters -- list | show <id> | replay <id…|all> | discard <id…|channel id|all>`: what could not be told

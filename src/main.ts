@@ -4,8 +4,8 @@ import type { App } from './app.ts';
 import { type Config, databaseFile, readConfig } from './config.ts';
 import { ConfigError } from './errors.ts';
 import { openLog } from './log.ts';
-import { openStore } from './store/client.ts';
-import { takePlace } from './store/folder.ts';
+import { openStore } from './store/sqlite/client.ts';
+import { takePlace } from './store/sqlite/folder.ts';
 
 /** The process edge: environment → configuration → start; signals → stop. */
 

@@ -1,4 +1,4 @@
-import type { Backlog } from './store/figures.ts';
+import type { Backlog } from './domain/overview.ts';
 
 /** What is read anew at each scrape; times in milliseconds since 1970. */
 export interface Figures {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { readDatabaseFile } from './config.ts';
 import { toolWords, UserError } from './errors.ts';
-import { restore } from './store/backup.ts';
+import { restore } from './store/sqlite/backup.ts';
 
 /** `npm run restore -- <file>`: puts a backup in the database's place while the bot is stopped. */
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { type Clock, DAY, HOUR, MINUTE } from './domain/clock.ts';
-import { eraseBegun, eraseRemoved } from './store/erase.ts';
-import type { Position } from './store/pruning.ts';
-import type { Store } from './store/tables.ts';
+import type { RetentionCursor } from './domain/retention.ts';
+import { eraseBegun, eraseRemoved } from './store/sqlite/erase.ts';
+import type { Store } from './store/sqlite/tables.ts';
 
 /** What was seen is remembered for this long. */
 const MEMORY_MS = 30 * DAY;
@@ -19,7 +19,7 @@ export function startUpkeep(
     try {
       await eraseBegun(store);
       await eraseRemoved(store, clock.now() - MEMORY_MS, removal);
-      let at: Position | null = null;
+      let at: RetentionCursor | null = null;
       do at = await store.pruning.step(clock.now() - MEMORY_MS, at);
       while (at);
     } catch (error) {

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { openDatabase } from '../../src/store/database.ts';
-import type { Position } from '../../src/store/pruning.ts';
-import { openTables } from '../../src/store/tables.ts';
+import type { RetentionCursor } from '../../src/domain/retention.ts';
+import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { openTables } from '../../src/store/sqlite/tables.ts';
 import { type Row, short } from '../table.ts';
 
 /** The tables that are told one by one: the largest. */
@@ -32,7 +32,7 @@ export function diskRows(file: string, transfers: number): Row[] {
 function pruneAll(file: string): number {
   const { db, close } = openDatabase(file);
   const { pruning } = openTables(db);
-  let at: Position | null = null;
+  let at: RetentionCursor | null = null;
   do at = pruning.step(Date.now() + 60_000, at);
   while (at);
   const pages = (name: string) => Number(db.pragma(name, { simple: true }));

@@ -1,13 +1,13 @@
 import { ButtonStyle, messageLink } from 'discord.js';
 import type { CommandContext, Reply } from '../../src/discord/command.ts';
+import type { ActivityReport } from '../../src/domain/activity.ts';
 import { type Activity, type AssetTotal, isNoise, type Way } from '../../src/domain/activity.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { addressPage, transactionPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { isItem } from '../../src/domain/transfer.ts';
 import { writeNumber } from '../../src/languages/number.ts';
-import type { ActivityReport } from '../../src/store/activity.ts';
-import { ago, fullAddress, linkButton, note, press, row } from '../parts/reply.ts';
+import { ago, fullAddress, linkButton, note, press, row } from '../shared/reply.ts';
 
 /** How far back. */
 export type PeriodName = '24h' | '7d' | '30d';

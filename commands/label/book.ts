@@ -9,16 +9,16 @@ import type {
   Reply,
 } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress, parseAddress, toAddress } from '../../src/domain/address.ts';
+import type { Label } from '../../src/domain/guild.ts';
 import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { Label } from '../../src/store/labels.ts';
-import { record } from '../parts/audit.ts';
-import { addressChoice, fitting } from '../parts/choices.ts';
-import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
-import { markOf } from '../parts/mark.ts';
-import { fullAddress, note, pageOf, pager, press, row } from '../parts/reply.ts';
-import { seenBy, visibleTo } from '../parts/subscriptions.ts';
+import { record } from '../shared/audit.ts';
+import { addressChoice, fitting } from '../shared/choices.ts';
+import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
+import { markOf } from '../shared/mark.ts';
+import { fullAddress, note, pageOf, pager, press, row } from '../shared/reply.ts';
+import { seenBy, visibleTo } from '../shared/subscriptions.ts';
 
 /** How many names a guild's address book holds. */
 export const MOST_LABELS = 1_000;

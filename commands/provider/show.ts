@@ -2,7 +2,7 @@ import type { APIButtonComponent } from 'discord.js';
 import { isLinkable, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { ProviderRow } from '../../src/upstream/providers.ts';
-import { linkButton, nameOf, prose } from '../parts/reply.ts';
+import { linkButton, nameOf, prose } from '../shared/reply.ts';
 
 /** One provider with all its rows: one a plan. */
 export interface Provider {

@@ -1,12 +1,12 @@
 import type { Guild } from 'discord.js';
 import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
+import type { GuildOverview } from '../../src/domain/overview.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { GuildOverview } from '../../src/store/figures.ts';
-import { firstOf } from '../parts/reply.ts';
-import { type Answer, askAbout } from '../parts/sight.ts';
-import { ALERT_EXTRAS, isLocked, missingIn, outsideLine } from '../parts/target.ts';
+import { firstOf } from '../shared/reply.ts';
+import { type Answer, askAbout } from '../shared/sight.ts';
+import { ALERT_EXTRAS, isLocked, missingIn, outsideLine } from '../shared/target.ts';
 import { nameOf } from '../subscription/find.ts';
 import { type Finding, fault, fine } from './finding.ts';
 

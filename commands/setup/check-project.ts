@@ -4,9 +4,9 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Notification, Webhook } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
-import { explain } from '../parts/failure.ts';
-import { pointsAt, refusedFor, urlBlock } from '../parts/project.ts';
-import { ago, firstOf, fullAddress, ID_LONGEST } from '../parts/reply.ts';
+import { explain } from '../shared/failure.ts';
+import { pointsAt, refusedFor, urlBlock } from '../shared/project.ts';
+import { ago, firstOf, fullAddress, ID_LONGEST } from '../shared/reply.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';
 
 const LOOK_MS = 8_000;

@@ -1,7 +1,7 @@
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
-import { note, press, row } from '../parts/reply.ts';
-import { hiddenFrom } from '../parts/sight.ts';
-import { subscriptionsOf } from '../parts/subscriptions.ts';
+import { note, press, row } from '../shared/reply.ts';
+import { hiddenFrom } from '../shared/sight.ts';
+import { subscriptionsOf } from '../shared/subscriptions.ts';
 import { checkChannels, checkRoles } from './check-channels.ts';
 import { checkProject } from './check-project.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';

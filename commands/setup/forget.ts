@@ -1,11 +1,11 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, CommandContext, Reply } from '../../src/discord/command.ts';
+import type { StoredCounts } from '../../src/domain/overview.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { Stored } from '../../src/store/figures.ts';
-import { OPEN_MS } from '../parts/audit.ts';
-import { note, press, row } from '../parts/reply.ts';
-import { inTurn } from '../parts/turn.ts';
+import { OPEN_MS } from '../shared/audit.ts';
+import { note, press, row } from '../shared/reply.ts';
+import { inTurn } from '../shared/turn.ts';
 
 /** `/setup forget`: says what is stored, and asks. Writes nothing down: that would be one more thing to erase. */
 export async function forget(guildId: string, { t, store, now }: CommandContext): Promise<Reply> {
@@ -21,7 +21,7 @@ export async function forget(guildId: string, { t, store, now }: CommandContext)
   });
 }
 
-function listed(t: Translate, stored: Stored): string[] {
+function listed(t: Translate, stored: StoredCounts): string[] {
   const lines = (['subscriptions', 'labels', 'tokenMutes', 'webhookNames', 'waiting', 'history', 'audit'] as const)
     .filter((key) => stored[key] > 0)
     .map((key) => t(`setup.forget.${key}`, { count: stored[key] }));

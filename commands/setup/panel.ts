@@ -1,14 +1,14 @@
 import { type APIEmbedField, ButtonStyle } from 'discord.js';
 import type { Button, CommandContext, Reply } from '../../src/discord/command.ts';
+import type { StoredProject } from '../../src/domain/project.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
-import type { StoredProject } from '../../src/store/projects.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
-import { record } from '../parts/audit.ts';
-import { markOf } from '../parts/mark.ts';
-import { urlBlock } from '../parts/project.ts';
-import { ID_LONGEST, note, press, row } from '../parts/reply.ts';
+import { record } from '../shared/audit.ts';
+import { markOf } from '../shared/mark.ts';
+import { urlBlock } from '../shared/project.ts';
+import { ID_LONGEST, note, press, row } from '../shared/reply.ts';
 
 /** The project that a guild manages: its receiver URLs, and the buttons to change them. Only ever shown in private. */
 export async function panel(context: CommandContext, guildId: string, title?: string): Promise<Reply> {

@@ -2,8 +2,8 @@ import { type APIModalInteractionResponseCallbackData, ComponentType, TextInputS
 import type { CommandContext, Form } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ProjectKeys } from '../../src/upstream/projects.ts';
-import { record } from '../parts/audit.ts';
-import { codeOf, lasting } from '../parts/failure.ts';
+import { record } from '../shared/audit.ts';
+import { codeOf, lasting } from '../shared/failure.ts';
 import { panel } from './panel.ts';
 
 /** How long the service may take to try the keys. */

@@ -1,10 +1,10 @@
 import type { Button, ButtonUse, Choice, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { GuildSettings } from '../../src/domain/guild.ts';
 import { UserError } from '../../src/errors.ts';
 import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
-import type { GuildSettings } from '../../src/store/servers.ts';
-import { record } from '../parts/audit.ts';
-import { note, press, row } from '../parts/reply.ts';
-import { checkTarget } from '../parts/target.ts';
+import { record } from '../shared/audit.ts';
+import { note, press, row } from '../shared/reply.ts';
+import { checkTarget } from '../shared/target.ts';
 
 /** The languages that can be chosen, each by its own name. */
 export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));

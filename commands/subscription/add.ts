@@ -4,12 +4,12 @@ import { type AddressText, checksumAddress, parseWatchable } from '../../src/dom
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { record } from '../parts/audit.ts';
-import { lookAlikeLines, lookAlikes } from '../parts/look-alike.ts';
-import { receiverUrlOf } from '../parts/project.ts';
-import { fullAddress, note, press, row } from '../parts/reply.ts';
-import { hiddenFrom, isGone } from '../parts/sight.ts';
-import { checkTarget, outsideLine, refuseUnseen } from '../parts/target.ts';
+import { record } from '../shared/audit.ts';
+import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
+import { receiverUrlOf } from '../shared/project.ts';
+import { fullAddress, note, press, row } from '../shared/reply.ts';
+import { hiddenFrom, isGone } from '../shared/sight.ts';
+import { checkTarget, outsideLine, refuseUnseen } from '../shared/target.ts';
 import { addressLine, told } from './describe.ts';
 import { nameOf } from './find.ts';
 import { chosenBy } from './options.ts';

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
-import type { Choices, Filters, Subscription } from '../../src/domain/subscription.ts';
+import type { Choices, Filters, Subscription, SubscriptionChange } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
-import type { SubscriptionChange } from '../../src/store/subscriptions.ts';
-import { record } from '../parts/audit.ts';
-import { note } from '../parts/reply.ts';
-import { checkTarget } from '../parts/target.ts';
+import { record } from '../shared/audit.ts';
+import { note } from '../shared/reply.ts';
+import { checkTarget } from '../shared/target.ts';
 import { addressLine, told } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { chosenBy } from './options.ts';

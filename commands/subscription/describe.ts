@@ -4,7 +4,7 @@ import type { Asset, Choices, Subscription } from '../../src/domain/subscription
 import { DEFAULT_CHOICES, FOREVER } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { writeUngrouped } from '../../src/languages/number.ts';
-import { fullAddress, moment } from '../parts/reply.ts';
+import { fullAddress, moment } from '../shared/reply.ts';
 import type { TokenBook } from './tokens.ts';
 
 /** Entries of a list that are shown one by one. */

@@ -12,7 +12,7 @@ import { halfWidth, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands } from '../../src/languages/number.ts';
-import { quoted } from '../parts/reply.ts';
+import { quoted } from '../shared/reply.ts';
 import { type TokenBook, writeAsset } from './tokens.ts';
 
 /** What reading needs to know besides the text. */

@@ -4,8 +4,8 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { apart, inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { shortAddress } from '../parts/reply.ts';
-import { visibleTo } from '../parts/subscriptions.ts';
+import { shortAddress } from '../shared/reply.ts';
+import { visibleTo } from '../shared/subscriptions.ts';
 
 /** What a subscription is called where there is no room: by its label, else by the ends of its address. */
 export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address'>): string {

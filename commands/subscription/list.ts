@@ -2,8 +2,8 @@ import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../..
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { ago, asManyAsFit, note, pageOf, pager, row } from '../parts/reply.ts';
-import { visibleTo } from '../parts/subscriptions.ts';
+import { ago, asManyAsFit, note, pageOf, pager, row } from '../shared/reply.ts';
+import { visibleTo } from '../shared/subscriptions.ts';
 import { addressLine, describe, stateOf } from './describe.ts';
 import { mutedTokens } from './mute.ts';
 import { type TokenBook, tokenBook } from './tokens.ts';

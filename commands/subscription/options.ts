@@ -6,7 +6,7 @@ import {
 import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { TARGET_TYPES } from '../parts/target.ts';
+import { TARGET_TYPES } from '../shared/target.ts';
 import { readChoices } from './fields.ts';
 import type { TokenBook } from './tokens.ts';
 

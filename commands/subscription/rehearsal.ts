@@ -3,13 +3,13 @@ import type { CommandContext } from '../../src/discord/command.ts';
 import { DAY } from '../../src/domain/clock.ts';
 import { transactionPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
+import type { Rehearsal, Wish } from '../../src/domain/rehearsal.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { Rehearsal, Wish } from '../../src/store/ledger.ts';
-import { ago, asManyAsFit } from '../parts/reply.ts';
-import { inTurn } from '../parts/turn.ts';
+import { ago, asManyAsFit } from '../shared/reply.ts';
+import { inTurn } from '../shared/turn.ts';
 
 const LOOK_BACK_MS = 7 * DAY;
 /** Of more transfers only the latest are looked at: somebody waits for the answer. */

@@ -3,9 +3,9 @@ import type { Button, CommandContext, CommandUse, Reply } from '../../src/discor
 import { checksumAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
-import { record } from '../parts/audit.ts';
-import { note, press, row } from '../parts/reply.ts';
-import { hiddenFrom } from '../parts/sight.ts';
+import { record } from '../shared/audit.ts';
+import { note, press, row } from '../shared/reply.ts';
+import { hiddenFrom } from '../shared/sight.ts';
 import { addressLine, describe } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { tokenBook } from './tokens.ts';

@@ -1,7 +1,7 @@
 import { DiscordAPIError, type GuildBasedChannel, RESTJSONErrorCodes, Routes } from 'discord.js';
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
-import { note } from '../parts/reply.ts';
+import { note } from '../shared/reply.ts';
 import { stateOf } from './describe.ts';
 import { named, nameOf } from './find.ts';
 

@@ -3,12 +3,12 @@ import { checksumAddress, NATIVE_SENTINEL, parseAddress } from '../../src/domain
 import { skeleton } from '../../src/domain/guard.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
 import { apart, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import type { KnownToken } from '../../src/domain/token.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { KnownToken } from '../../src/store/ledger.ts';
-import { fitting } from '../parts/choices.ts';
-import { fullAddress, nameOf, quoted, shortAddress } from '../parts/reply.ts';
-import { seenBy } from '../parts/subscriptions.ts';
+import { fitting } from '../shared/choices.ts';
+import { fullAddress, nameOf, quoted, shortAddress } from '../shared/reply.ts';
+import { seenBy } from '../shared/subscriptions.ts';
 
 /** The tokens that people of one guild can mean by a symbol, and how tokens are shown to them. */
 export interface TokenBook {

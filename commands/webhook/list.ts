@@ -4,9 +4,9 @@ import { apart, cutTo, inCode, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
-import { explain } from '../parts/failure.ts';
-import { pointsAt, projectOf, urlBlock } from '../parts/project.ts';
-import { ID_LONGEST, note, press, row } from '../parts/reply.ts';
+import { explain } from '../shared/failure.ts';
+import { pointsAt, projectOf, urlBlock } from '../shared/project.ts';
+import { ID_LONGEST, note, press, row } from '../shared/reply.ts';
 import { isWebhookId } from './name.ts';
 
 /** How long choices may wait for the service. */

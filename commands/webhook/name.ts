@@ -2,8 +2,8 @@ import { ComponentType, TextInputStyle } from 'discord.js';
 import type { Form, FormMenu } from '../../src/discord/command.ts';
 import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
-import { record } from '../parts/audit.ts';
-import { note } from '../parts/reply.ts';
+import { record } from '../shared/audit.ts';
+import { note } from '../shared/reply.ts';
 
 const MOST = 32;
 

@@ -6,11 +6,11 @@ import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Notification, RemovalAnswer } from '../../src/upstream/notification.ts';
-import { record, takeUp } from '../parts/audit.ts';
-import { explain } from '../parts/failure.ts';
-import { pointsAt, projectOf } from '../parts/project.ts';
-import { firstOf, ID_LONGEST, note, press, quoted, row } from '../parts/reply.ts';
-import { hiddenFrom } from '../parts/sight.ts';
+import { record, takeUp } from '../shared/audit.ts';
+import { explain } from '../shared/failure.ts';
+import { pointsAt, projectOf } from '../shared/project.ts';
+import { firstOf, ID_LONGEST, note, press, quoted, row } from '../shared/reply.ts';
+import { hiddenFrom } from '../shared/sight.ts';
 import { type Pasted, readAddresses } from './addresses.ts';
 import { isWebhookId } from './name.ts';
 

@@ -4,8 +4,8 @@ import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import type { Mark } from '../../src/domain/mark.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
+import type { Story, StoryAlert, StoryDecision } from '../../src/domain/story-record.ts';
 import { cutTo, inCode } from '../../src/domain/text.ts';
-import type { Story, StoryAlert, StoryDecision } from '../../src/store/stories.ts';
 import {
   ago,
   asManyAsFit,
@@ -17,7 +17,7 @@ import {
   prose,
   shortAddress,
   TITLE_MAX,
-} from '../parts/reply.ts';
+} from '../shared/reply.ts';
 
 /** What telling a story takes. `most`: how many characters it may have. */
 interface Telling extends Pick<CommandContext, 't' | 'language' | 'moved' | 'settings' | 'now' | 'projects'> {

@@ -1,5 +1,5 @@
 import { type BaseInteraction, PermissionFlagsBits } from 'discord.js';
-import type { GuildSettings } from '../store/servers.ts';
+import type { GuildSettings } from '../domain/guild.ts';
 import type { Replying } from './answer.ts';
 import type { Access, AutocompleteUse, Command, CommandUse } from './command.ts';
 

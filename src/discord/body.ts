@@ -1,7 +1,7 @@
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
+import type { Alert } from '../domain/alert.ts';
 import type { Part } from '../domain/story.ts';
 import { amountOf } from '../domain/transfer.ts';
-import type { ClaimedAlert } from '../store/alerts.ts';
 import { LOOKS, labelOf, linked, named, number, shortId, type Voice, whatMoved, whatTheyMoved } from './line.ts';
 import { isFake, remarksOf } from './marks.ts';
 
@@ -10,9 +10,9 @@ const PARTIES_SHOWN = 5;
 const IDS_LONGEST = 400;
 
 /** What a message tells: at least one alert. */
-export type Alerts = [ClaimedAlert, ...ClaimedAlert[]];
+export type Alerts = [Alert, ...Alert[]];
 /** One thing that happened, with the alerts that tell of it. */
-export type AlertPart = Part<ClaimedAlert>;
+export type AlertPart = Part<Alert>;
 
 type Side = 'from' | 'to';
 
@@ -108,7 +108,7 @@ function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, voice: Voice): st
   const lines = partyLines('wallet', [wallet], alerts, voice);
   if (others.length === 1 && alerts.length === 2 && swapWords(part, voice) !== null)
     return [...lines, ...partyLines('with', others, alerts, voice)];
-  const leg = (alert: ClaimedAlert, view: 'incoming' | 'outgoing', side: Side) => [
+  const leg = (alert: Alert, view: 'incoming' | 'outgoing', side: Side) => [
     `${LOOKS[view].icon} **${partWords({ kind: 'line', view, alerts: [alert] }, voice)}**`,
     ...sideLines(side, [alert], voice),
   ];
@@ -119,18 +119,18 @@ function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, voice: Voice): st
   ];
 }
 
-const addressesOf = (alerts: readonly ClaimedAlert[], side: Side): (AddressText | null)[] => [
+const addressesOf = (alerts: readonly Alert[], side: Side): (AddressText | null)[] => [
   ...new Set(alerts.map(({ transfer }) => transfer[side])),
 ];
 
-const sideLines = (side: Side, alerts: readonly ClaimedAlert[], voice: Voice): string[] =>
+const sideLines = (side: Side, alerts: readonly Alert[], voice: Voice): string[] =>
   partyLines(side, addressesOf(alerts, side), alerts, voice);
 
 /** A side's word, then each of its names above the full address. */
 function partyLines(
   word: Side | 'wallet' | 'with',
   addresses: readonly (AddressText | null)[],
-  alerts: readonly ClaimedAlert[],
+  alerts: readonly Alert[],
   voice: Voice,
 ): string[] {
   const { t } = voice;
@@ -153,11 +153,11 @@ function partyLines(
 }
 
 /** The full address in a small line of its own; a look-alike's is no link. */
-function addressLine(address: AddressText, alerts: readonly ClaimedAlert[], voice: Voice): string {
+function addressLine(address: AddressText, alerts: readonly Alert[], voice: Voice): string {
   return `-# ${linked(address, 'address', isFake(address, alerts) ? { ...voice, unlinked: true } : voice)}`;
 }
 
-function nameOf(address: AddressText, alerts: readonly ClaimedAlert[], voice: Voice): string {
+function nameOf(address: AddressText, alerts: readonly Alert[], voice: Voice): string {
   for (const alert of alerts) {
     const label = labelOf(address, alert);
     if (label !== null) return named(label, voice);
@@ -166,7 +166,7 @@ function nameOf(address: AddressText, alerts: readonly ClaimedAlert[], voice: Vo
 }
 
 /** The ids of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, as many as are read. */
-function idsOf(alerts: readonly ClaimedAlert[], voice: Voice): string {
+function idsOf(alerts: readonly Alert[], voice: Voice): string {
   const ids = alerts.map(({ transfer, count }) => ({
     id: BigInt(transfer.tokenId!),
     times: amountOf(transfer) * BigInt(count),

@@ -9,7 +9,7 @@ import {
   SimpleShardingStrategy,
 } from 'discord.js';
 import type { Logger } from 'pino';
-import type { Share } from '../store/channels.ts';
+import type { GuildShare } from '../domain/channel.ts';
 import { fillGaps, handleEarly, type RawInteraction } from './gaps.ts';
 import { makeRequest } from './request.ts';
 
@@ -24,7 +24,7 @@ export interface ConnectionOptions {
   /** The bot is no member any more; an outage of the guild does not count. */
   onGuildRemoved(guildId: string): void;
   /** With a new session: of its share of the guilds, the bot is a member of these and of no others. */
-  onGuilds(guildIds: string[], share: Share): void;
+  onGuilds(guildIds: string[], share: GuildShare): void;
 }
 
 /** How long the first READY waits for the guilds that it announced. */

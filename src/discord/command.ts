@@ -16,12 +16,12 @@ import type {
 } from 'discord.js';
 import type { AddressText } from '../domain/address.ts';
 import type { ExplorerRoot } from '../domain/explorer.ts';
+import type { GuildSettings } from '../domain/guild.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Language, Translate } from '../languages/index.ts';
 import type { ReceiverPaths } from '../receiver/paths.ts';
-import type { GuildSettings } from '../store/servers.ts';
-import type { Store } from '../store/tables.ts';
+import type { Store } from '../store/sqlite/tables.ts';
 import type { ReadAttachment } from '../upstream/attachment.ts';
 import type { Discovery } from '../upstream/discovery.ts';
 import type { Explorer } from '../upstream/explorer.ts';

@@ -1,15 +1,15 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { checksumAddress } from '../domain/address.ts';
+import type { Alert } from '../domain/alert.ts';
 import { amountCell, csvLine, FILE_BYTES, idCell } from '../domain/csv.ts';
 import { viewOf } from '../domain/story.ts';
 import { plainText } from '../domain/text.ts';
-import type { ClaimedAlert } from '../store/alerts.ts';
 
 /** Rows that are made before the event loop has a turn. */
 const ROWS_A_TURN = 500;
 
 /** A CSV file with a header line and a row for each alert: `used` of them, from the front, have room in it. */
-export async function csvOf(alerts: readonly ClaimedAlert[]): Promise<{ text: string; used: number }> {
+export async function csvOf(alerts: readonly Alert[]): Promise<{ text: string; used: number }> {
   const rows = ['received,transaction,block,kind,from,to,token,symbol,amount,token id,times,direction,marks'];
   let bytes = rows[0]!.length;
   for (const [index, alert] of alerts.entries()) {
@@ -22,7 +22,7 @@ export async function csvOf(alerts: readonly ClaimedAlert[]): Promise<{ text: st
   return { text: rows.join('\r\n'), used: rows.length - 1 };
 }
 
-function rowOf(alert: ClaimedAlert): string {
+function rowOf(alert: Alert): string {
   const { createdAt, transfer, count, marks } = alert;
   return csvLine([
     new Date(createdAt).toISOString(),

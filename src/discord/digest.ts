@@ -1,9 +1,9 @@
 import { type APIEmbed, type RESTPostAPIChannelMessageJSONBody, TimestampStyles, time } from 'discord.js';
 import type { AddressText } from '../domain/address.ts';
+import type { Alert } from '../domain/alert.ts';
 import type { DigestReason } from '../domain/rhythm.ts';
 import { isSuspect } from '../domain/story.ts';
 import { amountOf, isItem } from '../domain/transfer.ts';
-import type { ClaimedAlert } from '../store/alerts.ts';
 import { csvOf } from './csv.ts';
 import {
   assetName,
@@ -47,7 +47,7 @@ interface Total {
   amount: bigint;
   side: Side;
   /** Where it had the largest single transfer. */
-  largest: ClaimedAlert;
+  largest: Alert;
   suspect: boolean;
 }
 
@@ -57,7 +57,7 @@ interface Total {
  * At `now` it mentions the subscriptions' roles that are due and nobody else; null: nobody.
  */
 export async function renderDigest(
-  due: ClaimedAlert[],
+  due: Alert[],
   reference: string,
   settings: RenderSettings,
   reason: DigestReason = 'backlog',
@@ -91,20 +91,20 @@ export async function renderDigest(
 }
 
 /** When the first and the last of them came; there may be more than a call takes as arguments. */
-function timesOf(alerts: readonly ClaimedAlert[]): { least: number; most: number } {
-  const [{ createdAt }] = alerts as [ClaimedAlert];
+function timesOf(alerts: readonly Alert[]): { least: number; most: number } {
+  const [{ createdAt }] = alerts as [Alert];
   return alerts.reduce(
     ({ least, most }, alert) => ({ least: Math.min(least, alert.createdAt), most: Math.max(most, alert.createdAt) }),
     { least: createdAt, most: createdAt },
   );
 }
 
-function warning(suspects: ClaimedAlert[], voice: Voice): string[] {
+function warning(suspects: Alert[], voice: Voice): string[] {
   const count = suspects.reduce((sum, alert) => sum + alert.count, 0);
   return ['', voice.t('digest.suspect', { count, number: number(count, voice) }), ...warningsOf(suspects, voice)];
 }
 
-function totalsOf(alerts: ClaimedAlert[]): Map<string, Total> {
+function totalsOf(alerts: Alert[]): Map<string, Total> {
   const totals = new Map<string, Total>();
   for (const alert of alerts) {
     const { transfer, count } = alert;
@@ -123,7 +123,7 @@ function totalsOf(alerts: ClaimedAlert[]): Map<string, Total> {
   return totals;
 }
 
-function sideOf(alert: ClaimedAlert): Side {
+function sideOf(alert: Alert): Side {
   const seen = new Set(alert.matches.map((match) => match.perspective));
   if (seen.has('incoming') === seen.has('outgoing')) return 'internal';
   return seen.has('incoming') ? 'incoming' : 'outgoing';

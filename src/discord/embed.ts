@@ -1,10 +1,10 @@
 import type { APIEmbed, APIEmbedField } from 'discord.js';
 import { type AddressText, checksumAddress } from '../domain/address.ts';
+import type { Alert } from '../domain/alert.ts';
 import { inUnits } from '../domain/amount.ts';
 import { partsOf } from '../domain/story.ts';
 import type { Perspective } from '../domain/subscription.ts';
 import { writeNumber } from '../languages/number.ts';
-import type { ClaimedAlert } from '../store/alerts.ts';
 import { type AlertPart, type Alerts, bodyOf, partWords, swapWords } from './body.ts';
 import {
   code,
@@ -64,7 +64,7 @@ function amountsOf(part: AlertPart, voice: Voice): string[] {
 }
 
 /** As the parts tell them: what a swap gave before what it got. */
-function inOrder(parts: AlertPart[]): ClaimedAlert[] {
+function inOrder(parts: AlertPart[]): Alert[] {
   return parts.flatMap((part) => (part.kind === 'swap' ? [...part.gave, ...part.got] : part.alerts));
 }
 

@@ -1,4 +1,5 @@
 import { type AddressText, checksumAddress } from '../domain/address.ts';
+import type { Alert } from '../domain/alert.ts';
 import { inUnits } from '../domain/amount.ts';
 import { addressPage, type ExplorerRoot, transactionPage } from '../domain/explorer.ts';
 import { sumOf, type View } from '../domain/story.ts';
@@ -6,7 +7,6 @@ import { inCode } from '../domain/text.ts';
 import { amountOf, isItem, type Transfer } from '../domain/transfer.ts';
 import { type Language, languageOf, type Translate, translator } from '../languages/index.ts';
 import { writeNumber } from '../languages/number.ts';
-import type { ClaimedAlert } from '../store/alerts.ts';
 
 /** What rendering depends on besides the alert: the explorer and the native coin's name, where known. */
 export interface RenderSettings extends ExplorerRoot {
@@ -42,7 +42,7 @@ export const LONGEST_ID = 24;
 const LONGEST_LABEL = 60;
 
 /** The voice in which a guild's alerts are told. */
-export function voiceOf({ language }: ClaimedAlert, settings: RenderSettings): Voice {
+export function voiceOf({ language }: Alert, settings: RenderSettings): Voice {
   const chosen = languageOf(language);
   return { ...settings, language: chosen, t: translator(chosen) };
 }
@@ -110,7 +110,7 @@ export function shortId(id: string): string {
 }
 
 /** What alerts of one asset moved together; null when that cannot be said in short. */
-export function whatTheyMoved(alerts: readonly ClaimedAlert[], voice: Voice): string | null {
+export function whatTheyMoved(alerts: readonly Alert[], voice: Voice): string | null {
   const { transfer, count } = alerts[0]!;
   if (isItem(transfer)) {
     if (alerts.length === 1 && count === 1) return whatMoved(transfer, voice);
@@ -127,7 +127,7 @@ export function whatTheyMoved(alerts: readonly ClaimedAlert[], voice: Voice): st
 }
 
 /** The guild's name of an address: its address book's, else the label of the subscription that watches it; raw. */
-export function labelOf(address: AddressText, { labels, matches }: ClaimedAlert): string | null {
+export function labelOf(address: AddressText, { labels, matches }: Alert): string | null {
   return labels[address] ?? matches.find((match) => match.address === address && match.label !== null)?.label ?? null;
 }
 

@@ -1,8 +1,8 @@
 import { type AddressText, checksumAddress } from '../domain/address.ts';
+import type { Alert } from '../domain/alert.ts';
 import { DAY, HOUR, MINUTE } from '../domain/clock.ts';
 import { differenceOf } from '../domain/guard.ts';
 import type { Mark } from '../domain/mark.ts';
-import type { ClaimedAlert } from '../store/alerts.ts';
 import { code, linked, named, number, type Voice } from './line.ts';
 
 /** The colour of a line that must not be taken for an ordinary one. */
@@ -11,7 +11,7 @@ export const WARNING = 0xffcc00;
 const PAIRS_SHOWN = 3;
 
 /** Everything that a reader must see before the transfer itself; lines. */
-export function warningsOf(alerts: readonly ClaimedAlert[], voice: Voice): string[] {
+export function warningsOf(alerts: readonly Alert[], voice: Voice): string[] {
   const marks = alerts.flatMap((alert) => alert.marks.map((mark) => ({ mark, alert })));
   const pairs = new Map<string, string[]>();
   const imitations = new Set<string>();
@@ -46,16 +46,16 @@ function imitation({ symbol, genuine }: Extract<Mark, { kind: 'imitation' }>, vo
 }
 
 /** Whether one of these alerts warns of the address as a look-alike. */
-export function isFake(address: AddressText, alerts: readonly ClaimedAlert[]): boolean {
+export function isFake(address: AddressText, alerts: readonly Alert[]): boolean {
   return alerts.some(({ marks }) => marks.some((mark) => mark.kind === 'look-alike' && mark.address === address));
 }
 
 /** What these lines are not sure of, in plain words, each once; small lines. */
-export function remarksOf(alerts: readonly ClaimedAlert[], voice: Voice): string[] {
+export function remarksOf(alerts: readonly Alert[], voice: Voice): string[] {
   return [...new Set(alerts.flatMap((alert) => remarks(alert, voice)))].map((line) => `-# ${line}`);
 }
 
-function remarks({ transfer, count, marks, reorganised }: ClaimedAlert, voice: Voice): string[] {
+function remarks({ transfer, count, marks, reorganised }: Alert, voice: Voice): string[] {
   const { t } = voice;
   const lines: string[] = [];
   if (transfer.kind === 'unknown') {

@@ -1,20 +1,7 @@
 import { DiscordAPIError, RateLimitError, type RESTOptions } from 'discord.js';
 import { SECOND } from '../domain/clock.ts';
+import type { SendOutcome } from '../domain/send-outcome.ts';
 import { makeRequest } from './request.ts';
-
-/** What became of a request to send, as far as its answer tells. `retryAfterMs` is what the answer asked for. */
-export type Outcome =
-  | { status: 'sent'; messageId: string | null }
-  /** `local`: the library knew the limit and asked nobody. */
-  | { status: 'rate-limited'; global: boolean; local: boolean; retryAfterMs: number }
-  /** Time-out, broken connection, cut answer, 5xx: it may have been done. */
-  | { status: 'unsure'; reason: string; retryAfterMs?: number }
-  /** Not Discord itself, or Discord without a word on how long: hold everything. */
-  | { status: 'breaker'; reason: string; retryAfterMs?: number }
-  | { status: 'unauthorised' }
-  | { status: 'forbidden'; code: number }
-  | { status: 'gone'; code: number }
-  | { status: 'refused'; reason: string };
 
 /** JSON codes of a 403 that concern one channel or guild. */
 const FORBIDDEN = new Set<unknown>([50001, 50009, 50013, 50083, 50095, 160005, 50024]);
@@ -27,8 +14,8 @@ const OVERLOADED = new Set<unknown>([40004, 40006, 110001, 130000]);
 
 /** What an answer means that the library would misread. */
 class Misread extends Error {
-  readonly outcome: Outcome;
-  constructor(outcome: Outcome) {
+  readonly outcome: SendOutcome;
+  constructor(outcome: SendOutcome) {
     super(outcome.status);
     this.outcome = outcome;
   }
@@ -83,7 +70,7 @@ function parse(text: string): object | undefined {
 }
 
 /** What a failed request means; of a change to a sent message some refusals mean something else. */
-export function classify(error: unknown, isChange: boolean): Outcome {
+export function classify(error: unknown, isChange: boolean): SendOutcome {
   if (error instanceof Misread) return error.outcome;
   if (error instanceof RateLimitError) {
     // A Retry-After that is a date, or otherwise no number of seconds, counts as none.
@@ -100,7 +87,7 @@ export function classify(error: unknown, isChange: boolean): Outcome {
   };
 }
 
-function classifyRefusal({ status, code, message }: DiscordAPIError, isChange: boolean): Outcome {
+function classifyRefusal({ status, code, message }: DiscordAPIError, isChange: boolean): SendOutcome {
   if (status === 401) return { status: 'unauthorised' };
   const refused = { status: 'refused', reason: `${code}: ${message}`.slice(0, 500) } as const;
   if (UNWANTED.has(code)) return refused;

@@ -7,9 +7,9 @@ import {
   type RESTPostAPIChannelMessageJSONBody,
 } from 'discord.js';
 import { type AddressText, checksumAddress } from '../domain/address.ts';
+import type { Alert } from '../domain/alert.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import { viewOf } from '../domain/story.ts';
-import type { ClaimedAlert } from '../store/alerts.ts';
 import type { Alerts } from './body.ts';
 import { transactionEmbed } from './embed.ts';
 import { code, hash, LOOKS, type RenderSettings, type Voice, voiceOf } from './line.ts';
@@ -42,7 +42,7 @@ const AT_FIRST: Room = { characters: 5_200, description: 3_500 };
  * than without one of its alerts.
  */
 export function renderAlerts(
-  alerts: ClaimedAlert[],
+  alerts: Alert[],
   reference: string,
   settings: RenderSettings,
   now: number | null = null,
@@ -60,7 +60,7 @@ export function renderAlerts(
  */
 export function messageOf(
   embeds: APIEmbed[],
-  alerts: ClaimedAlert[],
+  alerts: Alert[],
   reference: string,
   voice: Voice,
   now: number | null,
@@ -78,12 +78,7 @@ export function messageOf(
  * Puts what comes one after the other of one transaction into that transaction's embed, alert by alert where not all of
  * it fits, until the next one would not fit the room or one of Discord's limits.
  */
-function fill(
-  alerts: ClaimedAlert[],
-  reference: string,
-  voice: Voice,
-  room: Room,
-): { embeds: APIEmbed[]; used: number } {
+function fill(alerts: Alert[], reference: string, voice: Voice, room: Room): { embeds: APIEmbed[]; used: number } {
   const told = new Map<string, { alerts: Alerts; embed: APIEmbed; place: number }>();
   let characters = 0;
   let used = 0;
@@ -118,7 +113,7 @@ function fill(
 }
 
 /** Alerts of one transaction that stand side by side. */
-function runsOf(alerts: ClaimedAlert[]): Alerts[] {
+function runsOf(alerts: Alert[]): Alerts[] {
   const runs: Alerts[] = [];
   for (const alert of alerts) {
     const run = runs.at(-1);
@@ -129,7 +124,7 @@ function runsOf(alerts: ClaimedAlert[]): Alerts[] {
 }
 
 /** One alert as plain text, for the rare line that Discord refuses as an embed. */
-export function renderPlain(alert: ClaimedAlert, reference: string): RESTPostAPIChannelMessageJSONBody {
+export function renderPlain(alert: Alert, reference: string): RESTPostAPIChannelMessageJSONBody {
   const { transfer } = alert;
   const voice = voiceOf(alert, { explorerUrl: undefined, nativeSymbol: undefined });
   const { t } = voice;

@@ -1,9 +1,7 @@
 import { REST, Routes } from 'discord.js';
 import { MINUTE } from '../domain/clock.ts';
-import { classify, type Outcome, readWhole } from './outcome.ts';
-
-/** Whether a message with a reference is in a channel; `unknown` when its history cannot be read and holds something. */
-export type Found = { status: 'found'; messageId: string } | { status: 'absent' } | { status: 'unknown' };
+import type { FindOutcome, SendOutcome } from '../domain/send-outcome.ts';
+import { classify, readWhole } from './outcome.ts';
 
 /** The beginning of 2015, from which the times in Discord's ids are counted. */
 const DISCORD_EPOCH = 1_420_070_400_000;
@@ -29,7 +27,7 @@ export function createSender({
     makeRequest: readWhole,
   }).setToken(token);
 
-  async function attempt(request: () => Promise<unknown>, isChange = false): Promise<Outcome> {
+  async function attempt(request: () => Promise<unknown>, isChange = false): Promise<SendOutcome> {
     try {
       const message = (await request()) as { id?: unknown } | undefined;
       return { status: 'sent', messageId: typeof message?.id === 'string' ? message.id : null };
@@ -42,7 +40,7 @@ export function createSender({
   }
 
   /** Whether nothing was sent since `after` to a channel that shows no messages. */
-  async function silent(channelId: string, after: bigint, onRequest: () => void): Promise<Found | Outcome> {
+  async function silent(channelId: string, after: bigint, onRequest: () => void): Promise<FindOutcome | SendOutcome> {
     onRequest();
     let channel: { last_message_id?: string | null } = {};
     const outcome = await attempt(async () => {
@@ -83,7 +81,12 @@ export function createSender({
      * Looks for the message whose text holds `reference` among the newest 100, however wrong this machine's clock was,
      * and among those since `since` (milliseconds); `onRequest` before each of the requests that this needs.
      */
-    async find(channelId: string, reference: string, since: number, onRequest: () => void): Promise<Found | Outcome> {
+    async find(
+      channelId: string,
+      reference: string,
+      since: number,
+      onRequest: () => void,
+    ): Promise<FindOutcome | SendOutcome> {
       // A message's id begins with its time; a minute of slack for clocks that disagree.
       const after = BigInt(Math.max(0, since - MINUTE - DISCORD_EPOCH)) << 22n;
       let from: string | null = null;

@@ -192,3 +192,21 @@ function bucketsOf({ since, now, timezone }: Period) {
   bucketAt(now);
   return { buckets, bucketAt };
 }
+
+/** What is asked of an address: as far as these channels of the guild were concerned with it. */
+export interface ActivityQuery extends Period {
+  guildId: string;
+  address: AddressText;
+  channelIds: string[];
+  /** Of more decisions than this only the latest are looked at. */
+  most: number;
+}
+
+/**
+ * An {@link Activity}, with the message that tells of each of the largest, where one does. `cut`: how many transfers were
+ * looked at, where there were more; else null.
+ */
+export interface ActivityReport extends Activity {
+  largest: (Activity['largest'][number] & { message: { channelId: string; messageId: string } | null })[];
+  cut: number | null;
+}

@@ -139,3 +139,43 @@ export const DEFAULT_CHOICES: Choices = {
 
 /** How a transfer looks from a watched address. `self` is a transfer from an address to itself. */
 export type Perspective = 'incoming' | 'outgoing' | 'self' | 'token';
+
+/** What somebody asks to be told about; the rest of a {@link Subscription} comes with time. */
+export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'address' | 'createdBy' | 'createdAt'> &
+  Partial<Choices>;
+
+/** What may change later; of the filters only those that are named. */
+export type SubscriptionChange = Partial<
+  Omit<Subscription, 'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt' | 'filters'>
+> & { filters?: Partial<Filters> };
+
+/** What a file tells of one subscription: what differs from what is there, or from the defaults where there is none. */
+export interface ImportedSubscription {
+  address: AddressText;
+  channelId: string;
+  change: Partial<Omit<Choices, 'filters'> & Pick<Subscription, 'paused' | 'mutedUntil'>> & {
+    filters?: Partial<Filters>;
+  };
+}
+
+/** Everything that a file changes in one guild. */
+export interface SubscriptionImport {
+  guildId: string;
+  userId: string;
+  added: ImportedSubscription[];
+  changed: ImportedSubscription[];
+  labels: { address: AddressText; name: string }[];
+  at: number;
+}
+
+/** How much of each a guild may have. */
+export interface ImportLimits {
+  subscriptions: number;
+  labels: number;
+}
+
+/** A token of which nothing is told until then, in milliseconds. */
+export interface TokenMute {
+  token: Asset;
+  until: number;
+}

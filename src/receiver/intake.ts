@@ -1,6 +1,6 @@
 import { MINUTE } from '../domain/clock.ts';
-import type { InboxRow } from '../store/inbox.ts';
-import type { Store } from '../store/tables.ts';
+import type { InboxRow } from '../domain/inbox.ts';
+import type { Store } from '../store/sqlite/tables.ts';
 
 /** A stored delivery's outcome: `undefined` while its answer is on the way, null when it never got to the end. */
 export type Answered = number | null | undefined;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
-import type { Store } from '../store/tables.ts';
+import type { Store } from '../store/sqlite/tables.ts';
 import type { Intake } from './intake.ts';
 
 /** With so much set aside new deliveries are refused: nobody shall fill the disk with what cannot be understood. */

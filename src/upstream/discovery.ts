@@ -1,5 +1,6 @@
 import { inTime, MINUTE } from '../domain/clock.ts';
-import { call, type Failure, jsonOf } from './http.ts';
+import type { UpstreamFailure } from '../domain/upstream.ts';
+import { call, jsonOf } from './http.ts';
 import { createMemory } from './memory.ts';
 import { type Page, type ProviderRow, readCategories, readPage, toRow } from './providers.ts';
 
@@ -27,7 +28,7 @@ export interface ProviderQuery {
 }
 
 /** All rows of a query in the service's order; `complete` is false when a later page was missing or there are too many. */
-export type RowsAnswer = { status: 'ok'; rows: ProviderRow[]; complete: boolean } | Failure;
+export type RowsAnswer = { status: 'ok'; rows: ProviderRow[]; complete: boolean } | UpstreamFailure;
 
 /** Where providers are looked up. */
 export interface DiscoveryOptions {
@@ -45,7 +46,7 @@ const ROWS_MS = MINUTE;
 const MOST_CHARACTERS = 2_000_000;
 const CACHED = 20;
 /** How a service answers to a page that it does not have. */
-const BEYOND: readonly Failure['status'][] = ['rejected', 'unreadable'];
+const BEYOND: readonly UpstreamFailure['status'][] = ['rejected', 'unreadable'];
 
 /** The discovery interface. */
 export type Discovery = ReturnType<typeof createDiscovery>;
@@ -64,7 +65,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
     return keys;
   }
 
-  async function askPage(query: ProviderQuery, page: number): Promise<Page | Failure> {
+  async function askPage(query: ProviderQuery, page: number): Promise<Page | UpstreamFailure> {
     const target = new URL(`${url}/api/infrastructure-providers/rows`);
     target.searchParams.set('category', query.category);
     if (query.search !== null) target.searchParams.set('search', query.search);
@@ -92,7 +93,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
       more = found.isFull(page) && (added || page === one);
     }
     // Where pages start at 1, page 0 may be refused or break the service. Without an answer it may hold the first rows.
-    const isMissing = (page: Page | Failure, harmless: readonly Failure['status'][]) =>
+    const isMissing = (page: Page | UpstreamFailure, harmless: readonly UpstreamFailure['status'][]) =>
       'status' in page && !harmless.includes(page.status);
     let complete = !isMissing(zero, [...BEYOND, 'broken']) && !isMissing(one, BEYOND);
     for (let next = 2; more && !found.isWhole(); next++) {
@@ -107,7 +108,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
     if (found.isCut()) complete = false;
     const rows = found.rows();
     // The page that did not come may be the one that has rows.
-    const failed = [zero, one].find((page): page is Failure => 'status' in page);
+    const failed = [zero, one].find((page): page is UpstreamFailure => 'status' in page);
     if (rows.length === 0 && !complete && failed) return failed;
     return { status: 'ok', rows: rows.flatMap((row) => toRow(row) ?? []), complete };
   }

@@ -1,8 +1,8 @@
 import type { AddressText } from '../domain/address.ts';
 import { MINUTE, SECOND } from '../domain/clock.ts';
+import type { TokenAnswer } from '../domain/token.ts';
 import { type Answer, call } from './http.ts';
 import { createMemory } from './memory.ts';
-import type { TokenAnswer } from './token.ts';
 
 /** Where and how tokens are looked up. */
 export interface ExplorerOptions {

@@ -1,5 +1,6 @@
 import secureJson from 'secure-json-parse';
 import { numbersAsWritten } from '../domain/event.ts';
+import type { UpstreamFailure } from '../domain/upstream.ts';
 
 /** An answer that came whole; `json` is undefined when the body is none. Numbers are their source texts. */
 export interface Answered {
@@ -62,23 +63,8 @@ function parse(text: string): unknown {
   }
 }
 
-/** Why a service did not do what was asked, in the words that people need to act on it. */
-export type Failure =
-  | { status: 'timeout' }
-  | { status: 'unreachable' }
-  /** 401 or 403. */
-  | { status: 'forbidden' }
-  /** 400, 404 or 422: the service does not accept the request. */
-  | { status: 'rejected' }
-  /** 429. */
-  | { status: 'limited' }
-  /** 5xx and everything else that is no success. */
-  | { status: 'broken'; code: number }
-  /** A success whose body makes no sense, such as a proxy's page. */
-  | { status: 'unreadable' };
-
 /** The failure that an answer stands for; null for 2xx. */
-export function failureOf(answer: Answer): Failure | null {
+export function failureOf(answer: Answer): UpstreamFailure | null {
   if (answer.status !== 'answered') return answer;
   const { code } = answer;
   if (code >= 200 && code < 300) return null;
@@ -89,7 +75,7 @@ export function failureOf(answer: Answer): Failure | null {
 }
 
 /** What a 2xx answer says, or the failure that another one stands for. */
-export function jsonOf(answer: Answer): { status: 'ok'; json: unknown } | Failure {
+export function jsonOf(answer: Answer): { status: 'ok'; json: unknown } | UpstreamFailure {
   const failure = failureOf(answer);
   if (failure) return failure;
   return { status: 'ok', json: 'json' in answer ? answer.json : undefined };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type AddressText, parseAddress } from '../domain/address.ts';
-import { type Call, call, type Failure, jsonOf } from './http.ts';
+import type { UpstreamFailure } from '../domain/upstream.ts';
+import { type Call, call, jsonOf } from './http.ts';
 
 /** A webhook as the service lists it; `id` is null where the service does not give one. */
 export interface Webhook {
@@ -21,13 +22,13 @@ export interface NotificationOptions {
 }
 
 /** The project's webhooks, or why they could not be read. */
-export type WebhooksAnswer = { status: 'ok'; webhooks: Webhook[] } | Failure;
+export type WebhooksAnswer = { status: 'ok'; webhooks: Webhook[] } | UpstreamFailure;
 
 /** The addresses that a webhook watches, or why they could not be read. */
-export type AddressesAnswer = { status: 'ok'; addresses: AddressText[] } | Failure;
+export type AddressesAnswer = { status: 'ok'; addresses: AddressText[] } | UpstreamFailure;
 
 /** That the webhook does not watch the addresses any more, with what the service said about it; or why it still does. */
-export type RemovalAnswer = { status: 'ok'; message: string | null; deletedCount: number | null } | Failure;
+export type RemovalAnswer = { status: 'ok'; message: string | null; deletedCount: number | null } | UpstreamFailure;
 
 const text = z.string().min(1).nullish().catch(null);
 

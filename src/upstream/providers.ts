@@ -1,4 +1,5 @@
-import { type Answer, type Failure, jsonOf } from './http.ts';
+import type { UpstreamFailure } from '../domain/upstream.ts';
+import { type Answer, jsonOf } from './http.ts';
 
 /** Third-party texts by column; numbers as written, lists joined, booleans as `✓` and `✗`. Empty values and placeholders are left out. */
 export interface ProviderRow {
@@ -32,7 +33,7 @@ export function readCategories(json: unknown): string[] {
 }
 
 /** A page of a category's rows. */
-export function readPage(answer: Answer, category: string): Page | Failure {
+export function readPage(answer: Answer, category: string): Page | UpstreamFailure {
   const read = jsonOf(answer);
   if (read.status !== 'ok') return read;
   const rows = findList(read.json, category);

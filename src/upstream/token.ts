@@ -1,22 +1,7 @@
 import { z } from 'zod';
 import { type AddressText, toAddress } from '../domain/address.ts';
-import { type Answer, type Failure, failureOf } from './http.ts';
-
-/** A token as the explorer describes it; null where it does not know. */
-export interface Token {
-  address: AddressText;
-  name: string | null;
-  symbol: string | null;
-  /** `ERC-20`, `ERC-721`, or whatever comes. */
-  type: string | null;
-  decimals: number | null;
-  /** Decimal text in the smallest unit; as the explorer printed it (`1e+27`) where that had rounded it. */
-  totalSupply: string | null;
-  cataloged: boolean | null;
-}
-
-/** What a look-up gave. `invalid`: the explorer does not take the address for one. */
-export type TokenAnswer = { status: 'found'; token: Token } | { status: 'not-found' } | { status: 'invalid' } | Failure;
+import type { Token, TokenAnswer } from '../domain/token.ts';
+import { type Answer, failureOf } from './http.ts';
 
 /** Characters of a text that are kept, as many as of an event's: a contract may call itself anything, at any length. */
 const LONGEST_TEXT = 300;

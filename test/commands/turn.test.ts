@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inTurn } from '../../commands/parts/turn.ts';
+import { inTurn } from '../../commands/shared/turn.ts';
 
 it('a server that asks again and again waits for itself, and nobody waits for it', async () => {
   const begun: string[] = [];

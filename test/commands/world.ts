@@ -17,18 +17,18 @@ import {
   seed,
   startDiscord,
 } from '../../sandbox/discord/index.ts';
+import { relabel } from '../../src/delivery/relabel.ts';
 import { drawChart } from '../../src/discord/chart.ts';
 import type { Command, MessageCommand, Parts } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
 import { wordsOf } from '../../src/discord/line.ts';
 import { sampleMessage } from '../../src/discord/sample.ts';
-import { relabel } from '../../src/pipeline/relabel.ts';
+import type { NewSubscription } from '../../src/domain/subscription.ts';
 import { makePathToken, openPaths } from '../../src/receiver/paths.ts';
 import { createSeal } from '../../src/secrets.ts';
-import { openStore } from '../../src/store/client.ts';
-import { openBeside } from '../../src/store/database.ts';
-import { eraseGuild } from '../../src/store/erase.ts';
-import type { NewSubscription } from '../../src/store/subscriptions.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
+import { openBeside } from '../../src/store/sqlite/database.ts';
+import { eraseGuild } from '../../src/store/sqlite/erase.ts';
 import { createAttachmentReader } from '../../src/upstream/attachment.ts';
 import { createProjects, type ProjectKeys } from '../../src/upstream/projects.ts';
 import type { Pipeline } from '../pipeline/harness.ts';

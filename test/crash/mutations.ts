@@ -33,7 +33,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'synchronous=NORMAL',
-    file: 'src/store/database.ts',
+    file: 'src/store/sqlite/database.ts',
     changes: [
       ["on disk.\n    db.pragma('synchronous = FULL');", "\n    db.pragma('synchronous = NORMAL');"],
       ["!== 2) throw new Error('SQLite refuses synchronous=FULL.')", "!== 1) throw new Error('-')"],
@@ -42,7 +42,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a delivery is answered before it is on the disk',
-    file: 'src/store/inbox.ts',
+    file: 'src/store/sqlite/inbox.ts',
     changes: [
       [
         '=> append.immediate(rows)',
@@ -53,31 +53,31 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a message is sent before it is on the disk',
-    file: 'src/store/outbox.ts',
+    file: 'src/store/sqlite/outbox.ts',
     changes: [['=> freeze.immediate(batch, now)', '=> unsynced(db, () => freeze.immediate(batch, now))']],
     tests: ['test/store/database.test.ts'],
   },
   {
     name: 'no lock against a second process',
-    file: 'src/store/database.ts',
+    file: 'src/store/sqlite/database.ts',
     changes: [["lock.exec('BEGIN EXCLUSIVE');", '']],
     tests: ['test/store/database.test.ts'],
   },
   {
     name: 'no ledger of transfers',
-    file: 'src/store/routing.ts',
+    file: 'src/store/sqlite/routing.ts',
     changes: [['find(key, question.transfer.txHash) ?? []', '[]']],
     tests: ['test/pipeline/identity.test.ts'],
   },
   {
     name: 'asks no epoch that is full',
-    file: 'src/store/epochs.ts',
+    file: 'src/store/sqlite/epochs.ts',
     changes: [[', ...filters.of(txHash.slice(2, 10))', '']],
     tests: ['test/pipeline/epochs.test.ts'],
   },
   {
     name: 'keeps the filter of an epoch to which something came',
-    file: 'src/store/epochs.ts',
+    file: 'src/store/sqlite/epochs.ts',
     changes: [['      open.add(epoch);\n      filters.remove(epoch);\n', '']],
     tests: ['test/pipeline/epochs.test.ts'],
   },
@@ -89,19 +89,19 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'leaves a digest as it was told',
-    file: 'src/store/edits.ts',
+    file: 'src/store/sqlite/edits.ts',
     changes: [["b.kind IN ('create', 'digest') AND b.state IN", "b.kind IN ('create') AND b.state IN"]],
     tests: ['test/pipeline/changes.test.ts'],
   },
   {
     name: 'a server hears of every project',
-    file: 'src/store/routing.ts',
+    file: 'src/store/sqlite/routing.ts',
     changes: [['scopeOf(guildId) === question.scope', 'scopeOf(guildId) >= 0']],
     tests: ['test/pipeline/filters.test.ts'],
   },
   {
     name: 'an impostor makes itself known',
-    file: 'src/pipeline/decide.ts',
+    file: 'src/routing/decide.ts',
     changes: [['[...ofToken, ...alike], suspicion', 'ofToken, suspicion']],
     tests: ['test/pipeline/guard.test.ts'],
   },
@@ -119,7 +119,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'the message in flight is forgotten on restart',
-    file: 'src/store/outbox.ts',
+    file: 'src/store/sqlite/outbox.ts',
     changes: [
       [
         'const row = frozen.get(channelId, take.mayChange ? 0 : 1);',
@@ -130,7 +130,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'what was frozen is never sent',
-    file: 'src/store/outbox.ts',
+    file: 'src/store/sqlite/outbox.ts',
     changes: [
       ['const row = frozen.get(channelId, take.mayChange ? 0 : 1);', 'const row = undefined as BatchRow | undefined;'],
     ],
@@ -138,49 +138,49 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a repeat has a new nonce',
-    file: 'src/pipeline/attempt.ts',
+    file: 'src/delivery/attempt.ts',
     changes: [['batch.nonce, batch.attachment', 'String(Math.random()), batch.attachment']],
     tests: ['test/pipeline/deliver.test.ts'],
   },
   {
     name: 'no look for the reference after two minutes',
-    file: 'src/pipeline/attempt.ts',
+    file: 'src/delivery/attempt.ts',
     changes: [['Math.abs(now - batch.firstSentAt) > NONCE_MS', 'now - batch.firstSentAt > Number.POSITIVE_INFINITY']],
     tests: ['test/pipeline/deliver.test.ts'],
   },
   {
     name: 'what was to join a message is forgotten when the message cannot be changed',
-    file: 'src/store/edits.ts',
+    file: 'src/store/sqlite/edits.ts',
     changes: [['release.run(editId);', 'told.run(editId);']],
     tests: ['test/pipeline/joining.test.ts'],
   },
   {
     name: 'what joins a message counts as told before the message was changed',
-    file: 'src/store/edits.ts',
+    file: 'src/store/sqlite/edits.ts',
     changes: [["UPDATE alerts SET state = 'frozen', batch_id = ?", "UPDATE alerts SET state = 'sent', batch_id = ?"]],
     tests: ['test/pipeline/joining.test.ts'],
   },
   {
     name: 'an answer to a repeat takes away the doubt of the first try',
-    file: 'src/pipeline/attempt.ts',
+    file: 'src/delivery/attempt.ts',
     changes: [['certain: !batch.unsure, isChange', 'certain: true, isChange']],
     tests: ['test/pipeline/deliver.test.ts'],
   },
   {
     name: 'a failing database is taken for a line that cannot be rendered',
-    file: 'src/pipeline/attempt.ts',
+    file: 'src/delivery/attempt.ts',
     changes: [['if (error instanceof StoreError) throw error;', '']],
     tests: ['test/pipeline/poison.test.ts'],
   },
   {
     name: 'a change that is asked for while another one is under way is lost',
-    file: 'src/store/edits.ts',
+    file: 'src/store/sqlite/edits.ts',
     changes: [['AND attempts = 0\n       AND reason IN', 'AND reason IN']],
     tests: ['test/pipeline/changes.test.ts'],
   },
   {
     name: 'who reads while events are counted has them twice',
-    file: 'src/store/rhythms.ts',
+    file: 'src/store/sqlite/rhythms.ts',
     changes: [
       [
         'step(open() ?? { to: latest.get()!, subscription: 0, id: 0 }, STEP)',
@@ -191,7 +191,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a twin of a left block brings it back',
-    file: 'src/pipeline/decide.ts',
+    file: 'src/routing/decide.ts',
     changes: [[' && !left.includes(named)', '']],
     tests: ['test/pipeline/identity.test.ts'],
   },
@@ -203,7 +203,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a line that cannot be rendered holds its channel',
-    file: 'src/pipeline/attempt.ts',
+    file: 'src/delivery/attempt.ts',
     changes: [['.catch((error: unknown) => unrenderable(channel, next.alerts[0]!, error))', '']],
     tests: ['test/pipeline/poison.test.ts'],
   },

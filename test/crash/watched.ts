@@ -1,6 +1,6 @@
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { openStore } from '../../src/store/client.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
 
 /** So many that none is told more than 60 lines in ten minutes, from which on they would be digests. */
 const CHANNELS = 300;

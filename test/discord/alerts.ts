@@ -1,8 +1,8 @@
 import type { APIEmbed } from 'discord.js';
 import type { AddressText } from '../../src/domain/address.ts';
+import type { Alert } from '../../src/domain/alert.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
-import type { ClaimedAlert } from '../../src/store/alerts.ts';
 
 export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
 export const PAYROLL: AddressText = '0x2222222222222222222222222222222222222222';
@@ -17,7 +17,7 @@ const WATCHED: Partial<Record<AddressText, string>> = { [TREASURY]: 'Treasury', 
 let serial = 0;
 
 /** 5 USDC from Alice to the treasury, in a transaction of its own; whoever is watched is matched. */
-export function alertOf(transfer: Partial<Transfer> = {}, more: Partial<ClaimedAlert> = {}): ClaimedAlert {
+export function alertOf(transfer: Partial<Transfer> = {}, more: Partial<Alert> = {}): Alert {
   serial++;
   const told: Transfer = {
     kind: 'erc20',
@@ -71,7 +71,7 @@ export function matchOf(
   perspective: Perspective,
   subscription = 1,
   mention: string | null = null,
-): ClaimedAlert['matches'][number] {
+): Alert['matches'][number] {
   const label = WATCHED[address] ?? null;
   return {
     subscription,

@@ -4,16 +4,16 @@ import { renderDigest } from '../../src/discord/digest.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import { sampleMessage } from '../../src/discord/sample.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
+import type { Alert } from '../../src/domain/alert.ts';
 import type { Mark } from '../../src/domain/mark.ts';
 import { DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import type { Language } from '../../src/languages/index.ts';
-import type { ClaimedAlert } from '../../src/store/alerts.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, read, settings, TREASURY, USDC } from './alerts.ts';
 
 const HASH = `0x${'a'.repeat(64)}`;
-const render = (...alerts: ClaimedAlert[]) => renderAlerts(alerts, 'ABCDEFGHIJ', settings);
-const embedsOf = (...alerts: ClaimedAlert[]) => render(...alerts).payload.embeds!;
+const render = (...alerts: Alert[]) => renderAlerts(alerts, 'ABCDEFGHIJ', settings);
+const embedsOf = (...alerts: Alert[]) => render(...alerts).payload.embeds!;
 const times = (text: string, part: string) => text.split(part).length - 1;
 
 describe('several transfers of one transaction', () => {
@@ -339,7 +339,7 @@ describe('marks', () => {
     expect(marked(mark).description!.split('\n')).toContain(words);
   });
 
-  it.each<[string, ClaimedAlert, string]>([
+  it.each<[string, Alert, string]>([
     [
       'reorganised',
       alertOf({}, { reorganised: true }),

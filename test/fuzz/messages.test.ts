@@ -5,10 +5,10 @@ import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts
 import { renderDigest } from '../../src/discord/digest.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import type { Alert } from '../../src/domain/alert.ts';
 import { parseEvent } from '../../src/domain/event.ts';
 import type { Mark } from '../../src/domain/mark.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
-import type { ClaimedAlert } from '../../src/store/alerts.ts';
 import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY, USDC } from '../pipeline/harness.ts';
 import { bodies, events } from './bodies.ts';
 import { NAUGHTY } from './naughty.ts';
@@ -71,7 +71,7 @@ const alerts = fc
     }),
     { minLength: 1, maxLength: 30 },
   )
-  .map((list): ClaimedAlert[] =>
+  .map((list): Alert[] =>
     list.flatMap(({ event, txHash, ...rest }, id) => {
       const shared = txHash ? { txHash } : {};
       const parsed = parseEvent(JSON.stringify({ ...payment(), ...event, ...shared }));

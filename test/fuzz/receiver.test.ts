@@ -11,7 +11,7 @@ import { readConfig } from '../../src/config.ts';
 import { parseEvent } from '../../src/domain/event.ts';
 import { createIntake } from '../../src/receiver/intake.ts';
 import { createReceiver } from '../../src/receiver/server.ts';
-import { openStore } from '../../src/store/client.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
 import { bodies } from './bodies.ts';
 import { NAUGHTY } from './naughty.ts';
 

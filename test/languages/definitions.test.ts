@@ -1,7 +1,7 @@
 import { REST } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { commands } from '../../commands/index.ts';
-import { define } from '../../commands/parts/define.ts';
+import { define } from '../../commands/shared/define.ts';
 import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
 import { registerCommands } from '../../src/discord/register.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';

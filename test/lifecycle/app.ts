@@ -4,7 +4,7 @@ import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import { type App, startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { openStore } from '../../src/store/client.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
 import { TREASURY } from '../pipeline/harness.ts';
 
 const TOKEN = 'path-token-of-the-test';

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { systemClock } from '../../src/domain/clock.ts';
-import { migrations } from '../../src/store/migrations.ts';
+import { migrations } from '../../src/store/sqlite/migrations.ts';
 
 /**
  * Preloaded into the bot (`node --import`) and into its database thread, to bring about what tests cannot from outside.

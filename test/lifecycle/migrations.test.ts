@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { restore } from '../../src/store/backup.ts';
-import { migrations } from '../../src/store/migrations.ts';
+import { restore } from '../../src/store/sqlite/backup.ts';
+import { migrations } from '../../src/store/sqlite/migrations.ts';
 import { accepted, bodiesIn, startBot, startInVain, temporaryFile } from './bot.ts';
 
 const NEXT_SCHEMA = `CREATE TABLE next_version (a); INSERT INTO next_version VALUES (1);

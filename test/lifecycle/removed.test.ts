@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import type { App } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { openBeside } from '../../src/store/database.ts';
+import { openBeside } from '../../src/store/sqlite/database.ts';
 import { until } from '../until.ts';
 import { post, startHere } from './app.ts';
 

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
 import { timed } from '../slowness.ts';
 import { accepted, bodiesIn, HALF, startBot, temporaryFile } from './bot.ts';

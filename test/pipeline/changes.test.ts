@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { toldBy } from '../../src/delivery/compose.ts';
 import { renderAlerts } from '../../src/discord/render.ts';
-import { toldBy } from '../../src/pipeline/compose.ts';
 import { until } from '../until.ts';
 import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFront } from '../../src/pipeline/front.ts';
-import type { InboxRow } from '../../src/store/inbox.ts';
+import type { InboxRow } from '../../src/domain/inbox.ts';
+import { createFront } from '../../src/routing/front.ts';
 
 const LARGE = 'x'.repeat(1024 * 1024);
 

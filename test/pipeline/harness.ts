@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import pino from 'pino';
 import { type Discord, type DiscordOptions, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { type DelivererOptions, startDeliverer } from '../../src/delivery/deliver.ts';
 import { renderDigest } from '../../src/discord/digest.ts';
 import { renderParked } from '../../src/discord/notice.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import { createSender, type Sender } from '../../src/discord/sender.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { steadyTime } from '../../src/domain/clock.ts';
-import { createCatalogue } from '../../src/pipeline/catalogue.ts';
-import { type DelivererOptions, startDeliverer } from '../../src/pipeline/deliver.ts';
-import { startRouter } from '../../src/pipeline/route.ts';
-import { openStore } from '../../src/store/client.ts';
-import type { Backlog } from '../../src/store/figures.ts';
-import type { Position } from '../../src/store/pruning.ts';
-import type { NewSubscription } from '../../src/store/subscriptions.ts';
-import type { Store } from '../../src/store/tables.ts';
+import type { Backlog } from '../../src/domain/overview.ts';
+import type { RetentionCursor } from '../../src/domain/retention.ts';
+import type { NewSubscription } from '../../src/domain/subscription.ts';
+import { createCatalogue } from '../../src/routing/catalogue.ts';
+import { startRouter } from '../../src/routing/route.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
+import type { Store } from '../../src/store/sqlite/tables.ts';
 import type { Explorer } from '../../src/upstream/explorer.ts';
 import { until } from '../until.ts';
 
@@ -241,7 +241,7 @@ export async function startPipeline({
       await idle();
     },
     async forget(ms = 30 * 86_400_000) {
-      let at: Position | null = null;
+      let at: RetentionCursor | null = null;
       do at = await running.store.pruning.step(clock.now() - ms, at);
       while (at);
       await running.store.epochs.takeDown();

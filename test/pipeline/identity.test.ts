@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openBeside } from '../../src/store/database.ts';
-import { quarantineTable } from '../../src/store/quarantine.ts';
+import { openBeside } from '../../src/store/sqlite/database.ts';
+import { quarantineTable } from '../../src/store/sqlite/quarantine.ts';
 import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
 
 let pipeline: Pipeline;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { relabel } from '../../src/pipeline/relabel.ts';
+import { relabel } from '../../src/delivery/relabel.ts';
 import { ALERTS, ALICE, GENERAL, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const SECOND = 1_000;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/discord/index.ts';
+import { type DelivererOptions, startDeliverer } from '../../src/delivery/deliver.ts';
 import { StoreError } from '../../src/errors.ts';
-import { type DelivererOptions, startDeliverer } from '../../src/pipeline/deliver.ts';
-import { openStore } from '../../src/store/client.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
 
 it('looks again once a second while the store fails, however often it was asked to look', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'look-'));

@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Fault } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import type { ClaimedAlert } from '../../src/store/alerts.ts';
+import type { Alert } from '../../src/domain/alert.ts';
 import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, WHALES } from './harness.ts';
 
 /*
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => pipeline.close());
 
-function render(alerts: ClaimedAlert[], reference: string) {
+function render(alerts: Alert[], reference: string) {
   const shown = alerts.slice(0, 10);
   const embeds = shown.map(({ transfer, count }, place) => ({
     title: `· ${Number(transfer.value) / 1_000_000} ×${count}`,

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Fault, ManualClock } from '../../sandbox/discord/index.ts';
-import type { Outcome } from '../../src/discord/outcome.ts';
+import { backoff, createPace, type Leaving } from '../../src/delivery/pace.ts';
 import type { Sender } from '../../src/discord/sender.ts';
-import { backoff, createPace, type Leaving } from '../../src/pipeline/pace.ts';
+import type { SendOutcome } from '../../src/domain/send-outcome.ts';
 import { ALERTS, GENERAL, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const SECOND = 1_000;
@@ -154,7 +154,7 @@ describe('waiting before the next try', () => {
   });
 
   /** Discord that answers the first requests as it is told; `asked` holds the channels in order. */
-  function scripted(...outcomes: Outcome[]) {
+  function scripted(...outcomes: SendOutcome[]) {
     const asked: string[] = [];
     const sender = (real: Sender): Sender => ({
       ...real,
@@ -166,7 +166,7 @@ describe('waiting before the next try', () => {
     });
     return { asked, sender };
   }
-  const limited = (global: boolean): Outcome => ({
+  const limited = (global: boolean): SendOutcome => ({
     status: 'rate-limited',
     global,
     local: false,

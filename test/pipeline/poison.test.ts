@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
-import type { Outcome } from '../../src/discord/outcome.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
-import type { ClaimedAlert } from '../../src/store/alerts.ts';
+import type { Alert } from '../../src/domain/alert.ts';
+import type { SendOutcome } from '../../src/domain/send-outcome.ts';
 import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const BOB = `0x${'b0'.repeat(20)}` as const;
@@ -60,7 +60,7 @@ it.each([
 });
 
 /** Cannot render the line of 2 USDC. */
-function refuseTwo(alerts: ClaimedAlert[]): void {
+function refuseTwo(alerts: Alert[]): void {
   if (alerts.some(({ transfer }) => transfer.value === '2000000')) throw new Error('no words for it');
 }
 const settings = { explorerUrl: undefined, nativeSymbol: undefined };
@@ -162,7 +162,7 @@ it('a line that cannot be rendered anew stays as it was told, and holds up nothi
 });
 
 it('channels take turns: none is a round ahead of another that waits, and there are 40 requests a second at most', async () => {
-  const limited: Outcome = { status: 'rate-limited', global: true, local: false, retryAfterMs: 5_000 };
+  const limited: SendOutcome = { status: 'rate-limited', global: true, local: false, retryAfterMs: 5_000 };
   let first = true;
   pipeline = await startPipeline({
     sender: (real) => ({

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { InboxRow } from '../../src/domain/inbox.ts';
 import { StoreError } from '../../src/errors.ts';
-import { startRouter } from '../../src/pipeline/route.ts';
-import { type OpenStore, openStore } from '../../src/store/client.ts';
-import type { InboxRow } from '../../src/store/inbox.ts';
-import type { Store } from '../../src/store/tables.ts';
+import { startRouter } from '../../src/routing/route.ts';
+import { type OpenStore, openStore } from '../../src/store/sqlite/client.ts';
+import type { Store } from '../../src/store/sqlite/tables.ts';
 import { until } from '../until.ts';
 import { payment, TREASURY } from './harness.ts';
 

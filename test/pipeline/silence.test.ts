@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { watchSilence } from '../../src/delivery/silence.ts';
 import { renderSilence } from '../../src/discord/notice.ts';
-import { watchSilence } from '../../src/pipeline/silence.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const HOUR = 3_600_000;

@@ -9,8 +9,8 @@ import { readConfig } from '../../src/config.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { createIntake } from '../../src/receiver/intake.ts';
 import { createReceiver, type PathToken } from '../../src/receiver/server.ts';
-import { openStore } from '../../src/store/client.ts';
-import type { Store } from '../../src/store/tables.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
+import type { Store } from '../../src/store/sqlite/tables.ts';
 
 export const TOKEN = 'a-path-token-of-this-test';
 export const OTHER_TOKEN = 'the-other-active-token';

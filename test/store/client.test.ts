@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
-import { openStore } from '../../src/store/client.ts';
-import { openBeside } from '../../src/store/database.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
+import { openBeside } from '../../src/store/sqlite/database.ts';
 
 /** A database whose reading thread ends as soon as nobody asks, and the threads that were started for it. */
 async function openHere() {

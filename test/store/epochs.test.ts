@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ledgerEpochs } from '../../src/store/epochs.ts';
+import { ledgerEpochs } from '../../src/store/sqlite/epochs.ts';
 import { openHere } from './opened.ts';
 
 const EPOCH = 2 ** 17;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { figuresTable } from '../../src/store/figures.ts';
+import { figuresTable } from '../../src/store/sqlite/figures.ts';
 import { openHere, put, putTransfer } from './opened.ts';
 
 const NOW = 1_000;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bloomFilters, emptyFilter, note } from '../../src/store/filters.ts';
+import { bloomFilters, emptyFilter, note } from '../../src/store/sqlite/filters.ts';
 
 const EPOCH = 2 ** 17;
 /** The same in every run, and spread as hashes are; another one for each number. */

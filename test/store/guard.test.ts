@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AddressText } from '../../src/domain/address.ts';
-import { guardTables, type Learned } from '../../src/store/guard.ts';
+import type { Learned } from '../../src/domain/routing.ts';
+import { guardTables } from '../../src/store/sqlite/guard.ts';
 import { openHere } from './opened.ts';
 
 const MINUTE = 60_000;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
-import { inboxTable } from '../../src/store/inbox.ts';
+import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { inboxTable } from '../../src/store/sqlite/inbox.ts';
 
 it('reads the oldest deliveries, until there are so many or so many characters', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ledgerbell-inbox-'));

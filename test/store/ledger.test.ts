@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { ledgerTable } from '../../src/store/ledger.ts';
+import { ledgerTable } from '../../src/store/sqlite/ledger.ts';
 import { openHere, put, putTransfer } from './opened.ts';
 
 /** Notes that a subscription of a server was asked about a transfer at this time. */

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type OpenDatabase, openDatabase } from '../../src/store/database.ts';
-import { openTables, type Tables } from '../../src/store/tables.ts';
+import { type OpenDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
+import { openTables, type Tables } from '../../src/store/sqlite/tables.ts';
 
 let dir: string;
 let open: OpenDatabase;

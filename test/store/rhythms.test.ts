@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { AddressText } from '../../src/domain/address.ts';
-import { type OpenDatabase, openDatabase } from '../../src/store/database.ts';
-import { openReadings } from '../../src/store/readings.ts';
-import { openTables } from '../../src/store/tables.ts';
+import { type OpenDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
+import { openReadings } from '../../src/store/sqlite/readings.ts';
+import { openTables } from '../../src/store/sqlite/tables.ts';
 
 const ADDRESS = `0x${'1'.repeat(40)}` as AddressText;
 const MINUTE = 60_000;

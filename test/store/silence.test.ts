@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { silenceReader } from '../../src/store/silence.ts';
+import { silenceReader } from '../../src/store/sqlite/silence.ts';
 import { openHere, put, putTransfer } from './opened.ts';
 
 const HOUR = 3_600_000;

@@ -1,0 +1,49 @@
+import type { AddressText } from './address.ts';
+import type { Mark } from './mark.ts';
+import type { Due, Hold } from './rhythm.ts';
+import type { Perspective } from './subscription.ts';
+import type { Transfer } from './transfer.ts';
+
+/** An alert as it is rendered: one transfer, with every subscription of the channel that it matched. */
+export interface Alert {
+  id: number;
+  guildId: string;
+  channelId: string;
+  createdAt: number;
+  transfer: Transfer;
+  /** How many equal transfers the transaction holds. */
+  count: number;
+  /** The transaction was seen in another block first. */
+  reorganised: boolean;
+  matches: {
+    subscription: number;
+    perspective: Perspective;
+    address: AddressText;
+    label: string | null;
+    mention: string | null;
+    mentionMinimum: string | null;
+    mentionCooldown: number;
+    mentionedAt: number | null;
+  }[];
+  marks: Mark[];
+  /** The guild's own names of the transfer's addresses. */
+  labels: Partial<Record<AddressText, string>>;
+  /** As the guild's admins chose them. */
+  language: string | null;
+  timezone: string | null;
+  /** Why it was not told at once. */
+  hold: Hold | null;
+}
+
+/** What a rendered line says that may change until it is frozen. */
+export type RenderedAlert = Pick<Alert, 'id' | 'count' | 'reorganised'>;
+
+/** One line to be told in one channel, when it is due. */
+export interface NewAlert extends Due {
+  transferKey: string;
+  guildId: string;
+  channelId: string;
+  matches: { subscription: number; perspective: Perspective }[];
+  /** What the line warns of. */
+  marks: Mark[];
+}

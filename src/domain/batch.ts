@@ -1,0 +1,115 @@
+import type { Alert, RenderedAlert } from './alert.ts';
+import type { DigestReason } from './rhythm.ts';
+
+/** Where a message is, and what its footer bears. */
+export interface MessageRef {
+  channelId: string;
+  reference: string;
+}
+
+/** A sent message that others of its transaction may join. */
+export interface Joinable {
+  id: number;
+  txHash: string;
+  reference: string;
+  messageId: string;
+  alerts: Alert[];
+}
+
+/** Alerts of a channel that are to be told now. */
+export interface DueAlerts {
+  /** The oldest; those of one transaction follow each other. */
+  alerts: Alert[];
+  /** How many are due altogether, and when the oldest of them was made. */
+  waiting: number;
+  oldest: number;
+  /** Why they are told together; null: line by line. */
+  reason: DigestReason | null;
+}
+
+/** One message, as it was frozen. An `edit` renders the message with the same reference anew if its payload is empty. */
+export interface Batch {
+  id: number;
+  channelId: string;
+  kind: 'create' | 'digest' | 'notice' | 'edit';
+  nonce: string;
+  reference: string;
+  /** JSON of the request's body. */
+  payload: string;
+  /** Text of the attached CSV file. */
+  attachment: string | null;
+  attempts: number;
+  /** Discord may have taken it although no answer said so. */
+  unsure: boolean;
+  frozenAt: number;
+  firstSentAt: number | null;
+  messageId: string | null;
+}
+
+/** A message to be rendered anew, as it was told. */
+export interface Original {
+  messageId: string | null;
+  /** Why it is a digest; null: lines. */
+  reason: DigestReason | null;
+  /** It is a single line as plain text. */
+  plain: boolean;
+  /** What it tells, as that is known now; of a digest nothing. */
+  alerts: Alert[];
+  /** Of a digest the ids of its alerts: they may be too many to be read in one step. */
+  ids: number[];
+}
+
+/** What is fixed before the first byte is sent. */
+export interface NewBatch extends Pick<Batch, 'channelId' | 'nonce' | 'reference' | 'payload' | 'attachment'> {
+  kind: 'create' | 'digest';
+  /** Why it is a digest. */
+  reason: DigestReason | null;
+  /** What it tells, as it was rendered. */
+  alerts: RenderedAlert[];
+  /** The subscriptions for which it mentions a role. */
+  mentioning: number[];
+}
+
+/** How a channel takes what is next: how many alerts, and whether a sent message may be changed now. */
+export interface ClaimOptions {
+  limit: number;
+  /** Without the others of their transactions. */
+  alone: boolean;
+  mayChange: boolean;
+}
+
+/** What a channel is to be sent next. */
+export type NextMessage =
+  /** A frozen message of `lines` alerts; `original`: the message that an edit changes, if there is one. */
+  | { status: 'batch'; batch: Batch; lines: number; original: Original | null }
+  /** `joins`: sent messages in which transactions of the alerts were told. */
+  | ({ status: 'lines'; joins: Joinable[] } & DueAlerts)
+  /** Nothing until then, or at all, but for `change`: a sent message waits until it may be changed. */
+  | { status: 'nothing'; until: number | null; change: boolean };
+
+/** A line, or a change of a sent message, that Discord refused in every form, or that waited too long. */
+export interface DeadLetter {
+  id: number;
+  /** Of a change: an alert of the message. */
+  alertId: number;
+  /** 1: the alert was told; what its message should say since then was not. */
+  isChange: 0 | 1;
+  channelId: string;
+  reason: string;
+  /** JSON of the request's body; of a change: as the message was sent first. */
+  payload: string;
+  at: number;
+  /** JSON of the transfer, as the ledger has it. */
+  transfer: string | null;
+}
+
+/** A word of the bot to a guild's people, besides its alerts; the texts must be safe for Discord. */
+export interface Notice {
+  guildId: string;
+  channelId: string;
+  title: string;
+  text: string;
+  now: number;
+  /** The channel that it tells of as closed: when that opens before the notice was sent, nobody needs it. */
+  closed?: string;
+}

@@ -1,0 +1,15 @@
+/** A guild's own notification project; its number is its scope. */
+export interface StoredProject {
+  scope: number;
+  guildId: string;
+  projectId: string;
+  /** The keys, sealed. */
+  sealed: Uint8Array;
+}
+
+/** A path token of the receiver, with the scope whose events it receives; a retiring one waits to be revoked. */
+export interface ReceiverToken {
+  token: string;
+  scope: number;
+  retiring: boolean;
+}

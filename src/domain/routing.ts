@@ -1,0 +1,124 @@
+import type { AddressText } from './address.ts';
+import type { NewAlert } from './alert.ts';
+import type { SeenDelivery, SeenTransfer } from './identity.ts';
+import type { HiddenReason } from './match.ts';
+import type { Asset, Watcher } from './subscription.ts';
+import type { Transfer, TransferEvent } from './transfer.ts';
+
+/** Why a subscription was told, or was not. */
+export interface Decision {
+  transferKey: string;
+  guildId: string;
+  channelId: string;
+  subscription: number;
+  /** The watched address. */
+  address: AddressText;
+  /** `matched`, or what hid it. */
+  outcome: 'matched' | HiddenReason;
+  /** When the transfer came. */
+  at: number;
+}
+
+/** What is stored of a delivery: which watcher it was sent for, as its body said, and when it last came. */
+export interface StoredDelivery extends SeenDelivery, Pick<TransferEvent, 'projectId' | 'addressType' | 'direction'> {
+  lastAt: number;
+}
+
+/** What is stored of a transfer. */
+export interface StoredTransfer extends Omit<SeenTransfer, 'transfer'> {
+  txHash: string;
+  /** JSON of the {@link Transfer}. */
+  data: string;
+}
+
+/** Everything that routing some deliveries changes, in one commit. */
+export interface RoutingResult {
+  /** Inbox ids that are done. */
+  done: number[];
+  transfers: StoredTransfer[];
+  deliveries: StoredDelivery[];
+  alerts: NewAlert[];
+  decisions: Decision[];
+  /** Inbox ids to set aside, with the reason, and when each was answered as far as is known. */
+  quarantined: { id: number; reason: string; answeredAt: number | null }[];
+  /** Transfers whose sent lines must change. */
+  changed: string[];
+  learned: Learned;
+  now: number;
+}
+
+/** A delivery to be routed, as far as it decides what must be known. */
+export interface RoutingQuery extends ObservedTransfer {
+  transferKey: string;
+  deliveryKey: string;
+  scope: number;
+  /** When it came. */
+  at: number;
+}
+
+/** A transfer that was not seen before, with the subscriptions to its addresses that its scope's events reach. */
+export interface WatchedTransfer {
+  transferKey: string;
+  watchers: Watcher[];
+  /** How long before it the scope's events had gone beyond its block; null when that is not long, or not known. */
+  lateMs: number | null;
+}
+
+/** What is known about some deliveries. */
+export interface RoutingContext {
+  /** How many of the questions are answered, from the first one on: at least one, not all where very many watch. */
+  answered: number;
+  transfers: SeenTransfer[];
+  deliveries: StoredDelivery[];
+  /** What was not seen before and somebody watches. */
+  sightings: WatchedTransfer[];
+  /** The tokens that guilds do not want to hear of now. */
+  mutes: { guildId: string; token: Asset }[];
+  /** Of the guilds in which somebody may have to wait. */
+  timezones: { guildId: string; timezone: string | null }[];
+  knowledge: TokenKnowledge;
+}
+
+/** What the explorer said of a token. */
+export interface CatalogEntry {
+  token: AddressText;
+  /** null where it did not say. */
+  cataloged: boolean | null;
+  symbol: string | null;
+  name: string | null;
+  checkedAt: number;
+}
+
+/** What routing must know of a transfer before it decides. */
+export interface ObservedTransfer {
+  transfer: Pick<Transfer, 'txHash' | 'from' | 'to' | 'token' | 'tokenSymbol' | 'blockNumber'>;
+}
+
+/** What is known about the tokens and the parties of some transfers. */
+export interface TokenKnowledge {
+  catalog: CatalogEntry[];
+  /** Catalogued tokens whose symbols look like those of the transfers' tokens. */
+  genuine: { skeleton: string; token: AddressText }[];
+  /** How the events call the native coin. */
+  nativeSymbol: string | null;
+  /** Addresses that a guild has named or watches, with the ends of one of the parties. */
+  named: { guildId: string; address: AddressText; label: string | null }[];
+  /** Whom watched addresses dealt with in the last 30 days, with the ends of one of the parties. */
+  dealings: (Dealing & { seenAt: number })[];
+}
+
+/** A watched address and one that it sent to or received from, for the guild that watches. */
+export interface Dealing {
+  guildId: string;
+  address: AddressText;
+  counterparty: AddressText;
+}
+
+/** What the deliveries of one commit teach. */
+export interface Learned {
+  catalog: CatalogEntry[];
+  dealings: (Dealing & { at: number })[];
+  nativeSymbol: string | null;
+  /** The highest block that each scope's events told of. */
+  heads: { scope: number; block: number; at: number }[];
+}

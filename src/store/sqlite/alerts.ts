@@ -1,0 +1,98 @@
+import type { Database } from 'better-sqlite3';
+import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
+import type { Alert, RenderedAlert } from '../../domain/alert.ts';
+import type { Mark } from '../../domain/mark.ts';
+import type { Perspective } from '../../domain/subscription.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+
+/** An alert as {@link ALERT_COLUMNS} give it. */
+export interface AlertRow extends Omit<Alert, 'transfer' | 'reorganised' | 'matches' | 'marks' | 'labels'> {
+  data: string;
+  matches: string;
+  reorganised: 0 | 1;
+  marks: string;
+}
+
+/** Of an alert `a` with its transfer `t`. */
+export const ALERT_COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
+  t.data, t.count, t.reorganised, a.marks, a.hold,
+  (SELECT coalesce(language, locale) FROM guilds WHERE guild_id = a.guild_id) AS language,
+  (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone`;
+
+const UNNAMED = { label: null, mention: null, mentionMinimum: null, mentionCooldown: 0, mentionedAt: null };
+
+/**
+ * Tells whether all of these alerts are still as they were rendered: between reading and freezing them the router may
+ * have counted another equal transfer, of which the line would then never tell. With `waiting` they must also wait still.
+ */
+export function renderedCheck(db: Database) {
+  // With 1 only alerts that wait hold, with 0 all do.
+  const holding = db.prepare<[string, 0 | 1], { n: number }>(
+    `SELECT count(*) AS n FROM json_each(?) told CROSS JOIN alerts a ON a.id = told.value ->> 'id'
+       JOIN transfers t ON t.id = a.transfer_id
+     WHERE (a.state = 'waiting') >= ? AND t.count = told.value ->> 'count' AND t.reorganised = told.value ->> 'reorganised'`,
+  );
+  return (alerts: readonly RenderedAlert[], waiting: boolean): boolean => {
+    const told = alerts.map(({ id, count, reorganised }) => ({ id, count, reorganised: reorganised ? 1 : 0 }));
+    return holding.get(JSON.stringify(told), waiting ? 1 : 0)!.n === alerts.length;
+  };
+}
+
+/** Reads alerts as they are told. */
+export function alertReader(db: Database) {
+  const subscription = db.prepare<[number], Omit<Alert['matches'][number], 'subscription' | 'perspective'>>(
+    `SELECT label, mention, address, mention_minimum AS mentionMinimum, mention_cooldown AS mentionCooldown,
+       mentioned_at AS mentionedAt FROM subscriptions WHERE id = ?`,
+  );
+  const labelsOf = db.prepare<[string, string | null, string | null, string | null], { address: string; name: string }>(
+    'SELECT address, name FROM labels WHERE guild_id = ? AND address IN (?, ?, ?)',
+  );
+  const ofBatch = db.prepare<[number], AlertRow>(
+    `SELECT ${ALERT_COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id WHERE a.batch_id = ?
+     ORDER BY a.due_at, a.id`,
+  );
+
+  const idsOfBatch = db
+    .prepare<[number], number>('SELECT id FROM alerts WHERE batch_id = ? ORDER BY due_at, id')
+    .pluck();
+  const byId = db.prepare<[string], AlertRow>(
+    `SELECT ${ALERT_COLUMNS} FROM json_each(?) asked CROSS JOIN alerts a ON a.id = asked.value
+       JOIN transfers t ON t.id = a.transfer_id ORDER BY asked.key`,
+  );
+
+  function claimed({ matches, data, reorganised, marks, ...row }: AlertRow): Alert {
+    const transfer = JSON.parse(data) as Transfer;
+    const { from, to, token } = transfer;
+    const labels = Object.fromEntries(labelsOf.all(row.guildId, from, to, token).map((one) => [one.address, one.name]));
+    const named = (JSON.parse(matches) as { subscription: number; perspective: Perspective }[]).map((match) => ({
+      ...match,
+      // A subscription that was removed meanwhile leaves the address that it stood for.
+      ...(subscription.get(match.subscription) ?? { ...UNNAMED, address: addressOf(match, transfer) }),
+    }));
+    return {
+      ...row,
+      transfer,
+      reorganised: reorganised === 1,
+      matches: named,
+      marks: JSON.parse(marks) as Mark[],
+      labels,
+    };
+  }
+
+  return {
+    claimed,
+    ofBatch: (batchId: number) => byTransaction(ofBatch.all(batchId).map(claimed)),
+    idsOfBatch: (batchId: number): number[] => idsOfBatch.all(batchId),
+    byId: (ids: number[]): Alert[] => byId.all(JSON.stringify(ids)).map(claimed),
+  };
+}
+
+/** In the same order, but with the alerts of one transaction behind its first one. */
+export function byTransaction(alerts: Alert[]): Alert[] {
+  return [...Map.groupBy(alerts, ({ transfer }) => transfer.txHash).values()].flat();
+}
+
+function addressOf({ perspective }: { perspective: Perspective }, { from, to, token }: Transfer): AddressText {
+  const address = perspective === 'incoming' ? to : perspective === 'token' ? token : from;
+  return address ?? ZERO_ADDRESS;
+}

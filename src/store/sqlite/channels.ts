@@ -1,0 +1,102 @@
+import type { Database } from 'better-sqlite3';
+import type { Notice } from '../../domain/batch.ts';
+import type { ChannelHead, ChannelState, GuildShare } from '../../domain/channel.ts';
+import { noticeWriter } from './notices.ts';
+
+/** The reason that is noted when a guild removed the bot. With a code behind it, it is Discord's own answer. */
+const REMOVED = 'channel or server is gone';
+
+/** Where a guild leaves a trace that does not go by itself within 30 days. */
+const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'channels', 'audit'];
+
+/** The guilds that a table has rows of: from one to the next by its index, and not through their thousands of rows. */
+const guildsOf = (table: string): string =>
+  `SELECT guild_id FROM (
+     WITH RECURSIVE each (guild_id) AS (
+       SELECT min(guild_id) FROM ${table}
+       UNION ALL SELECT (SELECT min(guild_id) FROM ${table} WHERE guild_id > each.guild_id) FROM each
+       WHERE guild_id IS NOT NULL)
+     SELECT guild_id FROM each WHERE guild_id IS NOT NULL)`;
+
+/** As Discord reckons it. */
+const isIn = ([index, of]: GuildShare, guildId: string): boolean =>
+  of === 1 || (BigInt(guildId) >> 22n) % BigInt(of) === BigInt(index);
+
+/** How channels stand, and what people are told of it. */
+export function channelStates(db: Database) {
+  const notices = noticeWriter(db);
+  const setChannel = db.prepare<Omit<ChannelHead, 'guildId'> & { reason: string | null }>(
+    `UPDATE channels SET state = @state, due_at = @dueAt, attempts = @attempts, since = @since, reason = @reason
+     WHERE channel_id = @channelId`,
+  );
+  const pauseGuild = db.prepare<[number, number, string, string]>(
+    `UPDATE channels SET state = 'paused', due_at = ?, attempts = 0, since = ?, reason = ?
+     WHERE guild_id = ? AND state <> 'paused'`,
+  );
+  const resumeGuild = db.prepare<[string, string]>(
+    `UPDATE channels SET state = 'ready', due_at = 0, attempts = 0, since = NULL, reason = NULL
+     WHERE guild_id = ? AND state = 'paused' AND reason = ?`,
+  );
+  // What says so again tells of the same removal; a clock that was ahead then is put right.
+  const noteRemoval = db.prepare<[string, number]>(
+    `INSERT INTO meta (key, value) VALUES ('removed-' || ?, ?)
+     ON CONFLICT DO UPDATE SET value = excluded.value WHERE CAST(excluded.value AS INTEGER) < CAST(value AS INTEGER)`,
+  );
+  const forgetRemoval = db.prepare<[string]>("DELETE FROM meta WHERE key = 'removed-' || ?");
+  const postpone = db.prepare<[number, string]>("UPDATE meta SET value = ? WHERE key = 'removed-' || ?");
+  const known = db.prepare<[], { guildId: string; removed: 0 | 1 }>(
+    `SELECT guild_id AS guildId, EXISTS (SELECT 1 FROM meta WHERE key = 'removed-' || guild_id) AS removed
+     FROM (${TRACES.map(guildsOf).join(' UNION ')})`,
+  );
+  const troubled = db.prepare<[string], { channelId: string; state: ChannelState; reason: string | null }>(
+    "SELECT channel_id AS channelId, state, reason FROM channels WHERE guild_id = ? AND state <> 'ready'",
+  );
+
+  const setState = db.transaction((head: Parameters<typeof setChannel.run>[0], notice: Notice | null) => {
+    setChannel.run(head);
+    if (notice) notices.write(notice);
+    if (head.state === 'ready') notices.withdraw(head.channelId);
+  });
+  const removed = db.transaction((guildId: string, now: number, dueAt: number): void => {
+    noteRemoval.run(guildId, now);
+    pauseGuild.run(dueAt, now, REMOVED, guildId);
+  });
+  const returned = db.transaction((guildId: string): void => {
+    forgetRemoval.run(guildId);
+    resumeGuild.run(guildId, REMOVED);
+  });
+  const guildsAre = db.transaction((present: ReadonlySet<string>, share: GuildShare, now: number) => {
+    const here = known.all().filter(({ guildId }) => isIn(share, guildId));
+    const gone = here.filter(({ guildId }) => !present.has(guildId)).map(({ guildId }) => guildId);
+    const back = here.filter((one) => one.removed && present.has(one.guildId)).map(({ guildId }) => guildId);
+    // Discord's answers tell how their channels stand.
+    for (const guildId of gone) noteRemoval.run(guildId, now);
+    for (const guildId of back) returned(guildId);
+    return { gone, back };
+  });
+  const notice = db.transaction((given: Notice) => notices.write(given));
+
+  return {
+    /** Notes how a channel stands, and freezes what is to be told of it elsewhere. */
+    setChannel: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, told: Notice | null = null): void =>
+      setState.immediate(head, told),
+    /** The bot was removed from a guild: what waits there is kept as where a channel is gone, also by a later process. */
+    pauseGuild: (guildId: string, now: number, dueAt: number): void => removed.immediate(guildId, now, dueAt),
+    /** The bot is in a guild, also if it was removed before. */
+    resumeGuild: (guildId: string): void => returned.immediate(guildId),
+    /**
+     * Of the guilds of a share the bot is in those that are `present`, and in no others: gives those that it is not in
+     * (`gone`), of all about which something is stored, and those that it is in again.
+     */
+    guildsAre: (present: ReadonlySet<string>, share: GuildShare, now: number) =>
+      guildsAre.immediate(present, share, now),
+    /** A guild that the bot is no member of uses it all the same: as if it had been removed now. */
+    guildUsed: (guildId: string, now: number): void => void postpone.run(now, guildId),
+    /** Where a guild's people are told of trouble in a channel; null where there is no other channel. */
+    channelForNotices: (guildId: string, troubledId: string) => notices.channelFor(guildId, troubledId),
+    /** Freezes a message that tells of no transfer; nudge the deliverer for its channel afterwards. */
+    notice: (given: Notice): void => notice.immediate(given),
+    /** A guild's channels that cannot be written to. */
+    troubled: (guildId: string) => troubled.all(guildId),
+  };
+}

@@ -1,0 +1,65 @@
+import type { Database } from 'better-sqlite3';
+import type { DeadLetter } from '../../domain/batch.ts';
+
+const LETTERS = `SELECT d.id, d.alert_id AS alertId, d.channel_id AS channelId, d.reason, d.payload, d.at, t.data AS transfer,
+    a.state IS 'sent' AS isChange
+  FROM dead_letters d LEFT JOIN alerts a ON a.id = d.alert_id LEFT JOIN transfers t ON t.id = a.transfer_id`;
+
+/** Dead letters that are discarded in one transaction. */
+const AT_ONCE = 200;
+
+/** Lines and changes that could not be told, until somebody puts them back or discards them. */
+export function deadLetters(db: Database) {
+  const letters = db.prepare<[number], DeadLetter>(`${LETTERS} ORDER BY d.id LIMIT ?`);
+  const letter = db.prepare<[number], DeadLetter>(`${LETTERS} WHERE d.id = ?`);
+  const unbury = db.prepare<[number]>('DELETE FROM dead_letters WHERE id = ?');
+  const revive = db.prepare<[number]>(
+    "UPDATE alerts SET state = 'waiting', batch_id = NULL, hold = NULL, due_at = 0 WHERE id = ?",
+  );
+  const tryAtOnce = db.prepare<[string]>('UPDATE channels SET due_at = 0 WHERE channel_id = ?');
+  const changeAnew = db.prepare<[number, number]>(
+    `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, state, attempts, unsure, frozen_at)
+     SELECT channel_id, 'edit', 'change', '', reference, '', 'frozen', 0, 0, ? FROM batches
+     WHERE id = (SELECT batch_id FROM alerts WHERE id = ?)`,
+  );
+  const numbersOf = db
+    .prepare<[string], number>('SELECT id FROM dead_letters WHERE channel_id = ? ORDER BY id')
+    .pluck();
+  // A dead alert waits for nothing, so these two columns tell that it was discarded, and when.
+  const shelve = db.prepare<[number, number]>(
+    "UPDATE alerts SET hold = 'discarded', due_at = ? WHERE id = ? AND state = 'dead'",
+  );
+  const discard = db.transaction((ids: readonly number[], now: number): number => {
+    const found = ids.flatMap((id) => letter.get(id) ?? []);
+    for (const { id, alertId } of found) {
+      shelve.run(now, alertId);
+      unbury.run(id);
+    }
+    return found.length;
+  });
+  const replay = db.transaction((id: number, now: number) => {
+    const found = letter.get(id);
+    // A message that was sent must not be told again.
+    const again = found && (found.isChange ? changeAnew.run(now, found.alertId) : revive.run(found.alertId));
+    if (!again || again.changes === 0) return false;
+    unbury.run(id);
+    tryAtOnce.run(found.channelId);
+    return true;
+  });
+
+  return {
+    deadLetters: (limit: number) => letters.all(limit),
+    deadLetter: (id: number) => letter.get(id) ?? null,
+    /** Puts a dead letter's alert or change back among those that wait; false when there is none with this number. */
+    replay: (id: number, now: number): boolean => replay.immediate(id, now),
+    /** Gives a dead letter up for good, which its transfer's story tells from then on; false when there is none. */
+    discard: (id: number, now: number): boolean => discard.immediate([id], now) === 1,
+    /** The same for those of a channel that are there now, in steps that hold up no other writer; gives how many. */
+    discardOf(channelId: string, now: number): number {
+      const ids = numbersOf.all(channelId);
+      let done = 0;
+      while (ids.length > 0) done += discard.immediate(ids.splice(0, AT_ONCE), now);
+      return done;
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import type { Database } from 'better-sqlite3';
+import type { Alert } from '../../domain/alert.ts';
+import type { DueAlerts } from '../../domain/batch.ts';
+import {
+  BURST_LINES,
+  BURST_MEMORY_MS,
+  BURST_WINDOW_MS,
+  burstUntil,
+  type DigestReason,
+  type Hold,
+} from '../../domain/rhythm.ts';
+import { ALERT_COLUMNS, type AlertRow, alertReader, byTransaction } from './alerts.ts';
+import type { Epochs } from './epochs.ts';
+
+/** The alerts of a channel that wait for the same reason. */
+interface Group {
+  hold: Hold | null;
+  waiting: number;
+  oldest: number;
+}
+
+/** Alerts of one transaction that go into one message at the most. */
+const MOST_OF_ONE = 50;
+
+/** Finds the alerts of a channel that are to be told now. */
+export function dueAlerts(db: Database, epochs: Epochs) {
+  const { claimed } = alertReader(db);
+  // What was held back on purpose comes first: it is older than what came meanwhile and was not held (due_at 0).
+  const group = db.prepare<[string, number], Group>(
+    `SELECT hold, count(*) AS waiting, min(created_at) AS oldest FROM alerts
+     WHERE channel_id = ? AND state = 'waiting' AND due_at <= ?
+     GROUP BY hold ORDER BY hold IS NULL, min(due_at) LIMIT 1`,
+  );
+  const nextHeld = db.prepare<[string], { at: number | null }>(
+    "SELECT min(due_at) AS at FROM alerts WHERE channel_id = ? AND state = 'waiting' AND hold IS NOT NULL",
+  );
+  const waiting = db.prepare<[string, Hold | null, number, number], AlertRow>(
+    `SELECT ${ALERT_COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+     WHERE a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ? ORDER BY a.due_at, a.id LIMIT ?`,
+  );
+  const following = db.prepare<[string, Hold | null, number, number, number, number], AlertRow>(
+    `SELECT ${ALERT_COLUMNS} FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+     WHERE a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ?
+       AND (a.due_at, a.id) > (coalesce((SELECT due_at FROM alerts WHERE id = ?), -1), ?) ORDER BY a.due_at, a.id LIMIT ?`,
+  );
+  // The plus keeps SQLite from the index by channel, where thousands may wait; a transaction has few transfers.
+  const ofTransaction = db.prepare<[string, string, string, string, Hold | null, number, number], AlertRow>(
+    `SELECT ${ALERT_COLUMNS} FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id
+     WHERE t.id >> 17 IN (SELECT value FROM json_each(?)) AND substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
+       AND +a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ?
+     ORDER BY a.id LIMIT ?`,
+  );
+  const gatheredUntil = gathering(db);
+
+  function read(channelId: string, hold: Hold | null, now: number, limit: number): Alert[] {
+    return waiting.all(channelId, hold, now, limit).map(claimed);
+  }
+
+  /** The `limit` oldest alerts of a group, with the others of their transactions. */
+  function together(channelId: string, { hold, waiting: all }: Group, now: number, limit: number): Alert[] {
+    const oldest = read(channelId, hold, now, limit);
+    if (oldest.length === all) return byTransaction(oldest);
+    const known = new Set(oldest.map(({ id }) => id));
+    const hashes = new Set(oldest.map(({ transfer }) => transfer.txHash));
+    const others = [...hashes].flatMap((hash) =>
+      ofTransaction
+        .all(JSON.stringify(epochs.of(hash)), hash, hash, channelId, hold, now, MOST_OF_ONE)
+        .filter(({ id }) => !known.has(id)),
+    );
+    return byTransaction([...oldest, ...others.map(claimed)]);
+  }
+
+  return {
+    /** A page of the due alerts with this hold, oldest first; it begins behind the alert `after` (0: with the first). */
+    page: (channelId: string, hold: Hold | null, now: number, after: number, limit: number): Alert[] =>
+      following.all(channelId, hold, now, after, after, limit).map(claimed),
+    /**
+     * What a channel is told next; if that is nothing now, when there will be something (null: not before more comes).
+     * `limit` alerts come with the others of their transactions, with `alone` without them.
+     */
+    next(
+      channelId: string,
+      { limit, alone }: { limit: number; alone: boolean },
+      now: number,
+    ): DueAlerts | { until: number | null } {
+      const take = (of: Group, reason: DigestReason | null): DueAlerts => ({
+        alerts: alone ? read(channelId, of.hold, now, limit) : together(channelId, of, now, limit),
+        waiting: of.waiting,
+        oldest: of.oldest,
+        reason,
+      });
+      const due = group.get(channelId, now);
+      if (due && due.hold !== null) return take(due, due.hold);
+      const gathered = due ? gatheredUntil(channelId, now) : null;
+      if (due && (gathered === null || gathered <= now)) return take(due, gathered === null ? null : 'burst');
+      const later = nextHeld.get(channelId)!.at;
+      return { until: gathered === null ? later : Math.min(gathered, later ?? gathered) };
+    },
+  };
+}
+
+/** Tells until when a busy channel's lines are gathered for a digest; null: they are told one by one. */
+export function gathering(db: Database) {
+  const alerts = db.prepare<[string, number, number], { lines: number }>(
+    `SELECT count(*) AS lines FROM (
+       SELECT b.id FROM batches b CROSS JOIN alerts a ON a.batch_id = b.id
+       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.reason = 'burst')
+       LIMIT ?)`,
+  );
+  // Lines of one transaction count once, because they are told as one.
+  const told = db.prepare<[string, number, number], { lines: number }>(
+    `SELECT count(*) AS lines FROM (
+       SELECT DISTINCT b.id, t.tx_hash FROM batches b JOIN alerts a ON a.batch_id = b.id
+         JOIN transfers t ON t.id = a.transfer_id
+       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.reason = 'burst')
+       LIMIT ?)`,
+  );
+  const digested = db.prepare<[string, number], { digests: number }>(
+    `SELECT count(*) AS digests FROM batches
+     WHERE channel_id = ? AND state = 'sent' AND sent_at > ? AND reason = 'burst'`,
+  );
+  const lastTold = db.prepare<[string], { lastAt: number }>(
+    `SELECT sent_at AS lastAt FROM batches
+     WHERE channel_id = ? AND state = 'sent' AND (kind = 'create' OR reason = 'burst') ORDER BY sent_at DESC LIMIT 1`,
+  );
+  return (channelId: string, now: number): number | null => {
+    const last = lastTold.get(channelId);
+    if (!last) return null;
+    const since = last.lastAt - BURST_WINDOW_MS;
+    // A cheap count first: only a busy channel's transactions have to be looked at.
+    if (alerts.get(channelId, since, BURST_LINES + 1)!.lines <= BURST_LINES) return null;
+    const { lines } = told.get(channelId, since, BURST_LINES + 1)!;
+    const { digests } = digested.get(channelId, last.lastAt - BURST_MEMORY_MS)!;
+    return burstUntil({ lines, digests, lastAt: last.lastAt }, now);
+  };
+}

@@ -1,0 +1,133 @@
+import type { Database } from 'better-sqlite3';
+import type { RenderedAlert } from '../../domain/alert.ts';
+import type { Joinable, MessageRef } from '../../domain/batch.ts';
+import { MINUTE } from '../../domain/clock.ts';
+import { alertReader, renderedCheck } from './alerts.ts';
+import { unsynced } from './database.ts';
+import type { Epochs } from './epochs.ts';
+
+/** Alerts of a transaction join its message for this long; later nobody would see them there. */
+const JOIN_MS = 10 * MINUTE;
+
+/** Changes to messages that were sent: a batch of kind `edit` bears the reference of the message that it changes. */
+export function editTables(db: Database, epochs: Epochs) {
+  const { ofBatch } = alertReader(db);
+  const holds = renderedCheck(db);
+  const insert = db.prepare(
+    `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, state, attempts, unsure, frozen_at)
+     VALUES (@channelId, 'edit', @reason, '', @reference, @payload, 'frozen', @attempts, 0, @now)`,
+  );
+  // Asked for already, and not taken up yet: what is being sent may have been rendered before. A `change` does for a
+  // `label` too, which waits longer.
+  const requested = db.prepare<[string, 'change' | 'label'], { id: number }>(
+    `SELECT id FROM batches WHERE reference = ? AND kind = 'edit' AND state = 'frozen' AND attempts = 0
+       AND reason IN ('change', ?)`,
+  );
+  // The messages that tell of a transfer.
+  const telling = db.prepare<[number], MessageRef>(
+    `SELECT DISTINCT b.channel_id AS channelId, b.reference
+     FROM alerts a JOIN batches b ON b.id = a.batch_id
+     WHERE a.transfer_id = ? AND b.kind IN ('create', 'digest') AND b.state IN ('frozen', 'sent')`,
+  );
+  const isRendered = db.prepare<[string], 1>(
+    "SELECT 1 FROM batches WHERE reference = ? AND kind = 'create' AND state IN ('frozen', 'sent')",
+  );
+  // The latest message of a transaction in a channel: sent lately, with embeds, and never refused a change.
+  const joinable = db.prepare<
+    [string, string, string, string, number],
+    Pick<Joinable, 'id' | 'reference' | 'messageId'>
+  >(
+    `SELECT b.id, b.reference, b.message_id AS messageId
+     FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
+     WHERE t.id >> 17 IN (SELECT value FROM json_each(?)) AND substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
+       AND a.channel_id = ?
+       AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > ?
+       AND b.message_id IS NOT NULL AND b.payload ->> '$.embeds' IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
+     ORDER BY b.id DESC LIMIT 1`,
+  );
+  const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
+  const end = db.prepare<[string, number, number]>('UPDATE batches SET state = ?, sent_at = ? WHERE id = ?');
+  /** The alerts that an edit adds to its message: the message was sent, and they were not. */
+  const JOINED = `state = 'frozen' AND batch_id = (
+    SELECT o.id FROM batches e JOIN batches o ON o.reference = e.reference
+    WHERE e.id = ? AND o.kind = 'create' AND o.state = 'sent')`;
+  const told = db.prepare<[number]>(`UPDATE alerts SET state = 'sent' WHERE ${JOINED}`);
+  const release = db.prepare<[number]>(`UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE ${JOINED}`);
+
+  function request(message: MessageRef, reason: 'change' | 'label', now: number): string {
+    if (!requested.get(message.reference, reason)) insert.run({ ...message, reason, payload: '', attempts: 0, now });
+    return message.channelId;
+  }
+
+  const relabel = db.transaction((messages: readonly MessageRef[], now: number) => {
+    // The messages were looked up over another connection, and may be forgotten by now.
+    const rendered = messages.filter(({ reference }) => isRendered.get(reference) !== undefined);
+    return [...new Set(rendered.map((message) => request(message, 'label', now)))];
+  });
+  const join = db.transaction(
+    (channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number) => {
+      if (!holds(alerts, true) || !holds(to.alerts, false)) return null;
+      const edit = { channelId, reason: 'join', reference: to.reference, payload, attempts: 1, now };
+      const id = Number(insert.run(edit).lastInsertRowid);
+      for (const alert of alerts) assign.run(to.id, alert.id);
+      return id;
+    },
+  );
+  /** An edit `e`, the message `o` that it changes, and the alerts `a` that this has told. */
+  const MESSAGE = `batches e JOIN batches o ON o.reference = e.reference AND o.kind IN ('create', 'digest')
+    JOIN alerts a ON a.batch_id = o.id AND a.state = 'sent'`;
+  // One dead letter stands for the whole message, under its first alert.
+  const bury = db.prepare<[string, number, number]>(
+    `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
+     SELECT min(a.id), e.channel_id, o.payload, ?, ? FROM ${MESSAGE} WHERE e.id = ? AND e.reason = 'change' GROUP BY e.id`,
+  );
+  const unbury = db.prepare<[number]>(
+    `DELETE FROM dead_letters WHERE alert_id IN (SELECT a.id FROM ${MESSAGE} WHERE e.id = ?)`,
+  );
+  const edited = db.transaction((editId: number, now: number) => {
+    // Now the message says all that is known, so what it could not be made to say before is no dead letter any more.
+    unbury.run(editId);
+    end.run('sent', now, editId);
+    told.run(editId);
+  });
+  const editFailed = db.transaction((editId: number, reason: string | null, now: number) => {
+    release.run(editId);
+    unbury.run(editId);
+    if (reason !== null) bury.run(reason, now, editId);
+    end.run('dead', now, editId);
+  });
+
+  return {
+    /**
+     * What the router calls within its own transaction: asks for the messages that tell of a transfer to be rendered
+     * anew: as lines, as a plain line, or as a digest, whose file then shows another block too. What still waits needs
+     * nothing, because it is rendered late.
+     */
+    requestChange: (transferId: number, now: number): string[] =>
+      telling.all(transferId).map((message) => request(message, 'change', now)),
+    /** The message of a transaction that another alert of it may join. */
+    joinable(channelId: string, txHash: string, now: number): Joinable | null {
+      const found = joinable.get(JSON.stringify(epochs.of(txHash)), txHash, txHash, channelId, now - JOIN_MS);
+      return found ? { ...found, txHash, alerts: ofBatch(found.id) } : null;
+    },
+    methods: {
+      /** Asks for messages to be rendered anew, once they are sent; gives their channels, for the deliverer to be nudged. */
+      relabel: (messages: readonly MessageRef[], now: number): string[] => relabel.immediate(messages, now),
+      /**
+       * Adds alerts to a sent message, to be told by changing it to `payload`; gives the edit's id, or null when what was
+       * rendered no longer holds.
+       */
+      join: (channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number): number | null =>
+        join.immediate(channelId, to, alerts, payload, now),
+      /** The message was changed. */
+      edited: (editId: number, now: number): void => unsynced(db, () => edited.immediate(editId, now)),
+      /**
+       * The message will not change; the alerts that were to join it wait again, for a message of their own. What it
+       * should have said of alerts that it tells is a dead letter, one per message; null: there is no message any more.
+       */
+      editFailed: (editId: number, reason: string | null, now: number): void =>
+        editFailed.immediate(editId, reason, now),
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import type { Database } from 'better-sqlite3';
+import type { Backlog, GuildOverview, StoredCounts } from '../../domain/overview.ts';
+
+/** Channels that cannot be written to, as far as that matters: a subscription names them, or something waits for them. */
+const STOPPED = `FROM channels c WHERE state <> 'ready' AND (
+  EXISTS (SELECT 1 FROM subscriptions s WHERE s.guild_id = c.guild_id AND s.channel_id = c.channel_id)
+  OR EXISTS (SELECT 1 FROM alerts a WHERE a.channel_id = c.channel_id AND a.state = 'waiting')
+  OR EXISTS (SELECT 1 FROM batches b WHERE b.channel_id = c.channel_id AND b.state = 'frozen'))`;
+
+/** Figures that take looking through much of what is stored: the operator's, and each guild's own. */
+export function figuresTable(db: Database) {
+  return { backlog: backlogReader(db), ...guildFigures(db) };
+}
+
+function backlogReader(db: Database): (now: number) => Backlog {
+  const inbox = db.prepare<[], Backlog['inbox']>('SELECT count(*) AS waiting, min(received_at) AS oldest FROM inbox');
+  const quarantine = db.prepare<[], Backlog['quarantine']>(
+    'SELECT count(*) AS rows, coalesce(sum(length(body)), 0) AS bytes FROM quarantine',
+  );
+  const alerts = db.prepare<{ now: number }, Backlog['alerts']>(
+    `SELECT count(*) FILTER (WHERE ready AND due_at <= @now) AS due,
+            count(*) FILTER (WHERE ready AND due_at > @now) AS held,
+            count(*) FILTER (WHERE NOT ready) AS closed,
+            min(max(created_at, due_at)) FILTER (WHERE ready AND due_at <= @now) AS oldest
+     FROM (SELECT a.created_at, a.due_at, coalesce(c.state, 'ready') = 'ready' AS ready
+           FROM alerts a LEFT JOIN channels c USING (channel_id) WHERE a.state = 'waiting')`,
+  );
+  const others = db.prepare<
+    [],
+    {
+      frozen: number;
+      begunAt: number | null;
+      frozenClosed: number;
+      deadLetters: number;
+      parked: number;
+      paused: number;
+    }
+  >(
+    // `begun` is kept as a table of its own, or the oldest would be looked for through all that was ever sent.
+    `WITH begun AS MATERIALIZED (SELECT b.id, b.kind, b.frozen_at, coalesce(c.state, 'ready') = 'ready' AS ready
+       FROM batches b LEFT JOIN channels c USING (channel_id) WHERE b.state = 'frozen'),
+       stopped AS MATERIALIZED (SELECT state ${STOPPED})
+     SELECT (SELECT count(*) FROM begun WHERE ready) AS frozen,
+            (SELECT min(frozen_at) FROM begun WHERE ready AND kind <> 'edit') AS begunAt,
+            (SELECT count(*) FROM begun CROSS JOIN alerts a ON a.batch_id = begun.id
+             WHERE NOT ready AND a.state = 'frozen') AS frozenClosed,
+            (SELECT count(*) FROM dead_letters) AS deadLetters,
+            (SELECT count(*) FROM stopped WHERE state = 'parked') AS parked,
+            (SELECT count(*) FROM stopped WHERE state = 'paused') AS paused`,
+  );
+  return db.transaction((now: number): Backlog => {
+    const { frozen, begunAt, frozenClosed, deadLetters, ...channels } = others.get()!;
+    const { due, held, closed, oldest } = alerts.get({ now })!;
+    const since = [oldest, begunAt].filter((time) => time !== null);
+    return {
+      inbox: inbox.get()!,
+      quarantine: quarantine.get()!,
+      alerts: { due, held, closed: closed + frozenClosed, oldest: since.length === 0 ? null : Math.min(...since) },
+      frozen,
+      deadLetters,
+      channels,
+    };
+  });
+}
+
+function guildFigures(db: Database) {
+  const lastEvent = db.prepare<[string], { at: number | null }>(
+    'SELECT max(last_event_at) AS at FROM subscriptions JOIN rhythms ON subscription_id = id WHERE guild_id = ?',
+  );
+  // Alerts that wait, and those in messages that are begun, an edit's with the message that it changes. By channel and
+  // message, because a month's alerts are many more than what waits.
+  const waiting = db.prepare<{ guildId: string }, { waiting: number; held: number }>(
+    `SELECT count(*) AS waiting, count(hold) AS held FROM (
+       SELECT a.hold FROM channels c CROSS JOIN alerts a ON a.channel_id = c.channel_id
+       WHERE c.guild_id = @guildId AND a.state = 'waiting'
+       UNION ALL
+       SELECT NULL FROM (
+         SELECT DISTINCT a.id FROM channels c CROSS JOIN batches b ON b.channel_id = c.channel_id
+           CROSS JOIN batches o ON o.reference = b.reference CROSS JOIN alerts a ON a.batch_id = o.id
+         WHERE c.guild_id = @guildId AND b.state = 'frozen' AND a.state = 'frozen'))`,
+  );
+  const dead = db.prepare<[string], { n: number }>(
+    'SELECT count(*) AS n FROM dead_letters d CROSS JOIN alerts a ON a.id = d.alert_id WHERE a.guild_id = ?',
+  );
+  const lastDead = db.prepare<[string], NonNullable<GuildOverview['lastDeadLetter']>>(
+    `SELECT d.channel_id AS channelId, reason, at FROM dead_letters d JOIN alerts a ON a.id = alert_id
+     WHERE guild_id = ? ORDER BY d.id DESC LIMIT 1`,
+  );
+  const stopped = db.prepare<[string], GuildOverview['stopped'][number]>(
+    `SELECT channel_id AS channelId, state, since ${STOPPED} AND guild_id = ?`,
+  );
+  const overview = db.transaction(
+    (guildId: string): GuildOverview => ({
+      lastEventAt: lastEvent.get(guildId)?.at ?? null,
+      ...waiting.get({ guildId })!,
+      deadLetters: dead.get(guildId)!.n,
+      lastDeadLetter: lastDead.get(guildId) ?? null,
+      stopped: stopped.all(guildId),
+    }),
+  );
+
+  const counted = (table: string) => `(SELECT count(*) FROM ${table} WHERE guild_id = @guildId)`;
+  const stored = db.prepare<{ guildId: string }, Record<keyof StoredCounts, number>>(
+    `SELECT ${counted('subscriptions')} AS subscriptions, ${counted('labels')} AS labels,
+       ${counted('token_mutes')} AS tokenMutes, ${counted('projects')} AS project,
+       ${counted('webhook_names')} AS webhookNames, ${counted('guilds')} AS settings, waiting,
+       told + ${counted('decisions')} AS history, ${counted('audit')} AS audit
+     FROM (SELECT count(*) FILTER (WHERE state IN ('waiting', 'frozen')) AS waiting,
+         count(*) FILTER (WHERE state NOT IN ('waiting', 'frozen')) AS told
+       FROM alerts WHERE guild_id = @guildId)`,
+  );
+
+  return {
+    /** How a guild's alerts stand; let the rhythms be counted before, for the latest event. */
+    overview: (guildId: string): GuildOverview => overview(guildId),
+    /** What there is about a guild. */
+    stored(guildId: string): StoredCounts {
+      const counts = stored.get({ guildId })!;
+      return { ...counts, project: counts.project > 0, settings: counts.settings > 0 };
+    },
+  };
+}

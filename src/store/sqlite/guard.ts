@@ -1,0 +1,166 @@
+import type { Database } from 'better-sqlite3';
+import type { AddressText } from '../../domain/address.ts';
+import { DAY, MINUTE } from '../../domain/clock.ts';
+import { DEALING_MS, endsOf, skeleton } from '../../domain/guard.ts';
+import { otherSides } from '../../domain/match.ts';
+import type { CatalogEntry, Learned, ObservedTransfer, TokenKnowledge } from '../../domain/routing.ts';
+import type { Watcher } from '../../domain/subscription.ts';
+
+interface CatalogRow extends Omit<CatalogEntry, 'cataloged'> {
+  cataloged: 0 | 1 | null;
+}
+
+const RECENT_MS = 30 * DAY;
+/** No delivery is repeated for longer, so samples that are older than this say nothing about lateness. */
+const HEADS_MS = 3 * DAY;
+/** What comes later than this is marked. One retry or two are no news; the third comes after eleven minutes. */
+const LATE_MS = 10 * MINUTE;
+
+/** Subscriptions to one address that are read: a guild may have one in each channel, and a label in any of them. */
+const MOST_CHANNELS = 500;
+
+/** The tables behind warnings: read for the deliveries of one commit, written with it. */
+export function guardTables(db: Database) {
+  return { ...knowledgeReader(db), ...knowledgeWriter(db) };
+}
+
+function knowledgeReader(db: Database) {
+  const entry = db.prepare<[string], CatalogRow>(
+    'SELECT token, cataloged, symbol, name, checked_at AS checkedAt FROM catalog WHERE token = ?',
+  );
+  const genuine = db.prepare<[string], { token: AddressText }>(
+    'SELECT token FROM catalog WHERE skeleton = ? AND cataloged = 1 LIMIT 5',
+  );
+  const native = db.prepare<[], { value: string }>("SELECT value FROM meta WHERE key = 'native-symbol'");
+  /** Addresses of a guild that begin and end with the same digits; a range for the index, then the end. */
+  const within = '= ? AND address BETWEEN ? AND ? AND substr(address, -4) = ?';
+  const labelled = db.prepare<[string, string, string, string], { address: AddressText; label: string }>(
+    `SELECT address, name AS label FROM labels WHERE guild_id ${within} LIMIT 20`,
+  );
+  const watched = db.prepare<[string, string, string, string], { address: AddressText; label: string | null }>(
+    `SELECT address, label FROM subscriptions WHERE guild_id ${within} LIMIT ${MOST_CHANNELS}`,
+  );
+  const dealt = db.prepare<[string, string, string, number], TokenKnowledge['dealings'][number]>(
+    `SELECT guild_id AS guildId, address, counterparty, seen_at AS seenAt FROM counterparties
+     WHERE guild_id = ? AND address = ? AND ends = ? AND seen_at > ? LIMIT 5`,
+  );
+  const highest = db.prepare<[number], number | null>('SELECT max(block) FROM heads WHERE scope = ?').pluck();
+  // The first two samples that were beyond the block.
+  const later = db.prepare<[number, number, number], { at: number }>(
+    'SELECT at FROM heads WHERE scope = ? AND block > ? AND at > ? ORDER BY block LIMIT 2',
+  );
+
+  return {
+    /** What is known about the tokens and parties of transfers that somebody watches. */
+    read(sightings: (ObservedTransfer & { watchers: Watcher[] })[], now: number): TokenKnowledge {
+      const tokens = new Set<AddressText>();
+      const symbols = new Set<string>();
+      const named = new Map<string, TokenKnowledge['named'][number]>();
+      const dealings = new Map<string, TokenKnowledge['dealings']>();
+      const asked = new Set<string>();
+      for (const { transfer, watchers } of sightings) {
+        if (transfer.token) tokens.add(transfer.token);
+        if (transfer.token && transfer.tokenSymbol) symbols.add(skeleton(transfer.tokenSymbol));
+        for (const subscription of watchers) {
+          const { guildId, address } = subscription;
+          for (const party of otherSides(subscription, transfer)) {
+            if (!party) continue;
+            const ends = endsOf(party);
+            const key = `${guildId} ${address} ${ends}`;
+            if (!dealings.has(key)) dealings.set(key, dealt.all(guildId, address, ends, now - RECENT_MS));
+            if (asked.has(guildId + ends)) continue;
+            asked.add(guildId + ends);
+            const start = party.slice(0, 6);
+            const range = [guildId, start, `${start}g`, ends.slice(4)] as const;
+            for (const row of [...labelled.all(...range), ...watched.all(...range)]) {
+              const { label } = named.get(guildId + row.address) ?? row;
+              named.set(guildId + row.address, { guildId, address: row.address, label: label ?? row.label });
+            }
+          }
+        }
+      }
+      return {
+        catalog: [...tokens]
+          .flatMap((token) => entry.get(token) ?? [])
+          .map((row) => ({ ...row, cataloged: row.cataloged === null ? null : row.cataloged === 1 })),
+        genuine: [...symbols].flatMap((text) => genuine.all(text).map(({ token }) => ({ skeleton: text, token }))),
+        nativeSymbol: native.get()?.value ?? null,
+        named: [...named.values()],
+        dealings: [...dealings.values()].flat(),
+      };
+    },
+
+    /**
+     * For the deliveries of one commit: tells how long before `at` the scope's events had gone beyond a block, as two
+     * samples must say; null when that is not long, or not known.
+     */
+    lateness() {
+      const heads = new Map<number, number>();
+      return (scope: number, block: number | null, at: number): number | null => {
+        const head = heads.get(scope) ?? highest.get(scope) ?? -1;
+        heads.set(scope, head);
+        if (block === null || block >= head) return null;
+        const [first, second] = later.all(scope, block, at - HEADS_MS);
+        if (!first || !second || Math.max(first.at, second.at) > at - LATE_MS) return null;
+        return at - Math.min(first.at, second.at);
+      };
+    },
+  };
+}
+
+function knowledgeWriter(db: Database) {
+  const putEntry = db.prepare<CatalogRow & { skeleton: string | null }>(
+    `INSERT INTO catalog (token, cataloged, symbol, name, skeleton, checked_at)
+     VALUES (@token, @cataloged, @symbol, @name, @skeleton, @checkedAt)
+     ON CONFLICT (token) DO UPDATE SET cataloged = @cataloged, symbol = @symbol, name = @name, skeleton = @skeleton,
+       checked_at = @checkedAt`,
+  );
+  const putNative = db.prepare<[string]>("INSERT OR REPLACE INTO meta (key, value) VALUES ('native-symbol', ?)");
+  const putDealing = db.prepare<[string, string, string, string, number]>(
+    `INSERT INTO counterparties (guild_id, address, ends, counterparty, seen_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at WHERE excluded.seen_at > seen_at + ${DEALING_MS}`,
+  );
+  const lastHeads = db.prepare<[number], { at: number; block: number }>(
+    'SELECT at, block FROM heads WHERE scope = ? ORDER BY at DESC LIMIT 3',
+  );
+  const putHead = db.prepare<[number, number, number]>('INSERT INTO heads (scope, at, block) VALUES (?, ?, ?)');
+  const dropHeads = db.prepare<[number, number]>('DELETE FROM heads WHERE scope = ? AND at < ?');
+  const pruneDealings = db.prepare<[number, number]>(
+    `DELETE FROM counterparties WHERE (guild_id, address, ends, counterparty) IN (
+       SELECT guild_id, address, ends, counterparty FROM counterparties WHERE seen_at < ? LIMIT ?)`,
+  );
+  const pruneCatalog = db.prepare<[number, number]>(
+    'DELETE FROM catalog WHERE token IN (SELECT token FROM catalog WHERE checked_at < ? LIMIT ?)',
+  );
+
+  /** Samples how far a scope has come. One absurd block number must not count as the head: the middle of three does. */
+  function advance({ scope, block, at }: Learned['heads'][number]): void {
+    const last = lastHeads.all(scope);
+    const middle = last.map((head) => head.block).sort((a, b) => a - b)[(last.length - 1) >> 1];
+    if (last.length > 0 && (at < last[0]!.at + MINUTE || block <= middle!)) return;
+    putHead.run(scope, at, block);
+    dropHeads.run(scope, at - HEADS_MS);
+  }
+
+  return {
+    /** Keeps what was learned; part of the caller's transaction. */
+    keep({ catalog, dealings, nativeSymbol, heads }: Learned): void {
+      for (const found of catalog) {
+        putEntry.run({
+          ...found,
+          cataloged: found.cataloged === null ? null : found.cataloged ? 1 : 0,
+          skeleton: found.symbol === null ? null : skeleton(found.symbol),
+        });
+      }
+      for (const { guildId, address, counterparty, at } of dealings) {
+        putDealing.run(guildId, address, endsOf(counterparty), counterparty, at);
+      }
+      if (nativeSymbol !== null) putNative.run(nativeSymbol);
+      heads.forEach(advance);
+    },
+
+    /** Forgets what was last seen before a time; gives how many rows. */
+    prune: (before: number, limit: number): number =>
+      pruneDealings.run(before, limit).changes + pruneCatalog.run(before, limit).changes,
+  };
+}

@@ -1,0 +1,232 @@
+import type { Database } from 'better-sqlite3';
+import type { Alert } from '../../domain/alert.ts';
+import type { Batch, ClaimOptions, Joinable, NewBatch, NextMessage, Original } from '../../domain/batch.ts';
+import type { ChannelHead } from '../../domain/channel.ts';
+import { DAY } from '../../domain/clock.ts';
+import type { Hold } from '../../domain/rhythm.ts';
+import { alertReader, renderedCheck } from './alerts.ts';
+import { channelStates } from './channels.ts';
+import { unsynced } from './database.ts';
+import { deadLetters } from './deadletters.ts';
+import { dueAlerts } from './due.ts';
+import { editTables } from './edits.ts';
+import type { Epochs } from './epochs.ts';
+
+type BatchRow = Omit<Batch, 'unsure'> & { unsure: 0 | 1 };
+
+interface OriginalRow extends Pick<Original, 'messageId' | 'reason'> {
+  id: number;
+  plain: 0 | 1;
+  lines: number | null;
+}
+
+const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
+  frozen_at AS frozenAt, first_sent_at AS firstSentAt, message_id AS messageId`;
+/** Since when an alert counts as waiting: what was held back on purpose does not age meanwhile. */
+const SINCE = 'max(created_at, due_at)';
+
+/** No hold lasts longer: a daily digest, and the quiet hours after it, are over by then. */
+const LONGEST_HOLD_MS = 3 * DAY;
+
+/** Alerts, the messages made of them, and what is known about their channels. */
+export function outboxTable(db: Database, epochs: Epochs) {
+  const { ofBatch, idsOfBatch, byId } = alertReader(db);
+  const holds = renderedCheck(db);
+  const due = dueAlerts(db, epochs);
+  const edits = editTables(db, epochs);
+
+  const endHolds = db.prepare<[number]>(
+    "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ?",
+  );
+  // A frozen message can be sent at once, an alert when it is due.
+  const heads = db.prepare<[], ChannelHead & { sleepUntil: number }>(
+    `SELECT c.channel_id AS channelId, guild_id AS guildId, state, c.due_at AS dueAt, attempts, since,
+       min(w.due_at) AS sleepUntil
+     FROM (SELECT channel_id, min(due_at) AS due_at FROM alerts WHERE state = 'waiting' GROUP BY channel_id
+           UNION ALL SELECT DISTINCT channel_id, 0 FROM batches WHERE state = 'frozen') w
+     JOIN channels c USING (channel_id) GROUP BY c.channel_id`,
+  );
+  const channelHead = db.prepare<[string], ChannelHead>(
+    `SELECT channel_id AS channelId, guild_id AS guildId, state, due_at AS dueAt, attempts, since FROM channels
+     WHERE channel_id = ?`,
+  );
+  // What goes out before new lines: the oldest message that was rendered already, else a change where one may be made
+  // now (it says all that is known by then); never a label.
+  const frozen = db.prepare<[string, 0 | 1], BatchRow>(
+    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason IS NOT 'label'
+       AND NOT (? AND reason IS 'change') ORDER BY reason IS 'change', id LIMIT 1`,
+  );
+  // What goes out when there are no new lines: changes first, then labels.
+  const changed = db.prepare<[string], BatchRow>(
+    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason IN ('change', 'label')
+     ORDER BY reason, id LIMIT 1`,
+  );
+  const originalOf = db.prepare<[string], OriginalRow>(
+    `SELECT id, message_id AS messageId, reason, kind = 'create' AND payload ->> '$.embeds' IS NULL AS plain, lines
+     FROM batches WHERE reference = ? AND kind IN ('create', 'digest')`,
+  );
+  const sizeOf = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = ?');
+  const insertBatch = db.prepare(
+    `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, attachment, lines, state, attempts,
+       unsure, frozen_at, first_sent_at)
+     VALUES (@channelId, @kind, @reason, @nonce, @reference, @payload, @attachment, @lines, 'frozen', 1, 1, @now, @now)`,
+  );
+  const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
+  const mentioned = db.prepare<[number, number]>('UPDATE subscriptions SET mentioned_at = ? WHERE id = ?');
+  // A message that is given up mentions nobody: the cool-down that it began is over.
+  const unmention = db.prepare<[number]>(
+    `UPDATE subscriptions SET mentioned_at = NULL
+     FROM (SELECT guild_id, channel_id, frozen_at FROM batches JOIN channels USING (channel_id) WHERE id = ?) told
+     WHERE subscriptions.guild_id = told.guild_id AND subscriptions.channel_id = told.channel_id
+       AND mentioned_at = told.frozen_at`,
+  );
+  const attempt = db.prepare<[number, number]>(
+    'UPDATE batches SET attempts = attempts + 1, unsure = 1, first_sent_at = coalesce(first_sent_at, ?) WHERE id = ?',
+  );
+  const certain = db.prepare<[number]>('UPDATE batches SET unsure = 0 WHERE id = ?');
+  const markSent = db.prepare<[number, string | null, number]>(
+    "UPDATE batches SET state = 'sent', sent_at = ?, message_id = coalesce(?, message_id) WHERE id = ?",
+  );
+  const hasMore = db.prepare<[number], { more: 0 | 1 }>(
+    `SELECT EXISTS (SELECT 1 FROM alerts WHERE channel_id = b.channel_id AND state = 'waiting')
+       OR EXISTS (SELECT 1 FROM batches WHERE channel_id = b.channel_id AND state = 'frozen') AS more
+     FROM batches b WHERE id = ?`,
+  );
+  const alertsOf = db.prepare<[string, number]>('UPDATE alerts SET state = ? WHERE batch_id = ?');
+  const release = db.prepare<[number]>("UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE batch_id = ?");
+  const dropBatch = db.prepare<[number]>('DELETE FROM batches WHERE id = ?');
+  const kindOf = db.prepare<[number], Pick<Batch, 'kind'>>('SELECT kind FROM batches WHERE id = ?');
+  const markDead = db.prepare<[number]>("UPDATE batches SET state = 'dead' WHERE id = ?");
+  // A digest of thousands of lines would fill the disk with as many copies of itself.
+  const bury = db.prepare<[string, number, number]>(
+    `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
+     SELECT a.id, a.channel_id, CASE b.kind WHEN 'digest' THEN '' ELSE b.payload END, ?, ?
+     FROM alerts a JOIN batches b ON b.id = a.batch_id WHERE a.batch_id = ?`,
+  );
+  const buryWaiting = db.prepare<[string, number, string, number]>(
+    `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
+     SELECT id, channel_id, '', ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
+  );
+  const killWaiting = db.prepare<[string, number]>(
+    `UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
+  );
+  // By the oldest of its alerts, or by its own age where it has none.
+  const oldFrozen = db.prepare<[string, number], { id: number }>(
+    `SELECT id FROM batches b WHERE channel_id = ? AND state = 'frozen'
+       AND coalesce((SELECT min(${SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < ?`,
+  );
+  /** Takes a frozen message up; a change comes with the message that it changes. */
+  function takeUp(row: BatchRow, now: number): NextMessage {
+    const batch: Batch = { ...row, unsure: row.unsure === 1 };
+    if (batch.kind !== 'edit') return { status: 'batch', batch, lines: sizeOf.get(batch.id)!.n, original: null };
+    attempt.run(now, batch.id);
+    return { status: 'batch', batch, lines: 0, original: original(batch.reference) };
+  }
+
+  function original(reference: string): Original | null {
+    const row = originalOf.get(reference);
+    if (!row) return null;
+    const { id, lines, plain, ...told } = row;
+    const message = { ...told, plain: plain === 1 };
+    if (lines === null) return { ...message, alerts: ofBatch(id), ids: [] };
+    const ids = idsOfBatch(id);
+    // Some of a digest's alerts may be forgotten by now: it would count less than it did.
+    return ids.length < lines ? null : { ...message, alerts: [], ids };
+  }
+
+  /** The messages that some of these alerts may join: in one of its own each would tell half of a swap. */
+  function joinable(channelId: string, alerts: Alert[], now: number): Joinable[] {
+    const hashes = [...new Set(alerts.map(({ transfer }) => transfer.txHash))];
+    return hashes.flatMap((txHash) => edits.joinable(channelId, txHash, now) ?? []);
+  }
+
+  function nextOf(channelId: string, take: ClaimOptions, now: number): NextMessage {
+    const row = frozen.get(channelId, take.mayChange ? 0 : 1);
+    if (row) return takeUp(row, now);
+    const lines = due.next(channelId, take, now);
+    if ('alerts' in lines) {
+      const single = lines.reason === null && !take.alone;
+      return { status: 'lines', joins: single ? joinable(channelId, lines.alerts, now) : [], ...lines };
+    }
+    // New lines come first.
+    const change = changed.get(channelId);
+    if (change && take.mayChange) return takeUp(change, now);
+    return { status: 'nothing', until: lines.until, change: change !== undefined };
+  }
+
+  // As one transaction, because every look-up outside of one takes and releases a lock.
+  const claim = db.transaction((channelId: string, take: ClaimOptions, now: number) => ({
+    head: channelHead.get(channelId) ?? null,
+    next: nextOf(channelId, take, now),
+  }));
+  const freeze = db.transaction(({ alerts, mentioning, ...batch }: NewBatch, now: number) => {
+    if (!holds(alerts, true)) return null;
+    const lines = batch.kind === 'digest' ? alerts.length : null;
+    const id = Number(insertBatch.run({ ...batch, lines, now }).lastInsertRowid);
+    for (const alert of alerts) assign.run(id, alert.id);
+    for (const subscription of mentioning) mentioned.run(now, subscription);
+    return id;
+  });
+  const sent = db.transaction((batchId: number, messageId: string | null, now: number) => {
+    markSent.run(now, messageId, batchId);
+    alertsOf.run('sent', batchId);
+    return hasMore.get(batchId)?.more === 1;
+  });
+  const thaw = db.transaction((batchId: number) => {
+    unmention.run(batchId);
+    release.run(batchId);
+    dropBatch.run(batchId);
+  });
+  const dead = db.transaction((batchId: number, reason: string, now: number) => {
+    if (kindOf.get(batchId)?.kind === 'edit') return edits.methods.editFailed(batchId, reason, now);
+    bury.run(reason, now, batchId);
+    alertsOf.run('dead', batchId);
+    markDead.run(batchId);
+  });
+  const expire = db.transaction((channelId: string, before: number, reason: string, now: number) => {
+    for (const { id } of oldFrozen.all(channelId, before)) dead(id, reason, now);
+    buryWaiting.run(reason, now, channelId, before);
+    killWaiting.run(channelId, before);
+  });
+  return {
+    ...deadLetters(db),
+    ...channelStates(db),
+    ...edits.methods,
+    /** Makes due what is held for longer than any hold lasts: it was put off by a clock that was ahead. */
+    endLongHolds: (now: number) => void endHolds.run(now + LONGEST_HOLD_MS),
+    /** Every channel that has something to send, whatever its state; before `sleepUntil` it has nothing yet. */
+    heads: () => heads.all(),
+    /** A page of a channel's due alerts with this hold, oldest first; it begins behind the alert `after`. */
+    waiting: (channelId: string, hold: Hold | null, now: number, after: number, limit: number) =>
+      due.page(channelId, hold, now, after, limit),
+    /** Alerts as they are known now, in the order of the ids; what is forgotten is left out. */
+    alerts: (ids: number[]): Alert[] => byId(ids),
+    /**
+     * What to send next to a channel: its frozen message, else the `limit` oldest alerts that are due with the others of
+     * their transactions, else a sent message to change.
+     */
+    claim: (channelId: string, take: ClaimOptions, now: number) => claim(channelId, take, now),
+    /**
+     * Freezes alerts into one message; its first attempt counts from here. Gives the batch's id, or null when what was
+     * rendered no longer holds.
+     */
+    freeze: (batch: NewBatch, now: number) => freeze.immediate(batch, now),
+    /** Another attempt is about to begin. */
+    attempt: (batchId: number, now: number): void => void attempt.run(now, batchId),
+    /** The last attempt is known to have changed nothing at Discord. */
+    notTaken: (batchId: number): void => unsynced(db, () => void certain.run(batchId)),
+    /**
+     * Notes that Discord has the message; tells whether its channel has more to be sent, now or later. If the power
+     * fails before that is on the disk, the message is repeated with the same nonce, or looked for.
+     */
+    sent: (batchId: number, messageId: string | null, now: number): boolean =>
+      unsynced(db, () => sent.immediate(batchId, messageId, now)),
+    /** Gives a frozen message up; its alerts wait again, to be rendered anew. */
+    thaw: (batchId: number): void => thaw.immediate(batchId),
+    /** The message's alerts become dead letters, and so does a change of a sent one; those that were to join it wait again. */
+    dead: (batchId: number, reason: string, now: number): void => dead.immediate(batchId, reason, now),
+    /** What waits for a channel since before a time becomes dead letters. */
+    expire: (channelId: string, before: number, reason: string, now: number): void =>
+      expire.immediate(channelId, before, reason, now),
+  };
+}

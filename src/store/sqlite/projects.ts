@@ -1,0 +1,105 @@
+import type { Database } from 'better-sqlite3';
+import type { ReceiverToken, StoredProject } from '../../domain/project.ts';
+import { OPERATOR_SCOPE } from '../../domain/scope.ts';
+
+const COLUMNS = 'id AS scope, guild_id AS guildId, project_id AS projectId, sealed';
+
+/** Looks up the scope whose events a guild is told of: its own project's, else the operator's. */
+export function scopeLookUp(db: Database): (guildId: string) => number {
+  const own = db.prepare<[string], number>('SELECT id FROM projects WHERE guild_id = ?').pluck();
+  return (guildId) => own.get(guildId) ?? OPERATOR_SCOPE;
+}
+
+/** Guilds' own projects, the receiver's path tokens, and the names that guilds give to webhooks. */
+export function projectsTable(db: Database) {
+  const ofGuild = db.prepare<[string], StoredProject>(`SELECT ${COLUMNS} FROM projects WHERE guild_id = ?`);
+  const all = db.prepare<[], StoredProject>(`SELECT ${COLUMNS} FROM projects ORDER BY id`);
+  const put = db.prepare<Omit<StoredProject, 'scope'> & { userId: string; now: number }, { scope: number }>(
+    `INSERT INTO projects (guild_id, project_id, sealed, updated_by, updated_at)
+     VALUES (@guildId, @projectId, @sealed, @userId, @now)
+     ON CONFLICT (guild_id) DO UPDATE SET project_id = @projectId, sealed = @sealed, updated_by = @userId, updated_at = @now
+     RETURNING id AS scope`,
+  );
+  const reseal = db.prepare<[Uint8Array, number, Uint8Array]>(
+    'UPDATE projects SET sealed = ? WHERE id = ? AND sealed = ?',
+  );
+  const drop = db.prepare<[string], { scope: number }>('DELETE FROM projects WHERE guild_id = ? RETURNING id AS scope');
+  const dropNames = db.prepare<[string]>('DELETE FROM webhook_names WHERE guild_id = ?');
+
+  const tokens = db.prepare<[], Omit<ReceiverToken, 'retiring'> & { retiring: 0 | 1 }>(
+    'SELECT token, scope, retiring FROM receiver_tokens ORDER BY scope, retiring DESC',
+  );
+  const addToken = db.prepare<[string, number, number]>(
+    'INSERT INTO receiver_tokens (token, scope, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const current = db.prepare<[number], { token: string }>(
+    'SELECT token FROM receiver_tokens WHERE scope = ? AND retiring = 0',
+  );
+  const retire = db.prepare<[number]>('UPDATE receiver_tokens SET retiring = 1 WHERE scope = ?');
+  const retiring = db.prepare<[number], { token: string }>(
+    'SELECT token FROM receiver_tokens WHERE scope = ? AND retiring = 1',
+  );
+  const revoke = db.prepare<[number]>('DELETE FROM receiver_tokens WHERE scope = ? AND retiring = 1');
+  const dropTokens = db.prepare<[number]>('DELETE FROM receiver_tokens WHERE scope = ?');
+
+  const names = db.prepare<[string], { id: string; name: string }>(
+    'SELECT webhook_id AS id, name FROM webhook_names WHERE guild_id = ?',
+  );
+  const putName = db.prepare<[string, string, string]>(
+    `INSERT INTO webhook_names (guild_id, webhook_id, name) VALUES (?, ?, ?)
+     ON CONFLICT (guild_id, webhook_id) DO UPDATE SET name = excluded.name`,
+  );
+  const dropName = db.prepare<[string, string]>('DELETE FROM webhook_names WHERE guild_id = ? AND webhook_id = ?');
+
+  const save = db.transaction(
+    (project: Omit<StoredProject, 'scope'>, token: string, userId: string, now: number): number => {
+      const { scope } = put.get({ ...project, userId, now })!;
+      if (!current.get(scope)) addToken.run(token, scope, now);
+      return scope;
+    },
+  );
+  const remove = db.transaction((guildId: string): boolean => {
+    const dropped = drop.get(guildId);
+    if (!dropped) return false;
+    dropTokens.run(dropped.scope);
+    dropNames.run(guildId);
+    return true;
+  });
+  const rotate = db.transaction((scope: number, token: string, now: number): boolean => {
+    if (retiring.get(scope)) return false;
+    retire.run(scope);
+    addToken.run(token, scope, now);
+    return true;
+  });
+
+  return {
+    ofGuild: (guildId: string): StoredProject | null => ofGuild.get(guildId) ?? null,
+    all: (): StoredProject[] => all.all(),
+    /** The scope of every guild with a project of its own, by its id; all others are in the operator's. */
+    scopes: (): Map<string, number> => new Map(all.all().map(({ guildId, scope }) => [guildId, scope])),
+    /** Stores or replaces a guild's project and gives its scope; `token` becomes its first path token. */
+    save: (project: Omit<StoredProject, 'scope'>, token: string, userId: string, now: number): number =>
+      save.immediate(project, token, userId, now),
+    /** Puts the same keys under another seal, unless they were replaced meanwhile. */
+    reseal: ({ scope, sealed }: StoredProject, anew: Uint8Array): void => void reseal.run(anew, scope, sealed),
+    /** Removes a guild's project with its path tokens and webhook names; false when there is none. */
+    remove: (guildId: string): boolean => remove.immediate(guildId),
+
+    /** Every active path token. */
+    tokens: (): ReceiverToken[] => tokens.all().map((row) => ({ ...row, retiring: row.retiring === 1 })),
+    addToken: (token: string, scope: number, now: number): void => void addToken.run(token, scope, now),
+    /** `token` becomes the scope's path token, the present one retires; false while another one is still retiring. */
+    rotateToken: (scope: number, token: string, now: number): boolean => rotate.immediate(scope, token, now),
+    /** Ends a scope's retiring token; false when there is none. */
+    revokeToken: (scope: number): boolean => revoke.run(scope).changes > 0,
+
+    /** A guild's names of webhooks, by id. */
+    webhookNames: (guildId: string): Map<string, string> =>
+      new Map(names.all(guildId).map(({ id, name }) => [id, name])),
+    /** Names a webhook; null takes the name away. */
+    nameWebhook(guildId: string, webhookId: string, name: string | null): void {
+      if (name === null) dropName.run(guildId, webhookId);
+      else putName.run(guildId, webhookId, name);
+    },
+  };
+}

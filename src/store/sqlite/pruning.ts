@@ -1,0 +1,82 @@
+import type { Database } from 'better-sqlite3';
+import type { RetentionCursor } from '../../domain/retention.ts';
+import { forgetting } from './database.ts';
+import { guardTables } from './guard.ts';
+
+const FIRST = { at: 'transfers', scope: 0, seenAt: 0, id: 0 } as const;
+
+/** A step keeps the writer from everything else for little more than this. */
+const STEP_MS = 4;
+/** Rows that a step takes up at the most. */
+const MOST = 200;
+const FEW = 20;
+
+/** Forgets what is old, in steps between which others can write; `elapsed` gives milliseconds since any time. */
+export function pruningTable(db: Database, elapsed: () => number) {
+  const guard = guardTables(db);
+  const transfers = db.prepare<{ scope: number; seenAt: number; id: number; before: number }, Aged>(
+    `SELECT id, seen_at AS time FROM transfers
+     WHERE scope = @scope AND (seen_at, id) > (@seenAt, @id) AND seen_at < @before ORDER BY seen_at, id LIMIT ${MOST}`,
+  );
+  const nextScope = db.prepare<[number], number | null>('SELECT min(scope) FROM transfers WHERE scope > ?').pluck();
+  // What a dead letter tells of stays: it can still be replayed.
+  const dropAlerts = db.prepare<[number]>(
+    `DELETE FROM alerts WHERE transfer_id = ? AND state IN ('sent', 'dead')
+       AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE alert_id = alerts.id)`,
+  );
+  const dropTransfer = db.prepare<{ id: number }>(
+    'DELETE FROM transfers WHERE id = @id AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = @id)',
+  );
+  const batches = db.prepare<{ frozenAt: number; id: number; before: number }, Aged>(
+    `SELECT id, frozen_at AS time FROM batches
+     WHERE (frozen_at, id) > (@frozenAt, @id) AND frozen_at < @before ORDER BY frozen_at, id LIMIT ${MOST}`,
+  );
+  const dropBatch = db.prepare<{ id: number }>(
+    `DELETE FROM batches WHERE id = @id AND state <> 'frozen'
+       AND NOT EXISTS (SELECT 1 FROM alerts WHERE batch_id = @id)`,
+  );
+
+  /** Takes up rows until the time is over; gives the last of them, or null when there are no more. */
+  function each(rows: Aged[], drop: (id: number) => void): Aged | null {
+    const end = elapsed() + STEP_MS;
+    for (const row of rows) {
+      drop(row.id);
+      if (elapsed() >= end) return row;
+    }
+    return rows.length < MOST ? null : rows.at(-1)!;
+  }
+
+  const step = db.transaction((before: number, from: RetentionCursor): RetentionCursor | null => {
+    switch (from.at) {
+      case 'transfers': {
+        const last = each(transfers.all({ ...from, before }), (id) => {
+          dropAlerts.run(id);
+          dropTransfer.run({ id });
+        });
+        if (last) return { ...from, seenAt: last.time, id: last.id };
+        const scope = nextScope.get(from.scope) ?? null;
+        return scope === null ? { at: 'batches', frozenAt: 0, id: 0 } : { ...FIRST, scope };
+      }
+      case 'batches': {
+        const last = each(batches.all({ ...from, before }), (id) => dropBatch.run({ id }));
+        return last ? { ...from, frozenAt: last.time, id: last.id } : { at: 'knowledge' };
+      }
+      case 'knowledge':
+        return guard.prune(before, FEW) > 0 ? from : null;
+    }
+  });
+
+  return {
+    /**
+     * Forgets some of what was seen before a time and is done with; gives where to go on (null: from the beginning, and
+     * when nothing is left). If the power fails it is forgotten again.
+     */
+    step: (before: number, from: RetentionCursor | null): RetentionCursor | null =>
+      forgetting(db, () => step.immediate(before, from ?? FIRST)),
+  };
+}
+
+interface Aged {
+  id: number;
+  time: number;
+}

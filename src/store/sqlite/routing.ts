@@ -1,0 +1,223 @@
+import type { Database } from 'better-sqlite3';
+import type { SeenTransfer } from '../../domain/identity.ts';
+import type { Hold } from '../../domain/rhythm.ts';
+import type {
+  RoutingContext,
+  RoutingQuery,
+  RoutingResult,
+  StoredDelivery,
+  StoredTransfer,
+  WatchedTransfer,
+} from '../../domain/routing.ts';
+import { unsynced } from './database.ts';
+import { editTables } from './edits.ts';
+import type { Epochs } from './epochs.ts';
+import { guardTables } from './guard.ts';
+import { scopeLookUp } from './projects.ts';
+import { rhythmsTable } from './rhythms.ts';
+import { watcherLookUp } from './subscriptions.ts';
+
+/**
+ * Subscriptions that the new transfers of one commit reach at the most. Each costs look-ups, a decision and mostly an
+ * alert, while deliveries wait to be stored; and every guild may watch the same address.
+ */
+const MOST_REACHED = 5_000;
+
+interface TransferRow extends Omit<StoredTransfer, 'reorganised' | 'txHash'> {
+  id: number;
+  reorganised: 0 | 1;
+}
+
+interface DeliveryRow extends Omit<StoredDelivery, 'owed' | 'minute'> {
+  owed: 0 | 1;
+  minute: string | null;
+}
+
+/** The ledger of what was seen, and the step from the inbox to the outbox. */
+export function routingTable(db: Database, epochs: Epochs) {
+  const guard = guardTables(db);
+  const read = db.transaction(reader(db, epochs, guard));
+  const commit = db.transaction(writer(db, epochs, guard));
+  return {
+    /** Everything that deciding about these deliveries needs; `now` matters for mutes and for what is recent. */
+    read: (questions: RoutingQuery[], now: number): RoutingContext => read(questions, now),
+    /**
+     * Commits what was decided: events done, lines made, reasons recorded, all or nothing. Gives the channels in which
+     * sent messages must change. If the power fails before it is on disk, so are the deliveries: they are routed again.
+     */
+    commit: (routed: RoutingResult): string[] => unsynced(db, () => commit.immediate(routed)),
+  };
+}
+
+type Guard = ReturnType<typeof guardTables>;
+
+function reader(db: Database, epochs: Epochs, guard: Guard) {
+  const watchersOf = watcherLookUp(db);
+  const transfer = db.prepare<{ epoch: number; key: string; txHash: string }, TransferRow>(
+    `SELECT id, @key AS key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers
+     WHERE id >> 17 = @epoch AND substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND key = unhex(@key)`,
+  );
+  const delivery = db.prepare<{ transferId: number; transferKey: string; key: string }, DeliveryRow>(
+    `SELECT @key AS key, @transferKey AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt,
+       project_id AS projectId, address_type AS addressType, direction, last_at AS lastAt, minute
+     FROM deliveries WHERE transfer_id = @transferId AND key = unhex(@key)`,
+  );
+  const lookUpScope = scopeLookUp(db);
+  const mutesOf = db.prepare<[string, number], RoutingContext['mutes'][number]>(
+    'SELECT guild_id AS guildId, token FROM token_mutes WHERE guild_id = ? AND until > ?',
+  );
+  const timezoneOf = db.prepare<[string], RoutingContext['timezones'][number]>(
+    'SELECT guild_id AS guildId, timezone FROM guilds WHERE guild_id = ?',
+  );
+
+  /** Transfers not seen before that somebody watches, until they reach too many; `answered`: of so many questions. */
+  function sightings(questions: RoutingQuery[], isKnown: (key: string) => boolean) {
+    const byAddress = memo(watchersOf());
+    const scopeOf = memo(lookUpScope);
+    const lateBy = guard.lateness();
+    const found: (WatchedTransfer & RoutingQuery)[] = [];
+    const met = new Set<string>();
+    let reached = 0;
+    for (const [index, question] of questions.entries()) {
+      const { transferKey } = question;
+      if (isKnown(transferKey) || met.has(transferKey)) continue;
+      const { from, to, token, blockNumber } = question.transfer;
+      const around = [...new Set([from, to, token])].flatMap((address) => (address === null ? [] : byAddress(address)));
+      const watchers = around.filter(({ guildId }) => scopeOf(guildId) === question.scope);
+      reached += watchers.length;
+      if (reached > MOST_REACHED && index > 0) return { found, answered: index };
+      met.add(transferKey);
+      if (watchers.length > 0)
+        found.push({ ...question, watchers, lateMs: lateBy(question.scope, blockNumber, question.at) });
+    }
+    return { found, answered: questions.length };
+  }
+
+  function find(key: string, txHash: string): TransferRow | undefined {
+    for (const epoch of epochs.of(txHash)) {
+      const row = transfer.get({ epoch, key, txHash });
+      if (row) return row;
+    }
+    return undefined;
+  }
+
+  return (questions: RoutingQuery[], now: number): RoutingContext => {
+    const asked = new Map(questions.map((question) => [question.transferKey, question]));
+    const rows = [...asked].flatMap(([key, question]) => find(key, question.transfer.txHash) ?? []);
+    const ids = new Map(rows.map(({ key, id }) => [key, id]));
+    const sent = new Map(questions.map(({ deliveryKey, transferKey }) => [deliveryKey, transferKey]));
+    const deliveries = [...sent].flatMap(([key, transferKey]) => {
+      const transferId = ids.get(transferKey);
+      return transferId === undefined ? [] : (delivery.get({ transferId, transferKey, key }) ?? []);
+    });
+    const { found: fresh, answered } = sightings(questions, (key) => ids.has(key));
+    const watchers = fresh.flatMap((sighting) => sighting.watchers);
+    const guildIds = [...new Set(watchers.map(({ guildId }) => guildId))];
+    const waiting = watchers.filter(({ digest, quiet }) => digest !== null || quiet !== null);
+    return {
+      answered,
+      transfers: rows.map(({ data, reorganised, ...row }) => ({
+        ...row,
+        reorganised: reorganised === 1,
+        transfer: JSON.parse(data) as SeenTransfer['transfer'],
+      })),
+      deliveries: deliveries.map(({ minute, ...row }) => ({
+        ...row,
+        owed: row.owed === 1,
+        minute: minute === null ? null : (JSON.parse(minute) as StoredDelivery['minute']),
+      })),
+      sightings: fresh.map(({ transferKey, watchers, lateMs }) => ({ transferKey, watchers, lateMs })),
+      mutes: guildIds.flatMap((guildId) => mutesOf.all(guildId, now)),
+      timezones: [...new Set(waiting.map(({ guildId }) => guildId))].flatMap(
+        (guildId) => timezoneOf.get(guildId) ?? [],
+      ),
+      knowledge: guard.read(fresh, now),
+    };
+  };
+}
+
+// Values are bound by their place where there are many: by name it takes twice as long.
+function writer(db: Database, epochs: Epochs, { keep }: Guard) {
+  const { requestChange } = editTables(db, epochs);
+  const rhythms = rhythmsTable(db);
+  const addTransfer = db.prepare<[string, number, string, number, number, number, number, string]>(
+    `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganised, data)
+     VALUES (unhex(?), ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const setTransfer = db.prepare<[number, number, number, string, number, string]>(
+    'UPDATE transfers SET count = ?, bodies = ?, reorganised = ?, data = ? WHERE id = ? AND key = unhex(?)',
+  );
+  const putDelivery = db.prepare(
+    `INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at,
+       project_id, address_type, direction, last_at, minute)
+     VALUES (?, unhex(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET count = excluded.count, owed = excluded.owed, answered_at = excluded.answered_at,
+       received = excluded.received, last_at = excluded.last_at, minute = excluded.minute`,
+  );
+  const addAlert = db.prepare<[number, string, string, string, string, Hold | null, number, number]>(
+    `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, marks, hold, due_at, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const addChannel = db.prepare<[string, string]>(
+    'INSERT INTO channels (channel_id, guild_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  );
+  const addDecision = db.prepare<[number, string, string, number, string, string, number]>(
+    `INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, address, at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const setAside = db.prepare<[string, number | null, number]>(
+    `INSERT INTO quarantine (scope, received_at, reason, answered_at, body)
+     SELECT scope, received_at, ?, coalesce(?, answered_at), body FROM inbox WHERE id = ?`,
+  );
+  const drop = db.prepare<[string]>('DELETE FROM inbox WHERE id IN (SELECT value FROM json_each(?))');
+
+  /** The router reads, decides and commits one after the other: what was not there when it read is not there now. */
+  function putTransfer({ id, key, scope, txHash, seenAt, count, bodies, reorganised, data }: StoredTransfer): number {
+    const moved = reorganised ? 1 : 0;
+    // What was there may have been forgotten since.
+    if (id !== null && setTransfer.run(count, bodies, moved, data, id, key).changes > 0) return id;
+    const added = Number(addTransfer.run(key, scope, txHash, seenAt, count, bodies, moved, data).lastInsertRowid);
+    epochs.added(added);
+    return added;
+  }
+
+  return (routed: RoutingResult): string[] => {
+    const { now, done, quarantined } = routed;
+    const ids = new Map<string, number>();
+    for (const transfer of routed.transfers) ids.set(transfer.key, putTransfer(transfer));
+    for (const { transferKey, key, count, owed, answeredAt, received, seenAt, minute, ...said } of routed.deliveries) {
+      const seen = [ids.get(transferKey)!, key, count, owed ? 1 : 0, answeredAt, received, seenAt];
+      putDelivery.run(
+        ...seen,
+        said.projectId,
+        said.addressType,
+        said.direction,
+        said.lastAt,
+        minute && JSON.stringify(minute),
+      );
+    }
+    for (const { transferKey, guildId, channelId, matches, marks, hold, dueAt } of routed.alerts) {
+      addChannel.run(channelId, guildId);
+      const [told, warned] = [JSON.stringify(matches), JSON.stringify(marks)];
+      addAlert.run(ids.get(transferKey)!, guildId, channelId, told, warned, hold, dueAt, now);
+    }
+    for (const { transferKey, guildId, channelId, subscription, outcome, address, at } of routed.decisions) {
+      addDecision.run(ids.get(transferKey)!, guildId, channelId, subscription, outcome, address, at);
+    }
+    rhythms.decided(routed.decisions.length);
+    for (const { id, reason, answeredAt } of quarantined) setAside.run(reason, answeredAt, id);
+    drop.run(JSON.stringify([...done, ...quarantined.map(({ id }) => id)]));
+    keep(routed.learned);
+    return routed.changed.flatMap((key) => requestChange(ids.get(key)!, now));
+  };
+}
+
+/** Asks once for each key. */
+function memo<K, V>(ask: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>();
+  return (key) => {
+    const value = known.get(key) ?? ask(key);
+    known.set(key, value);
+    return value;
+  };
+}

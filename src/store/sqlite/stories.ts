@@ -1,0 +1,140 @@
+import type { Database } from 'better-sqlite3';
+import type { ChannelState } from '../../domain/channel.ts';
+import type { Mark } from '../../domain/mark.ts';
+import type { Story, StoryAlert, StoryDecision } from '../../domain/story-record.ts';
+import type { Perspective } from '../../domain/subscription.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { gathering } from './due.ts';
+import { EVERY_EPOCH } from './epochs.ts';
+
+interface TransactionRow {
+  txHash: string;
+  transfers: number;
+  /** The first one's. */
+  data: string;
+  /** How many transactions there are. */
+  total: number;
+}
+
+interface TransferRow {
+  id: number;
+  scope: number;
+  count: number;
+  reorganised: 0 | 1;
+  seenAt: number;
+  data: string;
+}
+
+type MessageRow = NonNullable<StoryAlert['message']>;
+
+interface AlertRow extends Pick<StoryAlert, 'channelId' | 'createdAt' | 'state' | 'hold' | 'dueAt'>, MessageRow {
+  marks: string;
+  matches: string;
+  batchId: number | null;
+  channelState: ChannelState | null;
+  channelDueAt: number;
+  channelReason: string | null;
+  deadReason: string | null;
+  deadAt: number | null;
+}
+
+/** What became of single transfers; every method stays within one guild. */
+export function storyReader(db: Database) {
+  // A transaction may hold thousands of transfers: which are the guild's is found before anything is read of them.
+  const ofTransaction = db.prepare<
+    { txHash: string; guildId: string; ownScope: number | null; most: number },
+    TransferRow & { total: number }
+  >(
+    `WITH those AS MATERIALIZED (SELECT id FROM transfers t
+       WHERE id >> 17 IN ${EVERY_EPOCH} AND substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND tx_hash = @txHash
+         AND (scope IS @ownScope
+         OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND +guild_id = @guildId)
+         OR EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = @guildId)))
+     SELECT id, scope, count, reorganised, seen_at AS seenAt, data, (SELECT count(*) FROM those) AS total
+     FROM transfers WHERE id IN (SELECT id FROM those ORDER BY id LIMIT @most) ORDER BY id`,
+  );
+  const deliveries = db.prepare<[number], Story['deliveries'][number]>(
+    `SELECT received, seen_at AS seenAt, last_at AS lastAt, project_id AS projectId, address_type AS addressType, direction
+     FROM deliveries WHERE transfer_id = ? ORDER BY seen_at, key`,
+  );
+  const decisions = db.prepare<[number, string], StoryDecision>(
+    `SELECT d.subscription_id AS subscription, d.channel_id AS channelId, d.outcome, s.label, s.address
+     FROM decisions d LEFT JOIN subscriptions s ON s.id = d.subscription_id AND s.guild_id = d.guild_id
+     WHERE d.transfer_id = ? AND d.guild_id = ? ORDER BY d.id`,
+  );
+  // A transfer may be told in a thousand channels, in each with twenty thousand others: those are not gone through.
+  const alerts = db.prepare<[string, number, string], AlertRow>(
+    `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.marks, a.matches,
+       b.id AS batchId, b.kind, b.reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt, b.message_id AS messageId,
+       coalesce(b.lines, (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id)) AS lines,
+       CASE WHEN b.kind = 'digest' THEN 1 ELSE (SELECT count(*) FROM alerts o JOIN transfers t ON t.id = o.transfer_id
+         WHERE o.batch_id = b.id AND t.tx_hash = ?) END AS together,
+       c.state AS channelState, c.due_at AS channelDueAt, c.reason AS channelReason,
+       (SELECT reason FROM dead_letters WHERE alert_id = a.id ORDER BY id DESC LIMIT 1) AS deadReason,
+       (SELECT at FROM dead_letters WHERE alert_id = a.id ORDER BY id DESC LIMIT 1) AS deadAt
+     FROM alerts a LEFT JOIN batches b ON b.id = a.batch_id LEFT JOIN channels c ON c.channel_id = a.channel_id
+     WHERE a.transfer_id = ? AND a.guild_id = ? ORDER BY a.id`,
+  );
+  const ofMessage = db.prepare<[string, string, number], TransactionRow>(
+    `SELECT t.tx_hash AS txHash, count(*) AS transfers, min(a.id), t.data, count(*) OVER () AS total
+     FROM batches b JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
+     WHERE b.reference = ? AND a.guild_id = ? GROUP BY t.tx_hash ORDER BY min(a.id) LIMIT ?`,
+  );
+  const gatheredUntil = gathering(db);
+
+  function story(guildId: string, txHash: string, row: TransferRow, own: boolean, now: number): Story {
+    return {
+      transfer: JSON.parse(row.data) as Transfer,
+      count: row.count,
+      reorganised: row.reorganised === 1,
+      seenAt: row.seenAt,
+      own,
+      deliveries: deliveries.all(row.id),
+      decisions: decisions.all(row.id, guildId),
+      alerts: alerts.all(txHash, row.id, guildId).map((alert) => toAlert(alert, gatheredUntil(alert.channelId, now))),
+    };
+  }
+
+  return {
+    /**
+     * The transfers of a transaction (lower-case hash) that the guild's subscriptions met, and those that came by its
+     * own project, whose scope is `ownScope`, although nobody here watches them; as they stand at `now`: how many there
+     * are, and the first ones.
+     */
+    stories(guildId: string, txHash: string, ownScope: number | null, now: number, most: number) {
+      const rows = ofTransaction.all({ guildId, txHash, ownScope, most });
+      const first = rows.map((row) => story(guildId, txHash, row, row.scope === ownScope, now));
+      return { total: rows[0]?.total ?? 0, first };
+    },
+
+    /** How many transactions the guild's message with this reference tells of, and the first ones with a transfer each. */
+    transactionsOf(guildId: string, reference: string, most: number) {
+      const rows = ofMessage.all(reference, guildId, most);
+      const first = rows.map(({ txHash, transfers, data }) => {
+        return { txHash, transfers, transfer: JSON.parse(data) as Transfer };
+      });
+      return { total: rows[0]?.total ?? 0, first };
+    },
+  };
+}
+
+function toAlert(row: AlertRow, gatheredUntil: number | null): StoryAlert {
+  const { channelId, createdAt, state, hold, dueAt } = row;
+  const { kind, reason, attempts, frozenAt, sentAt, messageId, lines, together } = row;
+  return {
+    channelId,
+    createdAt,
+    state,
+    hold,
+    dueAt,
+    marks: JSON.parse(row.marks) as Mark[],
+    perspectives: (JSON.parse(row.matches) as { perspective: Perspective }[]).map((match) => match.perspective),
+    message: row.batchId === null ? null : { kind, reason, attempts, frozenAt, sentAt, messageId, lines, together },
+    channel:
+      row.channelState === null
+        ? null
+        : { state: row.channelState, dueAt: row.channelDueAt, reason: row.channelReason },
+    gatheredUntil,
+    dead: row.deadReason === null ? null : { reason: row.deadReason, at: row.deadAt! },
+  };
+}

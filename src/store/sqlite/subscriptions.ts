@@ -1,0 +1,253 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { AddressText } from '../../domain/address.ts';
+import type {
+  ImportLimits,
+  NewSubscription,
+  SubscriptionChange,
+  SubscriptionImport,
+  TokenMute,
+} from '../../domain/subscription.ts';
+import {
+  type Asset,
+  DEFAULT_CHOICES,
+  DEFAULT_FILTERS,
+  type Filters,
+  type Subscription,
+  type Watcher,
+} from '../../domain/subscription.ts';
+import { labelsTable } from './labels.ts';
+
+interface Row extends Omit<Subscription, 'paused' | 'watchSilence' | 'filters'> {
+  paused: 0 | 1;
+  watchSilence: 0 | 1;
+  filters: string;
+}
+
+/** Every column by its name in {@link Subscription}. */
+const COLUMN_OF: Record<keyof Subscription, string> = {
+  id: 'id',
+  guildId: 'guild_id',
+  channelId: 'channel_id',
+  address: 'address',
+  label: 'label',
+  direction: 'direction',
+  kind: 'kind',
+  minimum: 'minimum',
+  token: 'token',
+  mention: 'mention',
+  paused: 'paused',
+  mutedUntil: 'muted_until',
+  createdBy: 'created_by',
+  createdAt: 'created_at',
+  filters: 'filters',
+  digest: 'digest',
+  quiet: 'quiet',
+  mentionMinimum: 'mention_minimum',
+  mentionCooldown: 'mention_cooldown',
+  mentionedAt: 'mentioned_at',
+  watchSilence: 'watch_silence',
+  lastEventAt: 'last_event_at',
+  events: 'events',
+  gapMs: 'gap_ms',
+  silenceToldAt: 'silence_told_at',
+};
+/** What the table of rhythms holds. */
+const RHYTHM: (keyof Subscription)[] = ['lastEventAt', 'events', 'gapMs', 'silenceToldAt'];
+const columns = (keys: readonly string[]) =>
+  keys.map((key) => `${COLUMN_OF[key as keyof Subscription]} AS ${key}`).join(', ');
+const SELECT = `SELECT ${columns(Object.keys(COLUMN_OF))} FROM subscriptions JOIN rhythms ON subscription_id = id`;
+
+const UNFILTERED = ['{}', JSON.stringify(DEFAULT_FILTERS)];
+
+// Those that filter nothing share one object, which a message between threads then holds once.
+const toFilters = (text: string): Filters =>
+  UNFILTERED.includes(text) ? DEFAULT_FILTERS : { ...DEFAULT_FILTERS, ...(JSON.parse(text) as Partial<Filters>) };
+
+const fromRow = (row: Row): Subscription => ({
+  ...row,
+  paused: row.paused === 1,
+  watchSilence: row.watchSilence === 1,
+  filters: toFilters(row.filters),
+});
+
+/** As SQLite takes it. */
+const toColumn = (value: Subscription[keyof Subscription]): string | number | null =>
+  typeof value === 'boolean' ? Number(value) : typeof value === 'object' && value ? JSON.stringify(value) : value;
+
+/** Rolls an import back. */
+class NotImported extends Error {
+  readonly reason: 'full' | 'stale';
+  constructor(reason: 'full' | 'stale') {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/**
+ * Looks up who watches an address, in every guild, as far as the router must know; for one commit, in which equal filters
+ * are one object: to read them takes long, and to hand them to another thread longer.
+ */
+export function watcherLookUp(db: Database): () => (address: AddressText) => Watcher[] {
+  const keys: (keyof Watcher)[] = ['id', 'guildId', 'channelId', 'address', 'direction', 'kind', 'minimum', 'token'];
+  keys.push('paused', 'mutedUntil', 'filters', 'digest', 'quiet');
+  const byAddress = db.prepare<[string], Omit<Watcher, 'paused' | 'filters'> & Pick<Row, 'paused' | 'filters'>>(
+    `SELECT ${columns(keys)} FROM subscriptions WHERE address = ?`,
+  );
+  return () => {
+    const known = new Map<string, Filters>();
+    const filtersOf = (text: string): Filters => {
+      const filters = known.get(text) ?? toFilters(text);
+      known.set(text, filters);
+      return filters;
+    };
+    return (address) =>
+      byAddress.all(address).map((row) => ({ ...row, paused: row.paused === 1, filters: filtersOf(row.filters) }));
+  };
+}
+
+/** Subscriptions, with their rhythms as counted last; every method but `watching` stays within one guild. */
+export function subscriptionsTable(db: Database) {
+  const { set: setLabel } = labelsTable(db);
+  const ofGuild = db.prepare<[string], Row>(`${SELECT} WHERE guild_id = ? ORDER BY channel_id, id`);
+  const one = db.prepare<[string, number], Row>(`${SELECT} WHERE guild_id = ? AND id = ?`);
+  const same = db.prepare<[string, string], Row>(`${SELECT} WHERE address = ? AND channel_id = ?`);
+  const byAddress = db.prepare<[string], Row>(`${SELECT} WHERE address = ?`);
+  const count = db.prepare<[string], { n: number }>('SELECT count(*) AS n FROM subscriptions WHERE guild_id = ?');
+  const given = ['guildId', 'channelId', 'address', 'createdBy', 'createdAt', ...Object.keys(DEFAULT_CHOICES)] as const;
+  const insert = db.prepare(
+    `INSERT INTO subscriptions (${given.map((key) => COLUMN_OF[key as keyof Subscription]).join(', ')})
+     VALUES (${given.map((key) => `@${key}`).join(', ')})`,
+  );
+
+  const mute = db.prepare<[number | null, string, string]>(
+    'UPDATE subscriptions SET muted_until = ? WHERE guild_id = ? AND id IN (SELECT value FROM json_each(?))',
+  );
+  const tokenMutes = db.prepare<[string, number], TokenMute>(
+    'SELECT token, until FROM token_mutes WHERE guild_id = ? AND until > ? ORDER BY until, token',
+  );
+  const muteToken = db.prepare<[string, Asset, number]>(
+    'INSERT INTO token_mutes (guild_id, token, until) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET until = excluded.until',
+  );
+  const unmuteToken = db.prepare<[string, Asset]>('DELETE FROM token_mutes WHERE guild_id = ? AND token = ?');
+  const remove = db.prepare<[string, number]>('DELETE FROM subscriptions WHERE guild_id = ? AND id = ?');
+
+  const insertOne = (subscription: NewSubscription): number => {
+    const values = Object.entries({ ...DEFAULT_CHOICES, ...subscription });
+    return Number(insert.run(Object.fromEntries(values.map(([key, value]) => [key, toColumn(value)]))).lastInsertRowid);
+  };
+  const add = db.transaction((subscription: NewSubscription, limit: number) => {
+    const existing = same.get(subscription.address, subscription.channelId);
+    if (existing) return { status: 'exists' as const, subscription: fromRow(existing) };
+    if ((count.get(subscription.guildId)?.n ?? 0) >= limit) return { status: 'full' as const };
+    const id = insertOne(subscription);
+    return { status: 'added' as const, subscription: fromRow(one.get(subscription.guildId, id)!) };
+  });
+
+  /** By their SQL: files change a thousand subscriptions, most of them alike. */
+  const updates = new Map<string, Statement>();
+  function update(
+    table: 'subscriptions' | 'rhythms',
+    idColumn: string,
+    id: number,
+    changed: Partial<Subscription>,
+    keys: (keyof SubscriptionChange)[],
+  ): void {
+    if (keys.length === 0) return;
+    const values = keys.map((key) => toColumn(changed[key]!));
+    const sql = `UPDATE ${table} SET ${keys.map((key) => `${COLUMN_OF[key]} = ?`).join(', ')} WHERE ${idColumn} = ?`;
+    const statement = updates.get(sql) ?? db.prepare(sql);
+    updates.set(sql, statement);
+    statement.run(...values, id);
+  }
+
+  function changeOne({ id, filters: before }: Row, changed: SubscriptionChange): void {
+    const keys = Object.keys(changed) as (keyof SubscriptionChange)[];
+    const [often, rarely] = [keys.filter((key) => RHYTHM.includes(key)), keys.filter((key) => !RHYTHM.includes(key))];
+    const { filters, ...rest } = changed;
+    const next = { ...rest, filters: { ...toFilters(before), ...filters } };
+    update('rhythms', 'subscription_id', id, next, often);
+    update('subscriptions', 'id', id, next, rarely);
+  }
+  const change = db.transaction((guildId: string, id: number, changed: SubscriptionChange) => {
+    const before = one.get(guildId, id);
+    if (!before) return { status: 'missing' as const };
+    const { channelId } = changed;
+    const existing = channelId === undefined ? undefined : same.get(before.address, channelId);
+    if (existing && existing.id !== id) return { status: 'exists' as const, subscription: fromRow(existing) };
+    changeOne(before, changed);
+    return { status: 'changed' as const, subscription: fromRow(one.get(guildId, id)!) };
+  });
+
+  const importAll = db.transaction(
+    ({ guildId, userId, added, changed, labels, at }: SubscriptionImport, most: ImportLimits): void => {
+      if (added.length > 0 && (count.get(guildId)?.n ?? 0) + added.length > most.subscriptions)
+        throw new NotImported('full');
+      for (const { address, channelId, change: chosen } of added) {
+        const { paused = false, mutedUntil = null, filters, ...choices } = chosen;
+        const narrower = { filters: { ...DEFAULT_FILTERS, ...filters } };
+        const wish = { guildId, channelId, address, createdBy: userId, createdAt: at, ...choices, ...narrower };
+        if (same.get(address, channelId)) throw new NotImported('stale');
+        const id = insertOne(wish);
+        if (paused || mutedUntil !== null)
+          update('subscriptions', 'id', id, { paused, mutedUntil }, ['paused', 'mutedUntil']);
+      }
+      for (const { address, channelId, change: chosen } of changed) {
+        const existing = same.get(address, channelId);
+        if (existing?.guildId !== guildId) throw new NotImported('stale');
+        changeOne(existing, chosen);
+      }
+      for (const label of labels) {
+        const outcome = setLabel(guildId, { ...label, createdBy: userId, at }, most.labels);
+        if (outcome.status === 'full') throw new NotImported('full');
+      }
+    },
+  );
+
+  return {
+    /** Adds one unless the channel already watches the address or the guild is at `limit`. */
+    add: (subscription: NewSubscription, limit: number) => add.immediate(subscription, limit),
+
+    list: (guildId: string): Subscription[] => ofGuild.all(guildId).map(fromRow),
+
+    get(guildId: string, id: number): Subscription | null {
+      const row = one.get(guildId, id);
+      return row ? fromRow(row) : null;
+    },
+
+    /** Changes what is named, unless the new channel already watches the address. */
+    change: (guildId: string, id: number, changed: SubscriptionChange) => change.immediate(guildId, id, changed),
+
+    /**
+     * Adds and changes what a file tells, all or nothing: `full` when the guild would come over a limit, `stale` when
+     * what is to be added is there meanwhile, or what is to be changed is not.
+     */
+    importAll(file: SubscriptionImport, most: ImportLimits): 'imported' | 'full' | 'stale' {
+      try {
+        importAll.immediate(file, most);
+        return 'imported';
+      } catch (error) {
+        if (error instanceof NotImported) return error.reason;
+        throw error;
+      }
+    },
+
+    /** Mutes these of this guild until then (null: no longer); gives how many there are. */
+    mute: (guildId: string, ids: readonly number[], until: number | null): number =>
+      mute.run(until, guildId, JSON.stringify(ids)).changes,
+
+    /** The tokens of which nothing is told in this guild now. */
+    tokenMutes: (guildId: string, now: number): TokenMute[] => tokenMutes.all(guildId, now),
+
+    /** Mutes a token in the whole guild until then (null: no longer). */
+    muteToken(guildId: string, token: Asset, until: number | null): void {
+      if (until === null) unmuteToken.run(guildId, token);
+      else muteToken.run(guildId, token, until);
+    },
+
+    remove: (guildId: string, id: number): boolean => remove.run(guildId, id).changes === 1,
+
+    /** Who watches these addresses, in every guild. */
+    watching: (addresses: string[]): Subscription[] =>
+      addresses.flatMap((address) => byAddress.all(address)).map(fromRow),
+  };
+}
