@@ -104,11 +104,11 @@ function addLines(folder: string): void {
 function pruneAll(folder: string): number {
   const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
   db.exec("UPDATE alerts SET state = 'sent'");
-  const { pruning } = openTables(db);
+  const { retention } = openTables(db);
   let [longest, at]: [number, RetentionCursor | null] = [0, null];
   do {
     const began = performance.now();
-    at = pruning.step(Date.now() + 60_000, at);
+    at = retention.forget(Date.now() + 60_000, at);
     longest = Math.max(longest, performance.now() - began);
   } while (at);
   close();
@@ -187,7 +187,7 @@ async function undelivered(): Promise<void> {
   const block = spread(longest);
   report('undelivered', [
     { figure: `MiB for ${LINES} undelivered lines`, wanted: 20, median: short(more.median), most: short(more.max) },
-    { figure: 'longest step of pruning, ms', wanted: 20, median: short(block.median), most: short(block.max) },
+    { figure: 'longest step of retention, ms', wanted: 20, median: short(block.median), most: short(block.max) },
   ]);
 }
 

@@ -15,10 +15,10 @@ import { UserError } from '../src/errors.ts';
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
 import { addressChoice, fitting } from './shared/choices.ts';
 import { define } from './shared/define.ts';
+import { queueForGuild } from './shared/guild-queue.ts';
 import { fullAddress, shortAddress } from './shared/reply.ts';
-import { hiddenFrom } from './shared/sight.ts';
 import { visibleTo } from './shared/subscriptions.ts';
-import { inTurn } from './shared/turn.ts';
+import { hiddenFrom } from './shared/visibility.ts';
 
 const PERIODS: Record<PeriodName, string> = { '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days' };
 
@@ -39,7 +39,9 @@ const csvButton: Button = {
   async press(interaction, [period, address], context) {
     const { store, t } = context;
     const asked = await ask(interaction, context, address ?? '', periodOf(period));
-    const { csv, left, cut } = await inTurn(interaction.guildId, () => store.reports.activityFile(asked.question));
+    const { csv, left, cut } = await queueForGuild(interaction.guildId, () =>
+      store.history.activityFile(asked.question),
+    );
     const words = { name: asked.name, period: t(`activity.period.${asked.period}`) };
     const lines = [
       t('activity.file', words),
@@ -93,8 +95,8 @@ async function show(
   const asked = await ask(interaction, context, typed, period);
   const { guildId } = interaction;
   // The picture as well: they are drawn one after the other for everybody.
-  return inTurn(guildId, async () =>
-    report(await context.store.reports.activity(asked.question), asked, guildId, context),
+  return queueForGuild(guildId, async () =>
+    report(await context.store.history.activity(asked.question), asked, guildId, context),
   );
 }
 
@@ -123,8 +125,8 @@ async function ask(
   const since = at - { '24h': 1, '7d': 7, '30d': 30 }[period] * DAY;
   // Also those that its subscriptions were in before they were moved.
   const { guildId } = interaction;
-  const told = await inTurn(guildId, () =>
-    context.store.reports.activityChannels({ guildId, address, since, now: at }),
+  const told = await queueForGuild(guildId, () =>
+    context.store.history.activityChannels({ guildId, address, since, now: at }),
   );
   const hidden = await hiddenFrom(interaction, told, context);
   return {

@@ -8,8 +8,8 @@ import type { Translate } from '../src/languages/index.ts';
 import { define } from './shared/define.ts';
 import { refusedFor } from './shared/project.ts';
 import { ago, firstOf, fullAddress, note, prose } from './shared/reply.ts';
-import { hiddenFrom } from './shared/sight.ts';
 import { subscriptionsOf } from './shared/subscriptions.ts';
+import { hiddenFrom } from './shared/visibility.ts';
 
 /** Characters of a field, of which Discord takes 1,024, without its last line, which counts what is left out. */
 const FIELD_MOST = 950;
@@ -23,9 +23,9 @@ export const status = {
     const { t, store, settings, now } = context;
     await store.rhythms.count();
     const [overview, subscriptions, silent, error] = await Promise.all([
-      store.figures.overview(guildId),
+      store.metrics.guild(guildId),
       subscriptionsOf(context, guildId),
-      store.reports.silent(guildId, now()),
+      store.silence.current(guildId, now()),
       lastRefused(guildId, context),
     ]);
     const { lastDeadLetter: last } = overview;

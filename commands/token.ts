@@ -65,7 +65,7 @@ export const token = {
       offer({ name: t('token.choice', { address: value }), value });
     }
     // What moved is known of the whole guild: for those who see all of it.
-    const moved = secret.size === 0 ? await store.ledger.tokens(interaction.guildId) : [];
+    const moved = secret.size === 0 ? await store.tokens.known(interaction.guildId) : [];
     const imitations = imitationsAmong(moved);
     for (const one of moved) if (one.seen && one.token !== 'native') offer(choiceOf(one, imitations, t));
     return fitting(interaction, [...found.values()]);

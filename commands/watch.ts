@@ -99,7 +99,7 @@ async function choose(...[interaction, , values, context]: Parameters<Menu['choo
     await record(interaction, context, 'subscription.add', detail);
   }
   const { added, exists, full } = outcomes;
-  if (added.length > 0) await store.servers.noteLocale(guildId, interaction.guildLocale);
+  if (added.length > 0) await store.guilds.noteLocale(guildId, interaction.guildLocale);
   if (added.length === 0 && full.length > 0) {
     throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
   }

@@ -1,13 +1,13 @@
 import { ComponentType } from 'discord.js';
 import type { ButtonUse, Command, CommandContext, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
 import { transactionPage } from '../src/domain/explorer.ts';
-import type { Story } from '../src/domain/story-record.ts';
+import type { Story } from '../src/domain/history.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import { define } from './shared/define.ts';
+import { queueForGuild } from './shared/guild-queue.ts';
 import { note } from './shared/reply.ts';
-import { hiddenFrom } from './shared/sight.ts';
-import { inTurn } from './shared/turn.ts';
+import { hiddenFrom } from './shared/visibility.ts';
 import { tellStory } from './why/story.ts';
 
 /** Transfers of one transaction that are told in full. */
@@ -58,8 +58,8 @@ async function explain(interaction: Use, context: CommandContext, txHash: string
   const { store, settings, projects, t } = context;
   const { guildId } = interaction;
   const { scope } = await projects.of(guildId);
-  const read = () => store.reports.stories(guildId, txHash, scope, context.now(), MOST_TRANSFERS);
-  const { total, first } = await inTurn(guildId, read);
+  const read = () => store.history.transfers(guildId, txHash, scope, context.now(), MOST_TRANSFERS);
+  const { total, first } = await queueForGuild(guildId, read);
   const shown = await seenBy(interaction, context, first);
   const url = transactionPage(settings, txHash);
   if (total === 0) {
@@ -85,8 +85,8 @@ async function explainMessage(
 ): Promise<Reply> {
   const { store, moved, language, t } = context;
   const { guildId } = interaction;
-  const read = () => store.reports.transactionsOf(guildId, reference, MOST_CHOICES);
-  const { total, first: transactions } = await inTurn(guildId, read);
+  const read = () => store.history.transactionsOfMessage(guildId, reference, MOST_CHOICES);
+  const { total, first: transactions } = await queueForGuild(guildId, read);
   const [first, ...others] = transactions;
   if (!first) throw new UserError(t('why.goneMessage'));
   if (others.length === 0) return explain(interaction, context, first.txHash);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
+import { createCommandServices, openExplorer, openProjects } from './command-services.ts';
 import { type Config, databaseFile } from './config.ts';
 import { startDeliverer } from './delivery/deliver.ts';
 import { relabel } from './delivery/relabel.ts';
@@ -13,7 +14,6 @@ import { createSender } from './discord/sender.ts';
 import { type Clock, steadyTime, systemClock } from './domain/clock.ts';
 import { isLinkable } from './domain/text.ts';
 import { createMetrics } from './metrics.ts';
-import { createParts, openExplorer, openProjects } from './parts.ts';
 import { createIntake } from './receiver/intake.ts';
 import { listen } from './receiver/listen.ts';
 import { createOps, type Readiness } from './receiver/ops.ts';
@@ -24,7 +24,7 @@ import { createCatalogue } from './routing/catalogue.ts';
 import { startRouter } from './routing/route.ts';
 import type { OpenStore } from './store/sqlite/client.ts';
 import { startDailyBackups } from './store/sqlite/daily.ts';
-import type { Store } from './store/sqlite/tables.ts';
+import type { Store } from './store/store.ts';
 import { startUpkeep } from './upkeep.ts';
 
 /** A path token of fewer characters may be guessed. */
@@ -96,7 +96,7 @@ export async function startApp(
   const metrics = createMetrics({
     refusals: REFUSAL_REASONS,
     read: async () => ({
-      backlog: await store.figures.backlog(now()),
+      backlog: await store.metrics.backlog(now()),
       sending: deliverer.state(),
       commits: intake.state().commits,
       lastBackup: backups.last(),
@@ -129,7 +129,7 @@ export async function startApp(
     throw error;
   }
   publicUrl ||= receiverUrl;
-  const parts = createParts(config, {
+  const parts = createCommandServices(config, {
     store,
     explorer,
     projects,
@@ -139,7 +139,7 @@ export async function startApp(
     render: settings,
     now,
     lastRefused: refusals.last,
-    async relabelled(guildId, addresses) {
+    async onRelabeled(guildId, addresses) {
       const { channels, ...done } = await relabel(store, guildId, addresses, now());
       deliverer.nudge(channels);
       return done;
@@ -234,7 +234,7 @@ function rememberRefusals(now: () => number) {
 async function channelRemoved(store: Store, channelId: string, now: number, log: Logger): Promise<void> {
   const reason = 'channel or server is gone (10003)';
   try {
-    await store.outbox.setChannel({ channelId, state: 'paused', dueAt: 0, attempts: 0, since: now, reason });
+    await store.channels.setState({ channelId, state: 'paused', dueAt: 0, attempts: 0, since: now, reason });
   } catch (error) {
     // The next message there will get that 404 from Discord itself.
     log.warn({ err: error, channel: channelId }, 'a removed channel could not be noted');

@@ -19,7 +19,7 @@ const USAGE = `Usage:
   npm run deadletters -- discard channel <id>   the same for every line that could not be told in a channel
   npm run deadletters -- discard all            the same for every delivery that could not be understood (q1, q2, …)`;
 
-type Tables = { outbox: ReturnType<typeof deadLetters>; quarantine: ReturnType<typeof quarantineTable> };
+type Tables = { deadLetters: ReturnType<typeof deadLetters>; quarantine: ReturnType<typeof quarantineTable> };
 
 /** Text that a terminal shows as it is: control characters, direction marks and broken UTF-8 become escapes. */
 function safe(bytes: Uint8Array | string): string {
@@ -48,8 +48,8 @@ function urlOf({ scope, guildId }: { scope: number; guildId: string | null }): s
   return scope === OPERATOR_SCOPE ? 'operator' : `removed project ${scope}`;
 }
 
-function list({ outbox, quarantine }: Tables): string {
-  const letters = outbox.deadLetters(Number.MAX_SAFE_INTEGER).map(({ id, at: time, channelId, reason, isChange }) => {
+function list({ deadLetters, quarantine }: Tables): string {
+  const letters = deadLetters.list(Number.MAX_SAFE_INTEGER).map(({ id, at: time, channelId, reason, isChange }) => {
     const what = isChange ? 'change of a sent message: ' : '';
     return `d${id}  ${at(time)}  channel ${channelId}  ${what}${oneLine(reason)}`;
   });
@@ -64,10 +64,10 @@ function list({ outbox, quarantine }: Tables): string {
   ].join('\n');
 }
 
-function show({ outbox, quarantine }: Tables, id: string): string {
+function show({ deadLetters, quarantine }: Tables, id: string): string {
   const { letter, number } = parse(id);
   if (letter === 'd') {
-    const found = outbox.deadLetter(number);
+    const found = deadLetters.get(number);
     if (!found) throw new UserError(`There is no ${id}. See: npm run deadletters -- list`);
     return [
       `${id}: a ${found.isChange ? 'sent message that could not be changed' : 'line that could not be told'}`,
@@ -93,9 +93,9 @@ function show({ outbox, quarantine }: Tables, id: string): string {
 const namesOf = (some: readonly { id: string }[]) => some.map(({ id }) => id).join(', ');
 
 /** Does `run` to each of these and gives their names. If one of them is no id, or is not there, nothing is done to any. */
-function each({ outbox, quarantine }: Tables, ids: string[], run: (id: Id) => boolean): string {
+function each({ deadLetters, quarantine }: Tables, ids: string[], run: (id: Id) => boolean): string {
   const all = [...new Set(ids)].map((id) => ({ id, ...parse(id) }));
-  const missing = all.filter(({ letter, number }) => !(letter === 'd' ? outbox.deadLetter : quarantine.get)(number));
+  const missing = all.filter(({ letter, number }) => !(letter === 'd' ? deadLetters.get : quarantine.get)(number));
   if (missing.length > 0) {
     throw new UserError(`There is no ${namesOf(missing)}. See: npm run deadletters -- list`);
   }
@@ -113,20 +113,20 @@ function each({ outbox, quarantine }: Tables, ids: string[], run: (id: Id) => bo
 function replay(tables: Tables, ids: string[]): string {
   const now = Date.now();
   if (ids.join() !== 'all') {
-    const { outbox, quarantine } = tables;
+    const { deadLetters, quarantine } = tables;
     const again = each(tables, ids, ({ letter, number }) =>
-      letter === 'd' ? outbox.replay(number, now) : quarantine.replay(number),
+      letter === 'd' ? deadLetters.replay(number, now) : quarantine.replay(number),
     );
     return `${again} put back; a running bot takes that up within a minute.`;
   }
-  const dead = tables.outbox.deadLetters(Number.MAX_SAFE_INTEGER);
-  const letters = dead.filter(({ id }) => tables.outbox.replay(id, now));
+  const dead = tables.deadLetters.list(Number.MAX_SAFE_INTEGER);
+  const letters = dead.filter(({ id }) => tables.deadLetters.replay(id, now));
   const kept = tables.quarantine.replayAll();
   return `${letters.length} dead letters and ${kept} deliveries wait again; a running bot takes them up within a minute.`;
 }
 
 function discard(tables: Tables, ids: string[]): string {
-  const { outbox, quarantine } = tables;
+  const { deadLetters, quarantine } = tables;
   const now = Date.now();
   if (ids.join() === 'all') {
     return `${quarantine.discardAll()} deliveries are gone for good; a running bot notices within a minute.`;
@@ -134,10 +134,10 @@ function discard(tables: Tables, ids: string[]): string {
   if (ids[0] === 'channel') {
     const [, channel = '', ...more] = ids;
     if (!/^\d{1,20}$/.test(channel) || more.length > 0) throw new UserError(USAGE);
-    return `${outbox.discardOf(channel, now)} dead letters of channel ${channel} are gone for good.`;
+    return `${deadLetters.discardAll(channel, now)} dead letters of channel ${channel} are gone for good.`;
   }
   const gone = each(tables, ids, ({ letter, number }) =>
-    letter === 'd' ? outbox.discard(number, now) : quarantine.discard(number),
+    letter === 'd' ? deadLetters.discard(number, now) : quarantine.discard(number),
   );
   return `${gone} gone for good.`;
 }
@@ -171,7 +171,7 @@ try {
   file = readDatabaseFile(process.env);
   const db = openBeside(file);
   try {
-    const said = answer({ outbox: deadLetters(db), quarantine: quarantineTable(db) }, process.argv.slice(2));
+    const said = answer({ deadLetters: deadLetters(db), quarantine: quarantineTable(db) }, process.argv.slice(2));
     process.stdout.write(`${said}\n`);
   } finally {
     db.close();

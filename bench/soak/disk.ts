@@ -31,9 +31,9 @@ export function diskRows(file: string, transfers: number): Row[] {
 
 function pruneAll(file: string): number {
   const { db, close } = openDatabase(file);
-  const { pruning } = openTables(db);
+  const { retention } = openTables(db);
   let at: RetentionCursor | null = null;
-  do at = pruning.step(Date.now() + 60_000, at);
+  do at = retention.forget(Date.now() + 60_000, at);
   while (at);
   const pages = (name: string) => Number(db.pragma(name, { simple: true }));
   const freed = pages('freelist_count') / pages('page_count');

@@ -15,8 +15,8 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { addressChoice, fitting } from '../shared/choices.ts';
+import { fingerprint } from '../shared/fingerprint.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
-import { markOf } from '../shared/mark.ts';
 import { fullAddress, note, pageOf, pager, press, row } from '../shared/reply.ts';
 import { seenBy, visibleTo } from '../shared/subscriptions.ts';
 
@@ -31,7 +31,7 @@ const shown = (name: string): string => inCode(name, '', LONGEST);
 
 /** `/label set`. */
 export async function set(interaction: CommandUse, context: CommandContext): Promise<Reply> {
-  const { store, settings, relabelled, now, t } = context;
+  const { store, settings, onRelabeled, now, t } = context;
   const address = readAddress(interaction.options.getString('address', true), t);
   const name = readName(interaction.options.getString('name', true), t);
   const { guildId, user } = interaction;
@@ -41,7 +41,7 @@ export async function set(interaction: CommandUse, context: CommandContext): Pro
   let changing: string | null = null;
   if (before !== name) {
     await record(interaction, context, 'label.set', { address: checksumAddress(address), name, before });
-    changing = told(await relabelled(guildId, [address]), t);
+    changing = told(await onRelabeled(guildId, [address]), t);
   }
   const meaning =
     before === null
@@ -78,7 +78,7 @@ async function askToRemove(
   const isNamed = watched.some((one) => one.address === address && one.label !== null);
   const text = checksumAddress(address);
   const buttons = row(
-    press(t('label.yes'), `label:drop:${text}:${markOf(name)}`, ButtonStyle.Danger),
+    press(t('label.yes'), `label:drop:${text}:${fingerprint(name)}`, ButtonStyle.Danger),
     press(t('label.no'), `label:keep:${text}`),
   );
   const title = t('label.remove', { name: shown(name) });
@@ -91,15 +91,15 @@ export const drop: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [text, asked], context) {
-    const { store, settings, relabelled, t } = context;
+    const { store, settings, onRelabeled, t } = context;
     const found = (await store.labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
     // It may be called otherwise since that was asked.
-    if (found && markOf(found.name) !== asked) return askToRemove(found, interaction, context);
+    if (found && fingerprint(found.name) !== asked) return askToRemove(found, interaction, context);
     const name = found ? await store.labels.remove(interaction.guildId, found.address) : null;
     if (!found || name === null) throw new UserError(t('label.removedGone'));
     const { address } = found;
     await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
-    const changing = told(await relabelled(interaction.guildId, [address]), t);
+    const changing = told(await onRelabeled(interaction.guildId, [address]), t);
     return note('good', t('label.removed', { name: shown(name) }), [fullAddress(address, settings), changing]);
   },
 };
@@ -140,7 +140,7 @@ export async function offer(interaction: AutocompleteUse, context: CommandContex
   if (options.getSubcommand(false) === 'set') {
     const { visible, unseen } = await seenBy(interaction, context);
     // Whom they met is known of the whole guild: for those who see all of it.
-    const met = unseen.length === 0 ? await store.ledger.met(guildId, LATEST_DECISIONS) : [];
+    const met = unseen.length === 0 ? await store.history.counterparties(guildId, LATEST_DECISIONS) : [];
     for (const { address, label } of visible) if (!names.has(address)) names.set(address, label);
     for (const address of met) if (!names.has(address)) names.set(address, null);
   }

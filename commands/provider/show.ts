@@ -33,10 +33,10 @@ export function groupProviders(rows: readonly ProviderRow[]): Provider[] {
 /** A provider's lines: name, what it offers, plans, and what its category adds. */
 export function sectionOf(t: Translate, { name, rows }: Provider, number: number): string[] {
   const first = rows[0]!.columns;
-  const marks = [first.starred === '✓' ? '⭐' : '', first.tag ? nameOf(t, first.tag, '') : '']
+  const warnings = [first.starred === '✓' ? '⭐' : '', first.tag ? nameOf(t, first.tag, '') : '']
     .filter(Boolean)
     .join(' ');
-  const title = `### ${number}. ${nameOf(t, name, t('provider.unnamed'))} ${marks}`.trimEnd();
+  const title = `### ${number}. ${nameOf(t, name, t('provider.unnamed'))} ${warnings}`.trimEnd();
   let room = SECTION_MAX - title.length;
   const fits = (text: string | null): text is string => {
     if (text === null || text.length > room) return false;

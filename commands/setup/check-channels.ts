@@ -5,8 +5,8 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { firstOf } from '../shared/reply.ts';
-import { type Answer, askAbout } from '../shared/sight.ts';
 import { ALERT_EXTRAS, isLocked, missingIn, outsideLine } from '../shared/target.ts';
+import { type Answer, askAbout } from '../shared/visibility.ts';
 import { nameOf } from '../subscription/find.ts';
 import { type Finding, fault, fine } from './finding.ts';
 

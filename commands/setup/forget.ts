@@ -4,12 +4,12 @@ import type { StoredCounts } from '../../src/domain/overview.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { OPEN_MS } from '../shared/audit.ts';
+import { queueForGuild } from '../shared/guild-queue.ts';
 import { note, press, row } from '../shared/reply.ts';
-import { inTurn } from '../shared/turn.ts';
 
 /** `/setup forget`: says what is stored, and asks. Writes nothing down: that would be one more thing to erase. */
 export async function forget(guildId: string, { t, store, now }: CommandContext): Promise<Reply> {
-  const what = listed(t, await store.figures.stored(guildId));
+  const what = listed(t, await store.metrics.stored(guildId));
   if (what.length === 0) return note('info', t('setup.forget.nothingTitle'), [t('setup.forget.nothing')]);
   const buttons = row(
     press(t('setup.forget.yes'), `setup:erase:${now()}`, ButtonStyle.Danger),
@@ -36,9 +36,9 @@ const eraseButton: Button = {
   answer: 'update',
   async press({ guildId }, [asked], { t, store, receiver, eraseGuild, now }) {
     if (!(now() - Number(asked) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
-    const erased = await store.figures.stored(guildId);
+    const erased = await store.metrics.stored(guildId);
     // Each goes through all that was ever told, in steps between which deliveries are stored.
-    await inTurn(guildId, () => eraseGuild(guildId), 'erase');
+    await queueForGuild(guildId, () => eraseGuild(guildId), 'erase');
     await receiver.refresh();
     return note('good', t('setup.forget.done'), [...listed(t, erased), '', t('setup.forget.doneText')]);
   },

@@ -6,7 +6,7 @@ import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { record } from '../shared/audit.ts';
-import { markOf } from '../shared/mark.ts';
+import { fingerprint } from '../shared/fingerprint.ts';
 import { urlBlock } from '../shared/project.ts';
 import { ID_LONGEST, note, press, row } from '../shared/reply.ts';
 
@@ -99,7 +99,7 @@ async function askToRevoke(context: CommandContext, guildId: string): Promise<Re
   const { retiring } = receiver.urls(scope);
   if (retiring === null) throw new UserError(t('setup.project.nothingToRevoke'));
   const buttons = row(
-    press(t('setup.project.revoke'), `setup:revoked:${markOf(retiring)}`, ButtonStyle.Danger),
+    press(t('setup.project.revoke'), `setup:revoked:${fingerprint(retiring)}`, ButtonStyle.Danger),
     press(t('setup.project.keep'), 'setup:kept'),
   );
   return note('danger', t('setup.project.revoke'), [urlBlock(retiring), t('setup.project.nextRotate')], {
@@ -116,7 +116,7 @@ const revokedButton: Button = {
     const { scope } = await managed(context, interaction.guildId);
     const { retiring } = receiver.urls(scope);
     // Another one may have become the old URL since that was asked.
-    if (retiring !== null && markOf(retiring) !== asked) return askToRevoke(context, interaction.guildId);
+    if (retiring !== null && fingerprint(retiring) !== asked) return askToRevoke(context, interaction.guildId);
     if (!(await receiver.revoke(scope))) throw new UserError(t('setup.project.nothingToRevoke'));
     await record(interaction, context, 'setup.receiver.revoke', { scope });
     return panel(context, interaction.guildId, t('setup.project.revoked'));
@@ -145,7 +145,7 @@ function askToRemove({ t }: CommandContext, stored: StoredProject): Reply {
   return note('danger', t('setup.project.removeTitle'), lines, { components: [buttons] });
 }
 
-const markOfProject = ({ scope, projectId }: StoredProject): string => markOf(`${scope} ${projectId}`);
+const markOfProject = ({ scope, projectId }: StoredProject): string => fingerprint(`${scope} ${projectId}`);
 
 /** `setup:removed:<mark of the project>` */
 const removedButton: Button = {

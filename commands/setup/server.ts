@@ -31,7 +31,7 @@ export async function server(interaction: CommandUse, context: CommandContext): 
   if (language !== null) changed.language = readLanguage(language, t);
   return Object.keys(changed).length > 0
     ? save(interaction, context, changed)
-    : settingsNote(await store.servers.settings(guildId), 'info', t);
+    : settingsNote(await store.guilds.settings(guildId), 'info', t);
 }
 
 async function save(
@@ -39,7 +39,7 @@ async function save(
   context: CommandContext,
   changed: Partial<GuildSettings>,
 ): Promise<Reply> {
-  const after = await context.store.servers.change(interaction.guildId, changed);
+  const after = await context.store.guilds.changeSettings(interaction.guildId, changed);
   await record(interaction, context, 'setup.server', changed);
   return settingsNote(after, 'good', context.t);
 }
@@ -76,7 +76,7 @@ export const unsetButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [asked], context) {
-    const settings = await context.store.servers.settings(interaction.guildId);
+    const settings = await context.store.guilds.settings(interaction.guildId);
     // Another one may have been chosen since that was asked.
     if (settings.defaultChannel !== asked) return settingsNote(settings, 'info', context.t);
     return save(interaction, context, { defaultChannel: null });

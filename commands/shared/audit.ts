@@ -15,7 +15,7 @@ export function record(
   action: string,
   detail: unknown,
 ): Promise<number> {
-  return store.servers.record({ guildId, userId: user.id, action, detail, at: now() });
+  return store.audit.record({ guildId, userId: user.id, action, detail, at: now() });
 }
 
 /**
@@ -30,6 +30,6 @@ export async function takeUp<Wish>(
 ): Promise<Wish | null> {
   const id = Number(entry);
   if (!Number.isSafeInteger(id)) return null;
-  const wish = await store.servers.takeUp({ guildId, userId: user.id, id, from, to, since: now() - OPEN_MS });
+  const wish = await store.confirmations.take({ guildId, userId: user.id, id, from, to, since: now() - OPEN_MS });
   return wish as Wish | null;
 }

@@ -2,11 +2,11 @@ import type { CommandContext } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { differenceOf, endsOf } from '../../src/domain/guard.ts';
 import { inCode } from '../../src/domain/text.ts';
-import type { Asker } from './sight.ts';
 import { visibleTo } from './subscriptions.ts';
+import type { Asker } from './visibility.ts';
 
 /** An address that the guild named or watches. */
-interface Known {
+interface RoutingState {
   address: AddressText;
   label: string | null;
 }
@@ -16,12 +16,12 @@ export async function lookAlikes(
   addresses: readonly AddressText[],
   interaction: Asker & { guildId: string },
   context: CommandContext,
-): Promise<Map<AddressText, Known>> {
+): Promise<Map<AddressText, RoutingState>> {
   const [labels, watched] = await Promise.all([
     context.store.labels.list(interaction.guildId),
     visibleTo(interaction, context),
   ]);
-  const known: Known[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
+  const known: RoutingState[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
   const byEnds = Map.groupBy(known, ({ address }) => endsOf(address));
   return new Map(
     addresses.flatMap((address) => {
@@ -32,7 +32,7 @@ export async function lookAlikes(
 }
 
 /** Warns of look-alikes: whoever copies from a wallet's history may copy one, and what is named here is trusted. */
-export function lookAlikeLines(found: ReadonlyMap<AddressText, Known>, { t }: CommandContext): string[] {
+export function lookAlikeLines(found: ReadonlyMap<AddressText, RoutingState>, { t }: CommandContext): string[] {
   const shown = 3;
   return [...found].slice(0, shown).flatMap(([address, { address: like, label }]) => {
     const full = `\`${checksumAddress(like)}\``;

@@ -1,8 +1,8 @@
 import type { CommandContext } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { Store } from '../../src/store/sqlite/tables.ts';
-import { type Asker, hiddenFrom } from './sight.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type Asker, hiddenFrom } from './visibility.ts';
 
 /** A guild's question that is under way, and the one that follows it. */
 interface Asked {

@@ -10,7 +10,7 @@ import {
 import type { ButtonUse, CommandUse, MenuUse, MessageUse } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { hasRoles, readFailure } from './sight.ts';
+import { hasRoles, readFailure } from './visibility.ts';
 
 /** Where alerts can go. */
 export const TARGET_TYPES = [

@@ -8,8 +8,8 @@ import { record } from '../shared/audit.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { receiverUrlOf } from '../shared/project.ts';
 import { fullAddress, note, press, row } from '../shared/reply.ts';
-import { hiddenFrom, isGone } from '../shared/sight.ts';
 import { checkTarget, outsideLine, refuseUnseen } from '../shared/target.ts';
+import { hiddenFrom, isGone } from '../shared/visibility.ts';
 import { addressLine, told } from './describe.ts';
 import { nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
@@ -73,7 +73,7 @@ export async function watch(
     case 'added': {
       const { subscription } = outcome;
       const detail = { id: subscription.id, address: checksumAddress(wish.address), channel: wish.channelId };
-      await store.servers.noteLocale(guildId, interaction.guildLocale);
+      await store.guilds.noteLocale(guildId, interaction.guildLocale);
       await record(interaction, context, 'subscription.add', detail);
       return added(interaction, subscription, context, [
         { name: t('subscription.add.next'), value: nextStep(await receiverUrlOf(context, guildId), t) },

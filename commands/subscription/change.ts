@@ -24,7 +24,7 @@ export async function edit(interaction: CommandUse, context: CommandContext): Pr
   const change = onlyChanged(before, wish);
   const same = Object.keys(change).length === 0;
   const after = same ? before : await save(interaction, context, before, change);
-  if (after.label !== before.label) await context.relabelled(after.guildId, [after.address]);
+  if (after.label !== before.label) await context.onRelabeled(after.guildId, [after.address]);
   const lines = [addressLine(after.address, context), ...told(after, context, tokens)];
   if (same) return note('info', t('subscription.edit.same'), lines, { fields });
   return note('good', t('subscription.edit.title', { name: nameOf(after) }), lines, { fields });

@@ -6,11 +6,11 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { MOST_LABELS } from '../label/book.ts';
 import { record, takeUp } from '../shared/audit.ts';
+import { queueForGuild } from '../shared/guild-queue.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { firstOf, note, press, row } from '../shared/reply.ts';
-import { hiddenFrom } from '../shared/sight.ts';
 import { seenBy, subscriptionsOf, unseenLine } from '../shared/subscriptions.ts';
-import { inTurn } from '../shared/turn.ts';
+import { hiddenFrom } from '../shared/visibility.ts';
 import { differing, IMPORT_BYTES, writeFiles } from './file.ts';
 import { nameOf } from './find.ts';
 import { type Plan, type Present, planImport } from './plan.ts';
@@ -39,7 +39,7 @@ export async function exportFile(interaction: CommandUse, context: CommandContex
   const left = unseenLine(unseen, t);
   const labels = await store.labels.list(interaction.guildId);
   if (subscriptions.length + labels.length === 0) throw new UserError(left ?? t('subscription.export.nothing'));
-  const files = await inTurn(interaction.guildId, () => writeFiles(subscriptions, labels, now()), 'file');
+  const files = await queueForGuild(interaction.guildId, () => writeFiles(subscriptions, labels, now()), 'file');
   return {
     ...note('info', t('subscription.export.title'), [
       t('subscription.export.subscriptions', { count: subscriptions.length }),
@@ -63,7 +63,7 @@ export async function importFile(interaction: CommandUse, context: CommandContex
     const there = await present(interaction, context);
     return { there, plan: await planImport(text, there, interaction, context) };
   };
-  const { there, plan } = await inTurn(interaction.guildId, read, 'file');
+  const { there, plan } = await queueForGuild(interaction.guildId, read, 'file');
   const { added, changed, labels, unchanged, errors } = plan;
   if (errors.length > 0) {
     return note('danger', t('subscription.import.wrong', { count: errors.length }), [
@@ -77,7 +77,7 @@ export async function importFile(interaction: CommandUse, context: CommandContex
   }
   const wish: Wish = { added, changed, labels };
   const entry = { ...by(interaction), action: ASKED, detail: wish, at: context.now() };
-  const id = await context.store.servers.ask(entry, [ASKED, CANCELLED, CONFIRMED], KEPT);
+  const id = await context.store.confirmations.ask(entry, [ASKED, CANCELLED, CONFIRMED], KEPT);
   const buttons = row(
     press(t('subscription.import.yes'), `subscription:import:${id}`, ButtonStyle.Success),
     press(t('subscription.import.no'), `subscription:discard:${id}`),
@@ -100,11 +100,11 @@ export const importButton: Button = {
     if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
     if (outcome === 'stale') throw new UserError(t('subscription.import.stale'));
     const { added, changed, labels } = wish;
-    await store.servers.noteLocale(interaction.guildId, interaction.guildLocale);
+    await store.guilds.noteLocale(interaction.guildId, interaction.guildLocale);
     const counts = { added: added.length, changed: changed.length, labels: labels.length };
     await record(interaction, context, IMPORTED, counts);
     const renamed = [...labels, ...changed.filter(({ change }) => 'label' in change)].map(({ address }) => address);
-    if (renamed.length > 0) await context.relabelled(interaction.guildId, [...new Set(renamed)]);
+    if (renamed.length > 0) await context.onRelabeled(interaction.guildId, [...new Set(renamed)]);
     return note('good', t('subscription.import.done'), [
       added.length > 0 ? t('subscription.import.added', { count: added.length }) : null,
       changed.length > 0 ? t('subscription.import.changed', { count: changed.length }) : null,

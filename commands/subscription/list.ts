@@ -43,7 +43,9 @@ async function page(
   }
   const { page: current, pages, shown: rows } = pageOf(shown, PER_PAGE, wanted);
   const tokens = await tokenBook(interaction.guildId, context);
-  const troubled = new Map((await store.outbox.troubled(interaction.guildId)).map((one) => [one.channelId, one.state]));
+  const troubled = new Map(
+    (await store.channels.blocked(interaction.guildId)).map((one) => [one.channelId, one.state]),
+  );
   const linesWith = (phrases: number) =>
     rows.flatMap((one, index) => {
       const heading = one.channelId === rows[index - 1]?.channelId ? [''] : headingOf(one.channelId, troubled, t);

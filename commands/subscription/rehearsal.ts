@@ -8,8 +8,8 @@ import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { queueForGuild } from '../shared/guild-queue.ts';
 import { ago, asManyAsFit } from '../shared/reply.ts';
-import { inTurn } from '../shared/turn.ts';
 
 const LOOK_BACK_MS = 7 * DAY;
 /** Of more transfers only the latest are looked at: somebody waits for the answer. */
@@ -23,7 +23,7 @@ const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤'
 /** What a subscription would have told in the last days, with examples. */
 export async function rehearse(wish: Wish, context: CommandContext): Promise<APIEmbedField> {
   const { store, settings, moved, language, now, t } = context;
-  const rehearsal = await inTurn(wish.guildId, () => store.ledger.rehearse(wish, now() - LOOK_BACK_MS, MOST));
+  const rehearsal = await queueForGuild(wish.guildId, () => store.history.rehearse(wish, now() - LOOK_BACK_MS, MOST));
   const examples = rehearsal.examples.map(({ transfer, perspective, seenAt }) => {
     const time = ago(seenAt);
     const url = transactionPage(settings, transfer.txHash);

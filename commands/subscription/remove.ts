@@ -5,7 +5,7 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
 import { note, press, row } from '../shared/reply.ts';
-import { hiddenFrom } from '../shared/sight.ts';
+import { hiddenFrom } from '../shared/visibility.ts';
 import { addressLine, describe } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { tokenBook } from './tokens.ts';

@@ -11,7 +11,7 @@ export async function test(interaction: CommandUse, context: CommandContext): Pr
   const found = await named(interaction, context);
   const channel = `<#${found.channelId}>`;
   try {
-    const sample = context.sample(found, await context.store.servers.language(found.guildId));
+    const sample = context.sample(found, await context.store.guilds.language(found.guildId));
     // The library sends it again when no answer comes; by the nonce Discord knows the repeat.
     const body = { ...sample, nonce: interaction.id, enforce_nonce: true };
     await interaction.client.rest.post(Routes.channelMessages(found.channelId), { body });

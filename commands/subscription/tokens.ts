@@ -63,7 +63,7 @@ export async function tokenBook(guildId: string, context: CommandContext): Promi
 
 /** What a guild's people may mean; the native coin by the name that the operator gave it, if any. */
 async function knownIn(guildId: string, { store, settings }: CommandContext): Promise<KnownToken[]> {
-  const found = await store.ledger.tokens(guildId);
+  const found = await store.tokens.known(guildId);
   const { nativeSymbol: symbol } = settings;
   if (symbol === undefined) return found;
   const native: KnownToken = { token: 'native', symbol, cataloged: true, seen: false };

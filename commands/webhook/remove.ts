@@ -10,7 +10,7 @@ import { record, takeUp } from '../shared/audit.ts';
 import { explain } from '../shared/failure.ts';
 import { pointsAt, projectOf } from '../shared/project.ts';
 import { firstOf, ID_LONGEST, note, press, quoted, row } from '../shared/reply.ts';
-import { hiddenFrom } from '../shared/sight.ts';
+import { hiddenFrom } from '../shared/visibility.ts';
 import { type Pasted, readAddresses } from './addresses.ts';
 import { isWebhookId } from './name.ts';
 

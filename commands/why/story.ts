@@ -2,10 +2,10 @@ import { type APIEmbed, messageLink } from 'discord.js';
 import type { CommandContext } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
-import type { Mark } from '../../src/domain/mark.ts';
+import type { Story, StoryAlert, StoryDecision } from '../../src/domain/history.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
-import type { Story, StoryAlert, StoryDecision } from '../../src/domain/story-record.ts';
 import { cutTo, inCode } from '../../src/domain/text.ts';
+import type { Warning } from '../../src/domain/warning.ts';
 import {
   ago,
   asManyAsFit,
@@ -97,7 +97,7 @@ function inChannel(channelId: string, story: Story, telling: Telling): string[] 
   const decisions = story.decisions.filter((decision) => decision.channelId === channelId);
   return [
     `### <#${channelId}>`,
-    ...alerts.flatMap((alert) => [...became(alert, telling), ...alert.marks.map((mark) => marked(mark, telling))]),
+    ...alerts.flatMap((alert) => [...became(alert, telling), ...alert.warnings.map((mark) => marked(mark, telling))]),
     ...decisions.map((decision) => decided(decision, telling)),
   ];
 }
@@ -160,7 +160,7 @@ function linkTo({ message, channelId }: StoryAlert, { t, guildId }: Telling): st
   return `[${word}](${messageLink(channelId, message.messageId, guildId)})`;
 }
 
-function marked(mark: Mark, { t }: Telling): string {
+function marked(mark: Warning, { t }: Telling): string {
   switch (mark.kind) {
     case 'look-alike': {
       const full = (address: AddressText) => `\`${checksumAddress(address)}\``;

@@ -1,16 +1,15 @@
 import type { Logger } from 'pino';
-import type { Sender } from '../discord/sender.ts';
 import type { Alert } from '../domain/alert.ts';
 import type { Batch, NextMessage, Original } from '../domain/batch.ts';
 import { type Clock, MINUTE } from '../domain/clock.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
-import type { SendOutcome } from '../domain/send-outcome.ts';
+import type { Sender, SendOutcome } from '../domain/send-outcome.ts';
 import { StoreError } from '../errors.ts';
-import type { Store } from '../store/sqlite/tables.ts';
+import type { Store } from '../store/store.ts';
+import type { Attempted } from './apply-outcome.ts';
 import { BATCH, compose, composeJoined, type Renderers, toldBy } from './compose.ts';
-import type { Turn } from './pace.ts';
-import type { Attempted } from './settle.ts';
-import type { Channel } from './turns.ts';
+import type { Turn } from './rate-limit.ts';
+import type { Channel } from './scheduler.ts';
 
 /** Discord forgets a nonce after a few minutes; from then on a repeat looks for its message first. */
 const NONCE_MS = 2 * MINUTE;
@@ -83,7 +82,7 @@ export function createAttempts(options: AttemptOptions) {
       const empty = { channelId: channel.id, kind: 'create' as const, reason: null, payload: '{}', attachment: null };
       const nothing = { ...empty, reference, nonce: nonceOf(reference, now), alerts: [alert], mentioning: [] };
       const id = await store.outbox.freeze(nothing, now);
-      if (id !== null) await store.outbox.dead(id, `It cannot be rendered: ${(error as Error).message}`, now);
+      if (id !== null) await store.outbox.deadLetter(id, `It cannot be rendered: ${(error as Error).message}`, now);
     }
     return null;
   }
@@ -108,7 +107,7 @@ export function createAttempts(options: AttemptOptions) {
       blind = found.status === 'unknown';
       if (blind) log.warn({ channel: batch.channelId, batch: batch.id }, 'repeated without a look at the history');
     }
-    await store.outbox.attempt(batch.id, now);
+    await store.outbox.countAttempt(batch.id, now);
     const body = JSON.parse(batch.payload) as object;
     turn.send();
     return {

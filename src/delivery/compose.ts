@@ -3,8 +3,8 @@ import type { DueAlerts, Joinable, NewBatch, Original } from '../domain/batch.ts
 import { MINUTE } from '../domain/clock.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
-import type { DigestReason, Hold } from '../domain/rhythm.ts';
-import type { Store } from '../store/sqlite/tables.ts';
+import type { DigestReason, Hold } from '../domain/schedule.ts';
+import type { Store } from '../store/store.ts';
 
 /** Alerts that go into one message at the most, unless they tell of one transaction. */
 export const BATCH = 10;
@@ -90,7 +90,7 @@ export async function compose(
 async function everything(store: Store, channelId: string, hold: Hold | null, now: number): Promise<Alert[]> {
   const all: Alert[] = [];
   while (all.length < DIGEST_MOST) {
-    const page = await store.outbox.waiting(channelId, hold, now, all.at(-1)?.id ?? 0, PAGE);
+    const page = await store.outbox.due(channelId, hold, now, all.at(-1)?.id ?? 0, PAGE);
     all.push(...page);
     if (page.length < PAGE) break;
   }

@@ -1,10 +1,11 @@
+import type { AlertTarget } from '../domain/alert.ts';
 import { inTime } from '../domain/clock.ts';
+import { createSettler, SET_ASIDE_MS, type SettlerOptions } from './apply-outcome.ts';
 import { type AttemptOptions, createAttempts, isChange } from './attempt.ts';
 import { BATCH } from './compose.ts';
-import { createGuilds } from './guilds.ts';
-import { createPace, type Turn } from './pace.ts';
-import { createSettler, SET_ASIDE_MS, type SettlerOptions } from './settle.ts';
-import { type Channel, createTurns, type Line } from './turns.ts';
+import { createGuilds } from './membership.ts';
+import { createPace, type Turn } from './rate-limit.ts';
+import { type Channel, createTurns } from './scheduler.ts';
 
 /** Requests under way at once. */
 const MAX_IN_FLIGHT = 40;
@@ -129,7 +130,7 @@ export function startDeliverer(options: DelivererOptions) {
     if (closing) return;
     try {
       await store.outbox.endLongHolds(clock.now());
-      for (const { channelId, guildId, dueAt, sleepUntil, state } of await store.outbox.heads())
+      for (const { channelId, guildId, dueAt, sleepUntil, state } of await store.outbox.channelsWithWork())
         turns.found({ channelId, guildId, dueAt, sleepUntil, aside: state !== 'ready' }, clock.now());
       pump();
     } catch (error) {
@@ -155,7 +156,7 @@ export function startDeliverer(options: DelivererOptions) {
     look: load,
     nudge,
     /** So many events gave these new lines; a guild with very many channels is known by their first ones already. */
-    lines(lines: readonly Line[], events: number): void {
+    lines(lines: readonly AlertTarget[], events: number): void {
       turns.know(lines);
       nudge(
         lines.map(({ channelId }) => channelId),

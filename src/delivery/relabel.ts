@@ -1,6 +1,6 @@
 import type { AddressText } from '../domain/address.ts';
 import { DAY } from '../domain/clock.ts';
-import type { Store } from '../store/sqlite/tables.ts';
+import type { Store } from '../store/store.ts';
 
 /** Messages that a new label changes at the most: Discord takes one a second in a channel. */
 const MOST = 200;
@@ -12,13 +12,13 @@ const MOST = 200;
  * by the thread that stores deliveries.
  */
 export async function relabel(
-  { ledger, outbox }: Pick<Store, 'ledger' | 'outbox'>,
+  { history, outbox }: Pick<Store, 'history' | 'outbox'>,
   guildId: string,
   addresses: readonly AddressText[],
   now: number,
 ): Promise<{ messages: number; isAll: boolean; channels: string[] }> {
-  const found = await ledger.showing(guildId, addresses, now - DAY, MOST + 1);
+  const found = await history.messagesShowing(guildId, addresses, now - DAY, MOST + 1);
   const latest = found.slice(0, MOST);
-  const channels = latest.length === 0 ? [] : await outbox.relabel(latest, now);
+  const channels = latest.length === 0 ? [] : await outbox.requestRerender(latest, now);
   return { messages: latest.length, isAll: latest.length === found.length, channels };
 }

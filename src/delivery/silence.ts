@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Clock, HOUR } from '../domain/clock.ts';
 import type { Silence } from '../domain/silence.ts';
-import type { Store } from '../store/sqlite/tables.ts';
+import type { Store } from '../store/store.ts';
 
 /** What the watch needs. `render` puts all silences of one channel into words. */
 export interface SilenceOptions {
@@ -24,13 +24,13 @@ export function watchSilence({ store, clock, log, render, onNotice }: SilenceOpt
     const now = clock.now();
     try {
       await store.rhythms.count();
-      const byChannel = Map.groupBy(await store.reports.untoldSilences(now), ({ channelId }) => channelId);
+      const byChannel = Map.groupBy(await store.silence.unreported(now), ({ channelId }) => channelId);
       for (const [channelId, silences] of byChannel) {
         const { guildId } = silences[0]!;
-        const language = await store.servers.language(guildId);
+        const language = await store.guilds.language(guildId);
         const notice = { guildId, channelId, now, ...render(silences, language, now) };
         const ids = silences.map(({ subscription }) => subscription);
-        if (await store.silence.tell(notice, ids)) onNotice([channelId]);
+        if (await store.silence.report(notice, ids)) onNotice([channelId]);
       }
     } catch (error) {
       log.warn({ err: error }, 'looking for silence failed; the next try is in an hour');

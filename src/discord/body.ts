@@ -3,7 +3,7 @@ import type { Alert } from '../domain/alert.ts';
 import type { Part } from '../domain/story.ts';
 import { amountOf } from '../domain/transfer.ts';
 import { LOOKS, labelOf, linked, named, number, shortId, type Voice, whatMoved, whatTheyMoved } from './line.ts';
-import { isFake, remarksOf } from './marks.ts';
+import { isFake, remarksOf } from './warnings.ts';
 
 /** Full addresses on one side of a sweep, and characters of its ids. */
 const PARTIES_SHOWN = 5;

@@ -6,7 +6,7 @@ import { UserError } from '../errors.ts';
 import { languageOf, translator } from '../languages/index.ts';
 import { type Replying, whole } from './answer.ts';
 import { mayManage } from './authority.ts';
-import type { Access, AutocompleteUse, CommandContext, Parts, Reply } from './command.ts';
+import type { Access, AutocompleteUse, CommandContext, CommandServices, Reply } from './command.ts';
 
 /** Discord's limit of a message's text. */
 const CONTENT_MAX = 2_000;
@@ -18,10 +18,10 @@ export interface Guarded {
 }
 
 /** Between the interactions and the commands: what these see, and how what they answer or throw is shown to people. */
-export function createBoundary(parts: Parts, log: Logger) {
+export function createBoundary(parts: CommandServices, log: Logger) {
   /** What a command sees: a private answer speaks the person's language, a public one the guild's. */
   async function contextOf(interaction: Replying | AutocompleteUse, isPublic: boolean): Promise<CommandContext> {
-    const server = await parts.store.servers.settings(interaction.guildId);
+    const server = await parts.store.guilds.settings(interaction.guildId);
     const { locale, guildLocale } = interaction;
     const manages = mayManage(interaction, server);
     const own = languageOf(locale, server.language, guildLocale);

@@ -21,7 +21,7 @@ import type { Subscription } from '../domain/subscription.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Language, Translate } from '../languages/index.ts';
 import type { ReceiverPaths } from '../receiver/paths.ts';
-import type { Store } from '../store/sqlite/tables.ts';
+import type { Store } from '../store/store.ts';
 import type { ReadAttachment } from '../upstream/attachment.ts';
 import type { Discovery } from '../upstream/discovery.ts';
 import type { Explorer } from '../upstream/explorer.ts';
@@ -42,7 +42,7 @@ export interface CommandSettings extends ExplorerRoot {
 }
 
 /** Everything that a command sees besides its interaction. An interface that is off is null. */
-export interface CommandContext extends Parts {
+export interface CommandContext extends CommandServices {
   /** The guild's settings as they were when the interaction came. */
   server: GuildSettings;
   /** In the person's language for private answers, in the guild's for public ones. */
@@ -56,7 +56,7 @@ export interface CommandContext extends Parts {
 }
 
 /** What is the same for every interaction. */
-export interface Parts {
+export interface CommandServices {
   store: Store;
   explorer: Explorer | null;
   discovery: Discovery | null;
@@ -73,7 +73,7 @@ export interface Parts {
   /** Draws a bar chart as a PNG; rejects when it cannot be drawn here. */
   chart(bars: Bars): Promise<Buffer>;
   /** These addresses are called otherwise in a guild now: so many messages are to say so, which may be the latest only. */
-  relabelled(guildId: string, addresses: readonly AddressText[]): Promise<{ messages: number; isAll: boolean }>;
+  onRelabeled(guildId: string, addresses: readonly AddressText[]): Promise<{ messages: number; isAll: boolean }>;
   /** Erases everything that is stored about a guild. */
   eraseGuild(guildId: string): Promise<void>;
   /** A line as the subscription would be told in the guild's language, marked as a sample. */

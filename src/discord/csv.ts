@@ -23,7 +23,7 @@ export async function csvOf(alerts: readonly Alert[]): Promise<{ text: string; u
 }
 
 function rowOf(alert: Alert): string {
-  const { createdAt, transfer, count, marks } = alert;
+  const { createdAt, transfer, count, warnings } = alert;
   return csvLine([
     new Date(createdAt).toISOString(),
     transfer.txHash,
@@ -37,6 +37,6 @@ function rowOf(alert: Alert): string {
     idCell(transfer),
     count,
     viewOf(alert),
-    marks.map(({ kind }) => kind).join(' '),
+    warnings.map(({ kind }) => kind).join(' '),
   ]);
 }

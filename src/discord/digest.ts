@@ -1,7 +1,7 @@
 import { type APIEmbed, type RESTPostAPIChannelMessageJSONBody, TimestampStyles, time } from 'discord.js';
 import type { AddressText } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
-import type { DigestReason } from '../domain/rhythm.ts';
+import type { DigestReason } from '../domain/schedule.ts';
 import { isSuspect } from '../domain/story.ts';
 import { amountOf, isItem } from '../domain/transfer.ts';
 import { csvOf } from './csv.ts';
@@ -20,8 +20,8 @@ import {
   voiceOf,
   whatMoved,
 } from './line.ts';
-import { WARNING, warningsOf } from './marks.ts';
 import { messageOf } from './render.ts';
+import { WARNING, warningsOf } from './warnings.ts';
 
 /** Above this many alerts the whole list comes as a CSV file with the digest. */
 const CSV_FROM = 500;

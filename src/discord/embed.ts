@@ -19,7 +19,7 @@ import {
   type Voice,
   whatTheyMoved,
 } from './line.ts';
-import { WARNING, warningsOf } from './marks.ts';
+import { WARNING, warningsOf } from './warnings.ts';
 
 /** Discord's limit for an embed's title. */
 const MAX_TITLE = 256;
@@ -74,9 +74,9 @@ function heading(parts: AlertPart[], voice: Voice, what?: string): { title: stri
   const views = new Set(parts.map((part) => (part.kind === 'swap' ? 'swap' : part.view)));
   const { icon, color } = LOOKS[views.size === 1 ? [...views][0]! : 'several'];
   const title = `${icon} ${headline(parts, voice, what)}`;
-  const marks = new Set(alerts.flatMap((alert) => alert.marks.map(({ kind }) => kind)));
-  if (marks.has('look-alike')) return { title: `⚠️ ${voice.t('alert.lookAlike', { title })}`, color: WARNING };
-  if (marks.has('imitation')) return { title: `⚠️ ${voice.t('alert.imitation', { title })}`, color: WARNING };
+  const warnings = new Set(alerts.flatMap((alert) => alert.warnings.map(({ kind }) => kind)));
+  if (warnings.has('look-alike')) return { title: `⚠️ ${voice.t('alert.lookAlike', { title })}`, color: WARNING };
+  if (warnings.has('imitation')) return { title: `⚠️ ${voice.t('alert.imitation', { title })}`, color: WARNING };
   return { title, color };
 }
 

@@ -2,7 +2,7 @@ import { type Client, DiscordjsErrorCodes, Events, type Interaction } from 'disc
 import { MINUTE } from '../domain/clock.ts';
 import { installedHere } from './authority.ts';
 import { type ConnectionOptions, makeClient, reasonOf } from './client.ts';
-import type { Command, MessageCommand, Parts } from './command.ts';
+import type { Command, CommandServices, MessageCommand } from './command.ts';
 import { createDispatcher } from './interactions.ts';
 import { registerCommands } from './register.ts';
 
@@ -14,7 +14,7 @@ export interface GatewayOptions extends ConnectionOptions {
   token: string;
   /** Loads the commands; called when Discord is connected. */
   commands(): Promise<readonly (Command | MessageCommand)[]>;
-  parts: Parts;
+  parts: CommandServices;
   /** Somebody uses the bot in a guild where it has its commands and is no member. */
   onGuildUsed(guildId: string): void;
   /** Discord takes the token, or refuses it. */

@@ -21,19 +21,19 @@ import type {
   Choice,
   Command,
   CommandContext,
+  CommandServices,
   CommandUse,
   FormUse,
   MenuUse,
   MessageCommand,
   MessageUse,
-  Parts,
   Reply,
 } from './command.ts';
 
 /** What the dispatcher needs. `autocompleteMs` is how long choices may take before none are offered. */
 export interface DispatcherOptions {
   commands: readonly (Command | MessageCommand)[];
-  parts: Parts;
+  parts: CommandServices;
   log: Logger;
   autocompleteMs?: number;
 }

@@ -3,7 +3,7 @@ import { checksumAddress } from '../domain/address.ts';
 import { isFeedSilent, type Silence } from '../domain/silence.ts';
 import { inCode } from '../domain/text.ts';
 import { languageOf, translator } from '../languages/index.ts';
-import { duration } from './marks.ts';
+import { duration } from './warnings.ts';
 
 /** Addresses that are named in one notice. */
 const MOST_NAMED = 10;

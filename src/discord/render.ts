@@ -13,7 +13,7 @@ import { viewOf } from '../domain/story.ts';
 import type { Alerts } from './body.ts';
 import { transactionEmbed } from './embed.ts';
 import { code, hash, LOOKS, type RenderSettings, type Voice, voiceOf } from './line.ts';
-import { remarksOf, warningsOf } from './marks.ts';
+import { remarksOf, warningsOf } from './warnings.ts';
 
 /** Discord's limits for one message. */
 const MAX_EMBEDS = 10;

@@ -41,7 +41,7 @@ export function sampleMessage(
             mentionedAt: null,
           },
         ],
-        marks: [],
+        warnings: [],
         labels: {},
         language,
         timezone: null,

@@ -1,6 +1,6 @@
 import { REST, Routes } from 'discord.js';
 import { MINUTE } from '../domain/clock.ts';
-import type { FindOutcome, SendOutcome } from '../domain/send-outcome.ts';
+import type { FindOutcome, Sender, SendOutcome } from '../domain/send-outcome.ts';
 import { classify, readWhole } from './outcome.ts';
 
 /** The beginning of 2015, from which the times in Discord's ids are counted. */
@@ -15,7 +15,7 @@ export function createSender({
   token: string;
   apiUrl: string;
   timeoutMs?: number;
-}) {
+}): Sender {
   const rest = new REST({
     version: '10',
     api: apiUrl,
@@ -114,9 +114,6 @@ export function createSender({
     },
   };
 }
-
-/** Sends over Discord's REST alone. */
-export type Sender = ReturnType<typeof createSender>;
 
 /** What a reply or a forwarded message shows of another one is not its own. */
 const withoutQuotes = (key: string, value: unknown): unknown =>

@@ -1,8 +1,8 @@
 import type { AddressText } from './address.ts';
-import type { Mark } from './mark.ts';
-import type { Due, Hold } from './rhythm.ts';
+import type { Due, Hold } from './schedule.ts';
 import type { Perspective } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
+import type { Warning } from './warning.ts';
 
 /** An alert as it is rendered: one transfer, with every subscription of the channel that it matched. */
 export interface Alert {
@@ -25,7 +25,7 @@ export interface Alert {
     mentionCooldown: number;
     mentionedAt: number | null;
   }[];
-  marks: Mark[];
+  warnings: Warning[];
   /** The guild's own names of the transfer's addresses. */
   labels: Partial<Record<AddressText, string>>;
   /** As the guild's admins chose them. */
@@ -45,5 +45,11 @@ export interface NewAlert extends Due {
   channelId: string;
   matches: { subscription: number; perspective: Perspective }[];
   /** What the line warns of. */
-  marks: Mark[];
+  warnings: Warning[];
+}
+
+/** A channel with something new to post, and its guild where that is known. */
+export interface AlertTarget {
+  channelId: string;
+  guildId?: string;
 }

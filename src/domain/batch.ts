@@ -1,5 +1,5 @@
 import type { Alert, RenderedAlert } from './alert.ts';
-import type { DigestReason } from './rhythm.ts';
+import type { DigestReason } from './schedule.ts';
 
 /** Where a message is, and what its footer bears. */
 export interface MessageRef {

@@ -1,7 +1,7 @@
 import { type AddressText, ZERO_ADDRESS } from './address.ts';
-import type { Mark } from './mark.ts';
 import type { Asset, Perspective } from './subscription.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
+import type { Warning } from './warning.ts';
 
 /** What telling a transfer's story needs to know of an alert. */
 export interface Told {
@@ -9,7 +9,7 @@ export interface Told {
   /** How many equal transfers the transaction holds. */
   count: number;
   matches: readonly { perspective: Perspective; address: AddressText }[];
-  marks: readonly Mark[];
+  warnings: readonly Warning[];
 }
 
 /** How the channel's subscriptions together see one transfer. */
@@ -40,8 +40,8 @@ export function viewOf({ matches, transfer }: Told): View {
 const isNothing = ({ kind, value }: Transfer): boolean => kind !== 'erc721' && value === '0';
 
 /** Whether it may be a trap: it is told alone, never as a part of something that looks ordinary. */
-export function isSuspect({ marks }: Told): boolean {
-  return marks.some(({ kind }) => kind === 'look-alike' || kind === 'imitation');
+export function isSuspect({ warnings }: Told): boolean {
+  return warnings.some(({ kind }) => kind === 'look-alike' || kind === 'imitation');
 }
 
 /** Tells the alerts of one transaction as what happened: swaps, sweeps, and every other transfer as a line. */

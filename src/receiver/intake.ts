@@ -1,6 +1,6 @@
 import { MINUTE } from '../domain/clock.ts';
 import type { InboxRow } from '../domain/inbox.ts';
-import type { Store } from '../store/sqlite/tables.ts';
+import type { Store } from '../store/store.ts';
 
 /** A stored delivery's outcome: `undefined` while its answer is on the way, null when it never got to the end. */
 export type Answered = number | null | undefined;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
-import type { Store } from '../store/sqlite/tables.ts';
+import type { Store } from '../store/store.ts';
 import type { PathToken } from './server.ts';
 
 /** Where a scope's events must be sent; each address ends in a secret. */

@@ -3,14 +3,14 @@ import type { NewAlert } from '../domain/alert.ts';
 import { parseEvent } from '../domain/event.ts';
 import { judge, type Receipt, type SeenTransfer, type Verdict } from '../domain/identity.ts';
 import type { InboxRow } from '../domain/inbox.ts';
-import type { Mark } from '../domain/mark.ts';
 import { matchTransfer } from '../domain/match.ts';
-import { dueOf } from '../domain/rhythm.ts';
 import type { RoutingResult, WatchedTransfer } from '../domain/routing.ts';
+import { dueOf } from '../domain/schedule.ts';
 import type { Watcher } from '../domain/subscription.ts';
 import { deliveryKey, type Transfer, transferKey } from '../domain/transfer.ts';
-import { type Item, type Known, lookUp, type Sources } from './known.ts';
-import { learnDealing, lookAlikes, marksFor, tokenMarks } from './marks.ts';
+import type { Warning } from '../domain/warning.ts';
+import { type Item, lookUp, type RoutingState, type Sources } from './context.ts';
+import { learnDealing, lookAlikes, tokenWarnings, warningsFor } from './scam-signals.ts';
 
 /** How many of the blocks that a transfer was seen in, and that the chain has left, are remembered. */
 const LEFT_MOST = 8;
@@ -96,7 +96,7 @@ export async function decide(items: Delivered[], options: DecideOptions): Promis
 function routeEvent(
   item: Item,
   receipt: Receipt,
-  known: Known,
+  known: RoutingState,
   routed: RoutingResult,
   changed: { transfers: Set<string>; deliveries: Set<string>; lines: Set<string> },
 ): void {
@@ -156,31 +156,31 @@ function seenAgain(seen: SeenTransfer, transfer: Transfer, verdict: Verdict, cou
 function tell(
   { watchers, lateMs }: WatchedTransfer,
   { row, event, keys }: Item,
-  known: Known,
+  known: RoutingState,
   routed: RoutingResult,
 ): void {
-  const { suspicion } = known;
+  const { signals } = known;
   const { transfer } = event;
   const at = row.receivedAt;
-  const ofToken = tokenMarks(transfer, suspicion);
-  const late: Mark[] = lateMs === null ? [] : [{ kind: 'late', ms: lateMs }];
+  const ofToken = tokenWarnings(transfer, signals);
+  const late: Warning[] = lateMs === null ? [] : [{ kind: 'late', ms: lateMs }];
   const told = new Map<string, { alert: Omit<NewAlert, 'hold' | 'dueAt'>; matched: Watcher[] }>();
   for (const subscription of watchers) {
     const match = matchTransfer(subscription, transfer, known.context);
     if (match.outcome === 'unrelated') continue;
-    const alike = lookAlikes(subscription, transfer, suspicion);
-    const dealing = learnDealing(subscription, transfer, [...ofToken, ...alike], suspicion, at);
+    const alike = lookAlikes(subscription, transfer, signals);
+    const dealing = learnDealing(subscription, transfer, [...ofToken, ...alike], signals, at);
     if (dealing) routed.learned.dealings.push(dealing);
     const { guildId, channelId, id, address } = subscription;
     const outcome = match.outcome === 'matched' ? 'matched' : match.reason;
     const of = { transferKey: keys.transfer, guildId, channelId };
     routed.decisions.push({ ...of, subscription: id, address, outcome, at });
     if (match.outcome === 'hidden') continue;
-    const { alert, matched } = told.get(channelId) ?? { alert: { ...of, matches: [], marks: [] }, matched: [] };
+    const { alert, matched } = told.get(channelId) ?? { alert: { ...of, matches: [], warnings: [] }, matched: [] };
     alert.matches.push({ subscription: id, perspective: match.perspective });
     matched.push(subscription);
-    const marks = [...alert.marks, ...alike, ...marksFor(subscription, transfer, ofToken), ...late];
-    alert.marks = [...new Map(marks.map((mark) => [JSON.stringify(mark), mark])).values()];
+    const warnings = [...alert.warnings, ...alike, ...warningsFor(subscription, transfer, ofToken), ...late];
+    alert.warnings = [...new Map(warnings.map((mark) => [JSON.stringify(mark), mark])).values()];
     told.set(channelId, { alert, matched });
   }
   for (const { alert, matched } of told.values()) {

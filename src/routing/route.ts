@@ -1,8 +1,8 @@
-import type { Line } from '../delivery/turns.ts';
+import type { AlertTarget } from '../domain/alert.ts';
 import type { InboxRow } from '../domain/inbox.ts';
 import { isPassing } from '../errors.ts';
 import { type DecideOptions, type Delivered, decide, nothing, understand } from './decide.ts';
-import { createFront } from './front.ts';
+import { createInboxBuffer } from './inbox-buffer.ts';
 
 /** Deliveries that share a commit at the most: with more each costs the disk less, but holds the event loop for longer. */
 const MOST_IN_COMMIT = 400;
@@ -14,13 +14,13 @@ export interface RouterOptions extends DecideOptions {
   /** Called after each commit. */
   onRouted(result: { ids: number[]; quarantined: number }): void;
   /** So many events gave channels something new to tell. */
-  onLines(lines: readonly Line[], events: number): void;
+  onLines(lines: readonly AlertTarget[], events: number): void;
 }
 
 /** Turns stored deliveries into lines for channels, in the order in which they came, some of them in each commit. */
 export function startRouter(options: RouterOptions) {
   const { store, log, now, outcome, onRouted, onLines } = options;
-  const front = createFront(store, understand);
+  const front = createInboxBuffer(store, understand);
   /** The oldest delivery, while its answer is still on its way: nothing can be routed before that has ended. */
   let unanswered: number | null = null;
   let wanted = false;

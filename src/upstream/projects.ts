@@ -1,7 +1,7 @@
 import type { StoredProject } from '../domain/project.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Seal } from '../secrets.ts';
-import type { Store } from '../store/sqlite/tables.ts';
+import type { Store } from '../store/store.ts';
 import type { Notification, WebhooksAnswer } from './notification.ts';
 
 /** What a project is used with. */

@@ -111,8 +111,8 @@ describe('nobody sees more than their channels tell', () => {
     const now = pipeline.clock.now();
     const seen = async (...channelIds: string[]) => {
       const question = { guildId: HARBOR, address, channelIds, since: now - DAY, now, timezone: 'UTC', most: 100 };
-      const { largest } = await pipeline.store.reports.activity(question);
-      const { csv } = await pipeline.store.reports.activityFile(question);
+      const { largest } = await pipeline.store.history.activity(question);
+      const { csv } = await pipeline.store.history.activityFile(question);
       const told = csv.split('\r\n').slice(1);
       return [...largest.map(({ message }) => message?.channelId), ...told.map((row) => row.split(',').at(-1))];
     };
@@ -155,10 +155,10 @@ it('each of the largest leads to the message that tells of it, and only an imita
   await pipeline.watch(address, ALERTS);
   for (const value of ['3000000', '4000000', '5000000']) await receive({ to: address, value });
   const [three, four, five] = pipeline.discord.messages(ALERTS).slice(-3);
-  pipeline.rows(`UPDATE alerts SET marks = '[{"kind":"uncataloged"}]' WHERE id = (SELECT max(id) FROM alerts)`);
+  pipeline.rows(`UPDATE alerts SET warnings = '[{"kind":"uncataloged"}]' WHERE id = (SELECT max(id) FROM alerts)`);
   const now = pipeline.clock.now();
   const question = { guildId: HARBOR, address, channelIds: [ALERTS], since: now - DAY, now, timezone: 'UTC', most: 9 };
-  const { largest } = await pipeline.store.reports.activity(question);
+  const { largest } = await pipeline.store.history.activity(question);
   expect(largest.map(({ message, imitation }) => [message?.messageId, imitation])).toEqual(
     [five, four, three].map((one) => [one!.message.id, false]),
   );
@@ -199,7 +199,7 @@ it('looks at the latest of very many, and says so', async () => {
     now,
     timezone: 'UTC',
   } as const;
-  const { activity, activityFile } = pipeline.store.reports;
+  const { activity, activityFile } = pipeline.store.history;
   const all = await activity({ ...question, most: 100 });
   const some = await activity({ ...question, most: 2 });
   expect([all.cut, some.cut]).toEqual([null, 2]);

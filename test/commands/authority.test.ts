@@ -326,8 +326,8 @@ it('the manager role of one server says nothing in another', async () => {
 });
 
 it('a role that everybody has makes nobody a manager', async () => {
-  await world.store.servers.change(orchid.id, { managerRole: orchid.id });
+  await world.store.guilds.changeSettings(orchid.id, { managerRole: orchid.id });
   expect(textOf(await world.use('status', {}, { as: seed.mia, in: orchid.lobby }))).toMatch(REFUSED);
   await world.use('setup server', { manager: orchid.id }, { in: orchid.lobby });
-  expect(await world.store.servers.settings(orchid.id)).toMatchObject({ managerRole: null });
+  expect(await world.store.guilds.settings(orchid.id)).toMatchObject({ managerRole: null });
 });

@@ -205,9 +205,9 @@ describe('/subscription export and import', () => {
   });
 
   it('asks once for the messages that show a new name, however many there are', async () => {
-    const { relabelled } = world.parts;
+    const { onRelabeled } = world.parts;
     const asked: (readonly string[])[] = [];
-    world.parts.relabelled = async (_, addresses) => {
+    world.parts.onRelabeled = async (_, addresses) => {
       asked.push(addresses);
       return { messages: 0, isAll: true };
     };
@@ -215,7 +215,7 @@ describe('/subscription export and import', () => {
     await world.subscribe({ address: lower(B), label: 'Kept' });
     const text = `${HEAD}\nsubscription,${A},#alerts,New\nsubscription,${B},#alerts,Kept\nlabel,${TOKEN},,One\nlabel,${B},,Two\n`;
     await world.press(await bring(text), 'subscription:import');
-    world.parts.relabelled = relabelled;
+    world.parts.onRelabeled = onRelabeled;
     expect(asked.map((addresses) => addresses.toSorted())).toEqual([[A, B, TOKEN].map(lower).sort()]);
   });
 

@@ -49,7 +49,7 @@ describe('/setup server', () => {
     expect(isPrivate(first)).toBe(true);
     expect(textOf(first)).toContain(`<#${harbor.whales}>`);
     await world.use('setup server', { timezone: 'europe/lisbon', language: 'de' });
-    expect(await world.store.servers.settings(harbor.id)).toEqual({
+    expect(await world.store.guilds.settings(harbor.id)).toEqual({
       defaultChannel: harbor.whales,
       managerRole: harbor.watchers,
       timezone: 'Europe/Lisbon',
@@ -59,17 +59,17 @@ describe('/setup server', () => {
     for (const part of [`<#${harbor.whales}>`, `<@&${harbor.watchers}>`, 'Europe/Lisbon', 'Deutsch']) {
       expect(shown).toContain(part);
     }
-    expect(await world.store.servers.settings(orchid.id)).toMatchObject({ defaultChannel: null, managerRole: null });
+    expect(await world.store.guilds.settings(orchid.id)).toMatchObject({ defaultChannel: null, managerRole: null });
   });
 
   it('takes the default channel back, but not another one that was chosen since', async () => {
     const shown = await world.use('setup server', { channel: harbor.whales });
     const stale = await world.use('setup server');
-    const defaultChannel = async () => (await world.store.servers.settings(harbor.id)).defaultChannel;
-    await world.store.servers.change(harbor.id, { defaultChannel: harbor.general });
+    const defaultChannel = async () => (await world.store.guilds.settings(harbor.id)).defaultChannel;
+    await world.store.guilds.changeSettings(harbor.id, { defaultChannel: harbor.general });
     expect(textOf(await world.press(stale, 'setup:unset'))).toContain(`<#${harbor.general}>`);
     expect(await defaultChannel()).toBe(harbor.general);
-    await world.store.servers.change(harbor.id, { defaultChannel: harbor.whales });
+    await world.store.guilds.changeSettings(harbor.id, { defaultChannel: harbor.whales });
     const taken = await world.press(shown, 'setup:unset');
     expect(textOf(taken)).toMatch(/Saved\nAlerts go to\nthe channel where/);
     expect(buttonsOf(taken)).toEqual([]);
@@ -120,8 +120,8 @@ describe('/setup check', () => {
     expect(text).toMatch(new RegExp(`none of its webhooks posts here.*\n\`\`\`\n${RECEIVER_URL}`));
     expect(text).toContain('⏳ No event yet for 1 address');
     expect(text.split(`[\`${A}\`]`)).toHaveLength(2);
-    const marks = lines.flatMap((line) => /^[❌⏳✅]/u.exec(line) ?? []).join('');
-    expect(marks).toMatch(/^❌+⏳+✅*$/u);
+    const warnings = lines.flatMap((line) => /^[❌⏳✅]/u.exec(line) ?? []).join('');
+    expect(warnings).toMatch(/^❌+⏳+✅*$/u);
   });
 
   it('knows a locked thread, and a channel that Discord refused', async () => {
@@ -229,7 +229,10 @@ describe('/setup check', () => {
   });
 
   it('names a service that fails, a webhook at the old URL, and a default channel and a manager role that are gone', async () => {
-    await world.store.servers.change(harbor.id, { defaultChannel: harbor.council, managerRole: '1100000000000088888' });
+    await world.store.guilds.changeSettings(harbor.id, {
+      defaultChannel: harbor.council,
+      managerRole: '1100000000000088888',
+    });
     await world.subscribe();
     list = { status: 503, body: {} };
     world.sql("INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, 'paused')", harbor.alerts, harbor.id);

@@ -1,6 +1,6 @@
 import { ChannelType, Client, type Guild, type GuildMember, PermissionFlagsBits } from 'discord.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Asker, askAbout, hiddenFrom } from '../../commands/shared/sight.ts';
+import { type Asker, askAbout, hiddenFrom } from '../../commands/shared/visibility.ts';
 import { startUpstream } from '../upstream/server.ts';
 
 const GUILD = '2100000000000000001';

@@ -378,7 +378,7 @@ describe('the dry run', () => {
     const to = lower('0x00000000000000000000000000000000000000de');
     remember(world.file, world.clock.now, [{ to, scope, value: '1' }, { to, scope, value: '2' }, { scope }, { to }]);
     const wish = { ...DEFAULT_CHOICES, guildId: seed.orchid.id, address: to };
-    const { rehearse } = world.store.ledger;
+    const { rehearse } = world.store.history;
     expect(await rehearse(wish, 0, 3)).toMatchObject({ related: 2, told: 2, cut: null });
     expect(await rehearse(wish, 0, 1)).toMatchObject({ cut: 1 });
     expect(await rehearse({ ...wish, guildId: harbor.id }, 0, 1_000)).toMatchObject({ related: 1 });

@@ -186,7 +186,7 @@ describe('the manager role', () => {
     for (const channelId of [open, secret]) discord.act({ do: 'channel.update', channelId, archived: true });
     discord.act({ do: 'channel.delete', channelId: gone });
     await world.restart();
-    await world.store.servers.change(harbor.id, { managerRole: harbor.watchers });
+    await world.store.guilds.changeSettings(harbor.id, { managerRole: harbor.watchers });
     const told = async () => textOf(await world.use('subscription list', {}, { as: seed.noa }));
     expect(await told()).not.toMatch(/Open|Secret|Lost/);
     discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });

@@ -91,13 +91,13 @@ describe('/subscription add', () => {
   });
 
   it('goes to the server’s alert channel when one is set', async () => {
-    await world.store.servers.change(harbor.id, { defaultChannel: harbor.treasury });
+    await world.store.guilds.changeSettings(harbor.id, { defaultChannel: harbor.treasury });
     expect(textOf(await add({ address: A }))).toContain(`<#${harbor.treasury}>`);
     expect(await all()).toMatchObject([{ channelId: harbor.treasury }]);
   });
 
   it('does not send alerts to an alert channel that is gone', async () => {
-    await world.store.servers.change(harbor.id, { defaultChannel: '1100000000000099999' });
+    await world.store.guilds.changeSettings(harbor.id, { defaultChannel: '1100000000000099999' });
     expect(textOf(await add({ address: A }))).toMatch(/default channel of `\/setup server`.*Choose another one/);
     expect(await all()).toEqual([]);
     expect(textOf(await add({ address: A, channel: harbor.whales }))).toContain('Watching');
@@ -153,7 +153,7 @@ describe('/subscription add', () => {
 
   it('refuses a channel that the person cannot see', async () => {
     await world.makeManager(seed.noa);
-    await world.store.servers.change(harbor.id, { defaultChannel: harbor.treasury });
+    await world.store.guilds.changeSettings(harbor.id, { defaultChannel: harbor.treasury });
     const file = { filename: 'a.csv', text: `address,channel\n${A},` };
     const answers = [
       await add({ address: A, channel: harbor.treasury }, { as: seed.noa }),
@@ -197,7 +197,7 @@ describe('/subscription add', () => {
     const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
     const { id } = world.discord.act({ do: 'channel.create', guildId: harbor.id, ...thread });
     world.discord.act({ do: 'message.send', channelId: id!, userId: seed.ada, content: `<@${seed.bot}> come in` });
-    await world.store.servers.change(harbor.id, { defaultChannel: id!, managerRole: harbor.watchers });
+    await world.store.guilds.changeSettings(harbor.id, { defaultChannel: id!, managerRole: harbor.watchers });
     world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
     const text = `address,channel\n${A},\n${B},<#${id}>`;
     const file = { filename: 'a.csv', text };

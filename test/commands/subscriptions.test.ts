@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { subscriptionsOf } from '../../commands/shared/subscriptions.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import type { Store } from '../../src/store/sqlite/tables.ts';
+import type { Store } from '../../src/store/store.ts';
 
 it('however many ask, one question of a server is under way and one follows, which all who came meanwhile share', async () => {
   const asked: [string, PromiseWithResolvers<Subscription[]>][] = [];

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { inTurn } from '../../commands/shared/turn.ts';
+import { queueForGuild } from '../../commands/shared/guild-queue.ts';
 
 it('a server that asks again and again waits for itself, and nobody waits for it', async () => {
   const begun: string[] = [];
   const gates = new Map<string, PromiseWithResolvers<string>>();
   const ask = (guildId: string, name: string) =>
-    inTurn(guildId, () => {
+    queueForGuild(guildId, () => {
       begun.push(name);
       const gate = Promise.withResolvers<string>();
       gates.set(name, gate);

@@ -182,12 +182,12 @@ describe('/webhook remove', () => {
     // A copy of the button on another message of another manager: the id alone carries no authority.
     const entry = customId.split(':').at(-1)!;
     const take = { guildId: harbor.id, from: 'webhook.remove.asked', to: 'x', since: 0, id: Number(entry) };
-    expect(await world.store.servers.takeUp({ ...take, userId: seed.ada })).toBeNull();
+    expect(await world.store.confirmations.take({ ...take, userId: seed.ada })).toBeNull();
     const second = await remove(A);
     const next = { ...take, id: Number(buttonsOf(second)[0]!.split(':').at(-1)) };
-    expect(await world.store.servers.takeUp({ ...next, userId: seed.max })).toBeNull();
-    expect(await world.store.servers.takeUp({ ...next, userId: seed.ada, guildId: orchid.id })).toBeNull();
-    expect(await world.store.servers.takeUp({ ...next, userId: seed.ada })).toMatchObject({ webhook: ID });
+    expect(await world.store.confirmations.take({ ...next, userId: seed.max })).toBeNull();
+    expect(await world.store.confirmations.take({ ...next, userId: seed.ada, guildId: orchid.id })).toBeNull();
+    expect(await world.store.confirmations.take({ ...next, userId: seed.ada })).toMatchObject({ webhook: ID });
   });
 
   it('is too late after a quarter of an hour', async () => {

@@ -105,8 +105,8 @@ it('what Discord refused in every form says so, with its reason', async () => {
   pipeline.discord.fault({ fault: { kind: 'error', status: 400, code: 50_035 }, method: 'POST', channelId: ALERTS });
   const hash = await receive();
   expect(await why(hash)).toMatch(/Could not be sent.*`.*50035/);
-  const [letter] = await pipeline.store.outbox.deadLetters(1);
-  expect(await pipeline.store.outbox.discard(letter!.id, Date.now())).toBe(true);
+  const [letter] = await pipeline.store.deadLetters.list(1);
+  expect(await pipeline.store.deadLetters.discard(letter!.id, Date.now())).toBe(true);
   expect(await why(hash)).toMatch(/Could not be sent, and was discarded <t:\d+:f> by/);
 });
 

@@ -19,7 +19,7 @@ import {
 } from '../../sandbox/discord/index.ts';
 import { relabel } from '../../src/delivery/relabel.ts';
 import { drawChart } from '../../src/discord/chart.ts';
-import type { Command, MessageCommand, Parts } from '../../src/discord/command.ts';
+import type { Command, CommandServices, MessageCommand } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
 import { wordsOf } from '../../src/discord/line.ts';
 import { sampleMessage } from '../../src/discord/sample.ts';
@@ -28,7 +28,7 @@ import { makePathToken, openPaths } from '../../src/receiver/paths.ts';
 import { createSeal } from '../../src/secrets.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import { openBeside } from '../../src/store/sqlite/database.ts';
-import { eraseGuild } from '../../src/store/sqlite/erase.ts';
+import { eraseGuild } from '../../src/upkeep.ts';
 import { createAttachmentReader } from '../../src/upstream/attachment.ts';
 import { createProjects, type ProjectKeys } from '../../src/upstream/projects.ts';
 import type { Pipeline } from '../pipeline/harness.ts';
@@ -58,7 +58,7 @@ const OPERATOR: ProjectKeys = { projectId: 'p1', apiKey: 'public-key', apiSecret
 /** What a test may put in the place of the usual. `service` is the notification service's root; default: it is off. */
 interface WorldOptions {
   commands?: readonly (Command | MessageCommand)[];
-  parts?: Partial<Parts>;
+  parts?: Partial<CommandServices>;
   service?: string;
   operator?: ProjectKeys;
   /** The operator's path token as the environment sets it. */
@@ -97,7 +97,7 @@ export async function startWorld(options: WorldOptions = {}) {
       onTokens: receiver.refresh,
       timeoutMs,
     });
-  const parts: Parts = {
+  const parts: CommandServices = {
     store,
     explorer: null,
     discovery: null,
@@ -116,7 +116,7 @@ export async function startWorld(options: WorldOptions = {}) {
     now,
     ...wordsOf({ explorerUrl: undefined, nativeSymbol: undefined }),
     chart: drawChart,
-    async relabelled(guildId, addresses) {
+    async onRelabeled(guildId, addresses) {
       const { channels, ...done } = await relabel(store, guildId, addresses, now());
       beside?.deliverer.nudge(channels);
       return done;
@@ -257,7 +257,7 @@ export async function startWorld(options: WorldOptions = {}) {
     /** Gives Harbor's manager role to a person. */
     async makeManager(userId: string) {
       const { id: guildId, watchers } = seed.harbor;
-      await store.servers.change(guildId, { managerRole: watchers });
+      await store.guilds.changeSettings(guildId, { managerRole: watchers });
       discord.act({ do: 'member.update', guildId, userId, roleIds: [watchers] });
     },
 
@@ -266,7 +266,7 @@ export async function startWorld(options: WorldOptions = {}) {
       for (const guildId of [seed.harbor.id, seed.orchid.id]) {
         for (const { id } of await store.subscriptions.list(guildId)) await store.subscriptions.remove(guildId, id);
         for (const { address } of await store.labels.list(guildId)) await store.labels.remove(guildId, address);
-        await store.servers.change(guildId, { defaultChannel: null, managerRole: null });
+        await store.guilds.changeSettings(guildId, { defaultChannel: null, managerRole: null });
       }
       for (const userId of [seed.mia, seed.noa]) {
         discord.act({ do: 'member.update', guildId: seed.harbor.id, userId, roleIds: [] });

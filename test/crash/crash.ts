@@ -92,7 +92,7 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
   const named = shuffled(POINTS);
   for (let round = 1; round <= rounds; round++) {
     const point = round % 6 === 0 ? null : named[round % named.length]!;
-    if (point?.startsWith('outbox.attempt') || Math.random() < 0.2) {
+    if (point?.startsWith('outbox.countAttempt') || Math.random() < 0.2) {
       discord.fault(FAULTS[Math.floor(Math.random() * FAULTS.length)]!);
     }
     if (point) await endAt(point);

@@ -102,7 +102,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'an impostor makes itself known',
     file: 'src/routing/decide.ts',
-    changes: [['[...ofToken, ...alike], suspicion', 'ofToken, suspicion']],
+    changes: [['[...ofToken, ...alike], signals', 'ofToken, signals']],
     tests: ['test/pipeline/guard.test.ts'],
   },
   {

@@ -1,7 +1,14 @@
 /** Calls to the database on an event's way that only read or write one row: there is no transaction to be within. */
-const SINGLE = ['inbox.next', 'routing.read', 'outbox.claim', 'outbox.attempt'];
+const SINGLE = ['inbox.next', 'routing.context', 'outbox.claim', 'outbox.countAttempt'];
 /** Those that are one transaction. */
-const WHOLE = ['inbox.append', 'routing.commit', 'outbox.freeze', 'outbox.sent', 'outbox.join', 'outbox.edited'];
+const WHOLE = [
+  'inbox.append',
+  'routing.commit',
+  'outbox.freeze',
+  'outbox.markSent',
+  'outbox.join',
+  'outbox.markEdited',
+];
 
 /**
  * Points on the way of an event at which a process can be ended. Those of a call to the database: `asked` and

@@ -56,7 +56,7 @@ export function alertOf(transfer: Partial<Transfer> = {}, more: Partial<Alert> =
     matches: sides.flatMap(([address, perspective], index) =>
       address && WATCHED[address] ? [matchOf(address, perspective, index)] : [],
     ),
-    marks: [],
+    warnings: [],
     labels: {},
     language: null,
     timezone: null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderDigest } from '../../src/discord/digest.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
-import type { Mark } from '../../src/domain/mark.ts';
+import type { Warning } from '../../src/domain/warning.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, PAYROLL, read, settings, TREASURY, USDC } from './alerts.ts';
 
 describe('a digest', () => {
@@ -107,8 +107,8 @@ describe('a digest', () => {
 
   it('warns of look-alikes with both addresses, and keeps suspects out of the sums', async () => {
     const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as typeof ALICE;
-    const mark: Mark = { kind: 'look-alike', address: ALICE, like, label: 'Grants' };
-    const [embed] = (await renderDigest([...list, alertOf({}, { marks: [mark] })], 'ABCDEFGHIJ', settings)).payload
+    const mark: Warning = { kind: 'look-alike', address: ALICE, like, label: 'Grants' };
+    const [embed] = (await renderDigest([...list, alertOf({}, { warnings: [mark] })], 'ABCDEFGHIJ', settings)).payload
       .embeds!;
     const text = read(embed!);
     expect(embed!.color).toBe(0xffcc00);

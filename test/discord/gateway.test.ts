@@ -9,7 +9,7 @@ import {
   startDiscord,
   type WorldAction,
 } from '../../sandbox/discord/index.ts';
-import type { Parts } from '../../src/discord/command.ts';
+import type { CommandServices } from '../../src/discord/command.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
 import { until } from '../until.ts';
 
@@ -26,7 +26,7 @@ function start(discord: Discord, options: Partial<GatewayOptions> = {}) {
     token: discord.token,
     apiUrl: discord.apiUrl,
     commands: async () => commands,
-    parts: { now: Date.now } as Parts,
+    parts: { now: Date.now } as CommandServices,
     log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     onAccessChange: (...change) => void changes.push(['changed', ...change]),
     onChannelRemoved: (...change) => void changes.push(['channel removed', ...change]),

@@ -5,9 +5,9 @@ import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import { sampleMessage } from '../../src/discord/sample.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
 import type { Alert } from '../../src/domain/alert.ts';
-import type { Mark } from '../../src/domain/mark.ts';
 import { DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
+import type { Warning } from '../../src/domain/warning.ts';
 import type { Language } from '../../src/languages/index.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, read, settings, TREASURY, USDC } from './alerts.ts';
 
@@ -285,8 +285,8 @@ describe('names', () => {
   });
 });
 
-describe('marks', () => {
-  const marked = (mark: Mark) => embedsOf(alertOf({}, { marks: [mark] }))[0]!;
+describe('warnings', () => {
+  const marked = (mark: Warning) => embedsOf(alertOf({}, { warnings: [mark] }))[0]!;
   const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as const;
 
   it('a look-alike is a warning at the top, with both addresses in full and the difference', () => {
@@ -311,17 +311,17 @@ describe('marks', () => {
   it('an imitation is one in the title, and of many look-alikes three pairs are shown', () => {
     const imitation = marked({ kind: 'imitation', symbol: 'USDC', genuine: KEYS });
     expect([imitation.title, imitation.color]).toEqual(['⚠️ Imitation! 📥 Incoming · 5 `USDC`', 0xffcc00]);
-    const pair = (n: number): Mark => ({
+    const pair = (n: number): Warning => ({
       kind: 'look-alike',
       address: `0x${String(n).repeat(40)}`,
       like: ALICE,
       label: null,
     });
-    const [embed] = embedsOf(alertOf({}, { marks: [4, 5, 6, 7].map(pair) }));
+    const [embed] = embedsOf(alertOf({}, { warnings: [4, 5, 6, 7].map(pair) }));
     expect(times(embed!.description!, 'The look-alike')).toBe(3);
   });
 
-  it.each<[string, Mark, string]>([
+  it.each<[string, Warning, string]>([
     [
       'an imitation',
       { kind: 'imitation', symbol: 'USDC', genuine: KEYS },
@@ -371,17 +371,17 @@ describe('marks', () => {
   });
 
   it('are told in the server’s language', () => {
-    const [embed] = embedsOf(alertOf({}, { marks: [{ kind: 'late', ms: 2 * 3_600_000 }], language: 'de' }));
+    const [embed] = embedsOf(alertOf({}, { warnings: [{ kind: 'late', ms: 2 * 3_600_000 }], language: 'de' }));
     expect(embed!.description).toContain('2 Std.');
     const [moved] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }, { language: 'ja' }));
     expect(moved!.footer!.text).toMatch(/^監視中：Treasury（出金）、Payroll（入金） ·/u);
   });
 
   it('stay at their own transfer in a group, and are told in plain text too', () => {
-    const mark: Mark = { kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: null };
+    const mark: Warning = { kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: null };
     const alerts = [
       alertOf({ txHash: HASH }),
-      alertOf({ txHash: HASH, value: '0' }, { marks: [mark, { kind: 'uncataloged' }] }),
+      alertOf({ txHash: HASH, value: '0' }, { warnings: [mark, { kind: 'uncataloged' }] }),
     ];
     const [embed] = embedsOf(...alerts);
     expect(embed!.description).toMatch(/^⚠️ \*\*LOOK-ALIKE/);

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import pino from 'pino';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Parts } from '../../src/discord/command.ts';
+import type { CommandServices } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
 import { until } from '../until.ts';
 
@@ -70,7 +70,7 @@ async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boo
     token: 'OQ.relay.relay',
     apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
     commands: async () => [],
-    parts: { now: Date.now } as Parts,
+    parts: { now: Date.now } as CommandServices,
     log: pino({ level: 'silent' }),
     onAccessChange: () => {},
     onChannelRemoved: () => {},

@@ -69,7 +69,7 @@ describe('how live services deviate', () => {
     expect(read(`{${nft},"tokenId":${id}}`).transfer).toMatchObject({ tokenId: id, tokenIdExact: true });
   });
 
-  it('marks a rounded token id as imprecise and keeps it as printed', () => {
+  it('warnings a rounded token id as imprecise and keeps it as printed', () => {
     for (const id of ['5.78960446186581e+76', '"5.78960446186581e+76"']) {
       const { transfer } = read(`{${nft},"tokenId":${id}}`);
       expect(transfer).toMatchObject({ tokenId: '5.78960446186581e+76', tokenIdExact: false });

@@ -22,7 +22,10 @@ describe('a swap', () => {
     ['two watched wallets that trade', [alertOf({ from: TREASURY, to: PAYROLL }), alertOf({ ...got, from: PAYROLL })]],
     ['one that trades, and gives to another', [alertOf({ from: TREASURY, to: PAYROLL }), alertOf(gave), alertOf(got)]],
     ['a wallet made to give nothing', [alertOf({ ...gave, value: '0' }), alertOf(got)]],
-    ['an imitation', [alertOf(gave), alertOf(got, { marks: [{ kind: 'imitation', symbol: 'ETH', genuine: null }] })]],
+    [
+      'an imitation',
+      [alertOf(gave), alertOf(got, { warnings: [{ kind: 'imitation', symbol: 'ETH', genuine: null }] })],
+    ],
   ])('is not: %s', (_name, alerts) => {
     expect(kinds(...alerts)).toEqual(alerts.map(() => 'line'));
   });
@@ -56,7 +59,7 @@ describe('a sweep', () => {
     ['of rounded ids', keys(3, { tokenIdExact: false })],
     [
       'of traps',
-      [1, 2, 3].map((id) => alertOf(key(`${id}`), { marks: [{ kind: 'imitation', symbol: 'KEY', genuine: USDC }] })),
+      [1, 2, 3].map((id) => alertOf(key(`${id}`), { warnings: [{ kind: 'imitation', symbol: 'KEY', genuine: USDC }] })),
     ],
     [
       'of somebody watching the token',

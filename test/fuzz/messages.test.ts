@@ -7,8 +7,8 @@ import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import { parseEvent } from '../../src/domain/event.ts';
-import type { Mark } from '../../src/domain/mark.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
+import type { Warning } from '../../src/domain/warning.ts';
 import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY, USDC } from '../pipeline/harness.ts';
 import { bodies, events } from './bodies.ts';
 import { NAUGHTY } from './naughty.ts';
@@ -37,7 +37,7 @@ const matches = fc.array(
   }),
   { minLength: 1, maxLength: 30 },
 );
-const marks: fc.Arbitrary<Mark[]> = fc.array(
+const warnings: fc.Arbitrary<Warning[]> = fc.array(
   fc.oneof(
     fc.record({
       kind: fc.constant('look-alike' as const),
@@ -66,7 +66,7 @@ const alerts = fc
       matches,
       count: fc.constantFrom(1, 2, 1_000),
       reorganised: fc.boolean(),
-      marks: fc.oneof({ weight: 3, arbitrary: fc.constant<Mark[]>([]) }, marks),
+      warnings: fc.oneof({ weight: 3, arbitrary: fc.constant<Warning[]>([]) }, warnings),
       labels,
     }),
     { minLength: 1, maxLength: 30 },
@@ -140,7 +140,7 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
       count: 1,
       reorganised: false,
       matches: [{ ...match, mentionMinimum: null, mentionCooldown: 0, mentionedAt: null }],
-      marks: [],
+      warnings: [],
       labels: {},
       language: null,
       timezone: null,

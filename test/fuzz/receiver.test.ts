@@ -38,7 +38,7 @@ beforeAll(async () => {
   });
   url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
   client = new Pool(url.origin);
-  stored = async () => (await store.figures.backlog(Date.now())).inbox.waiting;
+  stored = async () => (await store.metrics.backlog(Date.now())).inbox.waiting;
   const file = new Database(join(directory, 'test.sqlite'), { readonly: true });
   const newest = file.prepare<[], Uint8Array>('SELECT body FROM inbox ORDER BY id DESC LIMIT 1').pluck();
   last = () => newest.get();

@@ -80,15 +80,15 @@ describe('who reads it', () => {
     };
     await world.use('subscription add', { address: B, channel: harbor.whales });
     expect(await told()).toContain(translator('fr')('alert.incoming', { what: '' }));
-    await world.store.servers.change(harbor.id, { language: 'de' });
+    await world.store.guilds.changeSettings(harbor.id, { language: 'de' });
     expect(await told()).toContain(translator('de')('alert.incoming', { what: '' }));
-    await world.store.servers.change(harbor.id, { language: null });
+    await world.store.guilds.changeSettings(harbor.id, { language: null });
   });
 
   it('gets the language of the server’s settings before that of its Discord', async () => {
-    await world.store.servers.change(harbor.id, { language: 'es-ES' });
+    await world.store.guilds.changeSettings(harbor.id, { language: 'es-ES' });
     expect(textOf(await world.use('provider categories'))).toContain('2 categorías');
-    await world.store.servers.change(harbor.id, { language: null });
+    await world.store.guilds.changeSettings(harbor.id, { language: null });
   });
 });
 

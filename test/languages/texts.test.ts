@@ -21,7 +21,7 @@ function originalOf(language: Language, key: string): string | undefined {
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([match]) => match).sort();
 const CODE = /`[^`]*`/g;
 
-/** What a translation must leave as it is: what is put in, marks, symbols, and code but for the names of options. */
+/** What a translation must leave as it is: what is put in, warnings, symbols, and code but for the names of options. */
 function fixedIn(text: string, optionNames: ReadonlySet<string>): string[] {
   // `duration` is an option, `duration: off` one with its value.
   const code = all(text, CODE)
@@ -46,7 +46,7 @@ describe.each(TRANSLATED)('the texts in %s', (language) => {
     expect([...texts.keys()].filter((key) => originalOf(language, key) === undefined)).toEqual([]);
   });
 
-  it('have the same values, commands, marks and line breaks', () => {
+  it('have the same values, commands, warnings and line breaks', () => {
     const options = definitions().filter(({ kind }) => kind === 'option');
     const wordings = wordingsOf(language);
     const names = new Set(options.flatMap(({ path, name }) => [name, wordings[path]?.name ?? name]));

@@ -223,7 +223,10 @@ describe('beside a running bot', () => {
     const [{ first }, { first: own }] = beside((db) => {
       const reader = storyReader(db);
       const hash = db.prepare<[], string>('SELECT tx_hash FROM transfers WHERE id = 1').pluck().get()!;
-      return [reader.stories('g', txHash, null, Date.now(), 1_000), reader.stories(HARBOR, hash, null, Date.now(), 1)];
+      return [
+        reader.transfers('g', txHash, null, Date.now(), 1_000),
+        reader.transfers(HARBOR, hash, null, Date.now(), 1),
+      ];
     });
     const gone = [...first, ...own].flatMap(({ alerts }) => alerts).filter(({ hold }) => hold === 'discarded');
     expect(gone.length).toBe(500);

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => pipeline.close());
 
 const settled = () => pipeline.turnUntil(pipeline.settled);
-const untroubled = async () => expect(await pipeline.store.outbox.troubled(HARBOR)).toEqual([]);
+const untroubled = async () => expect(await pipeline.store.channels.blocked(HARBOR)).toEqual([]);
 
 describe('an answer that is lost in a channel whose history cannot be read, longer ago than a nonce is remembered', () => {
   const away = () =>

@@ -117,7 +117,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
 
   it('is a dead letter when Discord refuses the change; a replay counts it there, and so does the next one', async () => {
     await digest();
-    const letters = () => pipeline.store.outbox.deadLetters(10);
+    const letters = () => pipeline.store.deadLetters.list(10);
     const refuse = async () => {
       const fault = pipeline.discord.fault({ fault: REFUSED, method: 'PATCH' });
       await again();
@@ -128,7 +128,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     await refuse();
     expect(titles()).toEqual(['🗂️ Digest · 3 transfers']);
     expect(await letters()).toMatchObject([{ channelId: ALERTS, isChange: 1 }]);
-    expect(await pipeline.store.outbox.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
+    expect(await pipeline.store.deadLetters.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
     expect(await letters()).toEqual([]);
     await pipeline.restart();
     await pipeline.turnUntil(pipeline.settled);
@@ -147,7 +147,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     await pipeline.turnUntil(async () => (await pipeline.backlog()).channels.parked === 1);
     await pipeline.pass(8 * DAY, 6 * HOUR);
     await pipeline.turnUntil(async () => (await pipeline.backlog()).deadLetters === 1);
-    expect(await pipeline.store.outbox.deadLetters(1)).toMatchObject([{ channelId: ALERTS, isChange: 1 }]);
+    expect(await pipeline.store.deadLetters.list(1)).toMatchObject([{ channelId: ALERTS, isChange: 1 }]);
   });
 
   it('never makes it count less, when some of what it told is forgotten by then', async () => {
@@ -205,8 +205,8 @@ describe('another equal transfer, once the first one', () => {
     await pipeline.turnUntil(async () => (await pipeline.backlog()).deadLetters === 1);
     await again();
     await pipeline.turnUntil(pipeline.settled);
-    const [letter] = await pipeline.store.outbox.deadLetters(1);
-    await pipeline.store.outbox.replay(letter!.id, pipeline.clock.now());
+    const [letter] = await pipeline.store.deadLetters.list(1);
+    await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now());
     await pipeline.restart();
     await pipeline.turnUntil(pipeline.settled);
     expect(pipeline.lines(ALERTS).map(({ text }) => text.includes('×2'))).toEqual([true]);
@@ -289,7 +289,7 @@ describe('a change of a sent message', () => {
     await pipeline.turnUntil(pipeline.settled, 5);
     for (const payout of payouts) await pipeline.receive(payout);
     await pipeline.turnUntil(pipeline.settled, 60);
-    const letters = await pipeline.store.outbox.deadLetters(10);
+    const letters = await pipeline.store.deadLetters.list(10);
     expect(letters[0]).toMatchObject({ channelId: ALERTS, isChange: 1 });
     expect(letters[0]!.reason).toContain('no room');
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/discord/index.ts';
-import { createPace } from '../../src/delivery/pace.ts';
+import { createPace } from '../../src/delivery/rate-limit.ts';
 import { ALERTS, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const MESSAGES = '/channels/:channel/messages';

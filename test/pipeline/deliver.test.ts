@@ -40,10 +40,10 @@ describe('messages', () => {
   });
 
   it('speak the language that the server has in Discord, until another one is chosen', async () => {
-    await pipeline.store.servers.noteLocale(HARBOR, 'de');
+    await pipeline.store.guilds.noteLocale(HARBOR, 'de');
     await pipeline.pay(1);
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
-    await pipeline.store.servers.change(HARBOR, { language: 'en-US' });
+    await pipeline.store.guilds.changeSettings(HARBOR, { language: 'en-US' });
     await pipeline.pay(2);
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2);
     const titles = pipeline.lines(ALERTS).map(({ title }) => title.split(' · ')[0]);
@@ -194,22 +194,22 @@ describe('a channel that cannot be written to', () => {
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     await pipeline.pay(1);
     await pipeline.turnUntil(() => pipeline.numbers(WHALES).length === 1);
-    await pipeline.turnUntil(async () => (await pipeline.store.outbox.troubled(HARBOR)).length === 1);
-    expect(await pipeline.store.outbox.troubled(HARBOR)).toMatchObject([{ channelId: ALERTS, state: 'parked' }]);
+    await pipeline.turnUntil(async () => (await pipeline.store.channels.blocked(HARBOR)).length === 1);
+    expect(await pipeline.store.channels.blocked(HARBOR)).toMatchObject([{ channelId: ALERTS, state: 'parked' }]);
     await pipeline.pay(2);
     await pipeline.turnUntil(() => pipeline.numbers(WHALES).length === 2);
     expect(posts(ALERTS)).toHaveLength(1);
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2);
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
-    expect(await pipeline.store.outbox.troubled(HARBOR)).toEqual([]);
+    expect(await pipeline.store.channels.blocked(HARBOR)).toEqual([]);
   });
 
   it('because it was deleted is paused and its subscriptions stay', async () => {
     pipeline.discord.act({ do: 'channel.delete', channelId: ALERTS });
     await pipeline.pay(1);
-    await pipeline.turnUntil(async () => (await pipeline.store.outbox.troubled(HARBOR)).length === 1);
-    expect(await pipeline.store.outbox.troubled(HARBOR)).toMatchObject([{ state: 'paused' }]);
+    await pipeline.turnUntil(async () => (await pipeline.store.channels.blocked(HARBOR)).length === 1);
+    expect(await pipeline.store.channels.blocked(HARBOR)).toMatchObject([{ state: 'paused' }]);
     expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(1);
   });
 });
@@ -232,9 +232,9 @@ describe('a line that Discord refuses', () => {
     await pipeline.turnUntil(async () => (await pipeline.backlog()).deadLetters === 1);
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 4);
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '5']);
-    const [letter] = await pipeline.store.outbox.deadLetters(10);
+    const [letter] = await pipeline.store.deadLetters.list(10);
     expect(letter!.reason).toContain('50035');
-    expect(await pipeline.store.outbox.replay(letter!.id, pipeline.clock.now())).toBe(true);
+    expect(await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now())).toBe(true);
     await pipeline.restart();
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 5);
     expect(pipeline.numbers(ALERTS).at(-1)).toBe('2');

@@ -102,7 +102,7 @@ it('transfers of one transaction in two epochs share a message, and their story 
   await tell(second);
   expect(pipeline.discord.messages(ALERTS)).toHaveLength(1);
   expect(pipeline.lines(ALERTS)[0]!.text).toMatch(/5.*7/s);
-  const { total, first: told } = await pipeline.store.reports.stories(
+  const { total, first: told } = await pipeline.store.history.transfers(
     HARBOR,
     String(first.txHash),
     null,

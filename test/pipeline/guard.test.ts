@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import type { Mark } from '../../src/domain/mark.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
+import type { Warning } from '../../src/domain/warning.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
@@ -47,14 +47,14 @@ async function send(change: object = {}, scope = 0): Promise<void> {
   await pipeline.receive(payment(change), 0, scope);
   await pipeline.routed();
 }
-const marks = () =>
+const warnings = () =>
   pipeline
-    .rows<{ marks: string }>('SELECT marks FROM alerts ORDER BY id')
-    .map((row) => JSON.parse(row.marks) as Mark[]);
-const lastMarks = () => marks().at(-1);
+    .rows<{ warnings: string }>('SELECT marks AS warnings FROM alerts ORDER BY id')
+    .map((row) => JSON.parse(row.warnings) as Warning[]);
+const lastMarks = () => warnings().at(-1);
 const outcomes = () =>
   pipeline.rows<{ outcome: string }>('SELECT outcome FROM decisions ORDER BY id').map(({ outcome }) => outcome);
-const alike = (address: AddressText, like: AddressText, label: string | null = null): Mark[] => [
+const alike = (address: AddressText, like: AddressText, label: string | null = null): Warning[] => [
   { kind: 'look-alike', address, like, label },
 ];
 
@@ -75,7 +75,7 @@ describe('an address that looks like another', () => {
     await pipeline.receive(payment({ from: TREASURY, to: GENUINE }), 0);
     await pipeline.receive(payment({ from: POISON }), 0);
     await pipeline.routed();
-    expect(marks()).toEqual([[], alike(POISON, GENUINE)]);
+    expect(warnings()).toEqual([[], alike(POISON, GENUINE)]);
   });
 
   it('cannot make itself known by transfers that cost nothing', async () => {
@@ -117,7 +117,7 @@ describe('an address that looks like another', () => {
     pipeline.rows(`INSERT INTO projects VALUES (7, '${ORCHID}', 'p', x'', '', 0)`);
     await send({ from: POISON }, 7);
     await send({ from: GENUINE });
-    expect(marks()).toEqual([[], []]);
+    expect(warnings()).toEqual([[], []]);
     await send({ from: POISON });
     expect(lastMarks()).toEqual(alike(POISON, GENUINE));
   });
@@ -134,14 +134,14 @@ describe('an address that looks like another', () => {
 });
 
 describe('a token that bears a known symbol', () => {
-  const uncataloged: Mark = { kind: 'uncataloged' };
+  const uncataloged: Warning = { kind: 'uncataloged' };
 
   it('is pointed out, however it is spelled', async () => {
     await send();
     const spellings = ['USDC', 'usdc', 'ＵＳＤＣ', 'U S\u200bD\u2060C', 'UЅDС', 'USDÇ'];
     for (const tokenSymbol of spellings) await send({ tokenAddress: FAKE, tokenSymbol });
     const imitations = spellings.map((symbol) => [{ kind: 'imitation', symbol, genuine: USDC }, uncataloged]);
-    expect(marks()).toEqual([[], ...imitations]);
+    expect(warnings()).toEqual([[], ...imitations]);
   });
 
   it('is pointed out when it is the coin’s, as the operator’s events call it', async () => {
@@ -150,13 +150,17 @@ describe('a token that bears a known symbol', () => {
     await send(COIN);
     await pipeline.restart();
     await send({ tokenAddress: FAKE, tokenSymbol: 'Fuse' });
-    expect(marks()).toEqual([[uncataloged], [], [{ kind: 'imitation', symbol: 'Fuse', genuine: null }, uncataloged]]);
+    expect(warnings()).toEqual([
+      [uncataloged],
+      [],
+      [{ kind: 'imitation', symbol: 'Fuse', genuine: null }, uncataloged],
+    ]);
   });
 
   it('is not when the catalogue has it too', async () => {
     await send();
     await send({ tokenAddress: OTHER });
-    expect(marks()).toEqual([[], []]);
+    expect(warnings()).toEqual([[], []]);
   });
 });
 
@@ -168,7 +172,7 @@ describe('a token that the catalogue does not have', () => {
     await pipeline.watch(ALICE, WHALES, { filters: { ...DEFAULT_FILTERS, cataloged: true } });
     await send({ tokenAddress: FAKE, tokenSymbol: 'NEW' });
     await pipeline.idle();
-    expect(marks()).toEqual([[{ kind: 'uncataloged' }], []]);
+    expect(warnings()).toEqual([[{ kind: 'uncataloged' }], []]);
     expect(outcomes().sort()).toEqual(['cataloged', 'matched', 'matched']);
   });
 
@@ -183,7 +187,7 @@ describe('a token that the catalogue does not have', () => {
   it('is neither hidden nor marked while nobody can be asked', async () => {
     upstream.set(() => ({ status: 500, body: 'oops' }));
     await send(lure);
-    expect(marks()).toEqual([[]]);
+    expect(warnings()).toEqual([[]]);
   });
 });
 
@@ -203,7 +207,7 @@ describe('the explorer', () => {
     await send();
     upstream.set(({ url }) => catalogued(url));
     await send({ tokenAddress: FAKE });
-    expect(marks()).toEqual([[], []]);
+    expect(warnings()).toEqual([[], []]);
     expect(upstream.requests).toHaveLength(1);
   });
 
@@ -216,7 +220,7 @@ describe('the explorer', () => {
     await pipeline.routed();
     await send({ tokenAddress: FAKE });
     expect(upstream.requests).toHaveLength(1);
-    expect(marks()).toEqual([[], []]);
+    expect(warnings()).toEqual([[], []]);
     upstream.set(({ url }) => catalogued(url));
     pipeline.clock.advance(3 * MINUTE);
     await send({ tokenAddress: FAKE });
@@ -248,6 +252,6 @@ describe('what comes late', () => {
     pipeline.rows(`INSERT INTO projects VALUES (7, '${HARBOR}', 'p', x'', '', 0)`);
     await send({ blockNumber: 150 }, 7);
     expect(lastMarks()).toEqual([]);
-    expect(marks()).toHaveLength(9);
+    expect(warnings()).toHaveLength(9);
   });
 });

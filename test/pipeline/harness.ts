@@ -8,16 +8,17 @@ import { type DelivererOptions, startDeliverer } from '../../src/delivery/delive
 import { renderDigest } from '../../src/discord/digest.ts';
 import { renderParked } from '../../src/discord/notice.ts';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
-import { createSender, type Sender } from '../../src/discord/sender.ts';
+import { createSender } from '../../src/discord/sender.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { steadyTime } from '../../src/domain/clock.ts';
 import type { Backlog } from '../../src/domain/overview.ts';
 import type { RetentionCursor } from '../../src/domain/retention.ts';
+import type { Sender } from '../../src/domain/send-outcome.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
 import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { startRouter } from '../../src/routing/route.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
-import type { Store } from '../../src/store/sqlite/tables.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { Explorer } from '../../src/upstream/explorer.ts';
 import { until } from '../until.ts';
 
@@ -147,7 +148,7 @@ export async function startPipeline({
   };
 
   const backlog = async () => {
-    const read = await running.store.figures.backlog(machine.now());
+    const read = await running.store.metrics.backlog(machine.now());
     // Another thread read that: the one that writes answers in order, so its earlier answers come before this one.
     await running.store.inbox.next(0);
     return read;
@@ -242,7 +243,7 @@ export async function startPipeline({
     },
     async forget(ms = 30 * 86_400_000) {
       let at: RetentionCursor | null = null;
-      do at = await running.store.pruning.step(clock.now() - ms, at);
+      do at = await running.store.retention.forget(clock.now() - ms, at);
       while (at);
       await running.store.epochs.takeDown();
     },

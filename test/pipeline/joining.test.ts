@@ -221,7 +221,7 @@ describe('a new label', () => {
     const elsewhere = await relabel(pipeline.store, 'another server', [ALICE], pipeline.clock.now());
     expect(elsewhere).toEqual({ messages: 0, isAll: true, channels: [] });
     const forgotten = [{ channelId: ALERTS, reference: 'FORGOTTEN' }];
-    expect(await pipeline.store.outbox.relabel(forgotten, pipeline.clock.now())).toEqual([]);
+    expect(await pipeline.store.outbox.requestRerender(forgotten, pipeline.clock.now())).toEqual([]);
     pipeline.deliverer.nudge(channels);
     await pipeline.pass(SECOND);
     expect([ALERTS, WHALES].map(names)).toEqual([

@@ -19,7 +19,7 @@ it('looks again once a second while the store fails, however often it was asked 
     async heads() {
       looks++;
       if (isLocked) throw new StoreError('database is locked', 'SQLITE_BUSY');
-      return store.outbox.heads();
+      return store.outbox.channelsWithWork();
     },
   };
   const parts = { store: { outbox }, clock, log: pino({ level: 'silent' }) };
@@ -33,7 +33,7 @@ it('looks again once a second while the store fails, however often it was asked 
   const second = async () => {
     clock.advance(1_000);
     // What it asked for before comes first.
-    await store.outbox.heads();
+    await store.outbox.channelsWithWork();
     await new Promise((resolve) => setImmediate(resolve));
   };
   await second();

@@ -19,7 +19,7 @@ const send = async () => {
 
 describe('a channel that is closed to the bot', () => {
   it('is told of once in the default channel: which, why, what to do, how long its alerts are kept', async () => {
-    await pipeline.store.servers.change(HARBOR, { defaultChannel: GENERAL });
+    await pipeline.store.guilds.changeSettings(HARBOR, { defaultChannel: GENERAL });
     close(ALERTS);
     await send();
     await pipeline.pass(24 * 60 * MINUTE, 30 * MINUTE);
@@ -33,7 +33,7 @@ describe('a channel that is closed to the bot', () => {
   });
 
   it('is told of in another channel in use where no default channel is open, and again the next time', async () => {
-    await pipeline.store.servers.change(HARBOR, { defaultChannel: ALERTS });
+    await pipeline.store.guilds.changeSettings(HARBOR, { defaultChannel: ALERTS });
     for (const times of [1, 2]) {
       close(ALERTS);
       await send();
@@ -95,7 +95,7 @@ describe('a channel that is closed to the bot', () => {
 });
 
 it('a notice that Discord refuses holds nothing up', async () => {
-  await pipeline.store.outbox.notice({
+  await pipeline.store.channels.postNotice({
     guildId: HARBOR,
     channelId: WHALES,
     title: 'x'.repeat(1_000),

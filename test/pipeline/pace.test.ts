@@ -1,8 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Fault, ManualClock } from '../../sandbox/discord/index.ts';
-import { backoff, createPace, type Leaving } from '../../src/delivery/pace.ts';
-import type { Sender } from '../../src/discord/sender.ts';
-import type { SendOutcome } from '../../src/domain/send-outcome.ts';
+import { backoff, createPace, type Leaving } from '../../src/delivery/rate-limit.ts';
+import type { Sender, SendOutcome } from '../../src/domain/send-outcome.ts';
 import { ALERTS, GENERAL, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from './harness.ts';
 
 const SECOND = 1_000;
@@ -45,7 +44,7 @@ describe('the breaker', () => {
       const gaps = times.slice(1).map((time, n) => Math.round((time - times[n]!) / MINUTE));
       expect(gaps).toEqual([1, 2, 4, 8, 15, 15]);
       // It says nothing about any channel.
-      expect(await pipeline.store.outbox.troubled(HARBOR)).toEqual([]);
+      expect(await pipeline.store.channels.blocked(HARBOR)).toEqual([]);
       expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(3);
 
       active.clear();

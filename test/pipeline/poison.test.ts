@@ -113,10 +113,10 @@ it('a line that cannot even be rendered plain becomes a dead letter that can be 
   await pipeline.pay(4);
   await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 3);
   expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4']);
-  const [letter] = await pipeline.store.outbox.deadLetters(10);
+  const [letter] = await pipeline.store.deadLetters.list(10);
   expect(letter!.reason).toBe('It cannot be rendered: no words for it');
   broken = false;
-  expect(await pipeline.store.outbox.replay(letter!.id, pipeline.clock.now())).toBe(true);
+  expect(await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now())).toBe(true);
   pipeline.deliverer.nudge([ALERTS]);
   await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 4);
   expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '2']);

@@ -13,8 +13,8 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-const state = async () => (await pipeline.store.outbox.troubled(HARBOR)).map((channel) => channel.state);
-const letters = () => pipeline.store.outbox.deadLetters(100);
+const state = async () => (await pipeline.store.channels.blocked(HARBOR)).map((channel) => channel.state);
+const letters = () => pipeline.store.deadLetters.list(100);
 /** Lets time pass until a line is given up, for eight days at most: a week is the longest that one waits here. */
 async function untilDead(step: number): Promise<void> {
   for (let hour = 0; hour < 8 * 24 && (await letters()).length === 0; hour++) await pipeline.pass(HOUR, step);
@@ -72,7 +72,7 @@ describe('a channel without permissions', () => {
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['2']);
     // A dead letter is told as soon as somebody asks for it.
-    expect(await pipeline.store.outbox.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
+    expect(await pipeline.store.deadLetters.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
     pipeline.deliverer.nudge([ALERTS]);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['2', '1']);
@@ -83,7 +83,7 @@ describe('a channel without permissions', () => {
     await pipeline.pay(2);
     await untilDead(HOUR);
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    expect(await pipeline.store.outbox.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
+    expect(await pipeline.store.deadLetters.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
     await pipeline.deliverer.look();
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '2']);
@@ -102,7 +102,7 @@ describe('a channel without permissions', () => {
     await untilDead(HOUR);
     const [letter] = await letters();
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    expect(await pipeline.store.outbox.replay(letter!.id, pipeline.clock.now())).toBe(true);
+    expect(await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now())).toBe(true);
     await pipeline.restart();
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['1']);

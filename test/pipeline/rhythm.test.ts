@@ -10,7 +10,7 @@ let pipeline: Pipeline;
 // The clock begins at midnight UTC, 01:00 in Berlin.
 beforeEach(async () => {
   pipeline = await startPipeline();
-  await pipeline.store.servers.change(HARBOR, { timezone: 'Europe/Berlin' });
+  await pipeline.store.guilds.changeSettings(HARBOR, { timezone: 'Europe/Berlin' });
 });
 afterEach(() => pipeline.close());
 

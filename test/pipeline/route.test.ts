@@ -8,7 +8,7 @@ import type { InboxRow } from '../../src/domain/inbox.ts';
 import { StoreError } from '../../src/errors.ts';
 import { startRouter } from '../../src/routing/route.ts';
 import { type OpenStore, openStore } from '../../src/store/sqlite/client.ts';
-import type { Store } from '../../src/store/sqlite/tables.ts';
+import type { Store } from '../../src/store/store.ts';
 import { until } from '../until.ts';
 import { payment, TREASURY } from './harness.ts';
 
@@ -41,8 +41,8 @@ beforeEach(async () => {
   const store = {
     inbox,
     routing: {
-      read: async (...asked: Parameters<typeof routing.read>) => {
-        const answer = await routing.read(...asked);
+      read: async (...asked: Parameters<typeof routing.context>) => {
+        const answer = await routing.context(...asked);
         lookedUp++;
         // After the router has gone on with it.
         setImmediate(() => heard());

@@ -37,18 +37,18 @@ it('points a silence out once, in the channels that asked, and again after the n
   await hours(21, {});
   await hours(10);
   expect(notices(ALERTS)).toEqual([]);
-  expect(await pipeline.store.reports.silent(HARBOR, pipeline.clock.now())).toEqual([]);
+  expect(await pipeline.store.silence.current(HARBOR, pipeline.clock.now())).toEqual([]);
   await hours(30);
   expect(notices(ALERTS)).toHaveLength(1);
   expect(notices(ALERTS)[0]!.title).toMatch(/No events come any more/);
   expect(notices(ALERTS)[0]!.text).toMatch(/`Treasury`.*about every 1 hr.*\/setup check/);
   expect(notices(WHALES)).toEqual([]);
-  const silent = await pipeline.store.reports.silent(HARBOR, pipeline.clock.now());
+  const silent = await pipeline.store.silence.current(HARBOR, pipeline.clock.now());
   expect(silent.map(({ channelId }) => channelId).sort()).toEqual([ALERTS, WHALES].sort());
 
   // Sixty hours of silence are a long gap too: it takes events again until an hour is the usual one.
   await hours(12, {});
-  expect(await pipeline.store.reports.silent(HARBOR, pipeline.clock.now())).toEqual([]);
+  expect(await pipeline.store.silence.current(HARBOR, pipeline.clock.now())).toEqual([]);
   await hours(40);
   expect(notices(ALERTS)).toHaveLength(2);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/discord/index.ts';
-import { createPace } from '../../src/delivery/pace.ts';
-import { type Channel, createTurns } from '../../src/delivery/turns.ts';
+import { createPace } from '../../src/delivery/rate-limit.ts';
+import { type Channel, createTurns } from '../../src/delivery/scheduler.ts';
 
 const SECOND = 1_000;
 

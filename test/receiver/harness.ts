@@ -10,13 +10,13 @@ import type { Clock } from '../../src/domain/clock.ts';
 import { createIntake } from '../../src/receiver/intake.ts';
 import { createReceiver, type PathToken } from '../../src/receiver/server.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
-import type { Store } from '../../src/store/sqlite/tables.ts';
+import type { Store } from '../../src/store/store.ts';
 
 export const TOKEN = 'a-path-token-of-this-test';
 export const OTHER_TOKEN = 'the-other-active-token';
 
 /** What a test may put in the place of the usual. */
-interface Parts {
+interface CommandServices {
   environment?: Record<string, string>;
   tokens?: () => PathToken[];
   now?: () => number;
@@ -36,7 +36,7 @@ export async function startReceiver({
     { token: TOKEN, scope: 0 },
     { token: OTHER_TOKEN, scope: 3 },
   ],
-}: Parts = {}) {
+}: CommandServices = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'receiver-'));
   const file = join(directory, 'test.sqlite');
   const { store, close: closeStore } = await openStore(file);

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/discord/index.ts';
-import type { Store } from '../../src/store/sqlite/tables.ts';
+import type { Store } from '../../src/store/store.ts';
 import { until } from '../until.ts';
 import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 

@@ -16,20 +16,20 @@ function openHere() {
 }
 
 it('a server that removed the bot and has it again finds its channels as before, but those that were gone on their own', () => {
-  const { db, outbox } = openHere();
+  const { db, channels } = openHere();
   for (const [channelId, guildId] of [
     ['gone', 'g'],
     ['closed', 'g'],
     ['open', 'g'],
     ['other', 'h'],
   ] as const)
-    outbox.notice({ guildId, channelId, title: '', text: '', now: 1 });
+    channels.postNotice({ guildId, channelId, title: '', text: '', now: 1 });
   const all = () =>
     db.prepare('SELECT channel_id, state, due_at, attempts, since, reason FROM channels ORDER BY 1').raw().all();
   const gone = { channelId: 'gone', state: 'paused', dueAt: 90, attempts: 3, since: 1, reason: '10003' } as const;
-  outbox.setChannel(gone);
-  outbox.setChannel({ ...gone, channelId: 'closed', state: 'parked', reason: '50001' });
-  outbox.pauseGuild('g', 5, 95);
+  channels.setState(gone);
+  channels.setState({ ...gone, channelId: 'closed', state: 'parked', reason: '50001' });
+  channels.guildRemoved('g', 5, 95);
   const removed = ['paused', 95, 0, 5, 'channel or server is gone'];
   expect(all()).toEqual([
     ['closed', ...removed],
@@ -37,46 +37,46 @@ it('a server that removed the bot and has it again finds its channels as before,
     ['open', ...removed],
     ['other', 'ready', 0, 0, null, null],
   ]);
-  outbox.setChannel({ ...gone, channelId: 'other', reason: 'channel or server is gone' });
-  outbox.resumeGuild('g');
+  channels.setState({ ...gone, channelId: 'other', reason: 'channel or server is gone' });
+  channels.guildReturned('g');
   expect(all()).toEqual([
     ['closed', 'ready', 0, 0, null, null],
     ['gone', 'paused', 90, 3, 1, '10003'],
     ['open', 'ready', 0, 0, null, null],
     ['other', 'paused', 90, 3, 1, 'channel or server is gone'],
   ]);
-  expect(outbox.troubled('g')).toEqual([{ channelId: 'gone', state: 'paused', reason: '10003' }]);
+  expect(channels.blocked('g')).toEqual([{ channelId: 'gone', state: 'paused', reason: '10003' }]);
 });
 
 it('a session tells of which servers the bot is no member any more, each connection of its share', () => {
-  const { db, outbox, erasure, servers } = openHere();
+  const { db, channels, erasure, guilds } = openHere();
   const removed = () =>
     db.prepare("SELECT key, CAST(value AS INTEGER) FROM meta WHERE key GLOB 'removed-*'").raw().all();
   // Those of a server that are told to the first and to the second of two connections.
   const [even, odd, other] = [String(2n << 22n), String(3n << 22n), String(4n << 22n)];
-  for (const guildId of [even, odd, other]) servers.change(guildId, { language: 'de' });
-  expect(outbox.guildsAre(new Set([other]), [0, 2], 50)).toEqual({ gone: [even], back: [] });
-  expect(outbox.guildsAre(new Set(), [1, 2], 60)).toEqual({ gone: [odd], back: [] });
+  for (const guildId of [even, odd, other]) guilds.changeSettings(guildId, { language: 'de' });
+  expect(channels.syncGuilds(new Set([other]), [0, 2], 50)).toEqual({ gone: [even], back: [] });
+  expect(channels.syncGuilds(new Set(), [1, 2], 60)).toEqual({ gone: [odd], back: [] });
   // What says so again tells of the same removal, unless the clock was ahead before.
-  expect(outbox.guildsAre(new Set([other]), [0, 1], 70)).toEqual({ gone: [odd, even], back: [] });
-  outbox.pauseGuild(odd, 40, 41);
+  expect(channels.syncGuilds(new Set([other]), [0, 1], 70)).toEqual({ gone: [odd, even], back: [] });
+  channels.guildRemoved(odd, 40, 41);
   expect(removed()).toEqual([
     [`removed-${odd}`, 40],
     [`removed-${even}`, 50],
   ]);
   expect([erasure.removed(50), erasure.removed(51)]).toEqual([[odd], [odd, even]]);
   // Commands can be used where the bot is no member.
-  outbox.guildUsed(even, 80);
-  outbox.guildUsed(other, 80);
+  channels.postponeErasure(even, 80);
+  channels.postponeErasure(other, 80);
   expect(erasure.removed(81)).toEqual([odd, even]);
   expect(erasure.removed(80)).toEqual([odd]);
-  expect(outbox.guildsAre(new Set([odd, other]), [0, 1], 90)).toEqual({ gone: [even], back: [odd] });
-  outbox.resumeGuild(even);
+  expect(channels.syncGuilds(new Set([odd, other]), [0, 1], 90)).toEqual({ gone: [even], back: [odd] });
+  channels.guildReturned(even);
   expect(removed()).toEqual([]);
 });
 
 it('a session tells of every server that left anything behind, wherever that is stored', () => {
-  const { db, outbox } = openHere();
+  const { db, channels } = openHere();
   const traces = {
     guilds: "(guild_id) VALUES ('guilds')",
     subscriptions: `(guild_id, channel_id, address, created_by, created_at)
@@ -87,8 +87,8 @@ it('a session tells of every server that left anything behind, wherever that is 
     audit: `(guild_id, user_id, action, detail, at)
       VALUES ('audit', 'u', 'x', '{}', 1), ('audit', 'u', 'x', '{}', 2), ('here', 'u', 'x', '{}', 1)`,
   };
-  expect(outbox.guildsAre(new Set(), [0, 1], 5)).toEqual({ gone: [], back: [] });
+  expect(channels.syncGuilds(new Set(), [0, 1], 5)).toEqual({ gone: [], back: [] });
   for (const [table, row] of Object.entries(traces)) db.exec(`INSERT INTO ${table} ${row}`);
-  const { gone } = outbox.guildsAre(new Set(['here']), [0, 1], 5);
+  const { gone } = channels.syncGuilds(new Set(['here']), [0, 1], 5);
   expect(gone.toSorted()).toEqual(Object.keys(traces).toSorted());
 });

@@ -25,18 +25,18 @@ it('reads in a thread that comes with the question and goes when there is none',
   const { store, threads } = await openHere();
   expect(threads).toHaveLength(1);
 
-  await Promise.all([store.ledger.tokens('1'), store.figures.backlog(0)]);
+  await Promise.all([store.tokens.known('1'), store.metrics.backlog(0)]);
   expect(threads).toHaveLength(2);
   await once(threads[1]!, 'exit');
 
-  expect(await store.figures.backlog(0)).toMatchObject({ frozen: 0 });
+  expect(await store.metrics.backlog(0)).toMatchObject({ frozen: 0 });
   expect(threads).toHaveLength(3);
 });
 
 it('opens nothing once it is closed', async () => {
   const { store, close, threads } = await openHere();
   await close();
-  await expect(store.figures.backlog(0)).rejects.toThrow('The database is closed.');
+  await expect(store.metrics.backlog(0)).rejects.toThrow('The database is closed.');
   expect(threads).toHaveLength(1);
 });
 

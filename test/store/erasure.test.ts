@@ -2,11 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { channelStates } from '../../src/store/sqlite/channels.ts';
 import { type OpenDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
-import { ledgerEpochs } from '../../src/store/sqlite/epochs.ts';
 import { erasureTable } from '../../src/store/sqlite/erasure.ts';
 import { figuresTable } from '../../src/store/sqlite/figures.ts';
-import { outboxTable } from '../../src/store/sqlite/outbox.ts';
 import { projectsTable } from '../../src/store/sqlite/projects.ts';
 import type { Tables } from '../../src/store/sqlite/tables.ts';
 
@@ -155,15 +154,15 @@ it('is done in steps: others write in between, the next process goes on, and wha
 });
 
 it('erases nothing of a server that took the bot back meanwhile, and all of one that did not', () => {
-  const outbox = outboxTable(open.db, ledgerEpochs(open.db));
+  const channels = channelStates(open.db);
   const { erasure } = tables;
   for (const [index, guild] of ['g1', 'g2'].entries()) {
     fill(guild, index + 1);
-    outbox.pauseGuild(guild, 10, 11);
+    channels.guildRemoved(guild, 10, 11);
   }
   const before = dump().subscriptions;
   expect([erasure.removed(10), erasure.removed(11)]).toEqual([[], ['g1', 'g2']]);
-  outbox.resumeGuild('g1');
+  channels.guildReturned('g1');
   expect(erasure.beginRemoved('g1', 11)).toBe(false);
   expect(erasure.beginRemoved('g2', 10)).toBe(false);
   expect(dump().subscriptions).toEqual(before);

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { ledgerTable } from '../../src/store/sqlite/ledger.ts';
+import { tokensTable } from '../../src/store/sqlite/ledger.ts';
 import { openHere, put, putTransfer } from './opened.ts';
 
 /** Notes that a subscription of a server was asked about a transfer at this time. */
@@ -25,7 +25,7 @@ it('a server’s tokens are what moved there, most often first, and then what th
   catalogue(db, 'nameless', 1, null, 1);
   catalogue(db, 'stray', 0, 'STRAY', 1);
   catalogue(db, 'unsaid', null, 'UNSAID', 1);
-  expect(ledgerTable(db).tokens('g')).toEqual([
+  expect(tokensTable(db).known('g')).toEqual([
     { token: 'native', symbol: 'FUSE', cataloged: false, seen: true },
     { token: 'twice', symbol: 'twice!', cataloged: true, seen: true },
     { token: 'once', symbol: 'once!', cataloged: false, seen: true },
@@ -43,8 +43,8 @@ it('only the latest decisions of the server itself tell what moved', () => {
   });
   many();
   const tokens = () =>
-    ledgerTable(db)
-      .tokens('g')
+    tokensTable(db)
+      .known('g')
       .map(({ token }) => token);
   expect(tokens()).toEqual(['native', 'latest']);
   db.exec('DELETE FROM decisions WHERE at = 2000');

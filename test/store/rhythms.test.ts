@@ -75,7 +75,7 @@ it('an event writes no rhythm; whoever reads one has every event in it, once, af
   expect(rhythm()).toMatchObject({ events: 3, lastEventAt: 3 * MINUTE, gapMs: MINUTE });
   decide(4 * MINUTE);
   count();
-  expect(openReadings(open.db).figures.overview('g').lastEventAt).toBe(4 * MINUTE);
+  expect(openReadings(open.db).metrics.guild('g').lastEventAt).toBe(4 * MINUTE);
   expect(tables.subscriptions.list('g')).toMatchObject([{ events: 4 }]);
 });
 

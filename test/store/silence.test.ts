@@ -19,9 +19,9 @@ function watch(db: Database, rhythm: Record<string, number | null> = {}, guild =
   return id;
 }
 
-it('an address is silent that moved twenty times, every two hours at least, and not for twelve times as long', () => {
+it('an address is current that moved twenty times, every two hours at least, and not for twelve times as long', () => {
   const db = openHere();
-  const { silent } = silenceReader(db);
+  const { current } = silenceReader(db);
   const ids = [
     watch(db),
     watch(db, { events: 19 }),
@@ -32,13 +32,13 @@ it('an address is silent that moved twenty times, every two hours at least, and 
     watch(db, {}, 'g', { paused: 1 }),
     watch(db, {}, 'another'),
   ];
-  const found = silent('g', NOW).map(({ subscription }) => subscription);
+  const found = current('g', NOW).map(({ subscription }) => subscription);
   expect(found).toEqual([ids[5], ids[0], ids[2]]);
 });
 
 it('silences are to be pointed out where that is wanted, nobody muted it, and they were not yet', () => {
   const db = openHere();
-  const { untoldSilences } = silenceReader(db);
+  const { unreported } = silenceReader(db);
   const ids = [
     watch(db),
     watch(db, { last_event_at: NOW - 50 * HOUR }, 'another'),
@@ -47,13 +47,13 @@ it('silences are to be pointed out where that is wanted, nobody muted it, and th
     watch(db, {}, 'g', { muted_until: NOW + 1 }),
     watch(db, {}, 'g', { muted_until: NOW }),
   ];
-  const found = untoldSilences(NOW).map(({ subscription }) => subscription);
+  const found = unreported(NOW).map(({ subscription }) => subscription);
   expect(found).toEqual([ids[0], ids[1], ids[5]]);
 });
 
 it('whether a server’s feed lives is told by the latest transfer of its own project, or the operator’s where it has none', () => {
   const db = openHere();
-  const { untoldSilences } = silenceReader(db);
+  const { unreported } = silenceReader(db);
   for (const guild of ['own', 'empty', 'none']) watch(db, {}, guild);
   const project = (guild: string) =>
     put(db, 'projects', { guild_id: guild, project_id: 'p', sealed: '', updated_by: 'u', updated_at: 1 });
@@ -61,7 +61,7 @@ it('whether a server’s feed lives is told by the latest transfer of its own pr
   project('empty');
   for (const at of [20, 90, 30]) putTransfer(db, at);
   for (const at of [40, 70, 50]) putTransfer(db, at, {}, scope);
-  expect(untoldSilences(NOW).map(({ guildId, feedAt }) => [guildId, feedAt])).toEqual([
+  expect(unreported(NOW).map(({ guildId, feedAt }) => [guildId, feedAt])).toEqual([
     ['own', 70],
     ['empty', null],
     ['none', 90],

@@ -34,7 +34,7 @@ describe('stories', () => {
     await world.receive(body);
     await world.idle();
 
-    const { total, first } = await world.store.reports.stories(HARBOR, txHash, null, world.clock.now(), 5);
+    const { total, first } = await world.store.history.transfers(HARBOR, txHash, null, world.clock.now(), 5);
     const [story] = first;
     expect([total, first.length]).toEqual([1, 1]);
     expect(story).toMatchObject({ count: 1, own: false, reorganised: false, deliveries: [{ received: 2 }] });
@@ -47,7 +47,7 @@ describe('stories', () => {
       { channelId: ALERTS, state: 'sent', message: { messageId: message!.message.id, lines: 1, together: 1 } },
     ]);
 
-    const { first: others } = await world.store.reports.stories(ORCHID.guildId, txHash, null, world.clock.now(), 5);
+    const { first: others } = await world.store.history.transfers(ORCHID.guildId, txHash, null, world.clock.now(), 5);
     const [elsewhere] = others;
     expect(elsewhere!.alerts.map(({ channelId }) => channelId)).toEqual([seed.orchid.lobby]);
     expect(elsewhere!.decisions.map(({ channelId }) => channelId)).toEqual([seed.orchid.lobby]);
@@ -58,7 +58,13 @@ describe('stories', () => {
     const body = payment();
     for (let n = 1; n <= 4; n++) await world.receive({ ...body, value: String(n) });
     await world.idle();
-    const { total, first } = await world.store.reports.stories(HARBOR, String(body.txHash), null, world.clock.now(), 2);
+    const { total, first } = await world.store.history.transfers(
+      HARBOR,
+      String(body.txHash),
+      null,
+      world.clock.now(),
+      2,
+    );
     expect(total).toBe(4);
     expect(first.map(({ transfer }) => transfer.value)).toEqual(['1', '2']);
   });
@@ -85,7 +91,7 @@ describe('stories', () => {
       world.rows(`INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
         SELECT min(id), channel_id, '', '${reason}', ${reason.length} FROM alerts`);
     }
-    const { first } = await world.store.reports.stories(HARBOR, String(body.txHash), null, world.clock.now(), 5);
+    const { first } = await world.store.history.transfers(HARBOR, String(body.txHash), null, world.clock.now(), 5);
     expect(first.map(({ transfer }) => transfer.value)).toEqual(['5000000', '6']);
     const [story] = first;
     expect(story!.deliveries.map(({ addressType, direction }) => ({ addressType, direction }))).toEqual(
@@ -106,7 +112,7 @@ describe('stories', () => {
     const body = payment();
     for (const one of [payment(), body, { ...body, value: '6' }, payment()]) await world.receive(one);
     await world.turnUntil(() => world.settled());
-    const { first } = await world.store.reports.stories(HARBOR, String(body.txHash), null, world.clock.now(), 5);
+    const { first } = await world.store.history.transfers(HARBOR, String(body.txHash), null, world.clock.now(), 5);
     const messages = first.map(({ alerts }) => alerts[0]!.message!);
     const all = world.rows<{ n: number }>('SELECT count(*) AS n FROM alerts GROUP BY batch_id').map(({ n }) => n);
     expect(messages.map(({ together }) => together)).toEqual([2, 2]);
@@ -123,7 +129,7 @@ describe('stories', () => {
     const writer = new Database(world.file);
     writer.exec('DELETE FROM alerts WHERE id = (SELECT max(id) FROM alerts)');
     writer.close();
-    const { first } = await world.store.reports.stories(HARBOR, String(body.txHash), null, world.clock.now(), 5);
+    const { first } = await world.store.history.transfers(HARBOR, String(body.txHash), null, world.clock.now(), 5);
     expect(first).toMatchObject([{ alerts: [{ state: 'sent', message: { kind: 'digest', lines: 3 } }] }]);
   });
 
@@ -133,7 +139,7 @@ describe('stories', () => {
     await world.receive(body);
     await world.idle();
     const stories = (scope: number | null) =>
-      world.store.reports.stories(HARBOR, String(body.txHash), scope, world.clock.now(), 5);
+      world.store.history.transfers(HARBOR, String(body.txHash), scope, world.clock.now(), 5);
     expect(await stories(null)).toEqual({ total: 0, first: [] });
     expect(await stories(0)).toMatchObject({ total: 1, first: [{ own: true, decisions: [], alerts: [] }] });
   });
@@ -146,7 +152,7 @@ it('a report waits for no writer', async () => {
   await world.idle();
   const writer = new Database(world.file);
   writer.exec('BEGIN IMMEDIATE; DELETE FROM decisions');
-  expect(await world.store.reports.stories(HARBOR, String(body.txHash), null, world.clock.now(), 5)).toMatchObject({
+  expect(await world.store.history.transfers(HARBOR, String(body.txHash), null, world.clock.now(), 5)).toMatchObject({
     first: [{ decisions: [{ outcome: 'matched' }] }],
   });
   writer.exec('ROLLBACK');

@@ -1,21 +1,21 @@
 import type { Database } from 'better-sqlite3';
 import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
 import type { Alert, RenderedAlert } from '../../domain/alert.ts';
-import type { Mark } from '../../domain/mark.ts';
 import type { Perspective } from '../../domain/subscription.ts';
 import type { Transfer } from '../../domain/transfer.ts';
+import type { Warning } from '../../domain/warning.ts';
 
 /** An alert as {@link ALERT_COLUMNS} give it. */
-export interface AlertRow extends Omit<Alert, 'transfer' | 'reorganised' | 'matches' | 'marks' | 'labels'> {
+export interface AlertRow extends Omit<Alert, 'transfer' | 'reorganised' | 'matches' | 'warnings' | 'labels'> {
   data: string;
   matches: string;
   reorganised: 0 | 1;
-  marks: string;
+  warnings: string;
 }
 
 /** Of an alert `a` with its transfer `t`. */
 export const ALERT_COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
-  t.data, t.count, t.reorganised, a.marks, a.hold,
+  t.data, t.count, t.reorganised, a.marks AS warnings, a.hold,
   (SELECT coalesce(language, locale) FROM guilds WHERE guild_id = a.guild_id) AS language,
   (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone`;
 
@@ -60,7 +60,7 @@ export function alertReader(db: Database) {
        JOIN transfers t ON t.id = a.transfer_id ORDER BY asked.key`,
   );
 
-  function claimed({ matches, data, reorganised, marks, ...row }: AlertRow): Alert {
+  function claimed({ matches, data, reorganised, warnings, ...row }: AlertRow): Alert {
     const transfer = JSON.parse(data) as Transfer;
     const { from, to, token } = transfer;
     const labels = Object.fromEntries(labelsOf.all(row.guildId, from, to, token).map((one) => [one.address, one.name]));
@@ -74,7 +74,7 @@ export function alertReader(db: Database) {
       transfer,
       reorganised: reorganised === 1,
       matches: named,
-      marks: JSON.parse(marks) as Mark[],
+      warnings: JSON.parse(warnings) as Warning[],
       labels,
     };
   }

@@ -78,25 +78,25 @@ export function channelStates(db: Database) {
 
   return {
     /** Notes how a channel stands, and freezes what is to be told of it elsewhere. */
-    setChannel: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, told: Notice | null = null): void =>
+    setState: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, told: Notice | null = null): void =>
       setState.immediate(head, told),
     /** The bot was removed from a guild: what waits there is kept as where a channel is gone, also by a later process. */
-    pauseGuild: (guildId: string, now: number, dueAt: number): void => removed.immediate(guildId, now, dueAt),
+    guildRemoved: (guildId: string, now: number, dueAt: number): void => removed.immediate(guildId, now, dueAt),
     /** The bot is in a guild, also if it was removed before. */
-    resumeGuild: (guildId: string): void => returned.immediate(guildId),
+    guildReturned: (guildId: string): void => returned.immediate(guildId),
     /**
      * Of the guilds of a share the bot is in those that are `present`, and in no others: gives those that it is not in
      * (`gone`), of all about which something is stored, and those that it is in again.
      */
-    guildsAre: (present: ReadonlySet<string>, share: GuildShare, now: number) =>
+    syncGuilds: (present: ReadonlySet<string>, share: GuildShare, now: number) =>
       guildsAre.immediate(present, share, now),
     /** A guild that the bot is no member of uses it all the same: as if it had been removed now. */
-    guildUsed: (guildId: string, now: number): void => void postpone.run(now, guildId),
+    postponeErasure: (guildId: string, now: number): void => void postpone.run(now, guildId),
     /** Where a guild's people are told of trouble in a channel; null where there is no other channel. */
     channelForNotices: (guildId: string, troubledId: string) => notices.channelFor(guildId, troubledId),
     /** Freezes a message that tells of no transfer; nudge the deliverer for its channel afterwards. */
-    notice: (given: Notice): void => notice.immediate(given),
+    postNotice: (given: Notice): void => notice.immediate(given),
     /** A guild's channels that cannot be written to. */
-    troubled: (guildId: string) => troubled.all(guildId),
+    blocked: (guildId: string) => troubled.all(guildId),
   };
 }

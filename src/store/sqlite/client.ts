@@ -1,22 +1,102 @@
 import { Worker } from 'node:worker_threads';
 import { ConfigError, StoreError } from '../../errors.ts';
-import type { Store } from './tables.ts';
+import type { Store } from '../store.ts';
 
 type Answer = { ready: true } | { id: number; result?: unknown; error?: { message: string; code?: string } };
 
-/** The groups that only read: a thread of their own serves them. */
-const READS: (keyof Store)[] = ['reports', 'ledger', 'figures'];
-/** How long that thread stays when nobody asks: it is needed rarely, and costs a heap of its own. */
+/** Which thread runs each method: the one that writes, or the one that only reads and may take long. */
+const METHODS = {
+  inbox: { append: 'write', next: 'write' },
+  quarantine: {
+    sizes: 'write',
+    list: 'write',
+    get: 'write',
+    replay: 'write',
+    discard: 'write',
+    replayAll: 'write',
+    discardAll: 'write',
+  },
+  routing: { context: 'write', commit: 'write' },
+  outbox: {
+    channelsWithWork: 'write',
+    claim: 'write',
+    due: 'write',
+    alerts: 'write',
+    freeze: 'write',
+    join: 'write',
+    countAttempt: 'write',
+    markNotSent: 'write',
+    markSent: 'write',
+    markEdited: 'write',
+    markEditFailed: 'write',
+    unfreeze: 'write',
+    deadLetter: 'write',
+    expire: 'write',
+    requestRerender: 'write',
+    endLongHolds: 'write',
+  },
+  deadLetters: { list: 'write', get: 'write', replay: 'write', discard: 'write', discardAll: 'write' },
+  channels: {
+    setState: 'write',
+    blocked: 'write',
+    channelForNotices: 'write',
+    postNotice: 'write',
+    guildRemoved: 'write',
+    guildReturned: 'write',
+    syncGuilds: 'write',
+    postponeErasure: 'write',
+  },
+  subscriptions: {
+    add: 'write',
+    list: 'write',
+    get: 'write',
+    change: 'write',
+    importAll: 'write',
+    mute: 'write',
+    remove: 'write',
+    tokenMutes: 'write',
+    muteToken: 'write',
+    watching: 'write',
+  },
+  labels: { list: 'write', set: 'write', remove: 'write' },
+  guilds: { settings: 'write', changeSettings: 'write', language: 'write', noteLocale: 'write' },
+  audit: { record: 'write' },
+  confirmations: { ask: 'write', take: 'write' },
+  projects: {
+    ofGuild: 'write',
+    all: 'write',
+    scopes: 'write',
+    save: 'write',
+    reseal: 'write',
+    remove: 'write',
+    tokens: 'write',
+    addToken: 'write',
+    rotateToken: 'write',
+    revokeToken: 'write',
+    webhookNames: 'write',
+    nameWebhook: 'write',
+  },
+  history: {
+    transfers: 'read',
+    transactionsOfMessage: 'read',
+    activityChannels: 'read',
+    activity: 'read',
+    activityFile: 'read',
+    rehearse: 'read',
+    messagesShowing: 'read',
+    counterparties: 'read',
+  },
+  silence: { current: 'read', unreported: 'read', report: 'write' },
+  tokens: { known: 'read' },
+  metrics: { backlog: 'read', guild: 'read', stored: 'read' },
+  retention: { forget: 'write' },
+  erasure: { begin: 'write', removed: 'write', beginRemoved: 'write', step: 'write', begun: 'write' },
+  rhythms: { count: 'write' },
+  epochs: { takeDown: 'write' },
+} as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], 'read' | 'write'> };
+
+/** How long the reading thread stays when nobody asks: it is needed rarely, and costs a heap of its own. */
 const READER_IDLE_MS = 120_000;
-
-/** What does a step of its work and tells whether there is more; others can write between two steps. */
-const STEPS = ['rhythms.count', 'epochs.takeDown'];
-
-/** Does all of it, as everybody wants who asks for it. */
-const toTheEnd = (step: () => Promise<unknown>) => async (): Promise<false> => {
-  while (await step());
-  return false;
-};
 
 type Call = (group: string, method: string, args: unknown[]) => Promise<unknown>;
 
@@ -43,24 +123,24 @@ export async function openStore(
 ): Promise<OpenStore> {
   const writer = await openThread({ file, reads: false }, onLost);
   const reader = onDemand(() => openThread({ file, reads: true }, onLost), readerIdleMs);
-  const methodsOf = (group: string, call: Call) =>
-    new Proxy(
-      {},
-      {
-        get(_, method: string) {
-          const once = (...args: unknown[]) => call(group, method, args);
-          return STEPS.includes(`${group}.${method}`) ? toTheEnd(once) : once;
-        },
-      },
-    );
-  const groups = new Map<string, object>();
-  const store = new Proxy({} as Store, {
-    get(_, group: string) {
-      const { call } = READS.includes(group as keyof Store) ? reader : writer;
-      if (!groups.has(group)) groups.set(group, methodsOf(group, call));
-      return groups.get(group);
-    },
+  const threads = { read: reader, write: writer };
+  const groups = Object.entries(METHODS).map(([group, methods]) => {
+    const made = Object.entries(methods).map(([method, on]) => {
+      return [method, (...args: unknown[]) => threads[on].call(group, method, args)] as const;
+    });
+    return [group, Object.fromEntries(made)] as const;
   });
+  // The compiler holds METHODS to the port: every group and method is there.
+  const store = Object.fromEntries(groups) as unknown as Store;
+  const [count, takeDown] = [store.rhythms.count, store.epochs.takeDown];
+  store.rhythms.count = async () => {
+    while (await count());
+    return false;
+  };
+  store.epochs.takeDown = async () => {
+    while (await takeDown());
+    return false;
+  };
   return {
     store,
     async close() {

@@ -48,14 +48,14 @@ export function deadLetters(db: Database) {
   });
 
   return {
-    deadLetters: (limit: number) => letters.all(limit),
-    deadLetter: (id: number) => letter.get(id) ?? null,
+    list: (limit: number) => letters.all(limit),
+    get: (id: number) => letter.get(id) ?? null,
     /** Puts a dead letter's alert or change back among those that wait; false when there is none with this number. */
     replay: (id: number, now: number): boolean => replay.immediate(id, now),
     /** Gives a dead letter up for good, which its transfer's story tells from then on; false when there is none. */
     discard: (id: number, now: number): boolean => discard.immediate([id], now) === 1,
     /** The same for those of a channel that are there now, in steps that hold up no other writer; gives how many. */
-    discardOf(channelId: string, now: number): number {
+    discardAll(channelId: string, now: number): number {
       const ids = numbersOf.all(channelId);
       let done = 0;
       while (ids.length > 0) done += discard.immediate(ids.splice(0, AT_ONCE), now);

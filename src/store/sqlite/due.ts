@@ -8,7 +8,7 @@ import {
   burstUntil,
   type DigestReason,
   type Hold,
-} from '../../domain/rhythm.ts';
+} from '../../domain/schedule.ts';
 import { ALERT_COLUMNS, type AlertRow, alertReader, byTransaction } from './alerts.ts';
 import type { Epochs } from './epochs.ts';
 

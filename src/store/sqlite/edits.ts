@@ -113,7 +113,7 @@ export function editTables(db: Database, epochs: Epochs) {
     },
     methods: {
       /** Asks for messages to be rendered anew, once they are sent; gives their channels, for the deliverer to be nudged. */
-      relabel: (messages: readonly MessageRef[], now: number): string[] => relabel.immediate(messages, now),
+      requestRerender: (messages: readonly MessageRef[], now: number): string[] => relabel.immediate(messages, now),
       /**
        * Adds alerts to a sent message, to be told by changing it to `payload`; gives the edit's id, or null when what was
        * rendered no longer holds.
@@ -121,12 +121,12 @@ export function editTables(db: Database, epochs: Epochs) {
       join: (channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number): number | null =>
         join.immediate(channelId, to, alerts, payload, now),
       /** The message was changed. */
-      edited: (editId: number, now: number): void => unsynced(db, () => edited.immediate(editId, now)),
+      markEdited: (editId: number, now: number): void => unsynced(db, () => edited.immediate(editId, now)),
       /**
        * The message will not change; the alerts that were to join it wait again, for a message of their own. What it
        * should have said of alerts that it tells is a dead letter, one per message; null: there is no message any more.
        */
-      editFailed: (editId: number, reason: string | null, now: number): void =>
+      markEditFailed: (editId: number, reason: string | null, now: number): void =>
         editFailed.immediate(editId, reason, now),
     },
   };

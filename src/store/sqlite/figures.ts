@@ -112,7 +112,7 @@ function guildFigures(db: Database) {
 
   return {
     /** How a guild's alerts stand; let the rhythms be counted before, for the latest event. */
-    overview: (guildId: string): GuildOverview => overview(guildId),
+    guild: (guildId: string): GuildOverview => overview(guildId),
     /** What there is about a guild. */
     stored(guildId: string): StoredCounts {
       const counts = stored.get({ guildId })!;

@@ -10,11 +10,6 @@ export function inboxTable(db: Database) {
     `SELECT id, scope, received_at AS receivedAt, answered_at AS answeredAt, CAST(body AS TEXT) AS body
      FROM inbox ORDER BY id LIMIT ?`,
   );
-  // Lengths before groups: bodies would be sorted whole, which takes twenty times as long.
-  const byScope = db.prepare<[], { scope: number; rows: number; bytes: number }>(
-    `WITH lengths AS MATERIALIZED (SELECT scope, length(body) AS bytes FROM quarantine)
-     SELECT scope, count(*) AS rows, sum(bytes) AS bytes FROM lengths GROUP BY scope`,
-  );
   const append = db.transaction((rows: NewDelivery[]) =>
     rows.map((row) => Number(insert.run(row.scope, row.receivedAt, row.body).lastInsertRowid)),
   );
@@ -33,7 +28,5 @@ export function inboxTable(db: Database) {
       }
       return rows;
     },
-    /** What was set aside, by the scope that it came for. */
-    quarantined: () => byScope.all(),
   };
 }

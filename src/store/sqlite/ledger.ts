@@ -29,24 +29,8 @@ const UNDISTURBED = {
   silenceToldAt: null,
 } satisfies Partial<Subscription>;
 
-/** Questions about what was seen; only reads, so that it can have a connection of its own. */
-export function ledgerTable(db: Database) {
-  // The tokens of a guild's latest decisions, the most frequent first; the native coin is one of its own.
-  const seenTokens = db.prepare<
-    [string, number],
-    { token: AddressText | null; kind: string; symbol: string | null; type: string | null; cataloged: 0 | 1 | null }
-  >(
-    `SELECT json_extract(t.data, '$.token') AS token, json_extract(t.data, '$.kind') AS kind,
-       json_extract(t.data, '$.tokenSymbol') AS symbol, json_extract(t.data, '$.tokenType') AS type,
-       (SELECT cataloged FROM catalog WHERE catalog.token = json_extract(t.data, '$.token')) AS cataloged
-     FROM transfers t JOIN (SELECT transfer_id FROM decisions WHERE guild_id = ? ORDER BY at DESC LIMIT ?) d
-       ON d.transfer_id = t.id
-     GROUP BY 1, kind = 'native' ORDER BY count(*) DESC`,
-  );
-  const catalogued = db.prepare<[number], { token: AddressText; symbol: string | null }>(
-    'SELECT token, symbol FROM catalog WHERE cataloged = 1 AND symbol IS NOT NULL ORDER BY checked_at DESC LIMIT ?',
-  );
-
+/** What moved at a guild's addresses, as far as it was seen. */
+export function historyTable(db: Database) {
   // The latest messages with lines that show one of the addresses, found by the guild's channels.
   const showing = db.prepare<{ guildId: string; addresses: string; since: number; limit: number }, MessageRef>(
     `WITH named (address) AS (SELECT value FROM json_each(@addresses)),
@@ -75,28 +59,13 @@ export function ledgerTable(db: Database) {
      * The latest messages with lines, at most so many, that a guild was sent since a time, or will be sent as they were
      * rendered, and that show one of these addresses.
      */
-    showing: (guildId: string, addresses: readonly AddressText[], since: number, limit: number): MessageRef[] =>
+    messagesShowing: (guildId: string, addresses: readonly AddressText[], since: number, limit: number): MessageRef[] =>
       showing.all({ guildId, addresses: JSON.stringify(addresses), since, limit }),
 
     /** Whom the guild's addresses dealt with in the latest so many decisions, the latest first. */
-    met(guildId: string, decisions: number): AddressText[] {
+    counterparties(guildId: string, decisions: number): AddressText[] {
       const transfers = met.all(guildId, decisions).map((data) => JSON.parse(data) as Transfer);
       return [...new Set(transfers.flatMap(({ from, to }) => [from, to].filter((address) => address !== null)))];
-    },
-
-    /** What moved at the guild's addresses, most often first, then what the explorer's catalogue has. */
-    tokens(guildId: string): KnownToken[] {
-      const found = new Map<Asset, KnownToken>();
-      for (const { token, kind, symbol, type, cataloged } of seenTokens.all(guildId, LATEST)) {
-        const asset = kind === 'native' ? 'native' : token;
-        if (asset === null) continue;
-        const named = asset === 'native' ? type : symbol;
-        found.set(asset, { token: asset, symbol: named, cataloged: cataloged === 1, seen: true });
-      }
-      for (const { token, symbol } of catalogued.all(MOST_TOKENS)) {
-        if (!found.has(token)) found.set(token, { token, symbol, cataloged: true, seen: false });
-      }
-      return [...found.values()];
     },
   };
 }
@@ -144,6 +113,41 @@ function rehearsals(db: Database) {
         if (rehearsal.examples.length < EXAMPLES) rehearsal.examples.push({ transfer, perspective, seenAt });
       }
       return rehearsal;
+    },
+  };
+}
+
+/** The tokens that a guild may mean by a symbol. */
+export function tokensTable(db: Database) {
+  // The tokens of a guild's latest decisions, the most frequent first; the native coin is one of its own.
+  const seenTokens = db.prepare<
+    [string, number],
+    { token: AddressText | null; kind: string; symbol: string | null; type: string | null; cataloged: 0 | 1 | null }
+  >(
+    `SELECT json_extract(t.data, '$.token') AS token, json_extract(t.data, '$.kind') AS kind,
+       json_extract(t.data, '$.tokenSymbol') AS symbol, json_extract(t.data, '$.tokenType') AS type,
+       (SELECT cataloged FROM catalog WHERE catalog.token = json_extract(t.data, '$.token')) AS cataloged
+     FROM transfers t JOIN (SELECT transfer_id FROM decisions WHERE guild_id = ? ORDER BY at DESC LIMIT ?) d
+       ON d.transfer_id = t.id
+     GROUP BY 1, kind = 'native' ORDER BY count(*) DESC`,
+  );
+  const catalogued = db.prepare<[number], { token: AddressText; symbol: string | null }>(
+    'SELECT token, symbol FROM catalog WHERE cataloged = 1 AND symbol IS NOT NULL ORDER BY checked_at DESC LIMIT ?',
+  );
+  return {
+    /** What moved at the guild's addresses, most often first, then what the explorer's catalogue has. */
+    known(guildId: string): KnownToken[] {
+      const found = new Map<Asset, KnownToken>();
+      for (const { token, kind, symbol, type, cataloged } of seenTokens.all(guildId, LATEST)) {
+        const asset = kind === 'native' ? 'native' : token;
+        if (asset === null) continue;
+        const named = asset === 'native' ? type : symbol;
+        found.set(asset, { token: asset, symbol: named, cataloged: cataloged === 1, seen: true });
+      }
+      for (const { token, symbol } of catalogued.all(MOST_TOKENS)) {
+        if (!found.has(token)) found.set(token, { token, symbol, cataloged: true, seen: false });
+      }
+      return [...found.values()];
     },
   };
 }

@@ -3,11 +3,9 @@ import type { Alert } from '../../domain/alert.ts';
 import type { Batch, ClaimOptions, Joinable, NewBatch, NextMessage, Original } from '../../domain/batch.ts';
 import type { ChannelHead } from '../../domain/channel.ts';
 import { DAY } from '../../domain/clock.ts';
-import type { Hold } from '../../domain/rhythm.ts';
+import type { Hold } from '../../domain/schedule.ts';
 import { alertReader, renderedCheck } from './alerts.ts';
-import { channelStates } from './channels.ts';
 import { unsynced } from './database.ts';
-import { deadLetters } from './deadletters.ts';
 import { dueAlerts } from './due.ts';
 import { editTables } from './edits.ts';
 import type { Epochs } from './epochs.ts';
@@ -178,7 +176,7 @@ export function outboxTable(db: Database, epochs: Epochs) {
     dropBatch.run(batchId);
   });
   const dead = db.transaction((batchId: number, reason: string, now: number) => {
-    if (kindOf.get(batchId)?.kind === 'edit') return edits.methods.editFailed(batchId, reason, now);
+    if (kindOf.get(batchId)?.kind === 'edit') return edits.methods.markEditFailed(batchId, reason, now);
     bury.run(reason, now, batchId);
     alertsOf.run('dead', batchId);
     markDead.run(batchId);
@@ -189,15 +187,13 @@ export function outboxTable(db: Database, epochs: Epochs) {
     killWaiting.run(channelId, before);
   });
   return {
-    ...deadLetters(db),
-    ...channelStates(db),
     ...edits.methods,
     /** Makes due what is held for longer than any hold lasts: it was put off by a clock that was ahead. */
     endLongHolds: (now: number) => void endHolds.run(now + LONGEST_HOLD_MS),
     /** Every channel that has something to send, whatever its state; before `sleepUntil` it has nothing yet. */
-    heads: () => heads.all(),
+    channelsWithWork: () => heads.all(),
     /** A page of a channel's due alerts with this hold, oldest first; it begins behind the alert `after`. */
-    waiting: (channelId: string, hold: Hold | null, now: number, after: number, limit: number) =>
+    due: (channelId: string, hold: Hold | null, now: number, after: number, limit: number) =>
       due.page(channelId, hold, now, after, limit),
     /** Alerts as they are known now, in the order of the ids; what is forgotten is left out. */
     alerts: (ids: number[]): Alert[] => byId(ids),
@@ -212,19 +208,19 @@ export function outboxTable(db: Database, epochs: Epochs) {
      */
     freeze: (batch: NewBatch, now: number) => freeze.immediate(batch, now),
     /** Another attempt is about to begin. */
-    attempt: (batchId: number, now: number): void => void attempt.run(now, batchId),
+    countAttempt: (batchId: number, now: number): void => void attempt.run(now, batchId),
     /** The last attempt is known to have changed nothing at Discord. */
-    notTaken: (batchId: number): void => unsynced(db, () => void certain.run(batchId)),
+    markNotSent: (batchId: number): void => unsynced(db, () => void certain.run(batchId)),
     /**
      * Notes that Discord has the message; tells whether its channel has more to be sent, now or later. If the power
      * fails before that is on the disk, the message is repeated with the same nonce, or looked for.
      */
-    sent: (batchId: number, messageId: string | null, now: number): boolean =>
+    markSent: (batchId: number, messageId: string | null, now: number): boolean =>
       unsynced(db, () => sent.immediate(batchId, messageId, now)),
     /** Gives a frozen message up; its alerts wait again, to be rendered anew. */
-    thaw: (batchId: number): void => thaw.immediate(batchId),
+    unfreeze: (batchId: number): void => thaw.immediate(batchId),
     /** The message's alerts become dead letters, and so does a change of a sent one; those that were to join it wait again. */
-    dead: (batchId: number, reason: string, now: number): void => dead.immediate(batchId, reason, now),
+    deadLetter: (batchId: number, reason: string, now: number): void => dead.immediate(batchId, reason, now),
     /** What waits for a channel since before a time becomes dead letters. */
     expire: (channelId: string, before: number, reason: string, now: number): void =>
       expire.immediate(channelId, before, reason, now),

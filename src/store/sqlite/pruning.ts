@@ -71,7 +71,7 @@ export function pruningTable(db: Database, elapsed: () => number) {
      * Forgets some of what was seen before a time and is done with; gives where to go on (null: from the beginning, and
      * when nothing is left). If the power fails it is forgotten again.
      */
-    step: (before: number, from: RetentionCursor | null): RetentionCursor | null =>
+    forget: (before: number, from: RetentionCursor | null): RetentionCursor | null =>
       forgetting(db, () => step.immediate(before, from ?? FIRST)),
   };
 }

@@ -11,6 +11,11 @@ const FROM = 'FROM quarantine LEFT JOIN projects ON projects.id = scope';
 
 /** What the router set aside. */
 export function quarantineTable(db: Database) {
+  // Lengths before groups: bodies would be sorted whole, which takes twenty times as long.
+  const byScope = db.prepare<[], { scope: number; rows: number; bytes: number }>(
+    `WITH lengths AS MATERIALIZED (SELECT scope, length(body) AS bytes FROM quarantine)
+     SELECT scope, count(*) AS rows, sum(bytes) AS bytes FROM lengths GROUP BY scope`,
+  );
   const list = db.prepare<[], Omit<Quarantined, 'body'> & { bytes: number }>(
     `SELECT ${COLUMNS}, length(body) AS bytes ${FROM} ORDER BY quarantine.id`,
   );
@@ -37,6 +42,8 @@ export function quarantineTable(db: Database) {
   const replay = db.transaction((id: number) => requeue.run(id).changes === 1 && drop.run(id).changes === 1);
 
   return {
+    /** What is in quarantine, by the scope that it came for. */
+    sizes: () => byScope.all(),
     /** All of them, oldest first, without their bytes. */
     list: () => list.all(),
     get: (id: number): Quarantined | null => one.get(id) ?? null,

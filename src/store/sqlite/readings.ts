@@ -1,15 +1,17 @@
 import type { Database } from 'better-sqlite3';
 import { activityReader } from './activity.ts';
 import { figuresTable } from './figures.ts';
-import { ledgerTable } from './ledger.ts';
+import { historyTable, tokensTable } from './ledger.ts';
 import { silenceReader } from './silence.ts';
 import { storyReader } from './stories.ts';
+import type { Tables } from './tables.ts';
 
-/** The groups that only read, and may take long: a connection of their own, in a thread of its own, serves them. */
+/** What the port does over a connection that only reads, and may take long. */
 export function openReadings(db: Database) {
   return {
-    reports: { ...storyReader(db), ...activityReader(db), ...silenceReader(db) },
-    ledger: ledgerTable(db),
-    figures: figuresTable(db),
-  };
+    history: { ...storyReader(db), ...activityReader(db), ...historyTable(db) },
+    silence: silenceReader(db),
+    tokens: tokensTable(db),
+    metrics: figuresTable(db),
+  } satisfies Partial<{ [Group in keyof Tables]: Partial<Tables[Group]> }>;
 }

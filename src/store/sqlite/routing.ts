@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3';
 import type { SeenTransfer } from '../../domain/identity.ts';
-import type { Hold } from '../../domain/rhythm.ts';
 import type {
   RoutingContext,
   RoutingQuery,
@@ -9,6 +8,7 @@ import type {
   StoredTransfer,
   WatchedTransfer,
 } from '../../domain/routing.ts';
+import type { Hold } from '../../domain/schedule.ts';
 import { unsynced } from './database.ts';
 import { editTables } from './edits.ts';
 import type { Epochs } from './epochs.ts';
@@ -196,9 +196,9 @@ function writer(db: Database, epochs: Epochs, { keep }: Guard) {
         minute && JSON.stringify(minute),
       );
     }
-    for (const { transferKey, guildId, channelId, matches, marks, hold, dueAt } of routed.alerts) {
+    for (const { transferKey, guildId, channelId, matches, warnings, hold, dueAt } of routed.alerts) {
       addChannel.run(channelId, guildId);
-      const [told, warned] = [JSON.stringify(matches), JSON.stringify(marks)];
+      const [told, warned] = [JSON.stringify(matches), JSON.stringify(warnings)];
       addAlert.run(ids.get(transferKey)!, guildId, channelId, told, warned, hold, dueAt, now);
     }
     for (const { transferKey, guildId, channelId, subscription, outcome, address, at } of routed.decisions) {

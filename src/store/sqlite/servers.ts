@@ -3,12 +3,8 @@ import type { AuditEntry, GuildSettings } from '../../domain/guild.ts';
 
 const NOTHING: GuildSettings = { defaultChannel: null, managerRole: null, timezone: null, language: null };
 
-/** Each guild's settings and the record of what was done in it; every method stays within one guild. */
-export function serversTable(db: Database) {
-  return { ...settingsTable(db), ...auditTable(db) };
-}
-
-function settingsTable(db: Database) {
+/** Each guild's settings. */
+export function settingsTable(db: Database) {
   const one = db.prepare<[string], GuildSettings>(
     `SELECT default_channel AS defaultChannel, manager_role AS managerRole, timezone, language
      FROM guilds WHERE guild_id = ?`,
@@ -38,7 +34,8 @@ function settingsTable(db: Database) {
     settings,
 
     /** Changes what is named, and tells how everything stands then. */
-    change: (guildId: string, changed: Partial<GuildSettings>): GuildSettings => change.immediate(guildId, changed),
+    changeSettings: (guildId: string, changed: Partial<GuildSettings>): GuildSettings =>
+      change.immediate(guildId, changed),
 
     /** The language that was chosen, else the one that the guild has in Discord; null where neither is known. */
     language: (guildId: string): string | null => spoken.get(guildId)?.language ?? null,
@@ -50,10 +47,9 @@ function settingsTable(db: Database) {
   };
 }
 
-function auditTable(db: Database) {
-  const addEntry = db.prepare<AuditEntry & { detail: string }>(
-    'INSERT INTO audit (guild_id, user_id, action, detail, at) VALUES (@guildId, @userId, @action, @detail, @at)',
-  );
+/** Questions that may be confirmed once. */
+export function confirmationsTable(db: Database) {
+  const { record } = auditTable(db);
   const forgetAsked = db.prepare<{ guildId: string; actions: string; most: number }>(
     `WITH asked AS MATERIALIZED (SELECT id FROM audit
        WHERE guild_id = @guildId AND action IN (SELECT value FROM json_each(@actions)))
@@ -64,8 +60,6 @@ function auditTable(db: Database) {
      RETURNING detail`,
   );
 
-  const record = (entry: AuditEntry): number =>
-    Number(addEntry.run({ ...entry, detail: JSON.stringify(entry.detail) }).lastInsertRowid);
   const ask = db.transaction((entry: AuditEntry, actions: readonly string[], most: number): number => {
     const id = record(entry);
     forgetAsked.run({ guildId: entry.guildId, actions: JSON.stringify(actions), most });
@@ -73,9 +67,6 @@ function auditTable(db: Database) {
   });
 
   return {
-    /** Writes an entry and gives its number. */
-    record,
-
     /**
      * The same for a question whose detail may be large: of the guild's entries with these actions only the latest so
      * many stay, or whoever asks again and again would fill the disk.
@@ -86,9 +77,21 @@ function auditTable(db: Database) {
      * Takes up what the same person asked for since `since`: the entry's action becomes `to`, so it happens once. Gives
      * the detail, or null when there is nothing (any more) to take up.
      */
-    takeUp(ask: { guildId: string; userId: string; id: number; from: string; to: string; since: number }): unknown {
+    take(ask: { guildId: string; userId: string; id: number; from: string; to: string; since: number }): unknown {
       const row = turn.get(ask.to, ask.id, ask.guildId, ask.userId, ask.from, ask.since);
       return row ? JSON.parse(row.detail) : null;
     },
+  };
+}
+
+/** The record of who changed what. */
+export function auditTable(db: Database) {
+  const addEntry = db.prepare<AuditEntry & { detail: string }>(
+    'INSERT INTO audit (guild_id, user_id, action, detail, at) VALUES (@guildId, @userId, @action, @detail, @at)',
+  );
+  return {
+    /** Adds an entry; returns its id. */
+    record: (entry: AuditEntry): number =>
+      Number(addEntry.run({ ...entry, detail: JSON.stringify(entry.detail) }).lastInsertRowid),
   };
 }

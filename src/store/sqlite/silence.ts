@@ -17,7 +17,7 @@ export function silenceTable(db: Database) {
   });
   return {
     /** Writes a notice about these subscriptions, unless their present silence was told; the next event ends it. */
-    tell: (notice: Notice, subscriptions: number[]): boolean => tell.immediate(notice, subscriptions),
+    report: (notice: Notice, subscriptions: number[]): boolean => tell.immediate(notice, subscriptions),
   };
 }
 
@@ -50,9 +50,9 @@ export function silenceReader(db: Database) {
 
   return {
     /** The guild's addresses that usually move and are silent for unusually long, the longest first; as counted last. */
-    silent: (guildId: string, now: number): Silence[] => silentOf(rhythmicOf.all(guildId), now),
+    current: (guildId: string, now: number): Silence[] => silentOf(rhythmicOf.all(guildId), now),
 
     /** Silences of every guild that are to be pointed out in their channels and were not yet; as counted last. */
-    untoldSilences: (now: number): Silence[] => silentOf(untold.all(now), now),
+    unreported: (now: number): Silence[] => silentOf(untold.all(now), now),
   };
 }

@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import type { ChannelState } from '../../domain/channel.ts';
-import type { Mark } from '../../domain/mark.ts';
-import type { Story, StoryAlert, StoryDecision } from '../../domain/story-record.ts';
+import type { Story, StoryAlert, StoryDecision } from '../../domain/history.ts';
 import type { Perspective } from '../../domain/subscription.ts';
 import type { Transfer } from '../../domain/transfer.ts';
+import type { Warning } from '../../domain/warning.ts';
 import { gathering } from './due.ts';
 import { EVERY_EPOCH } from './epochs.ts';
 
@@ -28,7 +28,7 @@ interface TransferRow {
 type MessageRow = NonNullable<StoryAlert['message']>;
 
 interface AlertRow extends Pick<StoryAlert, 'channelId' | 'createdAt' | 'state' | 'hold' | 'dueAt'>, MessageRow {
-  marks: string;
+  warnings: string;
   matches: string;
   batchId: number | null;
   channelState: ChannelState | null;
@@ -64,7 +64,7 @@ export function storyReader(db: Database) {
   );
   // A transfer may be told in a thousand channels, in each with twenty thousand others: those are not gone through.
   const alerts = db.prepare<[string, number, string], AlertRow>(
-    `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.marks, a.matches,
+    `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.marks AS warnings, a.matches,
        b.id AS batchId, b.kind, b.reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt, b.message_id AS messageId,
        coalesce(b.lines, (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id)) AS lines,
        CASE WHEN b.kind = 'digest' THEN 1 ELSE (SELECT count(*) FROM alerts o JOIN transfers t ON t.id = o.transfer_id
@@ -101,14 +101,14 @@ export function storyReader(db: Database) {
      * own project, whose scope is `ownScope`, although nobody here watches them; as they stand at `now`: how many there
      * are, and the first ones.
      */
-    stories(guildId: string, txHash: string, ownScope: number | null, now: number, most: number) {
+    transfers(guildId: string, txHash: string, ownScope: number | null, now: number, most: number) {
       const rows = ofTransaction.all({ guildId, txHash, ownScope, most });
       const first = rows.map((row) => story(guildId, txHash, row, row.scope === ownScope, now));
       return { total: rows[0]?.total ?? 0, first };
     },
 
     /** How many transactions the guild's message with this reference tells of, and the first ones with a transfer each. */
-    transactionsOf(guildId: string, reference: string, most: number) {
+    transactionsOfMessage(guildId: string, reference: string, most: number) {
       const rows = ofMessage.all(reference, guildId, most);
       const first = rows.map(({ txHash, transfers, data }) => {
         return { txHash, transfers, transfer: JSON.parse(data) as Transfer };
@@ -127,7 +127,7 @@ function toAlert(row: AlertRow, gatheredUntil: number | null): StoryAlert {
     state,
     hold,
     dueAt,
-    marks: JSON.parse(row.marks) as Mark[],
+    warnings: JSON.parse(row.warnings) as Warning[],
     perspectives: (JSON.parse(row.matches) as { perspective: Perspective }[]).map((match) => match.perspective),
     message: row.batchId === null ? null : { kind, reason, attempts, frozenAt, sentAt, messageId, lines, together },
     channel:

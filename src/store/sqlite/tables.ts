@@ -1,4 +1,7 @@
 import type { Database } from 'better-sqlite3';
+import type { Store } from '../store.ts';
+import { channelStates } from './channels.ts';
+import { deadLetters } from './deadletters.ts';
 import { ledgerEpochs } from './epochs.ts';
 import { erasureTable } from './erasure.ts';
 import { inboxTable } from './inbox.ts';
@@ -6,40 +9,41 @@ import { labelsTable } from './labels.ts';
 import { outboxTable } from './outbox.ts';
 import { projectsTable } from './projects.ts';
 import { pruningTable } from './pruning.ts';
-import type { openReadings } from './readings.ts';
+import { quarantineTable } from './quarantine.ts';
 import { rhythmsTable } from './rhythms.ts';
 import { routingTable } from './routing.ts';
-import { serversTable } from './servers.ts';
+import { auditTable, confirmationsTable, settingsTable } from './servers.ts';
 import { silenceTable } from './silence.ts';
 import { subscriptionsTable } from './subscriptions.ts';
 
-/** The table groups that write, over one open database; each method is one whole transaction. Times come as arguments. */
-export function openTables(db: Database) {
+/** The port's methods as a thread of the database runs them: the same, but synchronous. */
+type Synchronous<Group> = {
+  [Method in keyof Group]: Group[Method] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never;
+};
+
+export type Tables = { [Group in keyof Store]: Synchronous<Store[Group]> };
+
+/** What the port does over a connection that writes; `elapsed` returns milliseconds since any time. */
+export function openTables(db: Database, elapsed: () => number = () => performance.now()) {
   const epochs = ledgerEpochs(db);
+  const { report } = silenceTable(db);
   return {
     inbox: inboxTable(db),
+    quarantine: quarantineTable(db),
     routing: routingTable(db, epochs),
-    pruning: pruningTable(db, () => performance.now()),
-    epochs: { takeDown: epochs.takeDown },
     outbox: outboxTable(db, epochs),
+    deadLetters: deadLetters(db),
+    channels: channelStates(db),
     subscriptions: subscriptionsTable(db),
-    servers: serversTable(db),
     labels: labelsTable(db),
+    guilds: settingsTable(db),
+    audit: auditTable(db),
+    confirmations: confirmationsTable(db),
     projects: projectsTable(db),
-    erasure: erasureTable(db, () => performance.now()),
-    silence: silenceTable(db),
+    silence: { report },
+    retention: pruningTable(db, elapsed),
+    erasure: erasureTable(db, elapsed),
     rhythms: rhythmsTable(db),
-  };
+    epochs: { takeDown: epochs.takeDown },
+  } satisfies Partial<{ [Group in keyof Tables]: Partial<Tables[Group]> }>;
 }
-
-/** The table groups as the database's own threads see them. */
-export type Tables = ReturnType<typeof openTables> & ReturnType<typeof openReadings>;
-
-/** The table groups as everybody else sees them: the same methods, each a promise. */
-export type Store = {
-  [Group in keyof Tables]: {
-    [Method in keyof Tables[Group]]: Tables[Group][Method] extends (...args: infer A) => infer R
-      ? (...args: A) => Promise<R>
-      : never;
-  };
-};

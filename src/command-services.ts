@@ -2,15 +2,15 @@ import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { drawChart } from './discord/chart.ts';
-import type { Parts } from './discord/command.ts';
+import type { CommandServices } from './discord/command.ts';
 import { type RenderSettings, wordsOf } from './discord/line.ts';
 import { sampleMessage } from './discord/sample.ts';
 import { makePathToken, type ReceiverPaths } from './receiver/paths.ts';
 import { probeReceiver } from './receiver/probe.ts';
 import { createSeal, keyFromFile } from './secrets.ts';
-import { eraseGuild } from './store/sqlite/erase.ts';
 import { migrations } from './store/sqlite/migrations.ts';
-import type { Store } from './store/sqlite/tables.ts';
+import type { Store } from './store/store.ts';
+import { eraseGuild } from './upkeep.ts';
 import { createAttachmentReader } from './upstream/attachment.ts';
 import { createDiscovery } from './upstream/discovery.ts';
 import { createExplorer, type Explorer } from './upstream/explorer.ts';
@@ -55,14 +55,17 @@ export function openExplorer(config: Config, now: () => number): Explorer | null
 }
 
 /** What the commands see. */
-export function createParts(
+export function createCommandServices(
   config: Config,
-  options: Pick<Parts, 'store' | 'explorer' | 'projects' | 'receiver' | 'lastRefused' | 'relabelled' | 'now'> & {
+  options: Pick<
+    CommandServices,
+    'store' | 'explorer' | 'projects' | 'receiver' | 'lastRefused' | 'onRelabeled' | 'now'
+  > & {
     publicUrl: string;
     version: string;
     render: RenderSettings;
   },
-): Parts {
+): CommandServices {
   const { publicUrl, version, render, now, ...given } = options;
   return {
     ...given,

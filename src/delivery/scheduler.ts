@@ -1,7 +1,8 @@
+import type { AlertTarget } from '../domain/alert.ts';
 import type { ChannelHead } from '../domain/channel.ts';
 import { SECOND } from '../domain/clock.ts';
 import { BATCH, type Take } from './compose.ts';
-import { type Leaving, PER_SECOND } from './pace.ts';
+import { type Leaving, PER_SECOND } from './rate-limit.ts';
 
 /** A channel that waited for so long comes before every other that did not. */
 const PATIENCE_MS = 5 * SECOND;
@@ -40,12 +41,6 @@ export interface Channel extends Take {
   lines: number;
   /** Since when they wait for their turn. */
   since: number;
-}
-
-/** Something new to be told in a channel, and of which guild that is, where it is known. */
-export interface Line {
-  channelId: string;
-  guildId?: string;
 }
 
 /** The channels that have something to be sent, and whose turn it is. */
@@ -119,7 +114,7 @@ export function createTurns() {
       for (const id of ids) add(id, now, null);
     },
     /** Of which guilds the channels are that lines are about to come to. */
-    know(lines: readonly Line[]): void {
+    know(lines: readonly AlertTarget[]): void {
       for (const { channelId, guildId } of lines) if (guildId !== undefined) guildOf.set(channelId, guildId);
     },
     /** A channel was found to have alerts, not to be told before `sleepUntil`. */

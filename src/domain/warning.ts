@@ -1,7 +1,7 @@
 import type { AddressText } from './address.ts';
 
 /** What a line warns of, or what it is not sure of. */
-export type Mark =
+export type Warning =
   /** `address` has the first and last digits of `like`, which is labelled here or dealt with lately. */
   | { kind: 'look-alike'; address: AddressText; like: AddressText; label: string | null }
   /** The token bears the symbol of a known one; `genuine` null: the native coin's. */

@@ -5,9 +5,9 @@ import type { MatchContext } from '../domain/match.ts';
 import type { CatalogEntry, Learned, RoutingQuery, StoredDelivery, WatchedTransfer } from '../domain/routing.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { TransferEvent } from '../domain/transfer.ts';
-import type { Store } from '../store/sqlite/tables.ts';
+import type { Store } from '../store/store.ts';
 import type { Catalogue } from './catalogue.ts';
-import { type Suspicion, toSuspicion } from './marks.ts';
+import { type ScamSignals, toScamSignals } from './scam-signals.ts';
 
 /** A delivery that could be read. */
 export interface Item {
@@ -17,7 +17,7 @@ export interface Item {
 }
 
 /** What the deliveries of one commit are decided by; each that is decided adds to it. */
-export interface Known {
+export interface RoutingState {
   transfers: Map<string, SeenTransfer>;
   deliveries: Map<string, StoredDelivery>;
   /** By the transfer's key. */
@@ -25,7 +25,7 @@ export interface Known {
   /** By guild; of those in which somebody may have to wait. */
   timezones: Map<string, string | null>;
   context: MatchContext;
-  suspicion: Suspicion;
+  signals: ScamSignals;
 }
 
 /** Where knowledge comes from. */
@@ -45,8 +45,8 @@ export async function lookUp(
   asked: Item[],
   { store, catalogue, nativeSymbol }: Sources,
   now: number,
-): Promise<{ items: Item[]; known: Known; learned: Learned }> {
-  const read = await store.routing.read(asked.map(toQuestion), now);
+): Promise<{ items: Item[]; known: RoutingState; learned: Learned }> {
+  const read = await store.routing.context(asked.map(toQuestion), now);
   const items = asked.slice(0, read.answered);
   const { knowledge, sightings } = read;
   const catalog = new Map(knowledge.catalog.map((entry) => [entry.token, entry]));
@@ -57,7 +57,7 @@ export async function lookUp(
   }
   const news: CatalogEntry[] = (await catalogue?.learn(tokens, catalog)) ?? [];
   const brand = nativeSymbol === undefined ? brandOf(items) : null;
-  const suspicion = toSuspicion(knowledge, news, nativeSymbol ?? brand ?? knowledge.nativeSymbol);
+  const signals = toScamSignals(knowledge, news, nativeSymbol ?? brand ?? knowledge.nativeSymbol);
   const mutes = new Set(read.mutes.map(({ guildId, token }) => `${guildId} ${token}`));
   return {
     items,
@@ -66,10 +66,10 @@ export async function lookUp(
       deliveries: new Map(read.deliveries.map((seen) => [seen.key, seen])),
       sightings: watched,
       timezones: new Map(read.timezones.map(({ guildId, timezone }) => [guildId, timezone])),
-      suspicion,
+      signals,
       context: {
         now,
-        cataloged: (token: AddressText) => suspicion.catalog.get(token)?.cataloged ?? null,
+        cataloged: (token: AddressText) => signals.catalog.get(token)?.cataloged ?? null,
         tokenMuted: (guildId, asset) => mutes.has(`${guildId} ${asset}`),
       },
     },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { InboxRow } from '../../src/domain/inbox.ts';
-import { createFront } from '../../src/routing/front.ts';
+import { createInboxBuffer } from '../../src/routing/inbox-buffer.ts';
 
 const LARGE = 'x'.repeat(1024 * 1024);
 
@@ -34,7 +34,7 @@ function openInbox() {
       },
     } as never,
   };
-  const front = createFront(inbox, understand);
+  const front = createInboxBuffer(inbox, understand);
   return {
     front,
     understood,

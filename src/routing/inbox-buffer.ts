@@ -1,5 +1,5 @@
 import type { InboxRow } from '../domain/inbox.ts';
-import type { Store } from '../store/sqlite/tables.ts';
+import type { Store } from '../store/store.ts';
 
 /** Characters of bodies that are kept in memory for the router; what comes beyond them is read from the inbox. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
@@ -9,7 +9,7 @@ const MOST_CHARACTERS = 4 * 1024 * 1024;
  * `understand` makes it, once. What this process has just stored is still at hand, so that the inbox is read only for
  * what is not.
  */
-export function createFront<Understood extends object>(
+export function createInboxBuffer<Understood extends object>(
   { inbox }: Pick<Store, 'inbox'>,
   understand: (row: InboxRow) => Understood,
 ) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { burstUntil, dueOf, quietUntil } from '../../src/domain/rhythm.ts';
+import { burstUntil, dueOf, quietUntil } from '../../src/domain/schedule.ts';
 
 const at = (text: string) => Date.parse(text);
 const due = (digest: 'hourly' | 'daily' | null, quiet: string | null, zone: string | null, now: string) => {

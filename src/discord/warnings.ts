@@ -2,7 +2,7 @@ import { type AddressText, checksumAddress } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { DAY, HOUR, MINUTE } from '../domain/clock.ts';
 import { differenceOf } from '../domain/guard.ts';
-import type { Mark } from '../domain/mark.ts';
+import type { Warning } from '../domain/warning.ts';
 import { code, linked, named, number, type Voice } from './line.ts';
 
 /** The colour of a line that must not be taken for an ordinary one. */
@@ -12,10 +12,10 @@ const PAIRS_SHOWN = 3;
 
 /** Everything that a reader must see before the transfer itself; lines. */
 export function warningsOf(alerts: readonly Alert[], voice: Voice): string[] {
-  const marks = alerts.flatMap((alert) => alert.marks.map((mark) => ({ mark, alert })));
+  const warnings = alerts.flatMap((alert) => alert.warnings.map((mark) => ({ mark, alert })));
   const pairs = new Map<string, string[]>();
   const imitations = new Set<string>();
-  for (const { mark } of marks) {
+  for (const { mark } of warnings) {
     if (mark.kind === 'look-alike') pairs.set(`${mark.address} ${mark.like}`, lookAlike(mark, voice));
     if (mark.kind === 'imitation') imitations.add(imitation(mark, voice));
   }
@@ -25,7 +25,7 @@ export function warningsOf(alerts: readonly Alert[], voice: Voice): string[] {
 }
 
 /** Both addresses in full, one above the other, and the difference pointed out. */
-function lookAlike({ address, like, label }: Extract<Mark, { kind: 'look-alike' }>, voice: Voice): string[] {
+function lookAlike({ address, like, label }: Extract<Warning, { kind: 'look-alike' }>, voice: Voice): string[] {
   const { t } = voice;
   const known = t('alert.lookAlikeKnown');
   return [
@@ -38,7 +38,7 @@ function lookAlike({ address, like, label }: Extract<Mark, { kind: 'look-alike' 
   ];
 }
 
-function imitation({ symbol, genuine }: Extract<Mark, { kind: 'imitation' }>, voice: Voice): string {
+function imitation({ symbol, genuine }: Extract<Warning, { kind: 'imitation' }>, voice: Voice): string {
   const shown = code(symbol, voice.t('alert.unnamed'), voice);
   return genuine === null
     ? voice.t('alert.imitationOfCoin', { symbol: shown })
@@ -47,7 +47,7 @@ function imitation({ symbol, genuine }: Extract<Mark, { kind: 'imitation' }>, vo
 
 /** Whether one of these alerts warns of the address as a look-alike. */
 export function isFake(address: AddressText, alerts: readonly Alert[]): boolean {
-  return alerts.some(({ marks }) => marks.some((mark) => mark.kind === 'look-alike' && mark.address === address));
+  return alerts.some(({ warnings }) => warnings.some((mark) => mark.kind === 'look-alike' && mark.address === address));
 }
 
 /** What these lines are not sure of, in plain words, each once; small lines. */
@@ -55,7 +55,7 @@ export function remarksOf(alerts: readonly Alert[], voice: Voice): string[] {
   return [...new Set(alerts.flatMap((alert) => remarks(alert, voice)))].map((line) => `-# ${line}`);
 }
 
-function remarks({ transfer, count, marks, reorganised }: Alert, voice: Voice): string[] {
+function remarks({ transfer, count, warnings, reorganised }: Alert, voice: Voice): string[] {
   const { t } = voice;
   const lines: string[] = [];
   if (transfer.kind === 'unknown') {
@@ -65,8 +65,8 @@ function remarks({ transfer, count, marks, reorganised }: Alert, voice: Voice): 
   if (count > 1) lines.push(t('alert.equalTransfers', { number: number(count, voice) }));
   if (!transfer.tokenIdExact) lines.push(t('alert.impreciseId'));
   if (transfer.kind === 'erc20' && transfer.decimals === null) lines.push(t('alert.unknownDecimals'));
-  if (marks.some(({ kind }) => kind === 'uncataloged')) lines.push(t('alert.uncataloged'));
-  for (const mark of marks) {
+  if (warnings.some(({ kind }) => kind === 'uncataloged')) lines.push(t('alert.uncataloged'));
+  for (const mark of warnings) {
     if (mark.kind === 'late') lines.push(t('alert.late', { duration: duration(mark.ms, voice) }));
   }
   if (reorganised) {

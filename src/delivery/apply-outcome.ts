@@ -2,10 +2,10 @@ import type { Batch } from '../domain/batch.ts';
 import type { ChannelHead } from '../domain/channel.ts';
 import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts';
 import type { SendOutcome } from '../domain/send-outcome.ts';
-import type { Store } from '../store/sqlite/tables.ts';
+import type { Store } from '../store/store.ts';
 import { BATCH } from './compose.ts';
-import { backoff, type createPace } from './pace.ts';
-import type { Channel } from './turns.ts';
+import { backoff, type createPace } from './rate-limit.ts';
+import type { Channel } from './scheduler.ts';
 
 type OutcomeOf<Status extends SendOutcome['status']> = Extract<SendOutcome, { status: Status }>;
 
@@ -113,7 +113,7 @@ export function createSettler({
   async function limited(channel: Channel, batch: Attempted, { retryAfterMs, global }: OutcomeOf<'rate-limited'>) {
     // Changes of a message that somebody published may wait for 20 minutes; what was to join it has one of its own.
     if (batch.kind === 'edit' && !batch.isChange && batch.certain && retryAfterMs > MINUTE && !global)
-      return store.outbox.editFailed(batch.id, null, clock.now());
+      return store.outbox.markEditFailed(batch.id, null, clock.now());
     postpone(channel, batch, retryAfterMs);
     return notTaken(batch);
   }
@@ -122,7 +122,7 @@ export function createSettler({
     const now = clock.now();
     const own = batch.blind ? blindPause(now - batch.frozenAt) : backoff(batch.attempts, random);
     postpone(channel, batch, Math.max(own, retryAfterMs));
-    if (now - batch.frozenAt > GIVE_UP_MS) await store.outbox.dead(batch.id, `72 hours: ${reason}`, now);
+    if (now - batch.frozenAt > GIVE_UP_MS) await store.outbox.deadLetter(batch.id, `72 hours: ${reason}`, now);
   }
 
   /** A mere change must not hold back new lines: Discord has a limit of its own for changes. */
@@ -132,14 +132,14 @@ export function createSettler({
 
   /** Nothing came of the attempt, which says so of the message as well if no earlier one can have brought it there. */
   async function notTaken({ id, certain }: Attempted): Promise<void> {
-    if (certain) await store.outbox.notTaken(id);
+    if (certain) await store.outbox.markNotSent(id);
   }
 
   /** Notes that Discord has it; tells whether the channel may have more to be sent. */
   async function taken({ id, kind }: Attempted, messageId: string | null, now: number): Promise<boolean> {
-    if (kind !== 'edit') return store.outbox.sent(id, messageId, now);
+    if (kind !== 'edit') return store.outbox.markSent(id, messageId, now);
     // A message that is gone cannot tell of what was to join it.
-    await (messageId === null ? store.outbox.editFailed(id, null, now) : store.outbox.edited(id, now));
+    await (messageId === null ? store.outbox.markEditFailed(id, null, now) : store.outbox.markEdited(id, now));
     return true;
   }
 
@@ -149,22 +149,22 @@ export function createSettler({
     switch (batch.kind) {
       case 'edit':
       case 'notice':
-        return store.outbox.dead(batch.id, reason, now);
+        return store.outbox.deadLetter(batch.id, reason, now);
       case 'create':
       case 'digest':
     }
     if (batch.lines > 1) {
       channel.limit = Math.min(Math.ceil(batch.lines / 2), BATCH / 2);
-      return store.outbox.thaw(batch.id);
+      return store.outbox.unfreeze(batch.id);
     }
     if (!channel.plain) {
       channel.limit = 1;
       channel.plain = true;
-      return store.outbox.thaw(batch.id);
+      return store.outbox.unfreeze(batch.id);
     }
     channel.plain = false;
     channel.limit = BATCH;
-    return store.outbox.dead(batch.id, reason, now);
+    return store.outbox.deadLetter(batch.id, reason, now);
   }
 
   /** A channel that cannot be written to keeps its alerts for days and is tried again now and then. */
@@ -190,11 +190,11 @@ export function createSettler({
 
   /** Parks a channel and has the admins told of it elsewhere: once, whatever happens in between. */
   async function park(channel: Channel, guildId: string, code: number, rest: Parameters<typeof mark>[2]) {
-    const elsewhere = await store.outbox.channelForNotices(guildId, channel.id);
+    const elsewhere = await store.channels.channelForNotices(guildId, channel.id);
     if (elsewhere === null) return mark(channel, 'parked', rest);
-    const language = await store.servers.language(guildId);
+    const language = await store.guilds.language(guildId);
     const words = renderParked(channel.id, code, language);
-    await store.outbox.setChannel(
+    await store.channels.setState(
       { channelId: channel.id, state: 'parked', ...rest },
       { guildId, channelId: elsewhere, ...words, now: clock.now(), closed: channel.id },
     );
@@ -206,7 +206,7 @@ export function createSettler({
     state: ChannelHead['state'],
     rest: { dueAt: number; attempts: number; since: number | null; reason: string | null },
   ): Promise<void> {
-    return store.outbox.setChannel({ channelId: channel.id, state, ...rest });
+    return store.channels.setState({ channelId: channel.id, state, ...rest });
   }
 
   return settle;

@@ -2,10 +2,10 @@ import type { AddressText } from './address.ts';
 import type { Alert } from './alert.ts';
 import type { Batch } from './batch.ts';
 import type { ChannelState } from './channel.ts';
-import type { Mark } from './mark.ts';
-import type { DigestReason } from './rhythm.ts';
+import type { DigestReason } from './schedule.ts';
 import type { Perspective } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
+import type { Warning } from './warning.ts';
 
 /** Everything that is recorded of one transfer, as far as it is one guild's business. */
 export interface Story {
@@ -46,7 +46,7 @@ export interface StoryAlert {
   /** `discarded`: whoever runs the bot gave it up for good; `dueAt` says when. */
   hold: Alert['hold'] | 'discarded';
   dueAt: number;
-  marks: Mark[];
+  warnings: Warning[];
   perspectives: Perspective[];
   /** The message that holds it; `lines`: how many alerts it tells, `together`: how many of the same transaction, if it is no digest. */
   message: {

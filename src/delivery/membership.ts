@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { GuildShare } from '../domain/channel.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Store } from '../store/sqlite/tables.ts';
-import { SET_ASIDE_MS } from './settle.ts';
+import type { Store } from '../store/store.ts';
+import { SET_ASIDE_MS } from './apply-outcome.ts';
 
 /** What knowing the bot's guilds needs. */
 interface GuildsOptions {
-  store: Pick<Store, 'outbox'>;
+  store: Pick<Store, 'channels'>;
   clock: Clock;
   log: Logger;
   /** What was set aside in these, and nothing else, is to be tried at once. */
@@ -16,7 +16,7 @@ interface GuildsOptions {
 }
 
 /** Which guilds the bot is in, as far as it was told: what waits in others is kept as where a channel is gone. */
-export function createGuilds({ store: { outbox }, clock, log, retry, isClosing }: GuildsOptions) {
+export function createGuilds({ store: { channels }, clock, log, retry, isClosing }: GuildsOptions) {
   const removedGuilds = new Set<string>();
 
   /** Writes something down for a later process. A failure is only logged: this one knows, and Discord tells as well. */
@@ -36,18 +36,18 @@ export function createGuilds({ store: { outbox }, clock, log, retry, isClosing }
     removed(guildId: string): void {
       removedGuilds.add(guildId);
       const now = clock.now();
-      note(outbox.pauseGuild(guildId, now, now + SET_ASIDE_MS), guildId);
+      note(channels.guildRemoved(guildId, now, now + SET_ASIDE_MS), guildId);
     },
     /** Permissions or channels of a guild changed, so the bot is in it. */
     changed(guildId: string): void {
       removedGuilds.delete(guildId);
-      note(outbox.resumeGuild(guildId), guildId);
+      note(channels.guildReturned(guildId), guildId);
       retry([guildId]);
     },
     /** Of the guilds of a share the bot is in these, and in no others. */
     async are(guildIds: readonly string[], share: GuildShare): Promise<void> {
       try {
-        const { gone, back } = await outbox.guildsAre(new Set(guildIds), share, clock.now());
+        const { gone, back } = await channels.syncGuilds(new Set(guildIds), share, clock.now());
         // A 403 there tells of the removal, and of no missing permission.
         for (const guildId of gone) removedGuilds.add(guildId);
         for (const guildId of back) removedGuilds.delete(guildId);
@@ -60,7 +60,7 @@ export function createGuilds({ store: { outbox }, clock, log, retry, isClosing }
     },
     /** A guild that the bot is no member of uses it all the same. */
     used(guildId: string): void {
-      note(outbox.guildUsed(guildId, clock.now()), guildId);
+      note(channels.postponeErasure(guildId, clock.now()), guildId);
     },
   };
 }

@@ -1,0 +1,358 @@
+import type { ActivityQuery, ActivityReport } from '../domain/activity.ts';
+import type { AddressText } from '../domain/address.ts';
+import type { Alert, RenderedAlert } from '../domain/alert.ts';
+import type { ClaimOptions, DeadLetter, Joinable, MessageRef, NewBatch, NextMessage, Notice } from '../domain/batch.ts';
+import type { ChannelHead, ChannelState, GuildShare } from '../domain/channel.ts';
+import type { AuditEntry, GuildSettings, Label } from '../domain/guild.ts';
+import type { Story } from '../domain/history.ts';
+import type { InboxRow, NewDelivery, Quarantined } from '../domain/inbox.ts';
+import type { Backlog, GuildOverview, StoredCounts } from '../domain/overview.ts';
+import type { ReceiverToken, StoredProject } from '../domain/project.ts';
+import type { Rehearsal, Wish } from '../domain/rehearsal.ts';
+import type { ErasureCursor, RetentionCursor } from '../domain/retention.ts';
+import type { RoutingContext, RoutingQuery, RoutingResult } from '../domain/routing.ts';
+import type { Hold } from '../domain/schedule.ts';
+import type { Silence } from '../domain/silence.ts';
+import type {
+  Asset,
+  ImportLimits,
+  NewSubscription,
+  Subscription,
+  SubscriptionChange,
+  SubscriptionImport,
+  TokenMute,
+} from '../domain/subscription.ts';
+import type { KnownToken } from '../domain/token.ts';
+import type { Transfer } from '../domain/transfer.ts';
+
+/**
+ * The port to the data: everything that Ledgerbell remembers, and what can be done with it. A transfer's way through it:
+ * `inbox` (bytes) → `routing` (transfers, decisions, alerts) → `outbox` (batches) → `history`.
+ *
+ * Each method is one whole transaction: it happens completely or not at all, and what it returns was true at one moment.
+ * When its promise resolves, its effect is visible to every later call. A call that fails rejects with a `StoreError`.
+ * Times are milliseconds since 1970 and always arguments; addresses and hashes are lower-case text; Discord ids are text.
+ */
+export interface Store {
+  inbox: Inbox;
+  quarantine: Quarantine;
+  routing: Routing;
+  outbox: Outbox;
+  deadLetters: DeadLetters;
+  channels: Channels;
+  subscriptions: Subscriptions;
+  labels: Labels;
+  guilds: Guilds;
+  audit: Audit;
+  confirmations: Confirmations;
+  projects: Projects;
+  history: History;
+  silence: Silences;
+  tokens: Tokens;
+  metrics: Metrics;
+  retention: Retention;
+  erasure: Erasure;
+  rhythms: Rhythms;
+  epochs: Epochs;
+}
+
+/** Deliveries as they came: bytes that are on disk and wait for the router. */
+export interface Inbox {
+  /** Stores deliveries in one durable commit; returns their ids in the same order. */
+  append(deliveries: NewDelivery[]): Promise<number[]>;
+  /** The oldest deliveries, at most `limit`; stops behind the one with which `characters` of bodies are reached. */
+  next(limit: number, characters?: number): Promise<InboxRow[]>;
+}
+
+/** Deliveries that could not be understood, with their bytes, until somebody replays or discards them. */
+export interface Quarantine {
+  /** How much is in quarantine, by the scope it came for. */
+  sizes(): Promise<{ scope: number; rows: number; bytes: number }[]>;
+  /** All of them, oldest first, without their bytes. */
+  list(): Promise<(Omit<Quarantined, 'body'> & { bytes: number })[]>;
+  get(id: number): Promise<Quarantined | null>;
+  /** Puts a delivery back into the inbox; false when there is none with this id. */
+  replay(id: number): Promise<boolean>;
+  /** Forgets a delivery for good; false when there is none with this id. */
+  discard(id: number): Promise<boolean>;
+  /** The same for everything that is there now, in short steps; returns how many. */
+  replayAll(): Promise<number>;
+  discardAll(): Promise<number>;
+}
+
+/** The step from the inbox to the outbox. */
+export interface Routing {
+  /** Everything that deciding about these deliveries needs. `now` decides which mutes and dealings still count. */
+  context(queries: RoutingQuery[], now: number): Promise<RoutingContext>;
+  /**
+   * Stores what was decided, all or nothing: deliveries done, transfers seen, alerts made, reasons recorded. Returns the
+   * channels in which sent messages must change. After a power failure the same deliveries may be routed again.
+   */
+  commit(result: RoutingResult): Promise<string[]>;
+}
+
+/** Alerts and the messages (batches) made of them. A batch is frozen before its first byte is sent. */
+export interface Outbox {
+  /** Every channel with something to send, whatever its state; before `sleepUntil` nothing there is due. */
+  channelsWithWork(): Promise<(ChannelHead & { sleepUntil: number })[]>;
+  /** What a channel is sent next: its frozen batch, else its oldest due alerts, else a sent message to change. */
+  claim(channelId: string, take: ClaimOptions, now: number): Promise<{ head: ChannelHead | null; next: NextMessage }>;
+  /** A page of a channel's due alerts with this hold, oldest first, behind the alert `after` (0: from the first). */
+  due(channelId: string, hold: Hold | null, now: number, after: number, limit: number): Promise<Alert[]>;
+  /** Alerts as they are known now, in the order of the ids; forgotten ones are left out. */
+  alerts(ids: number[]): Promise<Alert[]>;
+  /** Freezes alerts into one batch and counts its first attempt; returns its id, or null when the alerts changed. */
+  freeze(batch: NewBatch, now: number): Promise<number | null>;
+  /** Adds alerts to a sent message, by editing it to `payload`; returns the edit's id, or null when the alerts changed. */
+  join(channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number): Promise<number | null>;
+  /** Counts one more attempt, which is about to begin. */
+  countAttempt(batchId: number, now: number): Promise<void>;
+  /** The last attempt certainly changed nothing at Discord. */
+  markNotSent(batchId: number): Promise<void>;
+  /** Discord has the message; returns whether its channel has more to send, now or later. */
+  markSent(batchId: number, messageId: string | null, now: number): Promise<boolean>;
+  /** The sent message was edited. */
+  markEdited(editId: number, now: number): Promise<void>;
+  /** The message will not be edited: alerts that were to join it wait again; `reason` null: the message is gone. */
+  markEditFailed(editId: number, reason: string | null, now: number): Promise<void>;
+  /** Dissolves a frozen batch; its alerts wait again, to be rendered again. */
+  unfreeze(batchId: number): Promise<void>;
+  /** Turns a batch's alerts, or the change that an edit would have made, into dead letters. */
+  deadLetter(batchId: number, reason: string, now: number): Promise<void>;
+  /** Turns what has waited for a channel since before a time into dead letters. */
+  expire(channelId: string, before: number, reason: string, now: number): Promise<void>;
+  /** Requests that messages are rendered again; returns their channels. */
+  requestRerender(messages: readonly MessageRef[], now: number): Promise<string[]>;
+  /** Makes due what is held longer than any hold lasts, because a clock was ahead. */
+  endLongHolds(now: number): Promise<void>;
+}
+
+/** Alerts and edits that Discord refused in every form, or that waited too long. */
+export interface DeadLetters {
+  list(limit: number): Promise<DeadLetter[]>;
+  get(id: number): Promise<DeadLetter | null>;
+  /** Puts a dead letter back among what waits; false when there is none with this id. */
+  replay(id: number, now: number): Promise<boolean>;
+  /** Gives a dead letter up for good; false when there is none with this id. */
+  discard(id: number, now: number): Promise<boolean>;
+  /** The same for a channel's dead letters, in short steps; returns how many. */
+  discardAll(channelId: string, now: number): Promise<number>;
+}
+
+/** Whether channels can be written to, and which guilds the bot is in. */
+export interface Channels {
+  /** Records a channel's state, and freezes the notice that reports it elsewhere. */
+  setState(head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, notice?: Notice | null): Promise<void>;
+  /** A guild's channels that cannot be written to. */
+  blocked(guildId: string): Promise<{ channelId: string; state: ChannelState; reason: string | null }[]>;
+  /** Where a guild is notified of trouble in a channel; null where it has no other channel. */
+  channelForNotices(guildId: string, troubledId: string): Promise<string | null>;
+  /** Freezes a message that is about no transfer. */
+  postNotice(notice: Notice): Promise<void>;
+  /** The bot was removed from a guild: what waits there is kept for 30 days. */
+  guildRemoved(guildId: string, now: number, dueAt: number): Promise<void>;
+  /** The bot is in a guild, also if it was removed before. */
+  guildReturned(guildId: string): Promise<void>;
+  /** The bot is in exactly these guilds of a share; returns the known ones it is not in, and those it is in again. */
+  syncGuilds(present: ReadonlySet<string>, share: GuildShare, now: number): Promise<{ gone: string[]; back: string[] }>;
+  /** A guild without the bot still uses its commands: its erasure counts from now. */
+  postponeErasure(guildId: string, now: number): Promise<void>;
+}
+
+/** Which channel watches which address. Every method but `watching` stays within one guild. */
+export interface Subscriptions {
+  /** Adds one, unless the channel already watches the address or the guild is at `limit`. */
+  add(
+    subscription: NewSubscription,
+    limit: number,
+  ): Promise<
+    | { status: 'added'; subscription: Subscription }
+    | { status: 'exists'; subscription: Subscription }
+    | { status: 'full' }
+  >;
+  list(guildId: string): Promise<Subscription[]>;
+  get(guildId: string, id: number): Promise<Subscription | null>;
+  /** Changes what is named, unless the new channel already watches the address. */
+  change(
+    guildId: string,
+    id: number,
+    changed: SubscriptionChange,
+  ): Promise<
+    | { status: 'changed'; subscription: Subscription }
+    | { status: 'exists'; subscription: Subscription }
+    | { status: 'missing' }
+  >;
+  /** Adds and changes everything in a file; `full`: over a limit, `stale`: the guild changed meanwhile. */
+  importAll(file: SubscriptionImport, most: ImportLimits): Promise<'imported' | 'full' | 'stale'>;
+  /** Mutes these until then (null: unmutes); returns how many there are. */
+  mute(guildId: string, ids: readonly number[], until: number | null): Promise<number>;
+  remove(guildId: string, id: number): Promise<boolean>;
+  /** The tokens that are muted in a guild now. */
+  tokenMutes(guildId: string, now: number): Promise<TokenMute[]>;
+  /** Mutes a token in the whole guild until then (null: unmutes). */
+  muteToken(guildId: string, token: Asset, until: number | null): Promise<void>;
+  /** Who watches these addresses, in every guild. */
+  watching(addresses: string[]): Promise<Subscription[]>;
+}
+
+/** Each guild's address book. */
+export interface Labels {
+  /** Sorted by name. */
+  list(guildId: string): Promise<Label[]>;
+  /** Names an address, unless it is new and the guild is at `limit`; `before`: its previous name. */
+  set(
+    guildId: string,
+    label: Label,
+    limit: number,
+  ): Promise<{ status: 'set'; before: string | null } | { status: 'full' }>;
+  /** Returns the name that was removed; null when there was none. */
+  remove(guildId: string, address: AddressText): Promise<string | null>;
+}
+
+/** What each guild's admins chose. */
+export interface Guilds {
+  settings(guildId: string): Promise<GuildSettings>;
+  /** Changes what is named; returns all settings as they are then. */
+  changeSettings(guildId: string, changed: Partial<GuildSettings>): Promise<GuildSettings>;
+  /** The chosen language, else the guild's own at Discord; null where neither is known. */
+  language(guildId: string): Promise<string | null>;
+  /** Records the language that the guild has at Discord. */
+  noteLocale(guildId: string, locale: string | null): Promise<void>;
+}
+
+/** Who changed what in a guild. */
+export interface Audit {
+  /** Adds an entry; returns its id. */
+  record(entry: AuditEntry): Promise<number>;
+}
+
+/** Questions such as "Really remove these?", each of which may be confirmed once by the person who was asked. */
+export interface Confirmations {
+  /** Stores a question; of the guild's questions with these actions only the latest `most` are kept. Returns its id. */
+  ask(entry: AuditEntry, actions: readonly string[], most: number): Promise<number>;
+  /** Takes up a question of the same person that is not older than `since`, once; returns its detail, else null. */
+  take(question: {
+    guildId: string;
+    userId: string;
+    id: number;
+    from: string;
+    to: string;
+    since: number;
+  }): Promise<unknown>;
+}
+
+/** Guilds' own notification projects, the receiver's path tokens, and webhook names. A project's id is its scope. */
+export interface Projects {
+  ofGuild(guildId: string): Promise<StoredProject | null>;
+  all(): Promise<StoredProject[]>;
+  /** The scope of every guild with a project of its own, by guild id; all others are in the operator's. */
+  scopes(): Promise<Map<string, number>>;
+  /** Stores or replaces a guild's project; returns its scope. `token` becomes its first path token. */
+  save(project: Omit<StoredProject, 'scope'>, token: string, userId: string, now: number): Promise<number>;
+  /** Stores the same keys under another seal, unless they were replaced meanwhile. */
+  reseal(project: StoredProject, sealed: Uint8Array): Promise<void>;
+  /** Removes a guild's project with its path tokens and webhook names; false when there is none. */
+  remove(guildId: string): Promise<boolean>;
+  /** Every active path token. */
+  tokens(): Promise<ReceiverToken[]>;
+  addToken(token: string, scope: number, now: number): Promise<void>;
+  /** Makes `token` the scope's path token and retires the present one; false while an older one still retires. */
+  rotateToken(scope: number, token: string, now: number): Promise<boolean>;
+  /** Ends a scope's retiring token; false when there is none. */
+  revokeToken(scope: number): Promise<boolean>;
+  /** A guild's webhook names, by webhook id. */
+  webhookNames(guildId: string): Promise<Map<string, string>>;
+  /** Names a webhook; null removes the name. */
+  nameWebhook(guildId: string, webhookId: string, name: string | null): Promise<void>;
+}
+
+/** What happened. Every method stays within one guild and only reads. */
+export interface History {
+  /** What became of a transaction's transfers that concern the guild: how many there are, and the first `most`. */
+  transfers(
+    guildId: string,
+    txHash: string,
+    ownScope: number | null,
+    now: number,
+    most: number,
+  ): Promise<{ total: number; first: Story[] }>;
+  /** The transactions that one of the guild's messages shows: how many, and the first `most` with a transfer each. */
+  transactionsOfMessage(
+    guildId: string,
+    reference: string,
+    most: number,
+  ): Promise<{ total: number; first: { txHash: string; transfers: number; transfer: Transfer }[] }>;
+  /** The channels in which transfers of an address were decided about. */
+  activityChannels(query: Pick<ActivityQuery, 'guildId' | 'address' | 'since' | 'now'>): Promise<string[]>;
+  /** What an address did in a period. */
+  activity(query: ActivityQuery): Promise<ActivityReport>;
+  /** The same as a CSV file; `left`: older transfers without room in it. */
+  activityFile(query: ActivityQuery): Promise<{ csv: string; left: number; cut: number | null }>;
+  /** What a subscription would have posted since a time, judged by the latest `most` transfers. */
+  rehearse(wish: Wish, since: number, most: number): Promise<Rehearsal>;
+  /** The latest messages, at most `limit`, of a guild since a time that show one of these addresses. */
+  messagesShowing(
+    guildId: string,
+    addresses: readonly AddressText[],
+    since: number,
+    limit: number,
+  ): Promise<MessageRef[]>;
+  /** Whom the guild's addresses dealt with in the latest so many decisions, latest first. */
+  counterparties(guildId: string, decisions: number): Promise<AddressText[]>;
+}
+
+/** Addresses that usually move and have gone quiet. */
+export interface Silences {
+  /** A guild's silent addresses, the longest first. */
+  current(guildId: string, now: number): Promise<Silence[]>;
+  /** Every guild's silences that are to be reported and were not yet. */
+  unreported(now: number): Promise<Silence[]>;
+  /** Freezes a notice about these subscriptions, unless their silence was reported; the next event ends it. */
+  report(notice: Notice, subscriptions: number[]): Promise<boolean>;
+}
+
+/** What is known about tokens. */
+export interface Tokens {
+  /** What moved at the guild's addresses, most often first, then what the explorer's catalog has. */
+  known(guildId: string): Promise<KnownToken[]>;
+}
+
+/** Counts for operators and admins; they may take long and only read. */
+export interface Metrics {
+  backlog(now: number): Promise<Backlog>;
+  guild(guildId: string): Promise<GuildOverview>;
+  /** What is stored about a guild. */
+  stored(guildId: string): Promise<StoredCounts>;
+}
+
+/** Forgetting what is old. */
+export interface Retention {
+  /** Forgets some of what was seen before a time and is done with; returns where to go on, null when nothing is left. */
+  forget(before: number, from: RetentionCursor | null): Promise<RetentionCursor | null>;
+}
+
+/** Erasing what is stored about a guild, in steps between which others can write. */
+export interface Erasure {
+  /** Erases a guild's settings and whatever brings it alerts; the rest goes by steps. */
+  begin(guildId: string): Promise<void>;
+  /** Guilds that removed the bot before a time and did not take it back. */
+  removed(before: number): Promise<string[]>;
+  /** Begins with one of these; false when it is none any more. */
+  beginRemoved(guildId: string, before: number): Promise<boolean>;
+  /** Erases some more; returns where to go on, null when nothing is left. */
+  step(guildId: string, from?: ErasureCursor): Promise<ErasureCursor | null>;
+  /** Guilds whose erasure was begun and not finished. */
+  begun(): Promise<string[]>;
+}
+
+/** Counting how often addresses move. */
+export interface Rhythms {
+  /** Counts what was decided until now; returns whether there is more to count. */
+  count(): Promise<boolean>;
+}
+
+/** Maintenance of the index of seen transfers. */
+export interface Epochs {
+  /** Does some of it; returns whether there is more to do. */
+  takeDown(): Promise<boolean>;
+}
