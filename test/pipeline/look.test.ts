@@ -16,7 +16,7 @@ it('looks again once a second while the store fails, however often it was asked 
   let isLocked = true;
   const outbox = {
     endLongHolds: store.outbox.endLongHolds,
-    async heads() {
+    async channelsWithWork() {
       looks++;
       if (isLocked) throw new StoreError('database is locked', 'SQLITE_BUSY');
       return store.outbox.channelsWithWork();

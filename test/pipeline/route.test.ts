@@ -41,7 +41,7 @@ beforeEach(async () => {
   const store = {
     inbox,
     routing: {
-      read: async (...asked: Parameters<typeof routing.context>) => {
+      context: async (...asked: Parameters<typeof routing.context>) => {
         const answer = await routing.context(...asked);
         lookedUp++;
         // After the router has gone on with it.

@@ -52,8 +52,8 @@ function bodies(path: string): string[] {
 /** Another process that holds the database as the bot does and commits without a pause; each line it prints is a body. */
 async function startWriter() {
   const script = `
-    const { openDatabase } = await import(${JSON.stringify(resolve('src/store/database.ts'))});
-    const { inboxTable } = await import(${JSON.stringify(resolve('src/store/inbox.ts'))});
+    const { openDatabase } = await import(${JSON.stringify(resolve('src/store/sqlite/database.ts'))});
+    const { inboxTable } = await import(${JSON.stringify(resolve('src/store/sqlite/inbox.ts'))});
     const open = openDatabase(${JSON.stringify(file)});
     // Both ends of the database stay reachable, or its lock would go with the garbage.
     process.on('exit', open.close);

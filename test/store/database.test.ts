@@ -110,7 +110,7 @@ describe('the database file', () => {
 
   it('is free again as soon as a process that held it was killed', async () => {
     const script = `
-      const { openDatabase } = await import(${JSON.stringify(resolve('src/store/database.ts'))});
+      const { openDatabase } = await import(${JSON.stringify(resolve('src/store/sqlite/database.ts'))});
       openDatabase(${JSON.stringify(file)});
       console.log('open');
       setInterval(() => {}, 1_000);`;

@@ -13,5 +13,5 @@ export function openReadings(db: Database) {
     silence: silenceReader(db),
     tokens: tokensTable(db),
     metrics: figuresTable(db),
-  } satisfies Partial<{ [Group in keyof Tables]: Partial<Tables[Group]> }>;
+  } satisfies Pick<Tables, 'history' | 'tokens' | 'metrics'> & { silence: Omit<Tables['silence'], 'report'> };
 }

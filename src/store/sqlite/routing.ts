@@ -40,7 +40,7 @@ export function routingTable(db: Database, epochs: Epochs) {
   const commit = db.transaction(writer(db, epochs, guard));
   return {
     /** Everything that deciding about these deliveries needs; `now` matters for mutes and for what is recent. */
-    read: (questions: RoutingQuery[], now: number): RoutingContext => read(questions, now),
+    context: (questions: RoutingQuery[], now: number): RoutingContext => read(questions, now),
     /**
      * Commits what was decided: events done, lines made, reasons recorded, all or nothing. Gives the channels in which
      * sent messages must change. If the power fails before it is on disk, so are the deliveries: they are routed again.

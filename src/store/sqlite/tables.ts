@@ -45,5 +45,7 @@ export function openTables(db: Database, elapsed: () => number = () => performan
     erasure: erasureTable(db, elapsed),
     rhythms: rhythmsTable(db),
     epochs: { takeDown: epochs.takeDown },
-  } satisfies Partial<{ [Group in keyof Tables]: Partial<Tables[Group]> }>;
+  } satisfies Omit<Tables, 'history' | 'tokens' | 'metrics' | 'silence'> & {
+    silence: Pick<Tables['silence'], 'report'>;
+  };
 }
