@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/discord/index.ts';
 import { createPace } from '../../src/delivery/rate-limit.ts';
-import { ALERTS, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { ALERTS, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const MESSAGES = '/channels/:channel/messages';
 const SECOND = 1_000;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Fault } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Alert } from '../../src/domain/alert.ts';
-import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, WHALES } from './harness.ts';
+import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, WHALES } from '../pipeline/harness.ts';
 
 /*
  * The model is the chain: a transaction holds transfers, each so many times; a channel shows one line for each transfer

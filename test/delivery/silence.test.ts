@@ -2,7 +2,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { watchSilence } from '../../src/delivery/silence.ts';
 import { renderSilence } from '../../src/discord/notice.ts';
-import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const HOUR = 3_600_000;
 let pipeline: Pipeline;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ALERTS, HARBOR, type Pipeline, startPipeline, TREASURY } from './harness.ts';
+import { ALERTS, HARBOR, type Pipeline, startPipeline, TREASURY } from '../pipeline/harness.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,6 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relabel } from '../../src/delivery/relabel.ts';
-import { ALERTS, ALICE, GENERAL, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+import {
+  ALERTS,
+  ALICE,
+  GENERAL,
+  HARBOR,
+  type Pipeline,
+  payment,
+  startPipeline,
+  TREASURY,
+  WHALES,
+} from '../pipeline/harness.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

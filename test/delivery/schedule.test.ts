@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ALERTS, ALICE, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { ALERTS, ALICE, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { AddressText } from '../../src/domain/address.ts';
-import { ALICE, HARBOR, type Pipeline, payment, startPipeline } from './harness.ts';
+import { ALICE, HARBOR, type Pipeline, payment, startPipeline } from '../pipeline/harness.ts';
 
 const MINUTE = 60_000;
 const HOURS = 6;

@@ -1,7 +1,15 @@
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renderDigest } from '../../src/discord/digest.ts';
-import { ALERTS, ALICE, type Pipeline, type PipelineOptions, payment, startPipeline, TREASURY } from './harness.ts';
+import {
+  ALERTS,
+  ALICE,
+  type Pipeline,
+  type PipelineOptions,
+  payment,
+  startPipeline,
+  TREASURY,
+} from '../pipeline/harness.ts';
 
 let pipeline: Pipeline;
 beforeEach(async () => {

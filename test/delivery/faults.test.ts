@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fault } from '../../sandbox/discord/index.ts';
-import { ALERTS, GENERAL, type Pipeline, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { ALERTS, GENERAL, type Pipeline, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const MESSAGES = '/channels/:channel/messages';
 const CHANNELS = [ALERTS, WHALES, GENERAL];

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import type { SendOutcome } from '../../src/domain/send-outcome.ts';
-import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const BOB = `0x${'b0'.repeat(20)}` as const;
 

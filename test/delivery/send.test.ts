@@ -11,7 +11,7 @@ import {
   TREASURY,
   USDC,
   WHALES,
-} from './harness.ts';
+} from '../pipeline/harness.ts';
 
 let pipeline: Pipeline;
 beforeEach(async () => {

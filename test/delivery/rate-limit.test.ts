@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Fault, ManualClock } from '../../sandbox/discord/index.ts';
 import { backoff, createPace, type Leaving } from '../../src/delivery/rate-limit.ts';
 import type { Sender, SendOutcome } from '../../src/domain/send-outcome.ts';
-import { ALERTS, GENERAL, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { ALERTS, GENERAL, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

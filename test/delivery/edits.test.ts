@@ -2,8 +2,8 @@ import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toldBy } from '../../src/delivery/compose.ts';
 import { renderAlerts } from '../../src/discord/render.ts';
+import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
 import { until } from '../until.ts';
-import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
