@@ -57,7 +57,7 @@ const csvButton: Button = {
 
 /** What a watched address did: a chart, sums and the largest transfers, as far as the person may see it. */
 export const activity = {
-  data: define('activity', 'What an address did: chart, totals, largest transfers')
+  data: define('activity', 'Show what an address did: chart, totals, largest transfers')
     .addStringOption((option) =>
       option
         .setName('address')

@@ -8,23 +8,23 @@ export const label = {
     .addSubcommand((command) =>
       command
         .setName('set')
-        .setDescription('Name an address, or name it anew')
+        .setDescription('Name or rename an address')
         .addStringOption((option) =>
           option
             .setName('address')
-            .setDescription('0x and 40 hexadecimal digits')
+            .setDescription('0x followed by 40 hexadecimal digits')
             .setRequired(true)
             .setAutocomplete(true)
             .setMaxLength(300),
         )
         .addStringOption((option) =>
-          option.setName('name').setDescription('What people call it').setRequired(true).setMaxLength(60),
+          option.setName('name').setDescription('The name to show in alerts').setRequired(true).setMaxLength(60),
         ),
     )
     .addSubcommand((command) =>
       command
         .setName('remove')
-        .setDescription('Take the name of an address away')
+        .setDescription('Remove the name of an address')
         .addStringOption((option) =>
           option
             .setName('address')
@@ -34,7 +34,7 @@ export const label = {
             .setMaxLength(300),
         ),
     )
-    .addSubcommand((command) => command.setName('list').setDescription('Every name that this server gave')),
+    .addSubcommand((command) => command.setName('list').setDescription('List all names in this server')),
   access: 'manage',
   execute(interaction, context) {
     const name = interaction.options.getSubcommand();

@@ -21,25 +21,25 @@ export const provider = {
     .addSubcommand((command) =>
       command
         .setName('search')
-        .setDescription('Search providers of one category')
+        .setDescription('Search for providers in a category')
         .addStringOption((option) =>
           option
             .setName('category')
-            .setDescription('What kind of provider')
+            .setDescription('Category of providers')
             .setRequired(true)
             .setAutocomplete(true)
             .setMaxLength(50),
         )
-        .addStringOption((option) => option.setName('search').setDescription('Words to look for').setMaxLength(32))
+        .addStringOption((option) => option.setName('search').setDescription('Words to search for').setMaxLength(32))
         .addStringOption((option) =>
           option.setName('provider').setDescription('Only this provider, by its exact name').setMaxLength(32),
         )
         .addIntegerOption((option) =>
-          option.setName('page').setDescription('Which page, from 1').setMinValue(1).setMaxValue(1_000),
+          option.setName('page').setDescription('Page number, starting at 1').setMinValue(1).setMaxValue(1_000),
         ),
     )
     .addSubcommand((command) =>
-      command.setName('categories').setDescription('What kinds of providers the directory has'),
+      command.setName('categories').setDescription('List the provider categories'),
     ),
   access: 'all',
   public: true,

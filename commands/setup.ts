@@ -9,24 +9,24 @@ import { TARGET_TYPES } from './shared/target.ts';
 
 /** How the bot behaves in this guild. */
 export const setup = {
-  data: define('setup', 'Set this server up, and check that everything works')
+  data: define('setup', 'Set up this server and check that everything works')
     .addSubcommand((command) =>
       command
         .setName('server')
-        .setDescription('Alert channel, manager role, time zone and language; shows them without options')
+        .setDescription('Set alert channel, manager role, time zone and language, or show them (no options)')
         .addChannelOption((option) =>
           option
             .setName('channel')
-            .setDescription('Where alerts of new subscriptions go when no channel is named')
+            .setDescription('Default channel for new subscriptions')
             .addChannelTypes(...TARGET_TYPES),
         )
         .addRoleOption((option) =>
           option
             .setName('manager')
-            .setDescription('Who may configure the bot besides Manage Server (@everyone: nobody)'),
+            .setDescription('Role that may also configure the bot (@everyone removes it)'),
         )
         .addStringOption((option) =>
-          option.setName('timezone').setDescription('Like Europe/Lisbon').setAutocomplete(true).setMaxLength(50),
+          option.setName('timezone').setDescription('Time zone, like Europe/Lisbon').setAutocomplete(true).setMaxLength(50),
         )
         .addStringOption((option) =>
           option
@@ -36,13 +36,13 @@ export const setup = {
         ),
     )
     .addSubcommand((command) =>
-      command.setName('project').setDescription('Use a notification project of your own: its id and keys, in a form'),
+      command.setName('project').setDescription('Connect your own notification project (opens a form for its ID and keys)'),
     )
     .addSubcommand((command) =>
-      command.setName('check').setDescription('Test everything, with the fix for whatever is wrong'),
+      command.setName('check').setDescription('Test everything and show how to fix what is wrong'),
     )
     .addSubcommand((command) =>
-      command.setName('forget').setDescription('Erase everything that is stored about this server; asks first'),
+      command.setName('forget').setDescription('Erase everything stored about this server (asks first)'),
     ),
   access: 'manage',
   async execute(interaction, context) {

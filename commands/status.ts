@@ -16,7 +16,7 @@ const FIELD_MOST = 950;
 
 /** How alerts stand in this guild. */
 export const status = {
-  data: define('status', 'Last event, what waits, what stopped'),
+  data: define('status', 'Show the last event, waiting alerts and blocked channels'),
   access: 'manage',
   async execute(interaction, context) {
     const { guildId } = interaction;

@@ -28,7 +28,7 @@ const withSubscription = (
 
 /** Which addresses are watched, and what is told where. */
 export const subscription = {
-  data: define('subscription', 'Watch addresses and choose what is told where')
+  data: define('subscription', 'Watch addresses and choose which alerts go where')
     .addSubcommand((command) =>
       addFilterOptions(
         command
@@ -37,7 +37,7 @@ export const subscription = {
           .addStringOption((option) =>
             option
               .setName('address')
-              .setDescription('0x and 40 hexadecimal digits')
+              .setDescription('0x followed by 40 hexadecimal digits')
               .setRequired(true)
               .setMaxLength(300),
           ),
@@ -46,7 +46,7 @@ export const subscription = {
     .addSubcommand((command) =>
       command
         .setName('list')
-        .setDescription('What this server watches')
+        .setDescription('List what this server watches')
         .addChannelOption((option) =>
           option
             .setName('channel')
@@ -55,33 +55,33 @@ export const subscription = {
         ),
     )
     .addSubcommand((command) =>
-      addFilterOptions(withSubscription(command.setName('edit').setDescription('Change what is told, or where'))),
+      addFilterOptions(withSubscription(command.setName('edit').setDescription('Change what is posted, or where'))),
     )
     .addSubcommand((command) =>
       withSubscription(command.setName('remove').setDescription('Stop watching an address in a channel')),
     )
     .addSubcommand((command) =>
-      withSubscription(command.setName('pause').setDescription('Tell nothing until it is resumed')),
+      withSubscription(command.setName('pause').setDescription('Stop alerts until you resume')),
     )
     .addSubcommand((command) =>
-      withSubscription(command.setName('resume').setDescription('Tell again what was paused')),
+      withSubscription(command.setName('resume').setDescription('Turn paused alerts back on')),
     )
     .addSubcommand((command) =>
       withSubscription(
-        command.setName('mute').setDescription('Tell nothing for a while'),
+        command.setName('mute').setDescription('Stop alerts for a while'),
         'Which one: label, address, number, or "all"',
       )
         .addStringOption((option) =>
           option
             .setName('duration')
-            .setDescription('For how long')
+            .setDescription('How long')
             .setRequired(true)
             .addChoices(...MUTE_CHOICES),
         )
         .addStringOption((option) =>
           option
             .setName('token')
-            .setDescription('With "all": only this token, in the whole server; address, symbol or "native"')
+            .setDescription('With "all": mute only this token, in the whole server (address, symbol or "native")')
             .setAutocomplete(true)
             .setMaxLength(300),
         ),
@@ -92,15 +92,15 @@ export const subscription = {
     .addSubcommand((command) =>
       command
         .setName('import')
-        .setDescription('Add and change subscriptions from a CSV file; asks first')
+        .setDescription('Add and change subscriptions from a CSV file (asks first)')
         .addAttachmentOption((option) =>
           option
             .setName('file')
-            .setDescription('A file like the one that export gives, at most 256 KiB')
+            .setDescription('A CSV file like the one from export, up to 256 KiB')
             .setRequired(true),
         ),
     )
-    .addSubcommand((command) => command.setName('export').setDescription('Every subscription and label as a CSV file')),
+    .addSubcommand((command) => command.setName('export').setDescription('Download all subscriptions and labels as a CSV file')),
   access: { list: 'all' },
   execute(interaction, context) {
     const name = interaction.options.getSubcommand();

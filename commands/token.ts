@@ -22,7 +22,7 @@ export const token = {
   data: define('token', 'Look up a token by its contract address').addStringOption((option) =>
     option
       .setName('address')
-      .setDescription('The token’s contract: 0x and 40 hexadecimal digits')
+      .setDescription('The token’s contract: 0x followed by 40 hexadecimal digits')
       .setRequired(true)
       .setAutocomplete(true)
       .setMaxLength(300),

@@ -6,18 +6,18 @@ import { cancelButton, confirmButton, forgetButton, preview } from './webhook/re
 
 /** The webhooks of the project at the notification service. */
 export const webhook = {
-  data: define('webhook', 'The webhooks of the notification project')
+  data: define('webhook', 'Manage the webhooks of the notification project')
     .addSubcommand((command) =>
-      command.setName('list').setDescription('The project’s webhooks, and which of them point at this bot'),
+      command.setName('list').setDescription('List the project’s webhooks and which of them post here'),
     )
     .addSubcommand((command) =>
       command
         .setName('remove')
-        .setDescription('Take addresses out of a webhook; shows a preview first')
+        .setDescription('Remove addresses from a webhook (shows a preview first)')
         .addStringOption((option) =>
           option
             .setName('webhook')
-            .setDescription('The webhook’s id')
+            .setDescription('The webhook’s ID')
             .setRequired(true)
             .setAutocomplete(true)
             .setMaxLength(100),
@@ -25,7 +25,7 @@ export const webhook = {
         .addStringOption((option) =>
           option
             .setName('addresses')
-            .setDescription('One or many, with spaces, commas or line breaks between them')
+            .setDescription('One or more addresses, separated by spaces, commas or line breaks')
             .setRequired(true)
             .setMaxLength(6_000),
         ),

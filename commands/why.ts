@@ -19,10 +19,10 @@ const MOST_CHOICES = 25;
 
 /** Why a transfer was told, or was not: from what was recorded, never from a guess. */
 export const why = {
-  data: define('why', 'Why an alert came, or did not').addStringOption((option) =>
+  data: define('why', 'Find out why an alert was posted or hidden').addStringOption((option) =>
     option
       .setName('transaction')
-      .setDescription('The transaction’s hash (0x and 64 hexadecimal digits), or the explorer’s link to it')
+      .setDescription('Transaction hash (0x followed by 64 hexadecimal digits) or its explorer link')
       .setRequired(true)
       .setMaxLength(300),
   ),

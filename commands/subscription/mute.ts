@@ -16,7 +16,7 @@ const LENGTHS: Record<string, number> = { '1h': HOUR, '8h': 8 * HOUR, '1d': DAY,
 /** What `/subscription mute` offers. */
 export const MUTE_CHOICES = [
   ...Object.keys(LENGTHS).map((value) => ({ name: value, value })),
-  { name: 'until undone', value: 'forever' },
+  { name: 'until I unmute it', value: 'forever' },
   { name: 'off', value: 'off' },
 ];
 

@@ -41,14 +41,14 @@ export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashC
       .setDescription(
         editing
           ? 'Where its alerts go from now on'
-          : `Where alerts go${unnamed('the server’s alert channel, or here')}`,
+          : `Where alerts go${unnamed('the server’s alert channel, else here')}`,
       )
       .addChannelTypes(...TARGET_TYPES),
   );
   text('label', `A name for the address, shown in alerts${clears}`, 32);
-  text('direction', 'Only transfers that go this way, seen from the address', 0, DIRECTIONS);
+  text('direction', 'Only transfers in this direction, seen from the address', 0, DIRECTIONS);
   text('kind', 'Only transfers of this kind', 0, KINDS);
-  text('minimum', `Only amounts of at least this, in the token’s units, like 250 or 0.5${clears}`, 60);
+  text('minimum', `Only amounts of at least this, in token units, like 250 or 0.5${clears}`, 60);
   command.addStringOption((option) =>
     option
       .setName('token')
@@ -61,18 +61,18 @@ export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashC
       .setName('mention')
       .setDescription(editing ? 'A role to ping with each alert (@everyone removes it)' : 'A role to ping'),
   );
-  text('minimums', `Minimum by token, like USDC=100, ETH=0.5${clears}`, 3_000);
+  text('minimums', `Minimum per token, like USDC=100, ETH=0.5${clears}`, 3_000);
   text('tokens', `Only these tokens: addresses, symbols or "native"${clears}`, 3_000);
-  text('exclude-tokens', `Not these tokens: addresses, symbols or "native"${clears}`, 3_000);
+  text('exclude-tokens', `Exclude these tokens: addresses, symbols or "native"${clears}`, 3_000);
   text('counterparties', `Only transfers from or to these addresses${clears}`, 3_000);
-  text('exclude-counterparties', `No transfers from or to these addresses${clears}`, 3_000);
-  flag('internal', `Also native transfers that contracts make inside a transaction${unnamed('yes')}`);
-  flag('cataloged', `Only tokens that the explorer’s catalog has${unnamed('no')}`);
-  flag('zero', `Also transfers of a zero amount${unnamed('no')}`);
-  flag('self', `Also transfers from the address to itself${unnamed('no')}`);
-  text('digest', 'Tell all together once an hour or a day, not one by one', 0, same('off', 'hourly', 'daily'));
-  text('quiet', 'Hours in which nothing is told until they end, like 22:00-07:00, or "off"', 20);
-  text('mention-minimum', `Ping only from this amount on, in the token’s units${clears}`, 60);
+  text('exclude-counterparties', `Exclude transfers from or to these addresses${clears}`, 3_000);
+  flag('internal', `Include native transfers that contracts make inside a transaction${unnamed('yes')}`);
+  flag('cataloged', `Only tokens in the explorer’s catalog${unnamed('no')}`);
+  flag('zero', `Include transfers of zero amounts${unnamed('no')}`);
+  flag('self', `Include transfers from the address to itself${unnamed('no')}`);
+  text('digest', 'Send one hourly or daily summary instead of single alerts', 0, same('off', 'hourly', 'daily'));
+  text('quiet', 'Hold alerts during these hours, like 22:00-07:00, or "off"', 20);
+  text('mention-minimum', `Ping only for at least this amount, in token units${clears}`, 60);
   command.addIntegerOption((option) =>
     option
       .setName('mention-cooldown')
@@ -80,7 +80,7 @@ export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashC
       .setMinValue(0)
       .setMaxValue(10_080),
   );
-  return flag('silence', `Point out when nothing moves for unusually long${unnamed('no')}`);
+  return flag('silence', `Warn me when a busy address goes quiet${unnamed('no')}`);
 }
 
 /** What the person set, over what was there before; throws a {@link UserError} for what cannot be. */
