@@ -38,9 +38,7 @@ export const provider = {
           option.setName('page').setDescription('Page number, starting at 1').setMinValue(1).setMaxValue(1_000),
         ),
     )
-    .addSubcommand((command) =>
-      command.setName('categories').setDescription('List the provider categories'),
-    ),
+    .addSubcommand((command) => command.setName('categories').setDescription('List the provider categories')),
   access: 'all',
   public: true,
   async execute(interaction, context) {

@@ -21,12 +21,14 @@ export const setup = {
             .addChannelTypes(...TARGET_TYPES),
         )
         .addRoleOption((option) =>
-          option
-            .setName('manager')
-            .setDescription('Role that may also configure the bot (@everyone removes it)'),
+          option.setName('manager').setDescription('Role that may also configure the bot (@everyone removes it)'),
         )
         .addStringOption((option) =>
-          option.setName('timezone').setDescription('Time zone, like Europe/Lisbon').setAutocomplete(true).setMaxLength(50),
+          option
+            .setName('timezone')
+            .setDescription('Time zone, like Europe/Lisbon')
+            .setAutocomplete(true)
+            .setMaxLength(50),
         )
         .addStringOption((option) =>
           option
@@ -36,7 +38,9 @@ export const setup = {
         ),
     )
     .addSubcommand((command) =>
-      command.setName('project').setDescription('Connect your own notification project (opens a form for its ID and keys)'),
+      command
+        .setName('project')
+        .setDescription('Connect your own notification project (opens a form for its ID and keys)'),
     )
     .addSubcommand((command) =>
       command.setName('check').setDescription('Test everything and show how to fix what is wrong'),

@@ -94,13 +94,12 @@ export const subscription = {
         .setName('import')
         .setDescription('Add and change subscriptions from a CSV file (asks first)')
         .addAttachmentOption((option) =>
-          option
-            .setName('file')
-            .setDescription('A CSV file like the one from export, up to 256 KiB')
-            .setRequired(true),
+          option.setName('file').setDescription('A CSV file like the one from export, up to 256 KiB').setRequired(true),
         ),
     )
-    .addSubcommand((command) => command.setName('export').setDescription('Download all subscriptions and labels as a CSV file')),
+    .addSubcommand((command) =>
+      command.setName('export').setDescription('Download all subscriptions and labels as a CSV file'),
+    ),
   access: { list: 'all' },
   execute(interaction, context) {
     const name = interaction.options.getSubcommand();

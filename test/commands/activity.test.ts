@@ -85,21 +85,19 @@ it('the CSV has every transfer of the period, told or not', async () => {
 
 describe('nobody sees more than their channels tell', () => {
   it('an address that nobody watches, or only where the member cannot look', async () => {
-    expect(textOf(await world.use('activity', { address: ALICE }))).toMatch(
-      /is not watched in a channel that you can see/,
-    );
-    expect(textOf(await world.use('activity', { address: `0x${'1a'.repeat(32)}` }))).toMatch(/transaction’s hash/);
+    expect(textOf(await world.use('activity', { address: ALICE }))).toMatch(/isn’t watched in any channel you can see/);
+    expect(textOf(await world.use('activity', { address: `0x${'1a'.repeat(32)}` }))).toMatch(/transaction hash/);
     await pipeline.watch(ALICE, seed.harbor.treasury, { label: 'Secret' });
     const member = { as: seed.mia };
-    expect(textOf(await world.use('activity', { address: ALICE }, member))).toMatch(/is not watched/);
-    expect(textOf(await world.use('activity', { address: 'secret' }, member))).toMatch(/No address is called that/);
+    expect(textOf(await world.use('activity', { address: ALICE }, member))).toMatch(/isn’t watched/);
+    expect(textOf(await world.use('activity', { address: 'secret' }, member))).toMatch(/No address has that name/);
     const offered = async (who: object) =>
       (await world.choices('activity', 'address', {}, who)).map(({ name }) => name).join();
     expect(await offered(member)).toMatch(/^Treasury · 0x1111…1111$/);
     expect(await offered({})).toMatch(/Secret/);
     // A button pressed with an address that is not on it.
     const forged = await world.post(`activity:csv:7d:${ALICE}`);
-    expect(textOf(await world.press(forged, 'activity:csv', member))).toMatch(/is not watched/);
+    expect(textOf(await world.press(forged, 'activity:csv', member))).toMatch(/isn’t watched/);
   });
 
   it('nor what was decided about an address, or told of it, in another channel', async () => {
@@ -172,7 +170,7 @@ it('a token that only bears a known symbol does not pass for it', async () => {
   const text = textOf(await world.use('activity', { address: TREASURY, period: '24h' }));
   expect(text).toMatch(/^📥 7 `Fuse` in 1 transfer$/mu);
   expect(text).toMatch(/^⚠️ 📥 5 `Fuse` in 1 transfer$/mu);
-  expect(text).toContain('These tokens only bear the name of a known one.');
+  expect(text).toContain('These copy a known token’s name and are not the real one.');
 });
 
 it('where nothing moved in the other period, no picture of the first one stays', async () => {
@@ -184,7 +182,7 @@ it('where nothing moved in the other period, no picture of the first one stays',
   expect(filesOf(week)).toHaveLength(0);
   expect(pictureOf(week)).toMatch(/activity-7d/);
   const day = await world.press(week, 'activity:show:24h');
-  expect(textOf(day)).toContain('Nothing came for this address in this time.');
+  expect(textOf(day)).toContain('No events for this address in this period.');
   expect([filesOf(day), day.reply!.message.embeds[0]!.image]).toEqual([[], undefined]);
 });
 
@@ -247,7 +245,7 @@ it('finds an address by each of its names, and never takes one of two that are c
   const named = { address: one, name: 'Shared', createdBy: seed.ada, at: 0 };
   await world.store.labels.set(HARBOR, named, 1_000);
   expect(textOf(await world.use('activity', { address: 'cold wallet' }))).toMatch(/`Shared` · last 7 days/);
-  expect(textOf(await world.use('activity', { address: 'shared' }))).toMatch(/Several addresses are called that/);
+  expect(textOf(await world.use('activity', { address: 'shared' }))).toMatch(/Several addresses have that name/);
 });
 
 it('pieces and the chart are in the numbers of the person’s language', async () => {
@@ -268,7 +266,7 @@ it('pieces and the chart are in the numbers of the person’s language', async (
 it('what cannot be drawn is told all the same', async () => {
   world.parts.chart = () => Promise.reject(new Error('no canvas'));
   const answer = await world.use('activity', { address: TREASURY });
-  expect(textOf(answer)).toMatch(/chart could not be drawn here[\s\S]*18,401.75/u);
+  expect(textOf(answer)).toMatch(/chart isn’t available[\s\S]*18,401.75/u);
 });
 
 it('a server’s pictures are drawn in turn: one for all servers, whoever asks how often', async () => {

@@ -97,7 +97,7 @@ describe('/subscription export and import', () => {
     ]);
 
     const again = await bring(file);
-    expect(textOf(again)).toMatch(/Nothing to change\n3 rows are the same here already/);
+    expect(textOf(again)).toMatch(/Nothing to change\n3 rows are already up to date/);
     expect(buttonsOf(again)).toEqual([]);
   });
 
@@ -167,7 +167,7 @@ describe('/subscription export and import', () => {
     const rows = texts.map((text) => text.trimEnd().split('\r\n').length - 1);
     expect(rows[0]! + rows[1]!).toBe(70);
     for (const [index, text] of texts.entries())
-      expect(textOf(await bring(text))).toContain(`Nothing to change\n${rows[index]} rows are the same here already`);
+      expect(textOf(await bring(text))).toContain(`Nothing to change\n${rows[index]} rows are already up to date`);
   });
 
   it.each([
@@ -259,7 +259,7 @@ describe('/subscription export and import', () => {
       /Line 7\*\*: .*`22:00-07:00`/,
       /Line 8\*\*: I know no token `PEPE`/,
       /Line 9\*\*: .*same address and channel as line 2/,
-      /Line 10\*\*: .*taken for a link/,
+      /Line 10\*\*: .*looks like a link/,
       /Line 11\*\*: `type` must be/,
       /Line 12\*\*: `paused` must be/,
       /Line 13\*\*: .*more cells than there are columns/,
@@ -313,17 +313,21 @@ describe('/subscription export and import', () => {
     expect(wrong).toMatch(/^.*30 lines cannot be imported/m);
     expect(wrong).toMatch(/^\*\*Line 11\*\*: An address is/m);
     expect(wrong).toMatch(/^\*\*Lines 2–10, 12–21, 23, 25, 27, 29, 31, 33, …\*\*: I know no such channel/m);
-    expect(wrong.split('I know no such channel')).toHaveLength(2);
+    expect(wrong.split('There is no such channel')).toHaveLength(2);
   });
 
   it.each<[string, string | Buffer, RegExp]>([
     ['a column that nobody knows', `address,chanel\n${A},x`, /no column `chanel`.*`channel`/],
     ['a column twice', `address,label,label\n${A},x,y`, /`label` is there twice/],
-    ['no header', `${A},#alerts`, /first line must name the columns/],
+    ['no header', `${A},#alerts`, /first line must contain the column names/],
     ['a quotation mark that is never closed', `address\n"${A}`, /Line 2.*never closed/],
-    ['a spreadsheet’s own format', Buffer.from([0x50, 0x4b, 0x03, 0x04, 0xff, 0xfe]), /no text file.*CSV \(UTF-8\)/],
+    [
+      'a spreadsheet’s own format',
+      Buffer.from([0x50, 0x4b, 0x03, 0x04, 0xff, 0xfe]),
+      /isn’t a text file.*CSV \(UTF-8\)/,
+    ],
     ['a file that is too large', 'a'.repeat(256 * 1024 + 1), /larger than 256 KiB/],
-    ['nothing', '', /first line must name the columns/],
+    ['nothing', '', /first line must contain the column names/],
   ])('refuse %s', async (_name, text, sentence) => {
     expect(textOf(await bring(text))).toMatch(sentence);
   });
@@ -341,7 +345,7 @@ describe('/subscription export and import', () => {
 
     const late = await bring(file);
     await world.subscribe({ address: lower(B) });
-    expect(textOf(await world.press(late, 'subscription:import'))).toMatch(/changed since the preview/);
+    expect(textOf(await world.press(late, 'subscription:import'))).toMatch(/changed after the preview/);
     expect(await all()).toHaveLength(2);
   });
 
@@ -349,7 +353,7 @@ describe('/subscription export and import', () => {
     const { id } = await world.subscribe();
     const asked = await bring(`address,channel,zero\n${B},#alerts,yes\n${A},#alerts,yes\n`);
     await world.store.subscriptions.remove(harbor.id, id);
-    expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/changed since the preview/);
+    expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/changed after the preview/);
     expect(await all()).toEqual([]);
   });
 
@@ -361,10 +365,10 @@ describe('/subscription export and import', () => {
     expect(await all()).toMatchObject([{ address: lower(A), createdBy: seed.ada }]);
 
     const dropped = await bring(`address,channel\n${B},#alerts\n`);
-    expect(textOf(await world.press(dropped, 'subscription:discard'))).toContain('Nothing was changed');
+    expect(textOf(await world.press(dropped, 'subscription:discard'))).toContain('Nothing changed');
     const old = await bring(`address,channel\n${B},#alerts\n`);
     world.clock.now += 16 * 60_000;
-    expect(textOf(await world.press(old, 'subscription:import'))).toMatch(/too long ago/);
+    expect(textOf(await world.press(old, 'subscription:import'))).toMatch(/it expired/);
     expect(await all()).toHaveLength(1);
   });
 
@@ -409,7 +413,7 @@ describe('/subscription export and import', () => {
     const before = await all();
     const row = (...cells: string[]) => `address,channel,paused\n${cells.join(',')}\n`;
     const refused = await bring(row(A, `<#${harbor.treasury}>`, 'yes'), { as: seed.noa });
-    expect(textOf(refused)).toMatch(/Line 2.*cannot see that channel/i);
+    expect(textOf(refused)).toMatch(/Line 2.*can’t see that channel/i);
     expect(textOf(refused)).not.toContain('Secret');
     expect(await all()).toEqual(before);
     // Who sees it changes it.

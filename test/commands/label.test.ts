@@ -32,8 +32,8 @@ it('warns when a named address could be taken for one that is known here', async
 
 describe('names that are refused', () => {
   it.each([
-    ['\u200b\u2800', /Nothing readable/],
-    ['claim-now.example', /taken for a link/],
+    ['\u200b\u2800', /no visible characters/],
+    ['claim-now.example', /looks like a link/],
     ['x'.repeat(61), /at most 60 characters/],
   ])('%j', async (name, reason) => {
     expect(textOf(await set(A, name))).toMatch(reason);
@@ -50,19 +50,19 @@ it('asks before it removes, by address or by name; a removed one is removed once
   const named = await world.use('label remove', { address: B });
   expect([asked, named].map((one) => /the bare address/.test(textOf(one)))).toEqual([true, false]);
   const kept = await world.press(named, 'label:keep');
-  expect(textOf(kept)).toMatch(/Nothing was changed/);
+  expect(textOf(kept)).toMatch(/Nothing changed/);
   expect(textOf(await world.press(asked, 'label:drop'))).toMatch(/Removed the label `Payroll`/);
   expect(await labels()).toEqual([[B.toLowerCase(), 'Vendor']]);
-  expect(textOf(await world.use('label remove', { address: A }))).toMatch(/no label for/);
+  expect(textOf(await world.use('label remove', { address: A }))).toMatch(/has no label/);
   const page = `https://explorer.example/address/${B}`;
   expect(textOf(await world.use('label remove', { address: page }))).toContain('Remove the label `Vendor`?');
   const balance = `https://explorer.example/token/${TOKEN}?a=${B}`;
   expect(textOf(await world.use('label remove', { address: balance }))).toMatch(
-    /several addresses\. Copy only the one/,
+    /several addresses\. Paste only the one/,
   );
-  expect(textOf(await world.use('label remove', { address: 'nobody' }))).toMatch(/No address is called that/);
+  expect(textOf(await world.use('label remove', { address: 'nobody' }))).toMatch(/No address has that name/);
   const late = await world.press(await world.post(`label:drop:${A}`), 'label:drop');
-  expect(textOf(late)).toMatch(/removed this label already/);
+  expect(textOf(late)).toMatch(/already removed this label/);
 });
 
 it('removes the name that was asked about, not one that the address got since', async () => {
@@ -119,7 +119,7 @@ it('shows on the last day’s lines, and goes from them', async () => {
     SELECT a.transfer_id, a.guild_id, a.channel_id, '[]', a.created_at, 'sent', b.id
     FROM batches b, alerts a WHERE a.id = 1 AND b.reference LIKE 'copy %'`);
   const most = await beside.use('label set', { address: ALICE, name: 'Alice' });
-  expect(textOf(most)).toMatch(/The latest 200 messages .* older ones stay as they are/);
+  expect(textOf(most)).toMatch(/The latest 200 messages .* Older ones stay as they are/);
 });
 
 it('offers what is watched and named for a new name, and only what has one for removing', async () => {

@@ -70,7 +70,7 @@ describe('/provider search', () => {
     for (const page of ['http://directory:4000/toolbox/none', `https://directory.example/?${'s'.repeat(490)}`]) {
       world.parts.discovery = { ...discovery, directoryUrl: () => page };
       const empty = await world.use('provider search', { category: 'brandnew' });
-      expect([textOf(empty).includes('noted as'), linksOf(empty)]).toEqual([false, []]);
+      expect([textOf(empty).includes('went wrong'), linksOf(empty)]).toEqual([false, []]);
     }
   });
 
@@ -81,7 +81,7 @@ describe('/provider search', () => {
     expect(searchParams.get('category')).toBe('brandnew');
     expect(searchParams.get('search')).toBe('a:b');
     expect(JSON.parse(searchParams.get('filters')!)).toEqual([{ id: 'provider', value: ['Acme'] }]);
-    expect(textOf(answer)).toContain('No provider fits');
+    expect(textOf(answer)).toContain('No provider matches');
     expect(linksOf(answer)).toEqual([
       { label: 'Browse on the web', url: `${upstream.url}/toolbox/brandnew?search=a%3Ab` },
     ]);
@@ -94,7 +94,7 @@ describe('/provider search', () => {
     };
     upstream.set(({ url }) => answer(url));
     const cut = textOf(await world.use('provider search', { category: 'apis' }));
-    expect(cut).toContain('There is more than could be read');
+    expect(cut).toContain('Not all results could be loaded');
     directory(providers(3));
     const whole = textOf(await world.use('provider search', { category: 'apis', search: 'other' }));
     expect(whole).toContain('3 providers');
@@ -166,11 +166,11 @@ describe('/provider search', () => {
   });
 
   const wrong: [string, Given, RegExp][] = [
-    ['500', { status: 500, body: { error: { message: 'x' } } }, /fault of its own/],
-    ['a redirect', { status: 301, body: {} }, /If this lasts, the person who runs.*`DISCOVERY_URL`/],
-    ['400', { status: 400, body: { error: { message: 'x' } } }, /did not accept this search/],
-    ['a page', HTML, /fault of its own/],
-    ['hanging', null, /did not answer in time/],
+    ['500', { status: 500, body: { error: { message: 'x' } } }, /failed with error 500/],
+    ['a redirect', { status: 301, body: {} }, /If this continues, the bot’s operator.*`DISCOVERY_URL`/],
+    ['400', { status: 400, body: { error: { message: 'x' } } }, /rejected this search/],
+    ['a page', HTML, /failed with error/],
+    ['hanging', null, /did not respond in time/],
   ];
   it.each(wrong)('explains: %s', async (_name, given, sentence) => {
     upstream.set(() => given);
@@ -184,7 +184,7 @@ describe('/provider search', () => {
     expect(textOf(refused)).toMatch(/no category `apiz`.*`apis`, `brandnew`/);
     expect(isPrivate(refused)).toBe(true);
     world.parts.discovery = null;
-    expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(/off here.*`DISCOVERY_URL`/);
+    expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(/ is off.*`DISCOVERY_URL`/);
   });
 
   it('offers the active categories, and the known ones when the service hangs', async () => {

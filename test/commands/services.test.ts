@@ -52,7 +52,7 @@ it('/token reads the chain', async () => {
   expect(text).toContain(address);
   expect(text).toMatch(/Type\n`ERC-20`\nDecimals\n6\nCataloged\nyes\nTotal supply\n[\d,.]+ `/);
   const wallet = await world.use('token', { address: chain.wallets.Treasury });
-  expect(textOf(wallet)).toContain('knows no token');
+  expect(textOf(wallet)).toContain('has no token');
 });
 
 it('/provider finds, filters and pages', async () => {
@@ -72,7 +72,7 @@ it('/webhook lists, and removes what it says', async () => {
   await webhook.add([Treasury, Payroll]);
   expect(textOf(await world.use('webhook list'))).toMatch(new RegExp(`✅ .*this bot\\n.*${webhook.id}`));
   const asked = await world.use('webhook remove', { webhook: webhook.id, addresses: `${Treasury} ${Alice}` });
-  expect(textOf(asked)).not.toContain('no webhook with this id');
+  expect(textOf(asked)).not.toContain('no webhook with this ID');
   const done = await world.press(asked, 'webhook:confirm');
   expect(textOf(done)).toMatch(/Removed/);
   const left = (await webhook.addresses()).map((one) => checksumAddress(lower(one)));

@@ -21,7 +21,7 @@ it('says what is stored, erases it on the button, and says what it was', async (
   const asked = await world.use('setup forget', {}, here);
   expect(isPrivate(asked)).toBe(true);
   expect(textOf(asked)).toMatch(
-    /cannot be undone[\s\S]*• 1 subscription\n• 1 entry of who changed what\n• the notification project/,
+    /can’t be undone[\s\S]*• 1 subscription\n• 1 record of who changed what\n• the notification project/,
   );
   expect(await count()).toBe(1);
   const done = await world.press(asked, 'setup:erase', here);
@@ -37,10 +37,10 @@ it('says what is stored, erases it on the button, and says what it was', async (
 
 it('spares everything on the other button, and when it was asked too long ago', async () => {
   const asked = await world.use('setup forget', {}, here);
-  expect(textOf(await world.press(asked, 'setup:spare', here))).toContain('Everything is as it was');
+  expect(textOf(await world.press(asked, 'setup:spare', here))).toContain('Everything stays as it was');
   const late = await world.use('setup forget', {}, here);
   world.clock.now += 15 * 60_000 + 1;
-  expect(textOf(await world.press(late, 'setup:erase', here))).toMatch(/asked too long ago/);
+  expect(textOf(await world.press(late, 'setup:erase', here))).toMatch(/has expired/);
   expect(await count()).toBe(1);
 });
 

@@ -78,17 +78,22 @@ describe('/setup project', () => {
   });
 
   const wrong: [string, Partial<typeof KEYS>, Given, RegExp][] = [
-    ['403', {}, { status: 403, body: { path: `/?apiKey=${KEYS.apiKey}` } }, /does not accept this project.*\(403\)/],
-    ['400', {}, { status: 400, body: {} }, /does not take this project id/],
-    ['408', {}, { status: 408, body: {} }, /did not answer in time/],
-    ['429', {}, { status: 429, body: {} }, /too many questions/],
+    ['403', {}, { status: 403, body: { path: `/?apiKey=${KEYS.apiKey}` } }, /rejected this project.*\(403\)/],
+    ['400', {}, { status: 400, body: {} }, /rejected this project ID/],
+    ['408', {}, { status: 408, body: {} }, /did not respond in time/],
+    ['429', {}, { status: 429, body: {} }, /rate-limiting requests/],
     ['500', {}, { status: 500, body: {} }, /error 500/],
-    ['a redirect', {}, { status: 301, body: {} }, /error 301.*If this lasts, the person who runs.*`NOTIFICATION_URL`/s],
-    ['hanging', {}, null, /did not answer in time/],
-    ['a page', {}, { body: '<html>', type: 'text/html' }, /not data/],
+    [
+      'a redirect',
+      {},
+      { status: 301, body: {} },
+      /error 301.*If this continues, the bot’s operator.*`NOTIFICATION_URL`/s,
+    ],
+    ['hanging', {}, null, /did not respond in time/],
+    ['a page', {}, { body: '<html>', type: 'text/html' }, /unreadable response/],
     ['an id that is a path', { projectId: '../p' }, { body: [] }, /only letters, digits/],
-    ['a key with blanks', { apiKey: 'a b' }, { body: [] }, /The API key has letters/],
-    ['a secret over two lines', { apiSecret: 'a\nb' }, { body: [] }, /The API secret has letters/],
+    ['a key with blanks', { apiKey: 'a b' }, { body: [] }, /An API key contains letters/],
+    ['a secret over two lines', { apiSecret: 'a\nb' }, { body: [] }, /An API secret contains letters/],
   ];
   it.each(wrong)('stores nothing and says what to do: %s', async (_name, keys, given, sentence) => {
     list = given;
@@ -111,9 +116,9 @@ describe('/setup project', () => {
     const url = urlIn(textOf(await store()))!;
     world.parts.projects = world.openProjects(upstream.url, 8);
     expect(textOf(await world.use('webhook list', {}, here))).toMatch(
-      /keys cannot be read any more.*Events still arrive/,
+      /keys can no longer be decrypted.*Events still arrive/,
     );
-    expect(textOf(await world.use('setup check', {}, here))).toMatch(/❌.*keys cannot be read any more/);
+    expect(textOf(await world.use('setup check', {}, here))).toMatch(/❌.*keys can no longer be decrypted/);
     expect(await world.choices('webhook remove', 'webhook', {}, here)).toEqual([]);
     expect(urlIn(textOf(await store()))).toBe(url);
     expect(textOf(await world.use('webhook list', {}, here))).toContain('0 webhooks');
@@ -194,14 +199,14 @@ describe('the receiver URL', () => {
     const old = (action: string, channelId?: string) => world.post(`setup:${action}`, channelId);
     const pressed = async (action: string, who: { in?: string } = here) =>
       textOf(await world.press(await old(action, who.in), `setup:${action}`, who));
-    for (const action of ['revoke', 'revoked']) expect(await pressed(action, {})).toMatch(/no old URL any more/);
-    expect(await pressed('rotate', {})).toMatch(/set with `RECEIVER_TOKEN`/);
+    for (const action of ['revoke', 'revoked']) expect(await pressed(action, {})).toMatch(/no old URL to revoke/);
+    expect(await pressed('rotate', {})).toMatch(/set by `RECEIVER_TOKEN`/);
     for (const action of ['remove', 'removed', 'rotate', 'kept'])
-      expect(await pressed(action)).toMatch(/no project of its/);
+      expect(await pressed(action)).toMatch(/no longer has a project of its own/);
     await store();
     await world.press(await panel(), 'setup:rotate', here);
     const before = await tokens();
-    expect(await pressed('rotate')).toMatch(/older URL still/);
+    expect(await pressed('rotate')).toMatch(/older URL is still valid/);
     expect(await tokens()).toEqual(before);
   });
 
@@ -229,7 +234,7 @@ describe('the receiver URL', () => {
     expect(textOf(await world.press(asked, 'setup:kept', here))).toContain('/hooks/');
     expect(await tokens()).toHaveLength(1);
     const removed = await world.press(await world.press(await panel(), 'setup:remove', here), 'setup:removed', here);
-    expect(textOf(removed)).toContain('served by the bot’s own project');
+    expect(textOf(removed)).toContain('The bot’s own project serves them now');
     expect(await tokens()).toEqual([]);
     expect(await world.store.subscriptions.list(orchid.id)).toHaveLength(1);
     await world.store.subscriptions.remove(orchid.id, (await world.store.subscriptions.list(orchid.id))[0]!.id);
@@ -241,9 +246,9 @@ it('servers of another project do not keep addresses in this one’s webhook, no
   await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
   await world.subscribe();
   const options = { webhook: 'f'.repeat(24), addresses: A };
-  expect(textOf(await world.use('webhook remove', options, here))).toContain('Leaves the webhook');
+  expect(textOf(await world.use('webhook remove', options, here))).toContain('To be removed');
   const asked = textOf(await world.use('webhook remove', options));
-  expect(asked).toContain('Leaves the webhook');
+  expect(asked).toContain('To be removed');
   expect(asked).not.toContain('another server');
   // The other server's webhook, seen by one who knows the same project.
   const { scope } = (await world.store.projects.ofGuild(orchid.id))!;
@@ -251,7 +256,7 @@ it('servers of another project do not keep addresses in this one’s webhook, no
   list = { body: [{ _id: options.webhook, webhookUrl, eventType: 'ALL' }] };
   const theirs = textOf(await world.use('webhook remove', options));
   expect(theirs).toContain('Stays, because another server');
-  expect(theirs).not.toContain('No more alerts here');
+  expect(theirs).not.toContain('No more alerts for');
   for (const guild of [harbor.id, orchid.id]) {
     for (const { id } of await world.store.subscriptions.list(guild)) await world.store.subscriptions.remove(guild, id);
   }

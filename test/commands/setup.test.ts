@@ -117,7 +117,7 @@ describe('/setup check', () => {
     expect(text).toContain(`❌ <@&${roleId}> is shown but not pinged`);
     expect(text).toMatch(/❌ The receiver does not answer at `https:\/\/bell.example`.*PUBLIC_URL/);
     expect(text).toMatch(/❌ .*`203.0.113.9` sent a delivery.*RECEIVER_SOURCES/);
-    expect(text).toMatch(new RegExp(`none of its webhooks posts here.*\n\`\`\`\n${RECEIVER_URL}`));
+    expect(text).toMatch(new RegExp(`no webhook posts here.*\n\`\`\`\n${RECEIVER_URL}`));
     expect(text).toContain('⏳ No event yet for 1 address');
     expect(text.split(`[\`${A}\`]`)).toHaveLength(2);
     const warnings = lines.flatMap((line) => /^[❌⏳✅]/u.exec(line) ?? []).join('');
@@ -136,7 +136,7 @@ describe('/setup check', () => {
       const text = textOf(await world.use('setup check'));
       expect(text).toMatch(new RegExp(`❌ <#${harbor.audit}> is a locked thread`));
       expect(text).not.toContain('77777');
-      expect(text).toMatch(new RegExp(`❌ <#${harbor.whales}>: Discord refused my messages.*7 days`));
+      expect(text).toMatch(new RegExp(`❌ <#${harbor.whales}>: Discord rejected my messages.*7 days`));
     }
     const add = () => world.use('subscription add', { address: B, channel: harbor.audit });
     expect(textOf(await add())).toContain(`<#${harbor.audit}> is a locked thread`);
@@ -170,7 +170,7 @@ describe('/setup check', () => {
     discord.act({ do: 'thread.expel', channelId: id });
     const parked = await told();
     expect(parked).toMatch(shut);
-    expect(parked).not.toContain('Discord refused my messages');
+    expect(parked).not.toContain('Discord rejected my messages');
     mention();
     expect(await told()).not.toMatch(shut);
     // Of what becomes of it then the bot is not told.
@@ -281,7 +281,7 @@ describe('/setup check', () => {
     await world.store.subscriptions.change(harbor.id, id, { lastEventAt: 60_000 });
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     const text = textOf(await world.use('setup check'));
-    expect(text).toContain('Everything looks right');
+    expect(text).toContain('Everything looks good');
     expect(text).toContain('✅ Every watched address had an event; the last one came <t:60:R>.');
     expect(text).not.toMatch(/❌|⏳/u);
   });
@@ -290,7 +290,7 @@ describe('/setup check', () => {
     world.parts.lastRefused = () => ({ source: '203.0.113.9', at: world.clock.now });
     const answer = await world.use('setup check', {}, { in: orchid.lobby });
     expect(textOf(answer)).toContain('Nothing is watched yet');
-    expect(textOf(answer)).toContain('Events come over the bot’s own project');
+    expect(textOf(answer)).toContain('Events arrive through the bot’s own project');
     expect(buttonsOf(answer)).toEqual([]);
     expect(JSON.stringify(answer)).not.toMatch(/receiver-token|203\.0\.113\.9/);
     const keys = { projectId: 'own', apiKey: 'k', apiSecret: 's' };
@@ -311,7 +311,7 @@ describe('/status', () => {
       const { id } = await world.subscribe({ address: `0x${String(n).repeat(40)}` });
       await world.store.subscriptions.change(harbor.id, id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
     }
-    expect(textOf(await world.use('status'))).toMatch(/Unusually silent\n(\[`0x\d{40}`\].*\n){3,4}…and [23] more/);
+    expect(textOf(await world.use('status'))).toMatch(/Unusually quiet\n(\[`0x\d{40}`\].*\n){3,4}…and [23] more/);
   });
 
   it('shows this server’s figures only', async () => {
@@ -357,8 +357,8 @@ describe('/status', () => {
     expect(text).toContain('Waiting to be sent\n3 alerts\n1 of them for a digest');
     expect(text).toContain('Could not be sent\n1 alert\n');
     expect(text).toContain('3 subscriptions of 1,000\n1 of them paused');
-    expect(text).toMatch(/Unusually silent\n`Payroll`: last event <t:\d+:R>/);
-    expect(text).toContain(`<#${harbor.whales}>: Discord refused my messages <t:60:R>`);
+    expect(text).toMatch(/Unusually quiet\n`Payroll`: last event <t:\d+:R>/);
+    expect(text).toContain(`<#${harbor.whales}>: Discord rejected my messages <t:60:R>`);
     expect(text).not.toContain('66666');
     expect(text).toContain(`<#${harbor.general}>: gone or closed to me some time ago`);
     expect(text).toMatch(

@@ -58,7 +58,13 @@ describe('every filter', () => {
     expect(text).toMatch(/- not `USDC` \[`0x0+fA4e0`/i);
     expect(text).toContain('- quiet 22:00–07:30 (UTC)');
     expect(text).toContain(`- pings <@&${harbor.watchers}> from \`1000\` on\n- at most one ping in 60 minutes`);
-    for (const phrase of ['only from or to', 'not from or to', 'no internal', 'zero amounts too', 'to itself too']) {
+    for (const phrase of [
+      'only from or to',
+      'none from or to',
+      'no internal',
+      'zero amounts too',
+      'self-transfers too',
+    ]) {
       expect(text).toContain(phrase);
     }
     expect(await all()).toMatchObject([
@@ -117,9 +123,9 @@ describe('every filter', () => {
 describe('symbols', () => {
   it.each<[string, RegExp]>([
     ['PEPE', /know no token `PEPE` here.*contract address.*`native`/],
-    ['ELSEWHERE', /know no token/],
+    ['ELSEWHERE', /No token is called/],
     ['twin', /Several tokens are called `twin`.*0xcc95E80D.*0x1ea1f375|0x1ea1f375.*0xcc95E80D/],
-    [TOKEN.replace('5Df2', '5dF2'), /token is not valid.*EIP-55/],
+    [TOKEN.replace('5Df2', '5dF2'), /token isn’t valid.*EIP-55/],
   ])('%s is refused with a way out', async (symbol, sentence) => {
     expect(textOf(await add({ tokens: symbol }))).toMatch(sentence);
     expect(await all()).toEqual([]);
@@ -168,7 +174,7 @@ describe('what cannot be', () => {
     ['the one token, left out', { token: TOKEN, 'exclude-tokens': TOKEN }, /`G\$` .*is both/],
     ['a label longer than is shown', { label: 'Treasury '.repeat(12) }, /longer than 32/],
     ['a token both asked for and left out', { tokens: 'G$ native', 'exclude-tokens': 'native' }, /`ETH` is both/],
-    ['a party both asked for and left out', { counterparties: B, 'exclude-counterparties': B }, /is both asked/],
+    ['a party both asked for and left out', { counterparties: B, 'exclude-counterparties': B }, /is both included/],
     ['a token not among the tokens', { token: TOKEN, tokens: 'native' }, /not among `tokens`/],
     ['the native coin and tokens only', { kind: 'native', tokens: TOKEN }, /nothing would ever match/],
     ['tokens and the native coin only', { kind: 'erc20', tokens: 'native' }, /nothing would ever match/],
@@ -315,8 +321,8 @@ it('the list says where alerts wait, and why', async () => {
   await add({ channel: harbor.whales });
   trouble(world.file, harbor.id, { [harbor.alerts]: 'parked', [harbor.whales]: 'paused' });
   const text = textOf(await world.use('subscription list'));
-  expect(text).toMatch(new RegExp(`### <#${harbor.alerts}>\\n.*does not let me post here.*/setup check`));
-  expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*gone or closed.*/subscription edit`));
+  expect(text).toMatch(new RegExp(`### <#${harbor.alerts}>\\n.*doesn’t let me post here.*/setup check`));
+  expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*deleted, or I can’t see it.*/subscription edit`));
 });
 
 describe('the dry run', () => {
@@ -326,7 +332,7 @@ describe('the dry run', () => {
     world.use('subscription add', { address: WALLET, ...options }, { in: channel });
 
   it('says so when nothing was seen', async () => {
-    expect(textOf(await at({}))).toContain('Nothing moved at this address in the last 7 days');
+    expect(textOf(await at({}))).toContain('No transfers recorded at this address in the last 7 days');
   });
 
   it('tells how many of the last 7 days would have been posted, with the latest', async () => {

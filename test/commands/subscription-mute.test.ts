@@ -76,7 +76,7 @@ describe('/subscription pause, resume, mute', () => {
     await world.use('subscription pause', { subscription });
     for (const asked of [subscription, 'all']) {
       const unmuted = textOf(await world.use('subscription mute', { subscription: asked, duration: 'off' }));
-      expect(unmuted).toMatch(/come at the moment: ⏸️ paused|come again from now on\.\n1 of them paused/);
+      expect(unmuted).toMatch(/right now: ⏸️ paused|Alerts are back on\.\n1 of them paused/);
     }
     expect(textOf(await world.use('subscription edit', { subscription, label: 'Ops' }))).toContain('⏸️ paused');
   });
@@ -84,8 +84,8 @@ describe('/subscription pause, resume, mute', () => {
   it('mutes until undone', async () => {
     const { id } = await world.subscribe();
     const answer = await world.use('subscription mute', { subscription: String(id), duration: 'forever' });
-    expect(textOf(answer)).toMatch(/No alerts until you undo it with `\/subscription mute` and `duration: off`/);
-    expect(textOf(await world.use('subscription list'))).toContain('🔕 muted until undone');
+    expect(textOf(answer)).toMatch(/No alerts until you unmute it with `\/subscription mute` and `duration: off`/);
+    expect(textOf(await world.use('subscription list'))).toContain('🔕 muted until someone unmutes it');
     await world.use('subscription mute', { subscription: String(id), duration: 'off' });
     expect(await all()).toMatchObject([{ mutedUntil: null }]);
   });
@@ -106,14 +106,14 @@ describe('/subscription pause, resume, mute', () => {
     ]);
     expect(await world.store.subscriptions.tokenMutes(orchid.id, now)).toEqual([]);
     expect(textOf(await world.use('subscription list'))).toMatch(
-      new RegExp(`Muted tokens\n- .*${TOKEN}.* until <t:${ends}:f>\n- the native coin until undone`),
+      new RegExp(`Muted tokens\n- .*${TOKEN}.* until <t:${ends}:f>\n- the native coin until you unmute it`),
     );
     const all = textOf(await world.use('subscription mute', { subscription: 'all', duration: 'off' }));
-    expect(all).toMatch(/These tokens stay muted.*\n- .*\n- the native coin until undone/);
+    expect(all).toMatch(/These tokens are still muted.*\n- .*\n- the native coin until you unmute it/);
     await mute('off', TOKEN);
     await mute('off', 'native');
     expect(await world.store.subscriptions.tokenMutes(harbor.id, now)).toEqual([]);
-    expect(textOf(await mute('1d', TOKEN, '1'))).toMatch(/muted in the whole server: choose `all`.*`exclude-tokens`/);
+    expect(textOf(await mute('1d', TOKEN, '1'))).toMatch(/muted in the whole server. Choose `all`.*`exclude-tokens`/);
   });
 
   it('says so when there is nothing to mute', async () => {

@@ -33,7 +33,7 @@ describe('/subscription add', () => {
     expect(textOf(answer)).toContain('`Treasury`');
     expect(textOf(answer)).toContain(`<#${harbor.alerts}>: every transfer except zero amounts and those to itself`);
     expect(textOf(answer)).toContain(
-      `add it to the addresses of your webhook, the one that posts to\n\`${RECEIVER_URL}\``,
+      `Add the address to your webhook at the notification service, the one that posts to\n\`${RECEIVER_URL}\``,
     );
     expect(await all()).toMatchObject([
       {
@@ -86,7 +86,7 @@ describe('/subscription add', () => {
 
   it('tells the receiver’s secret address in the operator’s servers only', async () => {
     const answer = await add({ address: A }, { in: orchid.lobby });
-    expect(textOf(answer)).toContain('the person who runs this bot has to add it');
+    expect(textOf(answer)).toContain('The bot’s operator needs to add the address');
     expect(JSON.stringify(answer)).not.toContain('receiver-token');
   });
 
@@ -115,24 +115,20 @@ describe('/subscription add', () => {
   });
 
   const wrong: [string, Record<string, string>, RegExp][] = [
-    ['no address', { address: 'hello' }, /`0x` followed by 40 hexadecimal digits.*Copy it whole/],
+    ['no address', { address: 'hello' }, /`0x` followed by 40 hexadecimal digits.*Paste the full address/],
     ['a wrong checksum', { address: A.replace('cc95E', 'Cc95E') }, /EIP-55/],
-    [
-      'a transaction',
-      { address: `0x${'1a'.repeat(32)}` },
-      /64 digits.*transaction’s hash.*40 hexadecimal digits.*copy/,
-    ],
+    ['a transaction', { address: `0x${'1a'.repeat(32)}` }, /transaction hash.*copy.*40 hexadecimal digits/],
     [
       'an address of another chain',
       { address: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
       /another kind of chain.*40 hexadecimal digits.*Copy/,
     ],
     ['the zero address', { address: `0x${'0'.repeat(40)}` }, /zero address.*nearly everything/],
-    ['the native sentinel', { address: `0x${'e'.repeat(40)}` }, /native coin itself.*nearly everything/],
+    ['the native sentinel', { address: `0x${'e'.repeat(40)}` }, /stands for the native coin.*nearly everything/],
     ['a minimum with separators', { address: A, minimum: '1,000' }, /`250` or `0.5`/],
-    ['a wrong token', { address: A, token: '0x12' }, /The token is not valid.*40 hexadecimal/],
+    ['a wrong token', { address: A, token: '0x12' }, /That token isn’t valid.*40 hexadecimal/],
     ['native with a token', { address: A, kind: 'native', token: TOKEN }, /nothing would ever match/],
-    ['NFTs with a minimum', { address: A, kind: 'nft', minimum: '2' }, /counted, not measured/],
+    ['NFTs with a minimum', { address: A, kind: 'nft', minimum: '2' }, /NFTs have no amount/],
     ['everyone', { address: A, mention: harbor.id }, /never ping @everyone/],
     ['a label that looks like a link', { address: A, label: 'free-mint.xyz' }, /looks like a link/],
     ['an invisible label', { address: A, label: '\u200b\u200b' }, /no visible characters/],
@@ -160,7 +156,7 @@ describe('/subscription add', () => {
       await add({ address: A }, { as: seed.noa }),
       await world.use('subscription import', { file }, { as: seed.noa }),
     ];
-    for (const answer of answers) expect(textOf(answer)).toMatch(/cannot see that channel yourself/);
+    for (const answer of answers) expect(textOf(answer)).toMatch(/can’t see that channel yourself/);
   });
 
   it('tells of the one that is there already', async () => {
@@ -244,7 +240,7 @@ describe('/subscription remove', () => {
       await world.use('subscription remove', { subscription: `#${id}` }),
       'subscription:keep',
     );
-    expect(textOf(kept)).toContain('Nothing was changed');
+    expect(textOf(kept)).toContain('Nothing changed');
     expect(await all()).toHaveLength(1);
   });
 
@@ -261,7 +257,7 @@ describe('/subscription remove', () => {
     );
     const balance = `https://explorer.example/token/${TOKEN}?a=${A}`;
     expect(textOf(await world.use('subscription remove', { subscription: balance }))).toMatch(
-      /several addresses\. Copy/,
+      /several addresses\. Paste/,
     );
   });
 
@@ -331,7 +327,7 @@ describe('/subscription test', () => {
 
   it('explains what Discord refuses', async () => {
     const { id } = await world.subscribe({ channelId: harbor.council });
-    expect(textOf(await world.use('subscription test', { subscription: String(id) }))).toMatch(/does not let me post/);
+    expect(textOf(await world.use('subscription test', { subscription: String(id) }))).toMatch(/can’t post in/);
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: true, locked: true });
     const closed = await world.subscribe({ channelId: harbor.audit });
     expect(textOf(await world.use('subscription test', { subscription: String(closed.id) }))).toMatch(
@@ -346,6 +342,8 @@ describe('/subscription test', () => {
     );
     world.discord.act({ do: 'channel.delete', channelId: made });
     const gone = await world.subscribe({ channelId: '1100000000000099999' });
-    expect(textOf(await world.use('subscription test', { subscription: String(gone.id) }))).toMatch(/channel.*is gone/);
+    expect(textOf(await world.use('subscription test', { subscription: String(gone.id) }))).toMatch(
+      /channel no longer exists/,
+    );
   });
 });

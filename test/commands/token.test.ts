@@ -68,13 +68,13 @@ describe('/token', () => {
     expect(text).toMatch(/^12\.345\.678\.901,23 `G\$`\n.*`1234567890123`$/m);
   });
 
-  it('leaves open what the explorer does not know, and disarms names', async () => {
+  it('leaves open what the explorer doesn’t know, and disarms names', async () => {
     upstream.set(() => frame({ ...RECORD, decimals: '', name: null, symbol: '[x](https://evil.example) @everyone' }));
     const text = textOf(await world.use('token', { address: TOKEN }));
     expect(text).toContain('Unnamed token `(name hidden: looks like a link)`');
     expect(text).toContain('Decimals\nnot given');
     expect(text).toContain('Total supply\nraw `1234567890123`');
-    expect(text).toContain('does not know this token’s decimals');
+    expect(text).toContain('doesn’t know this token’s decimals');
     expect(text).not.toContain('evil');
   });
 
@@ -89,7 +89,7 @@ describe('/token', () => {
     upstream.set(() => frame({ ...RECORD, type: 'ERC-721', decimals: '', totalSupply: '9600' }));
     const text = textOf(await world.use('token', { address: TOKEN }));
     expect(text).toContain('Total supply\n9,600 `G$`');
-    expect(text).not.toContain('does not know');
+    expect(text).not.toContain('doesn’t know');
   });
 
   it.each([
@@ -104,14 +104,14 @@ describe('/token', () => {
   });
 
   const wrong: [string, Given, RegExp][] = [
-    ['not found', frame(null, 'Contract address not found', '0'), /knows no token at .*0x5Df2.*wallet/],
-    ['invalid', frame(null, 'Invalid contract address hash', '0'), /does not take/],
+    ['not found', frame(null, 'Contract address not found', '0'), /has no token at .*0x5Df2.*wallet/],
+    ['invalid', frame(null, 'Invalid contract address hash', '0'), /doesn’t accept/],
     ['429', { status: 429, body: {} }, /Wait a minute/],
     ['403', { status: 403, body: {} }, /EXPLORER_API_KEY/],
     ['500', { status: 500, body: {} }, /fault of its own \(error 500\)/],
-    ['a redirect', { status: 308, body: {} }, /If this lasts, the person who runs.*`EXPLORER_API_URL`/],
-    ['HTML', { body: '<html>', type: 'text/html' }, /not data/],
-    ['hanging', null, /did not answer in time/],
+    ['a redirect', { status: 308, body: {} }, /If this continues, the bot’s operator.*`EXPLORER_API_URL`/],
+    ['HTML', { body: '<html>', type: 'text/html' }, /unreadable response/],
+    ['hanging', null, /did not respond in time/],
   ];
   it.each(wrong)('explains: %s', async (_name, given, sentence) => {
     upstream.set(() => given);
@@ -129,7 +129,7 @@ describe('/token', () => {
 
   it('says who can turn it on', async () => {
     world.parts.explorer = null;
-    expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/off here.*`EXPLORER_API_URL`/);
+    expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/ is off.*`EXPLORER_API_URL`/);
   });
 
   it('offers the tokens and labelled addresses of this server that the member can see', async () => {

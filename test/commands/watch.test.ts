@@ -70,7 +70,7 @@ describe('watching the addresses in a message', () => {
     const asked = await on(`Send it to ${LIKE_A} please, and to ${B}`);
     expect(textOf(asked)).toMatch(new RegExp(`Look-alike: this is not \`Treasury\`[\\s\\S]*${LIKE_A}[\\s\\S]*${A}`));
     expect(menuOf(asked).options.map(({ value, description }) => [value, description ?? ''])).toEqual([
-      [LIKE_A, expect.stringContaining('Looks like an address that is known here')],
+      [LIKE_A, expect.stringContaining('Looks like a known address')],
       [B, expect.not.stringContaining('Looks like')],
     ]);
     expect(textOf(await world.choose(asked, [LIKE_A]))).toMatch(/Watching 1 more address[\s\S]*this is not `Treasury`/);
@@ -93,7 +93,7 @@ describe('watching the addresses in a message', () => {
   });
 
   it('says so when there is nothing to watch', async () => {
-    expect(textOf(await on('Good morning'))).toContain('names no address to watch');
+    expect(textOf(await on('Good morning'))).toContain('No address to watch');
     await world.subscribe();
     expect(textOf(await on(`Again ${A}`))).toMatch(/Nothing new to watch here[\s\S]*Already watched here/);
   });
@@ -105,7 +105,7 @@ describe('watching the addresses in a message', () => {
     const done = await world.choose(asked, [A, B, `0x${'e'.repeat(40)}`]);
     world.parts.settings = settings;
     expect(textOf(done)).toMatch(new RegExp(`Watching 1 more[\\s\\S]*Not added.*limit\\*\\*\\n-# .*${B}`));
-    expect(textOf(done)).toMatch(/native coin itself/);
+    expect(textOf(done)).toMatch(/stands for the native coin/);
     expect(await all()).toHaveLength(1);
   });
 

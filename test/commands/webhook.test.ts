@@ -64,8 +64,8 @@ describe('/webhook list', () => {
   it('works without ids, and says so when none points here', async () => {
     list = { body: [{ projectId: 'p1', webhookUrl: 'https://other.example', eventType: 'ALL' }] };
     const text = textOf(await world.use('webhook list'));
-    expect(text).toContain('does not tell its id');
-    expect(text).toMatch(new RegExp(`None of them posts here[^]*\`\`\`\n${RECEIVER_URL}\n`));
+    expect(text).toContain('doesn’t show its ID');
+    expect(text).toMatch(new RegExp(`No webhook posts here[^]*\`\`\`\n${RECEIVER_URL}\n`));
   });
 
   it('counts the webhooks that have no room', async () => {
@@ -73,7 +73,7 @@ describe('/webhook list', () => {
     list = { body: Array.from({ length: 100 }, one) };
     const text = textOf(await world.use('webhook list'));
     const left = Number(/\n… \+(\d+)/.exec(text)![1]);
-    expect(text.match(/→ this bot\n-# id/g)).toHaveLength(100 - left);
+    expect(text.match(/→ this bot\n-# ID/g)).toHaveLength(100 - left);
   });
 
   it('shows a webhook whose event type is as long as can be', async () => {
@@ -91,14 +91,18 @@ describe('/webhook list', () => {
   });
 
   const wrong: [string, Given, RegExp][] = [
-    ['403', { status: 403, body: { statusCode: 403, path: '/?apiKey=public-key' } }, /wrong API key or secret/],
-    ['400', { status: 400, body: {} }, /did not accept/],
-    ['408', { status: 408, body: {} }, /did not answer in time/],
-    ['500', { status: 500, body: {} }, /fault of its own/],
-    ['a redirect', { status: 301, body: {} }, /error 301\).*If this lasts, the person who runs.*`NOTIFICATION_URL`/s],
-    ['404', { status: 404, body: {} }, /did not accept.*`NOTIFICATION_URL`/s],
-    ['hanging', null, /did not answer in time\. Try again in a minute\.$/],
-    ['a page', { body: '<html>', type: 'text/html' }, /not data/],
+    ['403', { status: 403, body: { statusCode: 403, path: '/?apiKey=public-key' } }, /wrong key or secret/],
+    ['400', { status: 400, body: {} }, /rejected this request/],
+    ['408', { status: 408, body: {} }, /did not respond in time/],
+    ['500', { status: 500, body: {} }, /failed with error 500/],
+    [
+      'a redirect',
+      { status: 301, body: {} },
+      /error 301\..*If this continues, the bot’s operator.*`NOTIFICATION_URL`/s,
+    ],
+    ['404', { status: 404, body: {} }, /rejected this request.*`NOTIFICATION_URL`/s],
+    ['hanging', null, /did not respond in time\. Try again in a minute\.$/],
+    ['a page', { body: '<html>', type: 'text/html' }, /unreadable response/],
   ];
   it.each(wrong)('explains: %s', async (_name, given, sentence) => {
     list = given;
@@ -114,7 +118,7 @@ describe('/webhook list', () => {
 
   it('says who can turn it on', async () => {
     world.parts.projects = world.openProjects('');
-    expect(textOf(await world.use('webhook list'))).toMatch(/off here.*`NOTIFICATION_URL`/);
+    expect(textOf(await world.use('webhook list'))).toMatch(/ is off.*`NOTIFICATION_URL`/);
     expect(await world.choices('webhook remove', 'webhook')).toEqual([]);
   });
 });
@@ -140,8 +144,8 @@ describe('names of webhooks', () => {
     expect(await world.choices('webhook remove', 'webhook', { webhook: 'خزانة' })).toEqual([
       { name: `\u2068خزانة\u2069 · ${ID} · ALL, posts here`, value: ID },
     ]);
-    expect(textOf(await name('https://evil.example'))).toMatch(/is no link/);
-    expect(textOf(await name(''))).toContain('only its id again');
+    expect(textOf(await name('https://evil.example'))).toMatch(/can’t be a link/);
+    expect(textOf(await name(''))).toContain('shown by its ID again');
     expect(await world.store.projects.webhookNames(harbor.id)).toEqual(new Map());
   });
 });
@@ -193,12 +197,12 @@ describe('/webhook remove', () => {
   it('is too late after a quarter of an hour', async () => {
     const asked = await remove(A);
     world.clock.now += 15 * 60_000 + 1;
-    expect(textOf(await world.press(asked, 'webhook:confirm'))).toMatch(/asked too long ago/);
+    expect(textOf(await world.press(asked, 'webhook:confirm'))).toMatch(/it expired/);
     expect(deletions()).toEqual([]);
   });
 
   it('does nothing on cancel', async () => {
-    expect(textOf(await world.press(await remove(A), 'webhook:cancel'))).toContain('Nothing was changed');
+    expect(textOf(await world.press(await remove(A), 'webhook:cancel'))).toContain('Nothing changed');
     expect(deletions()).toEqual([]);
   });
 
@@ -206,7 +210,7 @@ describe('/webhook remove', () => {
     await world.subscribe({ label: 'Treasury' });
     const other = await world.subscribe({ address: lower(B) });
     const asked = await remove(A);
-    expect(textOf(asked)).toMatch(/No more alerts here for\*\*\n`Treasury` in <#/);
+    expect(textOf(asked)).toMatch(/No more alerts for\*\*\n`Treasury` in <#/);
     removal = { status: 201, body: { message: 'Addresses deleted' } };
     const done = await world.press(asked, 'webhook:confirm');
     expect(textOf(done)).toContain('The service says: `Addresses deleted`');
@@ -225,9 +229,7 @@ describe('/webhook remove', () => {
     await world.subscribe({ label: 'Open' });
     const secret = await world.subscribe({ channelId: treasury, label: 'Secret' });
     const asked = await world.use('webhook remove', { webhook: 'w', addresses: A }, noa);
-    expect(textOf(asked)).toMatch(
-      /No more alerts here for\*\*\n`Open` in <#.*\n1 subscription is in a channel that you cannot/,
-    );
+    expect(textOf(asked)).toMatch(/No more alerts for\*\*\n`Open` in <#.*\n1 subscription in a channel that you can’t/);
     removal = { status: 201, body: { message: 'Addresses deleted' } };
     const done = await world.press(asked, 'webhook:confirm', noa);
     for (const shown of [asked, done]) expect(textOf(shown)).not.toMatch(new RegExp(`Secret|${treasury}`));
@@ -238,7 +240,7 @@ describe('/webhook remove', () => {
   it('keeps what another server of this bot needs, without saying who', async () => {
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
     const asked = await remove(`${A} ${B}`);
-    expect(textOf(asked)).toMatch(/Leaves the webhook\*\*\n`0x1ea1[\s\S]*Stays, because another server/);
+    expect(textOf(asked)).toMatch(/To be removed\*\*\n`0x1ea1[\s\S]*Stays, because another server/);
     expect(textOf(asked)).not.toContain(orchid.id);
     expect(textOf(asked)).not.toContain('Orchid');
     // And what it needs since the preview.
@@ -254,15 +256,15 @@ describe('/webhook remove', () => {
       /Removed 1 address\.\nThe other 2 were not/,
     );
     removal = { status: 201, body: { acknowledged: true, deletedCount: 0 } };
-    expect(textOf(await world.press(await remove(A), 'webhook:confirm'))).toContain('none of these was in');
+    expect(textOf(await world.press(await remove(A), 'webhook:confirm'))).toContain('these addresses were not in');
   });
 
   const wrong: [string, Given, RegExp][] = [
     ['403', { status: 403, body: {} }, /unknown webhook/],
-    ['400', { status: 400, body: {} }, /did not accept/],
-    ['408', { status: 408, body: {} }, /did not answer in time[\s\S]*may have been done/],
-    ['500', { status: 500, body: {} }, /error 500[\s\S]*may have been done/],
-    ['hanging', null, /did not answer in time[\s\S]*may have been done/],
+    ['400', { status: 400, body: {} }, /rejected this request/],
+    ['408', { status: 408, body: {} }, /did not respond in time[\s\S]*may have worked/],
+    ['500', { status: 500, body: {} }, /error 500[\s\S]*may have worked/],
+    ['hanging', null, /did not respond in time[\s\S]*may have worked/],
   ];
   it.each(wrong)('explains: %s', async (_name, given, sentence) => {
     const asked = await remove(A);
@@ -275,9 +277,9 @@ describe('/webhook remove', () => {
 
   it('refuses what is no id or no address, and doubts an id that the service does not list', async () => {
     expect(textOf(await remove(A, 'a/b c'))).toMatch(/letters and digits, usually 24/);
-    expect(textOf(await remove('hello, world'))).toMatch(/no address in this.*40 hexadecimal/);
-    expect(textOf(await remove(A, 'f'.repeat(24)))).toContain('no webhook with this id');
-    expect(textOf(await remove(A))).not.toContain('no webhook with this id');
+    expect(textOf(await remove('hello, world'))).toMatch(/No address found in this.*40 hexadecimal/);
+    expect(textOf(await remove(A, 'f'.repeat(24)))).toContain('no webhook with this ID');
+    expect(textOf(await remove(A))).not.toContain('no webhook with this ID');
   });
 
   it('takes as many addresses as fit into the option', async () => {

@@ -60,24 +60,24 @@ it('tells how a transfer came, which filter dropped it, and links the message', 
 
 it('a hash that is none, and one that nobody saw', async () => {
   expect(await why('0x1234')).toMatch(/64 hexadecimal digits/);
-  expect(await why(`0x${'a'.repeat(64)}`)).toMatch(/was not seen for this server’s addresses/);
+  expect(await why(`0x${'a'.repeat(64)}`)).toMatch(/has not arrived for any of this server’s addresses/);
 });
 
 it('what only other servers met is as unknown as what never came', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const hash = await receive();
-  expect(await why(hash, { in: seed.orchid.lobby })).toMatch(/was not seen for this server’s addresses/);
+  expect(await why(hash, { in: seed.orchid.lobby })).toMatch(/has not arrived for any of this server’s addresses/);
   expect(await why(hash)).toMatch(/matched/);
 });
 
 it('what came by the server’s own project says that nobody watches it', async () => {
-  expect(await why(await receive())).toMatch(/no address of it is watched here/);
+  expect(await why(await receive())).toMatch(/none of its addresses is watched here/);
 });
 
 it('what waits for a channel that cannot be written to says so', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   pipeline.discord.fault({ fault: { kind: 'error', status: 403, code: 50_013 }, method: 'POST', channelId: ALERTS });
-  expect(await why(await receive())).toMatch(/Held back: I may not write in this channel/);
+  expect(await why(await receive())).toMatch(/On hold: I’m not allowed to post in this channel/);
 });
 
 it('what waits for a digest says until when, and afterwards that it was counted in one', async () => {
@@ -88,7 +88,7 @@ it('what waits for a digest says until when, and afterwards that it was counted 
   await pipeline.turnUntil(() => pipeline.lines(WHALES).length > 0, 4_000);
   await pipeline.idle();
   const text = await why(hash);
-  expect(text).toMatch(/Counted in a digest of 2 alerts.*\/channels\/.*\n.*asks for an hourly digest/);
+  expect(text).toMatch(/Included in a digest of 2 alerts.*\/channels\/.*\n.*uses an hourly digest/);
 });
 
 it('what is gathered because of too many lines says so', async () => {
@@ -191,7 +191,7 @@ it('the button explains the message’s transaction, and lets choose where there
 
   // A reference says nothing outside its server.
   const elsewhere = await press(reference(0), seed.orchid.lobby);
-  expect(textOf(elsewhere)).toMatch(/Nothing is known about this message any more/);
+  expect(textOf(elsewhere)).toMatch(/This message is no longer on record/);
 });
 
 /** The reference in the footer of one of the channel's messages. */

@@ -79,7 +79,8 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
 });
 
 describe.each([7, 20])('a clock that is set %i seconds back', (seconds) => {
-  const copies = () => pipeline.lines(ALERTS).map(({ text }) => Number(/(\d+) equal transfers/.exec(text)?.[1] ?? 1));
+  const copies = () =>
+    pipeline.lines(ALERTS).map(({ text }) => Number(/(\d+) identical transfers/.exec(text)?.[1] ?? 1));
 
   it('makes no second transfer of a retry, and does not hide one', async () => {
     const [event, twice] = [payment(), payment({ value: '7000000' })];

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-const notices = (channel: string) => pipeline.lines(channel).filter(({ title }) => title.includes('cannot post'));
+const notices = (channel: string) => pipeline.lines(channel).filter(({ title }) => title.includes('can’t post'));
 const close = (channelId: string) => pipeline.discord.act({ do: 'channel.forbid', channelId });
 const send = async () => {
   await pipeline.receive(payment());

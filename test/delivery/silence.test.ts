@@ -40,7 +40,7 @@ it('points a silence out once, in the channels that asked, and again after the n
   expect(await pipeline.store.silence.current(HARBOR, pipeline.clock.now())).toEqual([]);
   await hours(30);
   expect(notices(ALERTS)).toHaveLength(1);
-  expect(notices(ALERTS)[0]!.title).toMatch(/No events come any more/);
+  expect(notices(ALERTS)[0]!.title).toMatch(/No events are arriving/);
   expect(notices(ALERTS)[0]!.text).toMatch(/`Treasury`.*about every 1 hr.*\/setup check/);
   expect(notices(WHALES)).toEqual([]);
   const silent = await pipeline.store.silence.current(HARBOR, pipeline.clock.now());
@@ -58,7 +58,7 @@ it('a quiet wallet looks unlike a dead feed: others still move', async () => {
   await hours(21, {});
   await hours(20, { to: ALICE, from: ALICE, value: '7' });
   expect(notices(ALERTS)[0]!.title).toMatch(/unusually quiet/);
-  expect(notices(ALERTS)[0]!.text).toMatch(/The feed works/);
+  expect(notices(ALERTS)[0]!.text).toMatch(/the bot is working/);
 });
 
 it('says nothing of addresses that have no rhythm yet, are paused or muted', async () => {

@@ -14,11 +14,11 @@ describe('a digest', () => {
   ];
 
   it.each([
-    ['backlog', 'too many to tell one by one, or they had waited for too long;'],
-    ['hourly', 'The hour’s transfers'],
-    ['daily', 'The day’s transfers'],
+    ['backlog', 'too many alerts to post one by one, or they had waited too long.'],
+    ['hourly', 'Hourly digest'],
+    ['daily', 'Daily digest'],
     ['quiet', 'Quiet hours are over'],
-    ['burst', '. There had been more than 60 lines in ten minutes'],
+    ['burst', '. There were more than 60 alerts in ten minutes'],
   ] as const)('says why it is one: %s', async (reason, words) => {
     const [embed] = (await renderDigest(list, 'ABCDEFGHIJ', settings, reason)).payload.embeds!;
     expect(embed!.title).toBe('🗂️ Digest · 9 transfers');
@@ -41,7 +41,7 @@ describe('a digest', () => {
       '📥 2 × `Harbor Keys` in 2 transfers',
       `\`${checksumAddress(KEYS)}\``,
       '🔁 0.01 `ETH` in 1 transfer',
-      'The largest',
+      'Largest transfers',
       expect.stringMatching(/^📥 7 `USDC` · `Alice` → `Treasury` · <t:1750000000:t> · `0x0{8}`$/),
       expect.stringMatching(/^📤 0\.25 `USDC` · `Treasury` · /),
       expect.stringMatching(/^🔁 0\.01 `ETH` · `Treasury` → `Payroll` · /),
@@ -112,12 +112,7 @@ describe('a digest', () => {
       .embeds!;
     const text = read(embed!);
     expect(embed!.color).toBe(0xffcc00);
-    for (const part of [
-      'Copy no address',
-      checksumAddress(ALICE),
-      checksumAddress(like),
-      '⚠️ 📥 5 `USDC` in 1 transfer',
-    ])
+    for (const part of ['Do not copy', checksumAddress(ALICE), checksumAddress(like), '⚠️ 📥 5 `USDC` in 1 transfer'])
       expect(text).toContain(part);
     expect(text).toContain('📥 18.5 `USDC` in 5 transfers');
     expect(embed!.fields![0]!.value.split('\n')).toHaveLength(3);

@@ -158,12 +158,14 @@ describe('a relay that sends little', () => {
   it('is taken at its word where it says more of a channel than its id', async () => {
     const there = { name: 'channel', type: 7, value: '2100000000000000005' };
     const resolved = { channels: { [there.value]: { id: there.value, type: 4, name: 'Category', permissions: '0' } } };
-    expect(await relay.use('subscription add', [address, there], manager, { resolved })).toContain('no messages');
+    expect(await relay.use('subscription add', [address, there], manager, { resolved })).toContain(
+      'can’t hold messages',
+    );
   });
 
   it('is told so where the bot was added by a person, and not to the server', async () => {
     const owners = (of: object) => relay.use('subscription list', [], manager, { authorizing_integration_owners: of });
-    expect(await owners({ 1: '2100000000000000008' })).toContain('only work inside a server');
+    expect(await owners({ 1: '2100000000000000008' })).toContain('only work in servers');
     for (const of of [{ 0: GUILD }, { 0: GUILD, 1: '2100000000000000008' }])
       expect(await owners(of)).toContain('2 sub');
   });
@@ -177,7 +179,7 @@ describe('a relay that sends little', () => {
     const elsewhere = { guild_id: ELSEWHERE };
     expect(await late.use('subscription list', [], manager, elsewhere)).toContain('No sub');
     const person = { ...elsewhere, authorizing_integration_owners: { 1: '2100000000000000008' } };
-    expect(await late.use('subscription list', [], manager, person)).toContain('only work inside');
+    expect(await late.use('subscription list', [], manager, person)).toContain('only work in servers');
     expect(used).toEqual([elsewhere.guild_id]);
     await connected.close();
     await late.close();

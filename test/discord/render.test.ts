@@ -253,7 +253,7 @@ it('a token id too long for its line is told in full below', () => {
   const id = '1234567890'.repeat(7);
   const of = (tokenId: string) => embedsOf(alertOf(key(tokenId)))[0]!;
   expect(of(id).title).toBe('📥 Incoming · `Harbor Keys` #12345678…34567890');
-  expect(of(id).fields).toContainEqual({ name: 'Token id', value: `\`${id}\`` });
+  expect(of(id).fields).toContainEqual({ name: 'Token ID', value: `\`${id}\`` });
   const short = of(id.slice(0, 24));
   expect(short.title).toBe(`📥 Incoming · \`Harbor Keys\` #${id.slice(0, 24)}`);
   expect(short.fields!.map(({ name }) => name)).toEqual(['Token', 'Transaction']);
@@ -356,7 +356,7 @@ describe('warnings', () => {
       '-# The token’s decimals are unknown: this is the amount in its smallest unit.',
     ],
     [
-      'equal transfers',
+      'identical transfers',
       alertOf({}, { count: 3 }),
       '-# Seen 3 times in this transaction, so it counts as 3 equal transfers.',
     ],

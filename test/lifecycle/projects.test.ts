@@ -98,7 +98,7 @@ it('a server’s own receiver URL reaches that server only, through restarts and
   const last = payment();
   await accepted(() => post(bot.receiver, second, JSON.stringify(last)));
   await discord.until(() => JSON.stringify(lines(orchid.alerts)).includes(String(last.txHash)));
-  expect(JSON.stringify(await use('webhook list', orchid.lobby))).toContain('cannot be read any more');
+  expect(JSON.stringify(await use('webhook list', orchid.lobby))).toContain('can no longer be decrypted');
 
   const asked = await use('setup forget', orchid.lobby);
   const erase = /setup:erase:\d+/.exec(JSON.stringify(asked.reply))![0];
@@ -108,7 +108,7 @@ it('a server’s own receiver URL reaches that server only, through restarts and
 
   discord.act({ do: 'channel.delete', channelId: harbor.alerts });
   const status = async () => JSON.stringify(await use('status', harbor.general));
-  await until(async () => (await status()).includes('gone or closed to me'));
+  await until(async () => (await status()).includes('deleted or closed to me'));
 
   logs.push(JSON.stringify(bot.log));
   for (const secret of [

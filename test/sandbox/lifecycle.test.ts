@@ -26,7 +26,7 @@ describe('npm run sandbox', () => {
     for (const what of [
       /Incoming · [\d.]+ `HUSD`/,
       /(Incoming|Internal move) · [\d.]+ `HARBOR`/,
-      /A contract took part/,
+      /A contract was involved/,
       /`Harbor Keys` #\d+/,
       /`Harbor Supplies` #\d+/,
       /(Outgoing|Internal move) · [\d.]+ `BELL`/,
