@@ -140,7 +140,7 @@ describe('/subscription export and import', () => {
   it('take a mute that is over for none', async () => {
     const { id } = await world.subscribe();
     await world.store.subscriptions.change(harbor.id, id, { mutedUntil: world.clock.now - 1 });
-    expect(textOf(await bring(await exported()))).toMatch(/Nothing to change\n1 row is the same here already/);
+    expect(textOf(await bring(await exported()))).toMatch(/Nothing to change\n1 row is already up to date/);
   });
 
   it('keep what somebody else changes meanwhile, each filter by itself', async () => {
@@ -157,7 +157,7 @@ describe('/subscription export and import', () => {
     const filters = { ...DEFAULT_FILTERS, counterparties: addresses, deniedTokens: addresses };
     for (let index = 0; index < 70; index++) await world.subscribe({ address: numbered(3_000 + index), filters });
     const answer = await world.use('subscription export');
-    expect(textOf(answer)).toMatch(/70 subscriptions\n.*\nThese are 2 files.*one after the other/);
+    expect(textOf(answer)).toMatch(/70 subscriptions\n.*\nThe export is split into 2 files.*one after the other/);
     const { attachments } = answer.reply!.message;
     expect(attachments.map(({ filename }) => filename)).toEqual([
       'ledgerbell-subscriptions-1.csv',
@@ -201,7 +201,7 @@ describe('/subscription export and import', () => {
 
   it('are not held up by blanks without end', async () => {
     const text = `address,channel,minimums\n${A},#alerts,ETH${' '.repeat(200_000)}1`;
-    expect(textOf(await bring(text))).toMatch(/cannot read `ETH`/);
+    expect(textOf(await bring(text))).toMatch(/can’t read `ETH`/);
   });
 
   it('asks once for the messages that show a new name, however many there are', async () => {
@@ -255,9 +255,9 @@ describe('/subscription export and import', () => {
     for (const sentence of [
       /Line 3\*\*: .*EIP-55/,
       /Line 4\*\*: .*zero address/,
-      /Lines 5–6\*\*: I know no such channel.*`#alerts`, or `<#id>`/,
+      /Lines 5–6\*\*: There is no such channel.*`#alerts`, or `<#id>`/,
       /Line 7\*\*: .*`22:00-07:00`/,
-      /Line 8\*\*: I know no token `PEPE`/,
+      /Line 8\*\*: No token is called `PEPE`/,
       /Line 9\*\*: .*same address and channel as line 2/,
       /Line 10\*\*: .*looks like a link/,
       /Line 11\*\*: `type` must be/,
@@ -267,7 +267,7 @@ describe('/subscription export and import', () => {
     ]) {
       expect(text).toMatch(sentence);
     }
-    expect(text).toMatch(/12 lines cannot be imported[\s\S]*Nothing was changed/);
+    expect(text).toMatch(/12 lines can’t be imported[\s\S]*Nothing changed/);
     expect(buttonsOf(answer)).toEqual([]);
     expect(await all()).toEqual([]);
   });
@@ -281,7 +281,7 @@ describe('/subscription export and import', () => {
     const minutes = /: The time between two pings .* from 0 to `10080`/;
     const end = /: `muted-until` is a time like/;
     const wanted = {
-      'Line 2': /: A role is written/,
+      'Line 2': /: Enter the role’s ID/,
       'Line 3': /: I never ping @everyone/,
       'Lines 4–5': minutes,
       'Lines 6–10': end,
@@ -299,7 +299,7 @@ describe('/subscription export and import', () => {
     expect(asked).toContain(`${30 - listed} more`);
     const wrong = textOf(await bring(`address,minimums\n${many.map((n) => `${address(n)},COIN${n}=1`).join('\n')}`));
     const named = wrong.split('Line ').length - 1;
-    expect(wrong).toMatch(/30 lines cannot be imported/);
+    expect(wrong).toMatch(/30 lines can’t be imported/);
     expect(wrong).toContain(`${30 - named} more`);
   });
 
@@ -310,15 +310,15 @@ describe('/subscription export and import', () => {
       (_, n) => `${n === 9 ? 'mine' : address(n)},#${n < 19 || n % 2 ? 'nowhere' : 'alerts'}`,
     );
     const wrong = textOf(await bring(`address,channel\n${rows.join('\n')}`));
-    expect(wrong).toMatch(/^.*30 lines cannot be imported/m);
+    expect(wrong).toMatch(/^.*30 lines can’t be imported/m);
     expect(wrong).toMatch(/^\*\*Line 11\*\*: An address is/m);
-    expect(wrong).toMatch(/^\*\*Lines 2–10, 12–21, 23, 25, 27, 29, 31, 33, …\*\*: I know no such channel/m);
+    expect(wrong).toMatch(/^\*\*Lines 2–10, 12–21, 23, 25, 27, 29, 31, 33, …\*\*: There is no such channel/m);
     expect(wrong.split('There is no such channel')).toHaveLength(2);
   });
 
   it.each<[string, string | Buffer, RegExp]>([
     ['a column that nobody knows', `address,chanel\n${A},x`, /no column `chanel`.*`channel`/],
-    ['a column twice', `address,label,label\n${A},x,y`, /`label` is there twice/],
+    ['a column twice', `address,label,label\n${A},x,y`, /`label` appears twice/],
     ['no header', `${A},#alerts`, /first line must contain the column names/],
     ['a quotation mark that is never closed', `address\n"${A}`, /Line 2.*never closed/],
     [
@@ -336,10 +336,10 @@ describe('/subscription export and import', () => {
     const { settings } = world.parts;
     world.parts.settings = { ...settings, maxSubscriptions: 2 };
     const file = `address,channel\n${A},#alerts\n${B},#alerts\n`;
-    expect(textOf(await bring(`${file}${TOKEN},#alerts\n`))).toMatch(/limit of 2 addresses/);
+    expect(textOf(await bring(`${file}${TOKEN},#alerts\n`))).toMatch(/limit of 2 subscriptions/);
     const asked = await bring(file);
     await world.subscribe({ channelId: harbor.whales });
-    expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/limit of 2 addresses/);
+    expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/limit of 2 subscriptions/);
     expect(await all()).toHaveLength(1);
     world.parts.settings = settings;
 
@@ -406,7 +406,7 @@ describe('/subscription export and import', () => {
     const file = await exported(who);
     expect(file).toContain('Open');
     expect(file).not.toContain('Secret');
-    const left = /1 subscription in a channel that you cannot see is left out/;
+    const left = /1 subscription in a channel that you can’t see is not included/;
     expect(textOf(await world.use('subscription export', {}, who))).toMatch(left);
     await world.store.subscriptions.remove(harbor.id, open.id);
     expect(textOf(await world.use('subscription export', {}, who))).toMatch(left);

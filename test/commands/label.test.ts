@@ -17,7 +17,7 @@ it('names an address, names it anew, and notes who did', async () => {
   const named = await set(A, '  Payroll\u200b (July) ');
   expect(isPrivate(named)).toBe(true);
   expect(textOf(named)).toMatch(/`Payroll \(July\)`[\s\S]*0xcc95E80DA76bd41507b99d9b977Dc3062bcf6430/);
-  expect(textOf(await set(A.toLowerCase(), 'Payroll'))).toMatch(/Before it was called `Payroll \(July\)`/);
+  expect(textOf(await set(A.toLowerCase(), 'Payroll'))).toMatch(/It was called `Payroll \(July\)` before/);
   expect(await labels()).toEqual([[A.toLowerCase(), 'Payroll']]);
   expect(await world.store.labels.list(seed.orchid.id)).toEqual([]);
 });
@@ -85,8 +85,8 @@ it('lists every name, page by page, also after a restart; at 1,000 it is full', 
       return world.store.labels.set(HARBOR, { address, name: `Name ${n}`, createdBy: seed.ada, at: 0 }, 1_000);
     }),
   );
-  expect(textOf(await set(A, 'One more'))).toMatch(/1,000 labels already/);
-  expect(textOf(await set(`0x${'1'.padStart(40, '0')}`, 'Renamed'))).toMatch(/Before it was called `Name 1`/);
+  expect(textOf(await set(A, 'One more'))).toMatch(/limit of 1,000 labels/);
+  expect(textOf(await set(`0x${'1'.padStart(40, '0')}`, 'Renamed'))).toMatch(/It was called `Name 1` before/);
   const first = await world.use('label list');
   expect(textOf(first)).toMatch(/1,000 labels[\s\S]*Page 1 of 84/);
   await world.restart();
@@ -106,10 +106,10 @@ it('shows on the last day’s lines, and goes from them', async () => {
   const line = () => pipeline.lines(ALERTS)[0]!.text;
   expect(line()).not.toContain('Alice’s wallet');
   const set = await beside.use('label set', { address: ALICE, name: 'Alice’s wallet' });
-  expect(textOf(set)).toContain('1 message of the last day that shows it is being changed, too.');
+  expect(textOf(set)).toContain('1 message from the last day that shows it is being updated too.');
   await pipeline.turnUntil(() => line().includes('`Alice’s wallet`'));
   const gone = await beside.press(await beside.use('label remove', { address: ALICE }), 'label:drop');
-  expect(textOf(gone)).toContain('1 message of the last day');
+  expect(textOf(gone)).toContain('1 message from the last day');
   await pipeline.turnUntil(() => !line().includes('Alice’s wallet'));
   // More of them than are changed.
   pipeline.rows(`INSERT INTO batches (channel_id, kind, nonce, reference, payload, state, frozen_at, sent_at)

@@ -209,6 +209,6 @@ describe('/provider categories', () => {
     expect(textOf(await world.use('provider categories'))).toContain('`apis` · `brandnew`');
     world.parts.discovery = discovery();
     upstream.set(() => HTML);
-    expect(textOf(await world.use('provider categories'))).toMatch(/12 categories[\s\S]*generally known/);
+    expect(textOf(await world.use('provider categories'))).toMatch(/12 categories[\s\S]*default categories/);
   });
 });

@@ -108,14 +108,14 @@ describe('/setup check', () => {
     const text = textOf(await world.use('setup check'));
     const lines = text.split('\n');
     expect(lines[0]).toBe('8 things to fix');
-    expect(text).toMatch(new RegExp(`❌ <#${harbor.council}>: I am missing \\*\\*View Channel`));
+    expect(text).toMatch(new RegExp(`❌ <#${harbor.council}>: I’m missing \\*\\*View Channel`));
     expect(text).toMatch(
-      new RegExp(`❌ <#${harbor.general}>: I am missing \\*\\*Attach Files\\*\\*, \\*\\*Read Message History`),
+      new RegExp(`❌ <#${harbor.general}>: I’m missing \\*\\*Attach Files\\*\\*, \\*\\*Read Message History`),
     );
-    expect(text).toMatch(/❌ <#1100000000000099999> is gone.*\n-# #\d+ `Treasury`\n/);
-    expect(text).toMatch(/❌ `Treasury` mentions a role that is gone/);
+    expect(text).toMatch(/❌ <#1100000000000099999> no longer exists.*\n-# #\d+ `Treasury`\n/);
+    expect(text).toMatch(/❌ `Treasury` mentions a role that no longer exists/);
     expect(text).toContain(`❌ <@&${roleId}> is shown but not pinged`);
-    expect(text).toMatch(/❌ The receiver does not answer at `https:\/\/bell.example`.*PUBLIC_URL/);
+    expect(text).toMatch(/❌ The receiver doesn’t respond at `https:\/\/bell.example`.*PUBLIC_URL/);
     expect(text).toMatch(/❌ .*`203.0.113.9` sent a delivery.*RECEIVER_SOURCES/);
     expect(text).toMatch(new RegExp(`no webhook posts here.*\n\`\`\`\n${RECEIVER_URL}`));
     expect(text).toContain('⏳ No event yet for 1 address');
@@ -157,7 +157,7 @@ describe('/setup check', () => {
     const id = discord.act({ do: 'channel.create', guildId: harbor.id, ...thread }).id!;
     await world.subscribe({ channelId: id });
     const told = async () => textOf(await world.use('setup check'));
-    const shut = new RegExp(`❌ <#${id}> is hidden from me\\. If it is a private thread, mention me there once;`);
+    const shut = new RegExp(`❌ I can’t see <#${id}>\\. If it’s a private thread, mention me there once\\.`);
     expect(await told()).toMatch(shut);
     const mention = () =>
       discord.act({ do: 'message.send', channelId: id, userId: seed.ada, content: `<@${seed.bot}> come in` });
@@ -177,7 +177,7 @@ describe('/setup check', () => {
     discord.act({ do: 'thread.expel', channelId: id });
     discord.act({ do: 'channel.delete', channelId: id });
     world.clock.now += 2 * 60_000;
-    expect(await told()).toContain(`❌ <#${id}> is gone`);
+    expect(await told()).toContain(`❌ <#${id}> no longer exists`);
   });
 
   it('says of which addresses every transfer comes twice, because several webhooks of one kind have them', async () => {
@@ -208,22 +208,22 @@ describe('/setup check', () => {
     expect(textOf(await world.use('setup check'))).not.toContain('is in a webhook');
     scope = { body: [{ _id: 'x', webhookId: ID, address: A }] };
     const lacking = textOf(await world.use('setup check'));
-    expect(lacking).toMatch(new RegExp(`❌ 1 watched address is in no webhook[^]*:\n\\[\`${B}`));
+    expect(lacking).toMatch(new RegExp(`❌ 1 watched address is not in any webhook[^]*:\n\\[\`${B}`));
     expect(lacking.split('⏳')[0]).not.toContain(A);
-    expect(lacking.split('⏳')[1]).toMatch(/No event yet for 1 address\. A webhook has it/);
+    expect(lacking.split('⏳')[1]).toMatch(/No event yet for 1 address\. It’s in a webhook/);
     expect(lacking.split('⏳')[1]).not.toContain(B);
     scope = { body: [] };
     expect(textOf(await world.use('setup check'))).not.toContain('No event yet');
     scope = { body: [A, B] };
     const complete = await world.use('setup check');
     expect(textOf(complete)).toContain('✅ Every watched address is in a webhook');
-    expect(textOf(complete)).toMatch(/⏳ No event yet for 2 addresses\. Webhooks have them/);
+    expect(textOf(complete)).toMatch(/⏳ No event yet for 2 addresses\. They’re in webhooks/);
     expect(textOf(complete)).not.toContain('The last event');
     expect(buttonsOf(complete)).toEqual(['setup:receiver']);
     const [one] = await world.store.subscriptions.list(harbor.id);
     await world.store.subscriptions.change(harbor.id, one!.id, { lastEventAt: 60_000 });
     const begun = textOf(await world.use('setup check'));
-    expect(begun).toMatch(/⏳ No event yet for 1 address[\s\S]*✅ The last event came <t:60:R>\./);
+    expect(begun).toMatch(/⏳ No event yet for 1 address[\s\S]*✅ The last event arrived <t:60:R>\./);
     await world.subscribe({ channelId: harbor.whales, address: one!.address });
     expect(textOf(await world.use('setup check'))).toContain('⏳ No event yet for 1 address');
   });
@@ -237,10 +237,12 @@ describe('/setup check', () => {
     list = { status: 503, body: {} };
     world.sql("INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, 'paused')", harbor.alerts, harbor.id);
     const failing = textOf(await world.use('setup check'));
-    expect(failing).toContain('❌ The notification service has a fault of its own (error 503).');
-    expect(failing).toContain('❌ I cannot post in the default channel of `/setup server`.');
-    expect(failing).toMatch(/❌ The manager role .*gone/);
-    expect(failing).toContain(`❌ <#${harbor.alerts}>: Discord says that it is gone. Its alerts are kept for 30 days`);
+    expect(failing).toContain('❌ The notification service failed with error 503.');
+    expect(failing).toContain('❌ I can’t post in the default channel of `/setup server`.');
+    expect(failing).toMatch(/❌ The manager role .*no longer exists/);
+    expect(failing).toContain(
+      `❌ <#${harbor.alerts}>: Discord reports that it no longer exists. Its alerts are kept for 30 days`,
+    );
     const retiring = `${RECEIVER_URL}-before`;
     const urls = () => ({ current: RECEIVER_URL, retiring, fixed: false });
     world.parts.receiver = { ...world.parts.receiver, urls };
@@ -268,7 +270,7 @@ describe('/setup check', () => {
     const told = async (who: Actor) => textOf(await world.use('setup check', {}, who));
     for (const part of ['❌ `Secret`', `❌ <#${harbor.treasury}>`, B]) expect(await told({})).toContain(part);
     const alone = await told({ as: seed.noa });
-    expect(alone).toMatch(/⏳ 1 subscription is in a channel that you cannot see/);
+    expect(alone).toMatch(/⏳ 1 subscription in a channel that you can’t see/);
     await world.subscribe({ label: 'Open' });
     const beside = await told({ as: seed.noa });
     expect(beside).toContain(A);
@@ -282,7 +284,7 @@ describe('/setup check', () => {
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     const text = textOf(await world.use('setup check'));
     expect(text).toContain('Everything looks good');
-    expect(text).toContain('✅ Every watched address had an event; the last one came <t:60:R>.');
+    expect(text).toContain('✅ Every watched address has had an event. The last one arrived <t:60:R>.');
     expect(text).not.toMatch(/❌|⏳/u);
   });
 
@@ -354,13 +356,13 @@ describe('/status', () => {
     const text = textOf(answer);
     expect(isPrivate(answer)).toBe(true);
     expect(text).toMatch(/Last event\n<t:\d+:R>/);
-    expect(text).toContain('Waiting to be sent\n3 alerts\n1 of them for a digest');
-    expect(text).toContain('Could not be sent\n1 alert\n');
-    expect(text).toContain('3 subscriptions of 1,000\n1 of them paused');
+    expect(text).toContain('Waiting to be sent\n3 alerts\n1 of them held for a digest');
+    expect(text).toContain('Failed to send\n1 alert\n');
+    expect(text).toContain('3 of 1,000 subscriptions\n1 of them paused');
     expect(text).toMatch(/Unusually quiet\n`Payroll`: last event <t:\d+:R>/);
     expect(text).toContain(`<#${harbor.whales}>: Discord rejected my messages <t:60:R>`);
     expect(text).not.toContain('66666');
-    expect(text).toContain(`<#${harbor.general}>: gone or closed to me some time ago`);
+    expect(text).toContain(`<#${harbor.general}>: deleted or closed to me some time ago`);
     expect(text).toMatch(
       new RegExp(`Last error\n<t:0:R> in <#${harbor.alerts}>: \`Invalid Form Body \\(50035\\)\`\n.*\`203.0.113.9\``),
     );
@@ -374,7 +376,7 @@ describe('/status', () => {
     expect(byRole).toMatch(/Last error\n.*203\.0/);
     expect(byRole).not.toMatch(new RegExp(`Payroll|silent|${harbor.whales}|${harbor.alerts}|Invalid`));
     const elsewhere = textOf(await world.use('status', {}, { in: orchid.lobby }));
-    expect(elsewhere).toMatch(/Last event\nnone yet\nWaiting to be sent\n0 alerts\nCould not be sent\n0 alerts/);
+    expect(elsewhere).toMatch(/Last event\nnone yet\nWaiting to be sent\n0 alerts\nFailed to send\n0 alerts/);
     expect(elsewhere).not.toMatch(/203\.0|refused|Last error|silent/);
   });
 });

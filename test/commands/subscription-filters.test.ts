@@ -55,9 +55,9 @@ describe('every filter', () => {
     expect(text).toContain(`- at least \`100\` of ${usdc}`);
     expect(text).toContain('- at least `0.5` of `ETH`');
     expect(text).toContain(`- only ${usdc}, \`ETH\`, \`G$\` [`);
-    expect(text).toMatch(/- not `USDC` \[`0x0+fA4e0`/i);
+    expect(text).toMatch(/- all but `USDC` \[`0x0+fA4e0`/i);
     expect(text).toContain('- quiet 22:00–07:30 (UTC)');
-    expect(text).toContain(`- pings <@&${harbor.watchers}> from \`1000\` on\n- at most one ping in 60 minutes`);
+    expect(text).toContain(`- pings <@&${harbor.watchers}> for at least \`1000\`\n- at most one ping every 60 minutes`);
     for (const phrase of [
       'only from or to',
       'none from or to',
@@ -122,7 +122,7 @@ describe('every filter', () => {
 
 describe('symbols', () => {
   it.each<[string, RegExp]>([
-    ['PEPE', /know no token `PEPE` here.*contract address.*`native`/],
+    ['PEPE', /No token is called `PEPE` here.*contract address.*`native`/],
     ['ELSEWHERE', /No token is called/],
     ['twin', /Several tokens are called `twin`.*0xcc95E80D.*0x1ea1f375|0x1ea1f375.*0xcc95E80D/],
     [TOKEN.replace('5Df2', '5dF2'), /token isn’t valid.*EIP-55/],
@@ -140,7 +140,7 @@ it('the native coin is called as the operator says', async () => {
   const refused = textOf(await add({ tokens: 'eth', channel: harbor.whales }));
   const offered = await world.choices('subscription mute', 'token');
   world.parts.settings = settings;
-  expect(refused).toMatch(/know no token `eth`/);
+  expect(refused).toMatch(/No token is called `eth`/);
   expect(offered).toContainEqual({ name: 'COIN · the native coin', value: 'native' });
 });
 
@@ -161,8 +161,8 @@ it('choices of `token` are what moved at this server’s addresses', async () =>
 
 describe('what cannot be', () => {
   it.each<[string, Record<string, OptionInput>, RegExp]>([
-    ['a minimum without a token', { minimums: '100' }, /cannot read `100` in `minimums`.*`USDC=100, ETH=0.5`/],
-    ['a minimum with separators', { minimums: 'G$=1,000' }, /cannot read `000`/],
+    ['a minimum without a token', { minimums: '100' }, /can’t read `100` in `minimums`.*`USDC=100, ETH=0.5`/],
+    ['a minimum with separators', { minimums: 'G$=1,000' }, /can’t read `000`/],
     ['a counterparty that is none', { counterparties: `${B} bob` }, /`bob` is not an address.*40 hexadecimal/],
     ['a name in the place of an address', { counterparties: 'treasury.eth' }, /`treasury.eth` is not an address/],
     ['hours that are none', { quiet: '22-7' }, /`22:00-07:00`, or `off`/],
@@ -354,9 +354,9 @@ describe('the dry run', () => {
     const id = (await all()).find(({ channelId }) => channelId === harbor.whales)!.id;
     const edited = textOf(await world.use('subscription edit', { subscription: String(id), minimum: '1000' }));
     expect(edited).toContain('Would have posted **none of 22**');
-    expect(edited).toContain('Left out by `minimum` (22).');
+    expect(edited).toContain('Filtered out by `minimum` (22).');
     const byToken = { subscription: String(id), minimum: 'none', minimums: 'native=1000' };
-    expect(textOf(await world.use('subscription edit', byToken))).toContain('Left out by `minimums` (22).');
+    expect(textOf(await world.use('subscription edit', byToken))).toContain('Filtered out by `minimums` (22).');
     world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'de' });
     const inGerman = { subscription: String(id), minimum: '1001', minimums: 'none' };
     const german = textOf(await world.use('subscription edit', inGerman));

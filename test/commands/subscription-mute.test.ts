@@ -43,11 +43,13 @@ describe('/subscription pause, resume, mute', () => {
     const hidden = await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
     const who = { as: seed.noa };
     const alone = textOf(await world.use('subscription mute', { subscription: 'all', duration: '1h' }, who));
-    expect(alone).toMatch(/1 subscription in a channel that you cannot see is left out/);
+    expect(alone).toMatch(/1 subscription in a channel that you can’t see is not included/);
     const seen = await world.subscribe({ channelId: harbor.whales });
     const mutes = async () => new Map((await all()).map(({ id, mutedUntil }) => [id, mutedUntil]));
     const muted = textOf(await world.use('subscription mute', { subscription: 'all', duration: '1h' }, who));
-    expect(muted).toMatch(/Muted 1 subscription\n(.*\n)*1 subscription in a channel that you cannot see is left out/);
+    expect(muted).toMatch(
+      /Muted 1 subscription\n(.*\n)*1 subscription in a channel that you can’t see is not included/,
+    );
     expect(muted).not.toContain('Secret');
     const until = world.clock.now + 3_600_000;
     expect(await mutes()).toEqual(

@@ -170,7 +170,7 @@ describe('/subscription add', () => {
     const { settings } = world.parts;
     world.parts.settings = { ...settings, maxSubscriptions: 1 };
     await world.subscribe();
-    expect(textOf(await add({ address: B }))).toMatch(/watches 1 address already, which is the limit/);
+    expect(textOf(await add({ address: B }))).toMatch(/reached its limit of 1 subscription\./);
     world.parts.settings = settings;
   });
 

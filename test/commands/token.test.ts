@@ -108,7 +108,7 @@ describe('/token', () => {
     ['invalid', frame(null, 'Invalid contract address hash', '0'), /doesn’t accept/],
     ['429', { status: 429, body: {} }, /Wait a minute/],
     ['403', { status: 403, body: {} }, /EXPLORER_API_KEY/],
-    ['500', { status: 500, body: {} }, /fault of its own \(error 500\)/],
+    ['500', { status: 500, body: {} }, /failed with error 500/],
     ['a redirect', { status: 308, body: {} }, /If this continues, the bot’s operator.*`EXPLORER_API_URL`/],
     ['HTML', { body: '<html>', type: 'text/html' }, /unreadable response/],
     ['hanging', null, /did not respond in time/],

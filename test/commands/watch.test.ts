@@ -42,7 +42,7 @@ describe('watching the addresses in a message', () => {
     expect(textOf(asked)).toMatch(
       new RegExp(`2 addresses to watch[\\s\\S]*Already watched here\\*\\*\\n-# .*${TOKEN}`),
     );
-    expect(textOf(asked)).toMatch(/Left out\*\*\n- `0x0{20,}.*zero address/);
+    expect(textOf(asked)).toMatch(/Skipped\*\*\n- `0x0{20,}.*zero address/);
 
     await world.restart();
     const done = await world.choose(asked, [A, B]);
@@ -89,7 +89,7 @@ describe('watching the addresses in a message', () => {
     const many = Array.from({ length: 27 }, (_, n) => `0x${(n + 16).toString(16).padStart(40, 'd')}`);
     const asked = await on(many.join(' '));
     expect(menuOf(asked).options).toHaveLength(25);
-    expect(textOf(asked)).toContain('2 more addresses have no room');
+    expect(textOf(asked)).toContain('2 more addresses don’t fit');
   });
 
   it('says so when there is nothing to watch', async () => {
@@ -104,7 +104,7 @@ describe('watching the addresses in a message', () => {
     world.parts.settings = { ...settings, maxSubscriptions: 1 };
     const done = await world.choose(asked, [A, B, `0x${'e'.repeat(40)}`]);
     world.parts.settings = settings;
-    expect(textOf(done)).toMatch(new RegExp(`Watching 1 more[\\s\\S]*Not added.*limit\\*\\*\\n-# .*${B}`));
+    expect(textOf(done)).toMatch(new RegExp(`Watching 1 more[\\s\\S]*Not added.*limit \\(1\\)\\*\\*\\n-# .*${B}`));
     expect(textOf(done)).toMatch(/stands for the native coin/);
     expect(await all()).toHaveLength(1);
   });
@@ -118,7 +118,7 @@ describe('watching the addresses in a message', () => {
     world.parts.settings = { ...settings, maxSubscriptions: 1 };
     const full = textOf(await world.choose(more, [B]));
     world.parts.settings = settings;
-    expect(full).toMatch(/watches 1 address already, which is the limit/);
+    expect(full).toMatch(/reached its limit of 1 subscription\./);
     expect(await all()).toHaveLength(1);
   });
 

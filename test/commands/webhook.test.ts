@@ -56,7 +56,7 @@ describe('/webhook list', () => {
     const text = textOf(answer);
     expect(isPrivate(answer)).toBe(true);
     expect(text).toContain('2 webhooks');
-    expect(text).toMatch(new RegExp(`✅ \`ALL\` → this bot\n-# id \`${ID}`));
+    expect(text).toMatch(new RegExp(`✅ \`ALL\` → this bot\n-# ID \`${ID}`));
     expect(text).toMatch(/▫️ `ERC20` → `other.example`/);
     expect(text).not.toContain('hook/secret');
   });
@@ -80,13 +80,13 @@ describe('/webhook list', () => {
     list = {
       body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'a\u0316\u0317\u0318\u0319\u031c\u031d'.repeat(40) }],
     };
-    expect(textOf(await world.use('webhook list'))).toContain(`id \`${ID}\``);
+    expect(textOf(await world.use('webhook list'))).toContain(`ID \`${ID}\``);
   });
 
   it('shows ids whole, however the service makes them', async () => {
     const id = '550e8400-e29b-41d4-a716-446655440000';
     list = { body: [{ webhookId: id, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
-    expect(textOf(await world.use('webhook list'))).toContain(`id \`${id}\``);
+    expect(textOf(await world.use('webhook list'))).toContain(`ID \`${id}\``);
     expect(textOf(await remove(A, id))).toContain(`from webhook \`${id}\`?`);
   });
 
@@ -133,7 +133,7 @@ describe('names of webhooks', () => {
   };
 
   it('are given in a form, shown, offered, and known to /webhook remove', async () => {
-    expect(textOf(await name('Main *hook*'))).toContain('called `Main *hook*` in this server');
+    expect(textOf(await name('Main *hook*'))).toContain('This server now shows it as `Main *hook*`');
     expect(textOf(await world.use('webhook list'))).toMatch(/\*\*`Main \*hook\*`\*\*\n✅ `ALL`/);
     expect(await world.choices('webhook remove', 'webhook', { webhook: 'main' })).toEqual([
       { name: `Main *hook* · ${ID} · ALL, posts here`, value: ID },
@@ -169,7 +169,7 @@ describe('/webhook remove', () => {
     expect(isPrivate(asked)).toBe(true);
     expect(text).toContain(`Remove 2 addresses from webhook \`${ID}\`?`);
     expect(text).toContain(`\`${A}\`\n\`${B}\``);
-    expect(text).toMatch(/Left out: 1 entry that is not a valid address\*\*\n`0x12`: .*40 hexadecimal/);
+    expect(text).toMatch(/Skipped: 1 entry that is not a valid address\*\*\n`0x12`: .*40 hexadecimal/);
     expect(deletions()).toEqual([]);
     const done = await world.press(asked, 'webhook:confirm');
     expect(deletions()).toMatchObject([{ body: { webhookId: ID, addresses: [A, B] } }]);
@@ -213,7 +213,7 @@ describe('/webhook remove', () => {
     expect(textOf(asked)).toMatch(/No more alerts for\*\*\n`Treasury` in <#/);
     removal = { status: 201, body: { message: 'Addresses deleted' } };
     const done = await world.press(asked, 'webhook:confirm');
-    expect(textOf(done)).toContain('The service says: `Addresses deleted`');
+    expect(textOf(done)).toContain('The service responded: `Addresses deleted`');
     // Somebody who gave the address to another webhook.
     const anew = await world.subscribe({ channelId: harbor.general });
     const forgotten = await world.press(done, 'webhook:forget');

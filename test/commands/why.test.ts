@@ -83,7 +83,7 @@ it('what waits for a channel that cannot be written to says so', async () => {
 it('what waits for a digest says until when, and afterwards that it was counted in one', async () => {
   await pipeline.watch(TREASURY, WHALES, { digest: 'hourly' });
   const hash = await receive();
-  expect(await why(hash)).toMatch(/Waits for the hourly digest, <t:\d+:R>/);
+  expect(await why(hash)).toMatch(/Waiting for the hourly digest, <t:\d+:R>/);
   await receive();
   await pipeline.turnUntil(() => pipeline.lines(WHALES).length > 0, 4_000);
   await pipeline.idle();
@@ -97,7 +97,7 @@ it('what is gathered because of too many lines says so', async () => {
     await receive();
     await pipeline.pass(1_000);
   }
-  expect(await why(await receive())).toMatch(/Waits for a digest, <t:\d+:R>: there were more than 60 lines/);
+  expect(await why(await receive())).toMatch(/Waiting for a digest, <t:\d+:R>, because there were more than 60 alerts/);
 });
 
 it('what Discord refused in every form says so, with its reason', async () => {
@@ -107,7 +107,7 @@ it('what Discord refused in every form says so, with its reason', async () => {
   expect(await why(hash)).toMatch(/Could not be sent.*`.*50035/);
   const [letter] = await pipeline.store.deadLetters.list(1);
   expect(await pipeline.store.deadLetters.discard(letter!.id, Date.now())).toBe(true);
-  expect(await why(hash)).toMatch(/Could not be sent, and was discarded <t:\d+:f> by/);
+  expect(await why(hash)).toMatch(/Could not be sent\. The bot’s operator discarded it <t:\d+:f>/);
 });
 
 it('each transfer of a transaction has its own story', async () => {
@@ -153,7 +153,7 @@ it('the manager role learns nothing about channels that it cannot see', async ()
   await pipeline.watch(TREASURY, treasury, { label: 'Secret' });
   const hash = await receive();
   const text = await why(hash, { as: seed.noa });
-  expect(text).toMatch(/decided for 1 channel that you cannot see/);
+  expect(text).toMatch(/Results for 1 channel that you can’t see/);
   expect(text).not.toMatch(/Secret|matched/);
   expect(await why(hash)).toMatch(/`Secret` \(number 1\) matched/);
   // Discord is asked once about one that is gone, however many transfers were told there.
@@ -163,7 +163,7 @@ it('the manager role learns nothing about channels that it cannot see', async ()
   await receive({ txHash, value: '9000000' });
   const told = await why(txHash, { as: seed.noa });
   expect(told).toContain('`Lost`');
-  expect(told.match(/1 channel that you cannot see/g)).toHaveLength(2);
+  expect(told.match(/1 channel that you can’t see/g)).toHaveLength(2);
   expect(pipeline.discord.requests().filter(({ path }) => path.endsWith(`/channels/${gone}`))).toHaveLength(1);
 });
 
@@ -178,7 +178,7 @@ it('the button explains the message’s transaction, and lets choose where there
   expect(textOf(await press(reference(0)))).toContain(first);
   const several = await press(reference(2));
   expect(isPrivate(several)).toBe(true);
-  expect(textOf(several)).toMatch(/tells of 2 transactions/);
+  expect(textOf(several)).toMatch(/contains 2 transactions/);
   expect(textOf(several)).not.toContain(third);
   const { id: messageId, history } = several.reply!;
   const versions = history.length;
@@ -211,7 +211,7 @@ it('equal transfers, a chain that was reorganised and a subscription that is gon
   }
   const before = await why(body.txHash);
   expect(before).toMatch(/5 `USDC` ×2/);
-  expect(before).toContain('holds 2 equal transfers');
+  expect(before).toContain('contains 2 identical transfers');
   expect(before).toContain('The chain was reorganized');
   expect(before).toMatch(/`Treasury` \(number 1\) matched/);
   await pipeline.store.subscriptions.remove(HARBOR, id);
@@ -223,5 +223,5 @@ it('an address that is marked as a look-alike is told with the one that it looks
   await pipeline.watch(TREASURY, ALERTS);
   await world.store.labels.set(HARBOR, { address: known!, name: 'Payroll', createdBy: seed.ada, at: 0 }, 10);
   const told = await why(await receive({ from: fake }));
-  expect(told.toLowerCase()).toContain(`marked: \`${fake}\` looks like \`${known}\``);
+  expect(told.toLowerCase()).toContain(`flagged: \`${fake}\` looks like \`${known}\``);
 });

@@ -222,7 +222,7 @@ it('a sweep of several pieces, from many, names the first parties and as many id
 describe('a transfer seen otherwise than as coming or going', () => {
   const ZERO = `0x${'0'.repeat(40)}` as const;
   it.each<[string, Partial<Transfer>, string, string]>([
-    ['to oneself', { from: TREASURY, to: TREASURY }, '↩️ To itself', '**From** `Treasury`'],
+    ['to oneself', { from: TREASURY, to: TREASURY }, '↩️ Self-transfer', '**From** `Treasury`'],
     ['newly minted', { from: ZERO }, '✨ Mint', '**From** the zero address (newly minted)\n**To** `Treasury`'],
     ['burnt', { from: TREASURY, to: ZERO }, '🔥 Burn', '\n**To** the zero address (burnt)'],
     ['from nobody known', { from: null }, '📥 Incoming', '**From** unknown\n**To** `Treasury`'],
@@ -325,14 +325,14 @@ describe('warnings', () => {
     [
       'an imitation',
       { kind: 'imitation', symbol: 'USDC', genuine: KEYS },
-      `⚠️ **This token only calls itself \`USDC\`; the known one is \`${checksumAddress(KEYS)}\`.**`,
+      `⚠️ **This token only calls itself \`USDC\`. The known one is \`${checksumAddress(KEYS)}\`.**`,
     ],
     [
       'an imitated coin',
       { kind: 'imitation', symbol: 'ETH', genuine: null },
-      '⚠️ **This token only calls itself `ETH`; the real one is the chain’s own coin, not a token.**',
+      '⚠️ **This token only calls itself `ETH`. The real one is the chain’s native coin, not a token.**',
     ],
-    ['uncataloged', { kind: 'uncataloged' }, '-# The explorer’s catalog does not list this token.'],
+    ['uncataloged', { kind: 'uncataloged' }, '-# This token isn’t in the explorer’s catalog.'],
     ['late', { kind: 'late', ms: 2 * 3_600_000 }, '-# Arrived 2 hr late.'],
     ['very late', { kind: 'late', ms: 26.5 * 3_600_000 }, '-# Arrived 1 day, 2 hr late.'],
   ])('%s', (_name, mark, words) => {
@@ -343,29 +343,29 @@ describe('warnings', () => {
     [
       'reorganised',
       alertOf({}, { reorganised: true }),
-      '-# The chain was reorganized; the transaction is now in block 1,234.',
+      '-# The chain was reorganized. The transaction is now in block 1,234.',
     ],
     [
       'a rounded token id',
       alertOf({ ...key('5.78e+76'), tokenIdExact: false }),
-      '-# The token id was already rounded when it arrived.',
+      '-# The token ID was already rounded when it arrived.',
     ],
     [
       'unknown decimals',
       alertOf({ decimals: null }),
-      '-# The token’s decimals are unknown: this is the amount in its smallest unit.',
+      '-# The token’s decimals are unknown, so this is the amount in its smallest unit.',
     ],
     [
       'identical transfers',
       alertOf({}, { count: 3 }),
-      '-# Seen 3 times in this transaction, so it counts as 3 equal transfers.',
+      '-# Seen 3 times in this transaction, so it counts as 3 identical transfers.',
     ],
     [
       'a new token type',
       alertOf({ kind: 'unknown', tokenType: 'ERC-9999' }),
-      '-# Token type `ERC-9999` is new to this bot; check the transaction.',
+      '-# This bot doesn’t know the token type `ERC-9999` yet. Check the transaction.',
     ],
-    ['a contract’s transfer', alertOf({ internal: true }), '-# A contract took part in this transfer.'],
+    ['a contract’s transfer', alertOf({ internal: true }), '-# A contract was involved in this transfer.'],
   ])('%s', (_name, alert, words) => {
     expect(embedsOf(alert)[0]!.description!.split('\n')).toContain(words);
   });
@@ -385,7 +385,7 @@ describe('warnings', () => {
     ];
     const [embed] = embedsOf(...alerts);
     expect(embed!.description).toMatch(/^⚠️ \*\*LOOK-ALIKE/);
-    expect(embed!.description).toMatch(/\*\*5 `USDC`\*\*\n\n.*\*\*0 `USDC`\*\*\n-# The explorer/);
+    expect(embed!.description).toMatch(/\*\*5 `USDC`\*\*\n\n.*\*\*0 `USDC`\*\*\n-# This token/);
     const { content } = renderPlain(alerts[1]!, 'ABCDEFGHIJ');
     for (const part of [checksumAddress(ALICE), checksumAddress(like as typeof ALICE), 'LOOK-ALIKE'])
       expect(content).toContain(part);

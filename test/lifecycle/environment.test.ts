@@ -38,7 +38,7 @@ it('what the environment says of the explorer, the coin and the most subscriptio
     TOKEN.toLowerCase(),
     'explorer-key',
   ]);
-  expect(await use('subscription add')).toMatch(/watches 1 address already, which is the limit/);
+  expect(await use('subscription add')).toMatch(/reached its limit of 1 subscription\./);
   const { tokenAddress: _, ...coin } = payment({ tokenType: 'COIN', tokenSymbol: null, value: '7'.padEnd(19, '0') });
   expect(await post(app, JSON.stringify(coin))).toBe(200);
   await discord.until(() => discord.messages(CHANNEL).some(({ visibleTo }) => visibleTo === null));
