@@ -1,35 +1,44 @@
 import type { CommandContext } from '../../src/discord/command.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 
-/** How long a question can be answered: as long as Discord lets a private answer be changed. */
+/** How long a question can be answered: as long as Discord lets a private reply be edited. */
 export const OPEN_MS = 15 * MINUTE;
+/** How many open questions of one kind a guild may have: each may hold megabytes. */
+const MOST_OPEN = 10;
 
-/** Who did something, and in which guild; every interaction tells that. */
+/** Who acts, and in which guild. */
 type Actor = { guildId: string; user: { id: string } };
 type Needed = Pick<CommandContext, 'store' | 'now'>;
 
-/** Writes into the audit log who did what; gives the entry's number. `detail` is anything that becomes JSON. */
+/** Adds to the audit log what somebody did. `detail` is anything that becomes JSON. */
 export function record(
   { guildId, user }: Actor,
   { store, now }: Needed,
   action: string,
   detail: unknown,
-): Promise<number> {
+): Promise<void> {
   return store.audit.record({ guildId, userId: user.id, action, detail, at: now() });
 }
 
-/**
- * Gives the detail of an entry that the same person made a moment ago to ask for something, and turns the entry's action
- * from `from` into `to`, so that it is done once. null when there is no such entry, or it is too old.
- */
-export async function takeUp<Wish>(
+/** Stores what somebody is asked to confirm; returns the id that the question's buttons carry. */
+export function ask(
   { guildId, user }: Actor,
   { store, now }: Needed,
-  entry: string | undefined,
-  { from, to }: { from: string; to: string },
-): Promise<Wish | null> {
-  const id = Number(entry);
+  action: string,
+  detail: unknown,
+): Promise<number> {
+  return store.confirmations.ask({ guildId, userId: user.id, action, detail, askedAt: now() }, MOST_OPEN);
+}
+
+/** Takes the detail of a question that the same person was asked, once; null if it is gone or too old. */
+export async function takeConfirmation<Detail>(
+  { guildId, user }: Actor,
+  { store, now }: Needed,
+  action: string,
+  question: string | undefined,
+): Promise<Detail | null> {
+  const id = Number(question);
   if (!Number.isSafeInteger(id)) return null;
-  const wish = await store.confirmations.take({ guildId, userId: user.id, id, from, to, since: now() - OPEN_MS });
-  return wish as Wish | null;
+  const detail = await store.confirmations.take({ guildId, userId: user.id, id, action, notBefore: now() - OPEN_MS });
+  return detail as Detail | null;
 }

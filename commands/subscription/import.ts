@@ -5,7 +5,7 @@ import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { MOST_LABELS } from '../label/book.ts';
-import { record, takeUp } from '../shared/audit.ts';
+import { ask, record, takeConfirmation } from '../shared/audit.ts';
 import { queueForGuild } from '../shared/guild-queue.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { firstOf, note, press, row } from '../shared/reply.ts';
@@ -21,15 +21,10 @@ const ERRORS_SHOWN = 12;
 /** Of the lines with one fault. */
 const RUNS_SHOWN = 8;
 
-/** The names under which the steps stand in the audit log. */
-const ASKED = 'subscription.import.asked';
-const CANCELLED = 'subscription.import.cancelled';
-const CONFIRMED = 'subscription.import.confirmed';
-const IMPORTED = 'subscription.import';
-/** Wishes of a guild that are kept: each may be of megabytes. */
-const KEPT = 10;
+/** Names the step in confirmations and in the audit log. */
+const IMPORT = 'subscription.import';
 
-/** What waits for its confirmation; kept in the audit log, so that it outlives a restart. */
+/** What waits for its confirmation. */
 type Wish = Pick<Plan, 'added' | 'changed' | 'labels'>;
 
 /** `/subscription export`: every subscription that the person sees and the address book, as a file or several. */
@@ -76,8 +71,7 @@ export async function importFile(interaction: CommandUse, context: CommandContex
     return note('info', t('subscription.import.nothing'), same);
   }
   const wish: Wish = { added, changed, labels };
-  const entry = { ...by(interaction), action: ASKED, detail: wish, at: context.now() };
-  const id = await context.store.confirmations.ask(entry, [ASKED, CANCELLED, CONFIRMED], KEPT);
+  const id = await ask(interaction, context, IMPORT, wish);
   const buttons = row(
     press(t('subscription.import.yes'), `subscription:import:${id}`, ButtonStyle.Success),
     press(t('subscription.import.no'), `subscription:discard:${id}`),
@@ -94,7 +88,7 @@ export const importButton: Button = {
   answer: 'update',
   async press(interaction, [entry], context) {
     const { store, settings, now, t } = context;
-    const wish = await wishOf(interaction, context, entry, CONFIRMED);
+    const wish = await wishOf(interaction, context, entry);
     const most = { subscriptions: settings.maxSubscriptions, labels: MOST_LABELS };
     const outcome = await store.subscriptions.importAll({ ...by(interaction), ...wish, at: now() }, most);
     if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
@@ -102,7 +96,7 @@ export const importButton: Button = {
     const { added, changed, labels } = wish;
     await store.guilds.noteLocale(interaction.guildId, interaction.guildLocale);
     const counts = { added: added.length, changed: changed.length, labels: labels.length };
-    await record(interaction, context, IMPORTED, counts);
+    await record(interaction, context, IMPORT, counts);
     const renamed = [...labels, ...changed.filter(({ change }) => 'label' in change)].map(({ address }) => address);
     if (renamed.length > 0) await context.onRelabeled(interaction.guildId, [...new Set(renamed)]);
     return note('good', t('subscription.import.done'), [
@@ -119,7 +113,7 @@ export const discardButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
-    await wishOf(interaction, context, entry, CANCELLED);
+    await wishOf(interaction, context, entry);
     return note('info', context.t('subscription.import.cancelled'), [context.t('subscription.remove.unchanged')]);
   },
 };
@@ -198,13 +192,8 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
 }
 
 /** What the person was asked to confirm; throws a {@link UserError} when that is too long ago or was answered. */
-async function wishOf(
-  interaction: ButtonUse,
-  context: CommandContext,
-  entry: string | undefined,
-  to: string,
-): Promise<Wish> {
-  const wish = await takeUp<Wish>(interaction, context, entry, { from: ASKED, to });
+async function wishOf(interaction: ButtonUse, context: CommandContext, entry: string | undefined): Promise<Wish> {
+  const wish = await takeConfirmation<Wish>(interaction, context, IMPORT, entry);
   if (!wish) throw new UserError(context.t('subscription.import.late'));
   return wish;
 }

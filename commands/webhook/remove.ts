@@ -6,7 +6,7 @@ import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Notification, RemovalAnswer } from '../../src/upstream/notification.ts';
-import { record, takeUp } from '../shared/audit.ts';
+import { ask, record, takeConfirmation } from '../shared/audit.ts';
 import { explain } from '../shared/failure.ts';
 import { pointsAt, projectOf } from '../shared/project.ts';
 import { firstOf, ID_LONGEST, note, press, quoted, row } from '../shared/reply.ts';
@@ -14,7 +14,7 @@ import { hiddenFrom } from '../shared/visibility.ts';
 import { type Pasted, readAddresses } from './addresses.ts';
 import { isWebhookId } from './name.ts';
 
-/** What is asked for in the preview and taken up by its button; kept in the audit log. */
+/** What the preview asks, and its button does. */
 interface Wish {
   webhook: string;
   addresses: AddressText[];
@@ -24,12 +24,9 @@ interface Wish {
   silent?: number[];
 }
 
-/** The names under which the steps stand in the audit log. */
-const ASKED = 'webhook.remove.asked';
-const CONFIRMED = 'webhook.remove.confirmed';
-const CANCELLED = 'webhook.remove.cancelled';
-const REMOVED = 'webhook.remove';
-const FORGOTTEN = 'webhook.remove.forgotten';
+/** Name the steps in confirmations and in the audit log. */
+const REMOVE = 'webhook.remove';
+const FORGET = 'webhook.forget';
 
 /** How long the preview may wait for the service. */
 const LOOK_MS = 3_000;
@@ -58,7 +55,7 @@ export async function preview(interaction: CommandUse, context: CommandContext):
   if (free.length === 0) return note('warn', t('webhook.remove.nothing'), lines);
   const title = t('webhook.remove.title', { count: free.length, webhook: await shownAs(webhook, guildId, context) });
   const wish: Wish = { webhook, addresses: free, scope };
-  const id = await record(interaction, context, ASKED, wish);
+  const id = await ask(interaction, context, REMOVE, wish);
   const buttons = row(
     press(t('webhook.remove.confirm'), `webhook:confirm:${id}`, ButtonStyle.Danger),
     press(t('webhook.remove.cancel'), `webhook:cancel:${id}`),
@@ -73,7 +70,7 @@ export const confirmButton: Button = {
   async press(interaction, [entry], context) {
     const { t } = context;
     const { notification, scope } = await projectOf(context, interaction.guildId);
-    const wish = await wishOf(interaction, context, entry, { from: ASKED, to: CONFIRMED });
+    const wish = await wishOf(interaction, context, REMOVE, entry);
     // Another guild may have started to watch one of them since the preview.
     const of = wish.scope ?? scope;
     const { free, needed, ...quiet } = await standing(wish.addresses, interaction, of, context);
@@ -90,12 +87,13 @@ export const confirmButton: Button = {
     }
     const { silent } = quiet;
     const detail = { ...wish, addresses: free, outcome: answer, silent: silent.map(({ id }) => id) };
-    const done = await record(interaction, context, REMOVED, detail);
-    const offer = press(
-      t('webhook.remove.alsoHere', { count: silent.length }),
-      `webhook:forget:${done}`,
-      ButtonStyle.Danger,
-    );
+    await record(interaction, context, REMOVE, detail);
+    const offers = [];
+    if (silent.length > 0) {
+      const id = await ask(interaction, context, FORGET, detail);
+      const label = t('webhook.remove.alsoHere', { count: silent.length });
+      offers.push(row(press(label, `webhook:forget:${id}`, ButtonStyle.Danger)));
+    }
     return note(
       'good',
       t('webhook.remove.done', { webhook: await shownAs(wish.webhook, interaction.guildId, context) }),
@@ -105,7 +103,7 @@ export const confirmButton: Button = {
         ...listed(t, needed, 'needed'),
         ...silentLines(t, quiet),
       ],
-      { components: silent.length > 0 ? [row(offer)] : [] },
+      { components: offers },
     );
   },
 };
@@ -115,7 +113,7 @@ export const cancelButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
-    await wishOf(interaction, context, entry, { from: ASKED, to: CANCELLED });
+    await wishOf(interaction, context, REMOVE, entry);
     return note('info', context.t('webhook.remove.cancelled'), [context.t('webhook.remove.cancelledText')]);
   },
 };
@@ -125,11 +123,12 @@ export const forgetButton: Button = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
-    const wish = await wishOf(interaction, context, entry, { from: REMOVED, to: FORGOTTEN });
+    const wish = await wishOf(interaction, context, FORGET, entry);
     const { scope } = await projectOf(context, interaction.guildId);
     const there = await standing(wish.addresses, interaction, wish.scope ?? scope, context);
     const silent = there.silent.filter(({ id }) => wish.silent?.includes(id));
     for (const { id } of silent) await context.store.subscriptions.remove(interaction.guildId, id);
+    await record(interaction, context, FORGET, { ids: silent.map(({ id }) => id) });
     const { t } = context;
     return note('good', t('webhook.remove.forgotten', { count: silent.length }), silentNames(t, silent));
   },
@@ -241,10 +240,10 @@ function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number)
 async function wishOf(
   interaction: ButtonUse,
   context: CommandContext,
-  entry: string | undefined,
-  step: { from: string; to: string },
+  action: string,
+  question: string | undefined,
 ): Promise<Wish> {
-  const wish = await takeUp<Wish>(interaction, context, entry, step);
+  const wish = await takeConfirmation<Wish>(interaction, context, action, question);
   if (!wish) throw new UserError(context.t('webhook.remove.late'));
   return wish;
 }

@@ -16,7 +16,7 @@ export interface GuildSettings {
   language: string | null;
 }
 
-/** One thing that somebody did or asked for. */
+/** One thing that somebody did. */
 export interface AuditEntry {
   guildId: string;
   userId: string;
@@ -25,4 +25,22 @@ export interface AuditEntry {
   /** Anything that becomes JSON. */
   detail: unknown;
   at: number;
+}
+
+/** A question, such as "Remove these?", that one person may confirm. */
+export interface Question {
+  guildId: string;
+  userId: string;
+  /** What is asked for: `webhook.remove`, `subscription.import`, … */
+  action: string;
+  /** Anything that becomes JSON. */
+  detail: unknown;
+  askedAt: number;
+}
+
+/** A press on a question's button. */
+export interface Confirmation extends Pick<Question, 'guildId' | 'userId' | 'action'> {
+  id: number;
+  /** Older questions are no longer valid. */
+  notBefore: number;
 }

@@ -3,7 +3,7 @@ import type { AddressText } from '../domain/address.ts';
 import type { Alert, RenderedAlert } from '../domain/alert.ts';
 import type { ClaimOptions, DeadLetter, Joinable, MessageRef, NewBatch, NextMessage, Notice } from '../domain/batch.ts';
 import type { ChannelHead, ChannelState, GuildShare } from '../domain/channel.ts';
-import type { AuditEntry, GuildSettings, Label } from '../domain/guild.ts';
+import type { AuditEntry, Confirmation, GuildSettings, Label, Question } from '../domain/guild.ts';
 import type { Story } from '../domain/history.ts';
 import type { InboxRow, NewDelivery, Quarantined } from '../domain/inbox.ts';
 import type { Backlog, GuildOverview, StoredCounts } from '../domain/overview.ts';
@@ -222,23 +222,15 @@ export interface Guilds {
 
 /** Who changed what in a guild. */
 export interface Audit {
-  /** Adds an entry; returns its id. */
-  record(entry: AuditEntry): Promise<number>;
+  record(entry: AuditEntry): Promise<void>;
 }
 
-/** Questions such as "Really remove these?", each of which may be confirmed once by the person who was asked. */
+/** Questions, such as "Remove these?", that one person may confirm once. */
 export interface Confirmations {
-  /** Stores a question; of the guild's questions with these actions only the latest `most` are kept. Returns its id. */
-  ask(entry: AuditEntry, actions: readonly string[], most: number): Promise<number>;
-  /** Takes up a question of the same person that is not older than `since`, once; returns its detail, else null. */
-  take(question: {
-    guildId: string;
-    userId: string;
-    id: number;
-    from: string;
-    to: string;
-    since: number;
-  }): Promise<unknown>;
+  /** Stores a question and keeps only the guild's latest `most` with the same action. Returns its id. */
+  ask(question: Question, most: number): Promise<number>;
+  /** Removes a question and returns its detail; null if it is gone, too old, or somebody else's. */
+  take(confirmation: Confirmation): Promise<unknown>;
 }
 
 /** Guilds' own notification projects, the receiver's path tokens, and webhook names. A project's id is its scope. */

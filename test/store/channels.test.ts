@@ -86,6 +86,7 @@ it('a session tells of every server that left anything behind, wherever that is 
     channels: "(channel_id, guild_id) VALUES ('c', 'here'), ('e', 'channels')",
     audit: `(guild_id, user_id, action, detail, at)
       VALUES ('audit', 'u', 'x', '{}', 1), ('audit', 'u', 'x', '{}', 2), ('here', 'u', 'x', '{}', 1)`,
+    confirmations: "(guild_id, user_id, action, detail, asked_at) VALUES ('confirmations', 'u', 'x', '{}', 1)",
   };
   expect(channels.syncGuilds(new Set(), [0, 1], 5)).toEqual({ gone: [], back: [] });
   for (const [table, row] of Object.entries(traces)) db.exec(`INSERT INTO ${table} ${row}`);

@@ -7,7 +7,7 @@ import { noticeWriter } from './notices.ts';
 const REMOVED = 'channel or server is gone';
 
 /** Where a guild leaves a trace that does not go by itself within 30 days. */
-const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'channels', 'audit'];
+const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'channels', 'audit', 'confirmations'];
 
 /** The guilds that a table has rows of: from one to the next by its index, and not through their thousands of rows. */
 const guildsOf = (table: string): string =>

@@ -2,22 +2,23 @@ import type { Database } from 'better-sqlite3';
 import type { ErasureCursor } from '../../domain/retention.ts';
 import { forgetting } from './database.ts';
 
-/** Nothing but a guild's settings and what brings it alerts. */
-const BEGUN: ErasureCursor = { at: 0, after: 0 };
+/** The first table's first row. */
+const START: ErasureCursor = { at: 0, after: 0 };
 
-/** A step keeps the writer from everything else for little more than this. */
+/** A step blocks other writes for little longer than this. */
 const STEP_MS = 4;
-/** Rows that are looked through, and rows that are found and deleted, at once. */
-const LOOKED_THROUGH = 200;
-const FOUND = 50;
+/** How many rows one statement scans, or finds by an index and deletes. */
+const SCANNED = 200;
+const DELETED = 50;
 
-/** First what brings new events and new alerts; all of it is little. */
+/** First what causes new alerts: small tables, erased at once. */
 const FIRST = [
   'DELETE FROM subscriptions WHERE guild_id = @guildId',
   'DELETE FROM labels WHERE guild_id = @guildId',
   'DELETE FROM token_mutes WHERE guild_id = @guildId',
   'DELETE FROM webhook_names WHERE guild_id = @guildId',
   'DELETE FROM guilds WHERE guild_id = @guildId',
+  'DELETE FROM confirmations WHERE guild_id = @guildId',
   'DELETE FROM heads WHERE scope = @scope',
   'DELETE FROM quarantine WHERE scope = @scope',
   'DELETE FROM inbox WHERE scope = @scope',
@@ -27,10 +28,9 @@ const FIRST = [
 ];
 
 /**
- * Then what grows with every event, in an order in which nothing is left that points to what is gone: tables without an
- * index by guild are looked through, of the others a few rows are taken at a time. What came over the receiver URLs of
- * a guild's own project goes as well, deliveries with their transfers. An alert that was on its way from the router
- * keeps what it points to.
+ * Then what grows with every event. Rows go before the rows that they reference. Tables without an index by guild are
+ * scanned (`through`); of the others a few rows at a time are deleted (`few`). Transfers of the guild's own project go
+ * with their deliveries. An alert that the router stored meanwhile keeps what it references.
  */
 const REST: ({ through: 'alerts' | 'batches'; each: string[] } | { few: string })[] = [
   {
@@ -50,19 +50,19 @@ const REST: ({ through: 'alerts' | 'batches'; each: string[] } | { few: string }
   },
   {
     few: `DELETE FROM decisions WHERE id IN (
-      SELECT id FROM decisions WHERE guild_id = @guildId AND id <= @decisions LIMIT ${FOUND})`,
+      SELECT id FROM decisions WHERE guild_id = @guildId AND id <= @decisions LIMIT ${DELETED})`,
   },
   {
     few: `DELETE FROM counterparties WHERE (guild_id, address, ends, counterparty) IN (
-      SELECT guild_id, address, ends, counterparty FROM counterparties WHERE guild_id = @guildId LIMIT ${FOUND})`,
+      SELECT guild_id, address, ends, counterparty FROM counterparties WHERE guild_id = @guildId LIMIT ${DELETED})`,
   },
   {
-    few: `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE guild_id = @guildId AND id <= @audit LIMIT ${FOUND})`,
+    few: `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE guild_id = @guildId AND id <= @audit LIMIT ${DELETED})`,
   },
   {
     few: `DELETE FROM transfers WHERE id IN (
       SELECT id FROM transfers t WHERE scope = @scope AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id)
-      LIMIT ${FOUND})`,
+      LIMIT ${DELETED})`,
   },
   {
     few: `DELETE FROM channels WHERE guild_id = @guildId
@@ -71,7 +71,7 @@ const REST: ({ through: 'alerts' | 'batches'; each: string[] } | { few: string }
   },
 ];
 
-/** What was there when erasing began: a project's scope, and each table's last row. What comes later is not erased. */
+/** What was there when the erasure began: the project's scope (-1: none), and each table's last row. */
 interface Bounds {
   scope: number;
   alerts: number;
@@ -80,29 +80,31 @@ interface Bounds {
   audit: number;
 }
 
-/** Forgets everything about one guild, in steps between which others can write; `elapsed` gives milliseconds since any time. */
+/** Erases what is stored about one guild, in steps between which others can write; `elapsed` returns milliseconds. */
 export function erasureTable(db: Database, elapsed: () => number) {
-  // What a crash breaks off goes on at the next start.
-  const note = db.prepare<{ guildId: string }>(
-    `INSERT OR REPLACE INTO meta (key, value) VALUES ('erasing-' || @guildId, json_object(
-       'scope', coalesce((SELECT id FROM projects WHERE guild_id = @guildId),
-         (SELECT value ->> 'scope' FROM meta WHERE key = 'erasing-' || @guildId), -1),
-       'alerts', (SELECT coalesce(max(id), 0) FROM alerts), 'batches', (SELECT coalesce(max(id), 0) FROM batches),
-       'decisions', (SELECT coalesce(max(id), 0) FROM decisions), 'audit', (SELECT coalesce(max(id), 0) FROM audit)))`,
+  // A repeated beginning covers the rows added since; the project of the first one may be gone by then.
+  const record = db.prepare<{ guildId: string }>(
+    `INSERT INTO erasures (guild_id, scope, last_alert, last_batch, last_decision, last_audit)
+     SELECT @guildId, coalesce((SELECT id FROM projects WHERE guild_id = @guildId), -1),
+       (SELECT coalesce(max(id), 0) FROM alerts), (SELECT coalesce(max(id), 0) FROM batches),
+       (SELECT coalesce(max(id), 0) FROM decisions), (SELECT coalesce(max(id), 0) FROM audit)
+     WHERE true
+     ON CONFLICT (guild_id) DO UPDATE SET scope = CASE excluded.scope WHEN -1 THEN scope ELSE excluded.scope END,
+       last_alert = excluded.last_alert, last_batch = excluded.last_batch, last_decision = excluded.last_decision,
+       last_audit = excluded.last_audit`,
   );
-  const bounds = db
-    .prepare<{ guildId: string }, string>("SELECT value FROM meta WHERE key = 'erasing-' || @guildId")
-    .pluck();
-  const noted = db
-    .prepare<[], string>("SELECT substr(key, length('erasing-') + 1) FROM meta WHERE key GLOB 'erasing-*'")
-    .pluck();
+  const boundsOf = db.prepare<[string], Bounds>(
+    `SELECT scope, last_alert AS alerts, last_batch AS batches, last_decision AS decisions, last_audit AS audit
+     FROM erasures WHERE guild_id = ?`,
+  );
+  const begun = db.prepare<[], string>('SELECT guild_id FROM erasures ORDER BY guild_id').pluck();
   const removed = db
     .prepare<{ before: number }, string>(
       `SELECT substr(key, length('removed-') + 1) FROM meta
        WHERE key GLOB 'removed-*' AND CAST(value AS INTEGER) < @before ORDER BY key`,
     )
     .pluck();
-  const forget = db.prepare<{ guildId: string }>("DELETE FROM meta WHERE key = 'erasing-' || @guildId");
+  const finish = db.prepare<[string]>('DELETE FROM erasures WHERE guild_id = ?');
   const first = FIRST.map((sql) => db.prepare(sql));
   const rest = REST.map((one) =>
     'few' in one
@@ -110,13 +112,9 @@ export function erasureTable(db: Database, elapsed: () => number) {
       : { through: one.through, each: one.each.map((sql) => db.prepare(sql)) },
   );
 
-  const boundsOf = (guildId: string): Bounds | null => {
-    const text = bounds.get({ guildId });
-    return text === undefined ? null : (JSON.parse(text) as Bounds);
-  };
   const begin = db.transaction((guildId: string): void => {
-    note.run({ guildId });
-    const { scope } = boundsOf(guildId)!;
+    record.run({ guildId });
+    const { scope } = boundsOf.get(guildId)!;
     for (const statement of first) statement.run({ guildId, scope });
   });
   const beginRemoved = db.transaction((guildId: string, before: number): boolean => {
@@ -126,39 +124,32 @@ export function erasureTable(db: Database, elapsed: () => number) {
   });
   const step = db.transaction((guildId: string, from: ErasureCursor): ErasureCursor | null => {
     const end = elapsed() + STEP_MS;
-    const known = boundsOf(guildId);
-    if (!known) return null;
+    const bounds = boundsOf.get(guildId);
+    if (!bounds) return null;
     let { at, after } = from;
     while (at < rest.length) {
       const table = rest[at]!;
       if ('few' in table) {
-        if (table.few.run({ guildId, ...known }).changes < FOUND) at++;
+        if (table.few.run({ guildId, ...bounds }).changes < DELETED) at++;
       } else {
-        const to = Math.min(after + LOOKED_THROUGH, known[table.through]);
+        const to = Math.min(after + SCANNED, bounds[table.through]);
         for (const statement of table.each) statement.run({ guildId, after, to });
         after = to;
-        if (to === known[table.through]) [at, after] = [at + 1, 0];
+        if (to === bounds[table.through]) [at, after] = [at + 1, 0];
       }
       if (elapsed() >= end) return { at, after };
     }
-    forget.run({ guildId });
+    finish.run(guildId);
     return null;
   });
 
   return {
-    /** Erases a guild's settings and whatever brings it alerts; the rest goes by steps. */
     begin: (guildId: string): void => begin.immediate(guildId),
-    /** Guilds that removed the bot before a time and did not take it back. */
     removed: (before: number): string[] => removed.all({ before }),
-    /** Begins with one of these; false when it is none any more. */
     beginRemoved: (guildId: string, before: number): boolean => beginRemoved.immediate(guildId, before),
-    /**
-     * Erases some more; gives where to go on, or null when nothing is left. Without `from` it begins anew with what
-     * was there when erasing began. If the power fails it is erased again.
-     */
-    step: (guildId: string, from: ErasureCursor = BEGUN): ErasureCursor | null =>
+    /** Without `from` it starts again at the first row. A step that a power failure undoes is repeated. */
+    step: (guildId: string, from: ErasureCursor = START): ErasureCursor | null =>
       forgetting(db, () => step.immediate(guildId, from)),
-    /** Guilds whose erasing was begun and not ended. */
-    begun: (): string[] => noted.all(),
+    begun: (): string[] => begun.all(),
   };
 }

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { AuditEntry, GuildSettings } from '../../domain/guild.ts';
+import type { AuditEntry, Confirmation, GuildSettings, Question } from '../../domain/guild.ts';
 
 const NOTHING: GuildSettings = { defaultChannel: null, managerRole: null, timezone: null, language: null };
 
@@ -32,15 +32,9 @@ export function settingsTable(db: Database) {
 
   return {
     settings,
-
-    /** Changes what is named, and tells how everything stands then. */
     changeSettings: (guildId: string, changed: Partial<GuildSettings>): GuildSettings =>
       change.immediate(guildId, changed),
-
-    /** The language that was chosen, else the one that the guild has in Discord; null where neither is known. */
     language: (guildId: string): string | null => spoken.get(guildId)?.language ?? null,
-
-    /** Notes the language that the guild has in Discord. */
     noteLocale: (guildId: string, locale: string | null): void => {
       if (locale !== null) putLocale.run({ guildId, locale });
     },
@@ -49,49 +43,41 @@ export function settingsTable(db: Database) {
 
 /** Questions that may be confirmed once. */
 export function confirmationsTable(db: Database) {
-  const { record } = auditTable(db);
-  const forgetAsked = db.prepare<{ guildId: string; actions: string; most: number }>(
-    `WITH asked AS MATERIALIZED (SELECT id FROM audit
-       WHERE guild_id = @guildId AND action IN (SELECT value FROM json_each(@actions)))
-     DELETE FROM audit WHERE id IN (SELECT id FROM asked ORDER BY id DESC LIMIT -1 OFFSET @most)`,
+  const add = db.prepare<Question & { detail: string }>(
+    `INSERT INTO confirmations (guild_id, user_id, action, detail, asked_at)
+     VALUES (@guildId, @userId, @action, @detail, @askedAt)`,
   );
-  const turn = db.prepare<[string, number, string, string, string, number], { detail: string }>(
-    `UPDATE audit SET action = ? WHERE id = ? AND guild_id = ? AND user_id = ? AND action = ? AND at >= ?
-     RETURNING detail`,
+  const dropOldest = db.prepare<[string, string, number]>(
+    `DELETE FROM confirmations WHERE id IN (
+       SELECT id FROM confirmations WHERE guild_id = ? AND action = ? ORDER BY id DESC LIMIT -1 OFFSET ?)`,
   );
-
-  const ask = db.transaction((entry: AuditEntry, actions: readonly string[], most: number): number => {
-    const id = record(entry);
-    forgetAsked.run({ guildId: entry.guildId, actions: JSON.stringify(actions), most });
-    return id;
+  const take = db
+    .prepare<Confirmation, string>(
+      `DELETE FROM confirmations WHERE id = @id AND guild_id = @guildId AND user_id = @userId AND action = @action
+         AND asked_at >= @notBefore RETURNING detail`,
+    )
+    .pluck();
+  const ask = db.transaction((question: Question, most: number): number => {
+    const { lastInsertRowid } = add.run({ ...question, detail: JSON.stringify(question.detail) });
+    dropOldest.run(question.guildId, question.action, most);
+    return Number(lastInsertRowid);
   });
 
   return {
-    /**
-     * The same for a question whose detail may be large: of the guild's entries with these actions only the latest so
-     * many stay, or whoever asks again and again would fill the disk.
-     */
-    ask: (entry: AuditEntry, actions: readonly string[], most: number): number => ask.immediate(entry, actions, most),
-
-    /**
-     * Takes up what the same person asked for since `since`: the entry's action becomes `to`, so it happens once. Gives
-     * the detail, or null when there is nothing (any more) to take up.
-     */
-    take(ask: { guildId: string; userId: string; id: number; from: string; to: string; since: number }): unknown {
-      const row = turn.get(ask.to, ask.id, ask.guildId, ask.userId, ask.from, ask.since);
-      return row ? JSON.parse(row.detail) : null;
+    ask: (question: Question, most: number): number => ask.immediate(question, most),
+    take(confirmation: Confirmation): unknown {
+      const detail = take.get(confirmation);
+      return detail === undefined ? null : JSON.parse(detail);
     },
   };
 }
 
-/** The record of who changed what. */
+/** Who changed what. */
 export function auditTable(db: Database) {
   const addEntry = db.prepare<AuditEntry & { detail: string }>(
     'INSERT INTO audit (guild_id, user_id, action, detail, at) VALUES (@guildId, @userId, @action, @detail, @at)',
   );
   return {
-    /** Adds an entry; returns its id. */
-    record: (entry: AuditEntry): number =>
-      Number(addEntry.run({ ...entry, detail: JSON.stringify(entry.detail) }).lastInsertRowid),
+    record: (entry: AuditEntry): void => void addEntry.run({ ...entry, detail: JSON.stringify(entry.detail) }),
   };
 }

@@ -1,0 +1,179 @@
+import type { AddressText } from '../../../src/domain/address.ts';
+import type { NewAlert } from '../../../src/domain/alert.ts';
+import type { NewBatch } from '../../../src/domain/batch.ts';
+import type { Decision, RoutingResult, StoredDelivery, StoredTransfer } from '../../../src/domain/routing.ts';
+import { DEFAULT_CHOICES, type NewSubscription, type Subscription } from '../../../src/domain/subscription.ts';
+import type { Transfer } from '../../../src/domain/transfer.ts';
+import type { Store } from '../../../src/store/store.ts';
+
+/** What tests of the contract start from, stored through the port. */
+
+export const GUILD = '1000';
+export const OTHER_GUILD = '2000';
+export const CHANNEL = '1001';
+export const OTHER_CHANNEL = '1002';
+export const ADA = '77';
+export const BOB = '78';
+export const NOW = 1_800_000_000_000;
+
+/** The nth address. */
+export const address = (n: number): AddressText => `0x${n.toString(16).padStart(40, '0')}`;
+/** The nth transaction hash. */
+export const txHash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
+/** The nth transfer's or delivery's key. */
+export const keyOf = (n: number): string => n.toString(16).padStart(32, '0');
+
+export const TREASURY = address(0x111);
+export const ALICE = address(0x222);
+export const USDC = address(0x333);
+
+/** A subscription to the treasury in the guild's channel, unless changed; returns it as stored. */
+export async function subscribe(store: Store, changed: Partial<NewSubscription> = {}): Promise<Subscription> {
+  const outcome = await store.subscriptions.add({ ...newSubscription(), ...changed }, 1_000);
+  if (outcome.status !== 'added') throw new Error(`The subscription was not added: ${outcome.status}.`);
+  return outcome.subscription;
+}
+
+export const newSubscription = (changed: Partial<NewSubscription> = {}): NewSubscription => ({
+  ...DEFAULT_CHOICES,
+  guildId: GUILD,
+  channelId: CHANNEL,
+  address: TREASURY,
+  createdBy: ADA,
+  createdAt: NOW,
+  ...changed,
+});
+
+/** 5 USDC from Alice to the treasury, in the nth transaction. */
+export const transfer = (n: number, changed: Partial<Transfer> = {}): Transfer => ({
+  kind: 'erc20',
+  txHash: txHash(n),
+  from: ALICE,
+  to: TREASURY,
+  token: USDC,
+  value: '5000000',
+  tokenId: null,
+  tokenIdExact: true,
+  tokenType: 'ERC-20',
+  tokenName: 'USD Coin',
+  tokenSymbol: 'USDC',
+  decimals: 6,
+  internal: false,
+  blockNumber: n,
+  blockHash: txHash(n),
+  gasFee: null,
+  ...changed,
+});
+
+/** The nth transfer, as it is stored for the first time. */
+export function storedTransfer(
+  n: number,
+  changed: Partial<Omit<StoredTransfer, 'data' | 'txHash'>> & { transfer?: Partial<Transfer> } = {},
+): StoredTransfer {
+  const { transfer: given = {}, ...row } = changed;
+  const data = transfer(n, given);
+  const first = { id: null, key: keyOf(n), scope: 0, seenAt: NOW, count: 1, bodies: 1, reorganised: false };
+  return { ...first, txHash: data.txHash, data: JSON.stringify(data), ...row };
+}
+
+/** The nth transfer's first delivery. */
+export const delivery = (n: number, changed: Partial<StoredDelivery> = {}): StoredDelivery => ({
+  transferKey: keyOf(n),
+  key: keyOf(n),
+  count: 1,
+  owed: false,
+  answeredAt: NOW,
+  received: 1,
+  seenAt: NOW,
+  minute: null,
+  projectId: null,
+  addressType: 'wallet',
+  direction: 'incoming',
+  lastAt: NOW,
+  ...changed,
+});
+
+/** An alert of the nth transfer in the guild's channel. */
+export const newAlert = (n: number, changed: Partial<NewAlert> = {}): NewAlert => ({
+  transferKey: keyOf(n),
+  guildId: GUILD,
+  channelId: CHANNEL,
+  matches: [{ subscription: 1, perspective: 'incoming' }],
+  warnings: [],
+  hold: null,
+  dueAt: 0,
+  ...changed,
+});
+
+/** The decision of subscription 1 about the nth transfer. */
+export const decision = (n: number, changed: Partial<Decision> = {}): Decision => ({
+  transferKey: keyOf(n),
+  guildId: GUILD,
+  channelId: CHANNEL,
+  subscription: 1,
+  address: TREASURY,
+  outcome: 'matched',
+  at: NOW,
+  ...changed,
+});
+
+export const routed = (changed: Partial<RoutingResult> = {}): RoutingResult => ({
+  done: [],
+  transfers: [],
+  deliveries: [],
+  alerts: [],
+  decisions: [],
+  quarantined: [],
+  changed: [],
+  learned: { catalog: [], dealings: [], nativeSymbol: null, heads: [] },
+  now: NOW,
+  ...changed,
+});
+
+/** Stores the transfers with these numbers, each with an alert and a decision in the guild's channel. */
+export async function post(
+  store: Store,
+  numbers: number[],
+  changed: Partial<NewAlert> & { now?: number; transfer?: Partial<Transfer>; scope?: number } = {},
+): Promise<void> {
+  const { now = NOW, transfer: given, scope = 0, ...alert } = changed;
+  const { guildId = GUILD, channelId = CHANNEL } = alert;
+  await store.routing.commit(
+    routed({
+      now,
+      transfers: numbers.map((n) => storedTransfer(n, { seenAt: now, scope, ...(given && { transfer: given }) })),
+      deliveries: numbers.map((n) => delivery(n, { seenAt: now, lastAt: now })),
+      alerts: numbers.map((n) => newAlert(n, alert)),
+      decisions: numbers.map((n) => decision(n, { guildId, channelId, at: now })),
+    }),
+  );
+}
+
+/** Freezes a channel's due alerts into a message, as the deliverer does; returns the batch's id. */
+export async function freeze(store: Store, changed: Partial<NewBatch> = {}, now = NOW): Promise<number> {
+  const { channelId = CHANNEL } = changed;
+  const { next } = await store.outbox.claim(channelId, { limit: 100, alone: false, mayChange: true }, now);
+  if (next.status !== 'lines') throw new Error(`There are no alerts to freeze, but: ${next.status}.`);
+  const batch: NewBatch = {
+    channelId,
+    kind: 'create',
+    reason: null,
+    nonce: 'nonce',
+    reference: `reference-${now}`,
+    payload: JSON.stringify({ embeds: [{}] }),
+    attachment: null,
+    alerts: next.alerts,
+    mentioning: [],
+    ...changed,
+  };
+  const id = await store.outbox.freeze(batch, now);
+  if (id === null) throw new Error('The alerts changed before they were frozen.');
+  return id;
+}
+
+/** Freezes a channel's due alerts and confirms that Discord has the message; returns the batch's id. */
+export async function send(store: Store, changed: Partial<NewBatch> = {}, now = NOW): Promise<number> {
+  const id = await freeze(store, changed, now);
+  await store.outbox.markSent(id, `message-${id}`, now);
+  return id;
+}
