@@ -8,7 +8,6 @@ import type { Translate } from '../src/languages/index.ts';
 import { define } from './shared/define.ts';
 import { refusedFor } from './shared/project.ts';
 import { ago, firstOf, fullAddress, note, prose } from './shared/reply.ts';
-import { subscriptionsOf } from './shared/subscriptions.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 
 /** Characters of a field, of which Discord takes 1,024, without its last line, which counts what is left out. */
@@ -24,7 +23,7 @@ export const status = {
     await store.rhythms.count();
     const [overview, subscriptions, silent, error] = await Promise.all([
       store.metrics.guild(guildId),
-      subscriptionsOf(context, guildId),
+      store.subscriptions.list(guildId),
       store.silence.current(guildId, now()),
       lastRefused(guildId, context),
     ]);

@@ -21,7 +21,6 @@ import { record } from './shared/audit.ts';
 import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
 import { receiverUrlOf } from './shared/project.ts';
 import { fullAddress, note, press, row } from './shared/reply.ts';
-import { subscriptionsOf } from './shared/subscriptions.ts';
 import { checkTarget, outsideLine } from './shared/target.ts';
 import { nextStep } from './subscription/add.ts';
 
@@ -55,7 +54,7 @@ export const watchMessage: MessageCommand = {
     const { t } = context;
     await checkTarget(interaction, interaction.channelId, null, t);
     const { addresses, refused } = findAddresses(textOf(interaction));
-    const there = (await subscriptionsOf(context, interaction.guildId)).filter(
+    const there = (await context.store.subscriptions.list(interaction.guildId)).filter(
       ({ channelId }) => channelId === interaction.channelId,
     );
     const known = addresses.filter((address) => there.some((one) => one.address === address));

@@ -1,6 +1,5 @@
 import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
 import { note, press, row } from '../shared/reply.ts';
-import { subscriptionsOf } from '../shared/subscriptions.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
 import { checkChannels, checkRoles } from './check-channels.ts';
 import { checkProject } from './check-project.ts';
@@ -13,7 +12,7 @@ export async function check(interaction: CommandUse, context: CommandContext): P
   const { guildId } = interaction;
   const { t, store, projects } = context;
   await store.rhythms.count();
-  const [all, { stopped }] = await Promise.all([subscriptionsOf(context, guildId), store.metrics.guild(guildId)]);
+  const [all, { stopped }] = await Promise.all([store.subscriptions.list(guildId), store.metrics.guild(guildId)]);
   const channels = [...all, ...stopped].map(({ channelId }) => channelId);
   const hidden = await hiddenFrom(interaction, channels, context);
   const seen = ({ channelId }: { channelId: string }) => !hidden.has(channelId);

@@ -9,7 +9,7 @@ import { ask, record, takeConfirmation } from '../shared/audit.ts';
 import { queueForGuild } from '../shared/guild-queue.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { firstOf, note, press, row } from '../shared/reply.ts';
-import { seenBy, subscriptionsOf, unseenLine } from '../shared/subscriptions.ts';
+import { seenBy, unseenLine } from '../shared/subscriptions.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
 import { differing, IMPORT_BYTES, writeFiles } from './file.ts';
 import { nameOf } from './find.ts';
@@ -132,7 +132,7 @@ async function attached({ options }: CommandUse, { readAttachment, t }: CommandC
 async function present(interaction: CommandUse, context: CommandContext): Promise<Present> {
   const { guildId, guild } = interaction;
   const { store } = context;
-  const subscriptions = await subscriptionsOf(context, guildId);
+  const subscriptions = await store.subscriptions.list(guildId);
   // A file may name any channel. Of those without subscriptions only private threads need more than permissions.
   const threads = guild?.channels.cache.filter(({ type }) => type === ChannelType.PrivateThread).keys() ?? [];
   const channels = [...subscriptions.map(({ channelId }) => channelId), ...threads];

@@ -5,7 +5,7 @@ import type { Store } from '../store.ts';
 type Answer = { ready: true } | { id: number; result?: unknown; error?: { message: string; code?: string } };
 
 /** Which thread runs each method: the one that writes, or the one that only reads and may take long. */
-const METHODS = {
+export const METHODS = {
   inbox: { append: 'write', next: 'write' },
   quarantine: {
     sizes: 'write',
@@ -48,24 +48,24 @@ const METHODS = {
   },
   subscriptions: {
     add: 'write',
-    list: 'write',
-    get: 'write',
+    list: 'read',
+    get: 'read',
     change: 'write',
     importAll: 'write',
     mute: 'write',
     remove: 'write',
-    tokenMutes: 'write',
+    tokenMutes: 'read',
     muteToken: 'write',
-    watching: 'write',
+    watching: 'read',
   },
-  labels: { list: 'write', set: 'write', remove: 'write' },
-  guilds: { settings: 'write', changeSettings: 'write', language: 'write', noteLocale: 'write' },
+  labels: { list: 'read', set: 'write', remove: 'write' },
+  guilds: { settings: 'read', changeSettings: 'write', language: 'write', noteLocale: 'write' },
   audit: { record: 'write' },
   confirmations: { ask: 'write', take: 'write' },
   projects: {
-    ofGuild: 'write',
+    ofGuild: 'read',
     all: 'write',
-    scopes: 'write',
+    scopes: 'read',
     save: 'write',
     reseal: 'write',
     remove: 'write',
@@ -73,7 +73,7 @@ const METHODS = {
     addToken: 'write',
     rotateToken: 'write',
     revokeToken: 'write',
-    webhookNames: 'write',
+    webhookNames: 'read',
     nameWebhook: 'write',
   },
   history: {

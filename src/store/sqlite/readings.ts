@@ -1,17 +1,39 @@
 import type { Database } from 'better-sqlite3';
 import { activityReader } from './activity.ts';
+import type { METHODS } from './client.ts';
 import { figuresTable } from './figures.ts';
+import { labelsTable } from './labels.ts';
 import { historyTable, tokensTable } from './ledger.ts';
+import { projectsTable } from './projects.ts';
+import { settingsTable } from './servers.ts';
 import { silenceReader } from './silence.ts';
 import { storyReader } from './stories.ts';
+import { subscriptionsTable } from './subscriptions.ts';
 import type { Tables } from './tables.ts';
+
+type Threads = typeof METHODS;
+
+/** The methods that the reading thread runs, by group. */
+type Readings = {
+  [Group in keyof Tables as 'read' extends Threads[Group][keyof Threads[Group]] ? Group : never]: {
+    [Method in keyof Tables[Group] & keyof Threads[Group] as Threads[Group][Method] extends 'read'
+      ? Method
+      : never]: Tables[Group][Method];
+  };
+};
 
 /** What the port does over a connection that only reads, and may take long. */
 export function openReadings(db: Database) {
+  const { list, get, tokenMutes, watching } = subscriptionsTable(db);
+  const { ofGuild, scopes, webhookNames } = projectsTable(db);
   return {
+    subscriptions: { list, get, tokenMutes, watching },
+    labels: { list: labelsTable(db).list },
+    guilds: { settings: settingsTable(db).settings },
+    projects: { ofGuild, scopes, webhookNames },
     history: { ...storyReader(db), ...activityReader(db), ...historyTable(db) },
     silence: silenceReader(db),
     tokens: tokensTable(db),
     metrics: figuresTable(db),
-  } satisfies Pick<Tables, 'history' | 'tokens' | 'metrics'> & { silence: Omit<Tables['silence'], 'report'> };
+  } satisfies Readings;
 }
