@@ -41,17 +41,17 @@ async function route(folder: string, subscriptions: number): Promise<number> {
     store,
     now: Date.now,
     log: pino({ level: 'silent' }),
-    outcome: () => null,
-    catalogue: null,
+    ackedAt: () => null,
+    catalog: null,
     nativeSymbol: undefined,
-    onLines: () => undefined,
+    onAlerts: () => undefined,
     onRouted({ ids }) {
       left -= ids.length;
       if (left === 0) done.resolve();
     },
   });
   const began = performance.now();
-  router.nudge();
+  router.wake();
   await done.promise;
   const ms = performance.now() - began;
   await router.close();

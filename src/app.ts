@@ -20,8 +20,9 @@ import { createOps, type Readiness } from './receiver/ops.ts';
 import { openPaths } from './receiver/paths.ts';
 import { watchQuarantine } from './receiver/quarantine.ts';
 import { createReceiver, REFUSAL_REASONS } from './receiver/server.ts';
-import { createCatalogue } from './routing/catalogue.ts';
+
 import { startRouter } from './routing/route.ts';
+import { createTokenCatalog } from './routing/token-catalog.ts';
 import type { OpenStore } from './store/sqlite/client.ts';
 import { startDailyBackups } from './store/sqlite/daily.ts';
 import type { Store } from './store/store.ts';
@@ -76,15 +77,15 @@ export async function startApp(
     reason === null
       ? log.info('deliveries are stored again')
       : log.error({ reason }, 'deliveries cannot be stored and are answered with 503; their sender comes again');
-  const intake = createIntake({ store, now: arrivals, onStored: (rows) => router.nudge(rows), onFault: tellFault });
+  const intake = createIntake({ store, now: arrivals, onStored: (rows) => router.wake(rows), onFault: tellFault });
   const router = startRouter({
     store,
     now,
     log,
-    outcome: intake.outcome,
-    catalogue: explorer && createCatalogue({ token: explorer.token, clock }),
+    ackedAt: intake.outcome,
+    catalog: explorer && createTokenCatalog({ lookUp: explorer.token, clock }),
     nativeSymbol: config.NATIVE_SYMBOL,
-    onLines: deliverer.lines,
+    onAlerts: deliverer.lines,
     onRouted({ ids, quarantined }) {
       intake.forget(ids);
       metrics.counts.routed += ids.length;
@@ -184,11 +185,11 @@ export async function startApp(
     await close();
     throw error;
   }
-  router.nudge();
+  router.wake();
   stopUpkeep = startUpkeep(store, clock, log, {
     look() {
       // `npm run deadletters` puts deliveries and alerts back in a process of its own: nothing else tells this one.
-      router.nudge();
+      router.wake();
       void deliverer.look();
       void watchQuarantine(store, intake, log);
     },

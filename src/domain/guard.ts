@@ -31,8 +31,8 @@ export function skeleton(symbol: string): string {
   return inCapitals(symbol).replace(/\s/gu, '');
 }
 
-/** So long after two parties were noted to have dealt with each other, they are noted again. */
-export const DEALING_MS = DAY;
+/** A known counterparty is stored again, with the new time, after this. */
+export const COUNTERPARTY_REFRESH_MS = DAY;
 
 /** The first and last four digits: what most people compare, and what a look-alike copies. */
 export function endsOf(address: AddressText): string {

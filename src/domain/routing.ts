@@ -5,7 +5,7 @@ import type { HiddenReason } from './match.ts';
 import type { Asset, Watcher } from './subscription.ts';
 import type { Transfer, TransferEvent } from './transfer.ts';
 
-/** Why a subscription was told, or was not. */
+/** Whether a subscription was alerted, or why not. */
 export interface Decision {
   transferKey: string;
   guildId: string;
@@ -39,9 +39,9 @@ export interface RoutingResult {
   deliveries: StoredDelivery[];
   alerts: NewAlert[];
   decisions: Decision[];
-  /** Inbox ids to set aside, with the reason, and when each was answered as far as is known. */
+  /** Inbox ids to quarantine, with the reason, and when each was answered as far as is known. */
   quarantined: { id: number; reason: string; answeredAt: number | null }[];
-  /** Transfers whose sent lines must change. */
+  /** Keys of transfers whose sent messages must change. */
   changed: string[];
   learned: Learned;
   now: number;
@@ -64,17 +64,17 @@ export interface WatchedTransfer {
   lateMs: number | null;
 }
 
-/** What is known about some deliveries. */
+/** What is known about some deliveries: the answer to routing queries. */
 export interface RoutingContext {
-  /** How many of the questions are answered, from the first one on: at least one, not all where very many watch. */
+  /** How many of the queries are answered, from the first one on: at least one; not all when very many watch. */
   answered: number;
   transfers: SeenTransfer[];
   deliveries: StoredDelivery[];
   /** What was not seen before and somebody watches. */
-  sightings: WatchedTransfer[];
-  /** The tokens that guilds do not want to hear of now. */
+  watched: WatchedTransfer[];
+  /** Tokens that are muted in these guilds now. */
   mutes: { guildId: string; token: Asset }[];
-  /** Of the guilds in which somebody may have to wait. */
+  /** Of the guilds that may hold alerts back for some hours. */
   timezones: { guildId: string; timezone: string | null }[];
   knowledge: TokenKnowledge;
 }
@@ -103,22 +103,27 @@ export interface TokenKnowledge {
   nativeSymbol: string | null;
   /** Addresses that a guild has named or watches, with the ends of one of the parties. */
   named: { guildId: string; address: AddressText; label: string | null }[];
-  /** Whom watched addresses dealt with in the last 30 days, with the ends of one of the parties. */
-  dealings: (Dealing & { seenAt: number })[];
+  /** Counterparties of the watched addresses in the last 30 days that have the ends of one of the parties. */
+  counterparties: (Counterparty & { seenAt: number })[];
 }
 
 /** A watched address and one that it sent to or received from, for the guild that watches. */
-export interface Dealing {
+export interface Counterparty {
   guildId: string;
   address: AddressText;
   counterparty: AddressText;
 }
 
-/** What the deliveries of one commit teach. */
+/** A counterparty to store, and when the transfer came. */
+export interface LearnedCounterparty extends Counterparty {
+  at: number;
+}
+
+/** What is learned from the deliveries of one commit. */
 export interface Learned {
   catalog: CatalogEntry[];
-  dealings: (Dealing & { at: number })[];
+  counterparties: LearnedCounterparty[];
   nativeSymbol: string | null;
-  /** The highest block that each scope's events told of. */
+  /** The highest block that each scope's events name. */
   heads: { scope: number; block: number; at: number }[];
 }

@@ -1,26 +1,26 @@
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
-import { DEALING_MS, endsOf, skeleton } from '../domain/guard.ts';
+import { COUNTERPARTY_REFRESH_MS, endsOf, skeleton } from '../domain/guard.ts';
 import { asksFor, otherSides } from '../domain/match.ts';
-import type { CatalogEntry, Dealing, TokenKnowledge } from '../domain/routing.ts';
+import type { CatalogEntry, Counterparty, LearnedCounterparty, TokenKnowledge } from '../domain/routing.ts';
 import type { Watcher } from '../domain/subscription.ts';
 import { isZero, type Transfer } from '../domain/transfer.ts';
 import type { Warning } from '../domain/warning.ts';
 
-/** What is known of the tokens and parties of one commit's deliveries; each that is decided adds to it. */
+/** What is known about the tokens and parties of one commit's deliveries; each decision adds to it. */
 export interface ScamSignals {
   catalog: Map<AddressText, CatalogEntry>;
-  /** Catalogued tokens by the skeleton of their symbol. */
+  /** Tokens that the explorer knows, by the skeleton of their symbol. */
   genuine: Map<string, Set<AddressText>>;
   nativeSymbol: string | null;
-  /** By guild and ends. */
+  /** Addresses that a guild has labelled or watches, by guild and ends. */
   named: Map<string, TokenKnowledge['named']>;
-  /** When they were noted, by guild, watched address and ends. */
-  dealings: Map<string, Map<AddressText, number>>;
+  /** When each was noted, by guild, watched address and ends. */
+  counterparties: Map<string, Map<AddressText, number>>;
 }
 
-/** Puts what the store knows, and what the explorer just said, in order. */
+/** Indexes what the store knows and what the explorer has just returned (`news`). */
 export function toScamSignals(
-  { catalog, genuine, named, dealings }: TokenKnowledge,
+  { catalog, genuine, named, counterparties }: TokenKnowledge,
   news: CatalogEntry[],
   nativeSymbol: string | null,
 ): ScamSignals {
@@ -29,23 +29,23 @@ export function toScamSignals(
     genuine: new Map(),
     nativeSymbol,
     named: Map.groupBy(named, ({ guildId, address }) => guildId + endsOf(address)),
-    dealings: new Map(),
+    counterparties: new Map(),
   };
   for (const { skeleton: text, token } of genuine) addTo(signals.genuine, text, token);
   for (const { symbol, token, cataloged } of news) {
     if (cataloged && symbol !== null) addTo(signals.genuine, skeleton(symbol), token);
   }
-  for (const dealing of dealings) note(signals.dealings, dealing, dealing.seenAt);
+  for (const counterparty of counterparties) noteCounterparty(signals, counterparty, counterparty.seenAt);
   return signals;
 }
 
-const dealingKey = ({ guildId, address, counterparty }: Dealing) => `${guildId} ${address} ${endsOf(counterparty)}`;
+const keyOf = ({ guildId, address, counterparty }: Counterparty) => `${guildId} ${address} ${endsOf(counterparty)}`;
 
-function note(dealings: ScamSignals['dealings'], dealing: Dealing, at: number): void {
-  const key = dealingKey(dealing);
-  const noted = dealings.get(key);
-  if (noted) noted.set(dealing.counterparty, at);
-  else dealings.set(key, new Map([[dealing.counterparty, at]]));
+/** Adds a counterparty to the signals. */
+export function noteCounterparty({ counterparties }: ScamSignals, noted: Counterparty, at: number): void {
+  const key = keyOf(noted);
+  const alike = counterparties.get(key) ?? new Map<AddressText, number>();
+  counterparties.set(key, alike.set(noted.counterparty, at));
 }
 
 function addTo(sets: Map<string, Set<AddressText>>, key: string, address: AddressText): void {
@@ -54,7 +54,7 @@ function addTo(sets: Map<string, Set<AddressText>>, key: string, address: Addres
   else sets.set(key, new Set([address]));
 }
 
-/** What is wrong with the token itself, whoever watches. */
+/** Warnings about the token itself, the same for every subscription. */
 export function tokenWarnings(
   { token, tokenSymbol }: Transfer,
   { catalog, genuine, nativeSymbol }: ScamSignals,
@@ -76,7 +76,7 @@ export function tokenWarnings(
   return warnings;
 }
 
-/** The other sides that look like somebody whom the guild has named or the watched address lately dealt with. */
+/** Parties that look like an address the guild has labelled or watches, or like a recent counterparty. */
 export function lookAlikes(subscription: Watcher, transfer: Transfer, signals: ScamSignals): Warning[] {
   const { guildId, address } = subscription;
   return otherSides(subscription, transfer).flatMap((party): Warning[] => {
@@ -84,37 +84,34 @@ export function lookAlikes(subscription: Watcher, transfer: Transfer, signals: S
     const named = signals.named.get(guildId + endsOf(party)) ?? [];
     if (named.some((one) => one.address === party)) return [];
     if (named[0]) return [{ kind: 'look-alike', address: party, like: named[0].address, label: named[0].label }];
-    const dealings = signals.dealings.get(dealingKey({ guildId, address, counterparty: party }));
-    const like = dealings && [...dealings.keys()].find((other) => other !== party);
+    const alike = signals.counterparties.get(keyOf({ guildId, address, counterparty: party }));
+    const like = alike && [...alike.keys()].find((other) => other !== party);
     return like ? [{ kind: 'look-alike', address: party, like, label: null }] : [];
   });
 }
 
-/** The warnings that a line bears for one subscription; who asks for a token by name need not hear that it is obscure. */
+/** A subscription that names the token is not warned that the explorer does not know it. */
 export function warningsFor(subscription: Watcher, transfer: Transfer, warnings: Warning[]): Warning[] {
   return warnings.filter(({ kind }) => kind !== 'uncataloged' || !asksFor(subscription, transfer));
 }
 
 /**
- * Whom the watched address dealt with, which the deliveries that follow know as well; null when it is not to be stored.
- * Nothing is learned from transfers that cost their maker nothing: of a zero amount, of a token that anybody may have
- * made, or with an address that looks like another one.
+ * The watched address's counterparty, if it is to be stored; else null. Transfers that cost their maker nothing teach
+ * nothing: a zero amount, a token that anybody may have made, an address that looks like another one.
  */
-export function learnDealing(
+export function counterpartyToLearn(
   { guildId, address }: Watcher,
   transfer: Transfer,
   warnings: Warning[],
-  { dealings }: ScamSignals,
+  { counterparties }: ScamSignals,
   at: number,
-): (Dealing & { at: number }) | null {
+): LearnedCounterparty | null {
   const sides = otherSides({ address }, transfer);
   const [counterparty] = sides;
-  // A token that is watched deals with nobody.
+  // A watched token has no counterparties.
   if (sides.length !== 1 || !counterparty || counterparty === address || counterparty === ZERO_ADDRESS) return null;
   if (warnings.length > 0 || isZero(transfer)) return null;
-  const dealing = { guildId, address, counterparty, at };
-  const noted = dealings.get(dealingKey(dealing))?.get(counterparty);
-  if (noted !== undefined && at <= noted + DEALING_MS) return null;
-  note(dealings, dealing, at);
-  return dealing;
+  const learned = { guildId, address, counterparty, at };
+  const notedAt = counterparties.get(keyOf(learned))?.get(counterparty);
+  return notedAt === undefined || at > notedAt + COUNTERPARTY_REFRESH_MS ? learned : null;
 }

@@ -82,7 +82,7 @@ export interface Quarantine {
 
 /** The step from the inbox to the outbox. */
 export interface Routing {
-  /** Everything that deciding about these deliveries needs. `now` decides which mutes and dealings still count. */
+  /** Everything that deciding about these deliveries needs. `now` decides which mutes and counterparties still count. */
   context(queries: RoutingQuery[], now: number): Promise<RoutingContext>;
   /**
    * Stores what was decided, all or nothing: deliveries done, transfers seen, alerts made, reasons recorded. Returns the

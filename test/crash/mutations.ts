@@ -67,7 +67,7 @@ export const MUTANTS: Mutant[] = [
     name: 'no ledger of transfers',
     file: 'src/store/sqlite/routing.ts',
     changes: [['find(key, question.transfer.txHash) ?? []', '[]']],
-    tests: ['test/pipeline/identity.test.ts'],
+    tests: ['test/routing/identity.test.ts'],
   },
   {
     name: 'asks no epoch that is full',
@@ -97,11 +97,11 @@ export const MUTANTS: Mutant[] = [
     name: 'a server hears of every project',
     file: 'src/store/sqlite/routing.ts',
     changes: [['scopeOf(guildId) === question.scope', 'scopeOf(guildId) >= 0']],
-    tests: ['test/pipeline/filters.test.ts'],
+    tests: ['test/routing/filters.test.ts'],
   },
   {
     name: 'an impostor makes itself known',
-    file: 'src/routing/decide.ts',
+    file: 'src/routing/decide-event.ts',
     changes: [['[...ofToken, ...alike], signals', 'ofToken, signals']],
     tests: ['test/pipeline/guard.test.ts'],
   },
@@ -109,13 +109,13 @@ export const MUTANTS: Mutant[] = [
     name: 'no ledger of deliveries',
     file: 'src/domain/identity.ts',
     changes: [['if (!known) {', 'if (!known || known) {']],
-    tests: ['test/pipeline/identity.test.ts'],
+    tests: ['test/routing/identity.test.ts'],
   },
   {
     name: 'a lost 200 is not owed',
     file: 'src/domain/identity.ts',
     changes: [['const owed = answeredAt === null;', 'const owed = false; answeredAt ??= receivedAt;']],
-    tests: ['test/pipeline/identity.test.ts'],
+    tests: ['test/routing/identity.test.ts'],
   },
   {
     name: 'the message in flight is forgotten on restart',
@@ -191,9 +191,9 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a twin of a left block brings it back',
-    file: 'src/routing/decide.ts',
-    changes: [[' && !left.includes(named)', '']],
-    tests: ['test/pipeline/identity.test.ts'],
+    file: 'src/routing/decide-event.ts',
+    changes: [[' && !left.includes(newHash)', '']],
+    tests: ['test/routing/identity.test.ts'],
   },
   {
     name: 'a clock that was set back makes second transfers',

@@ -15,8 +15,8 @@ import type { Backlog } from '../../src/domain/overview.ts';
 import type { RetentionCursor } from '../../src/domain/retention.ts';
 import type { Sender } from '../../src/domain/send-outcome.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
-import { createCatalogue } from '../../src/routing/catalogue.ts';
 import { startRouter } from '../../src/routing/route.ts';
+import { createTokenCatalog } from '../../src/routing/token-catalog.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Explorer } from '../../src/upstream/explorer.ts';
@@ -129,10 +129,10 @@ export async function startPipeline({
       store: opened.store,
       now: machine.now,
       log,
-      outcome: (id) => outcomes.get(id) ?? null,
-      catalogue: lookUp && createCatalogue({ token: lookUp, clock }),
+      ackedAt: (id) => outcomes.get(id) ?? null,
+      catalog: lookUp && createTokenCatalog({ lookUp, clock }),
       nativeSymbol: undefined,
-      onLines: deliverer.lines,
+      onAlerts: deliverer.lines,
       onRouted: () => undefined,
     });
     await deliverer.loaded;
@@ -164,7 +164,7 @@ export async function startPipeline({
     const receivedAt = arrivals();
     const [id] = await running.store.inbox.append([{ scope, receivedAt, body }]);
     outcomes.set(id!, answered === null ? null : receivedAt + answered);
-    running.router.nudge([{ id: id!, scope, receivedAt, body: body.toString() }]);
+    running.router.wake([{ id: id!, scope, receivedAt, body: body.toString() }]);
   };
   const lines: Pipeline['lines'] = (channelId) =>
     discord

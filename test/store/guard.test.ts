@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const OWN = 7;
 const TOKEN: AddressText = `0x${'1'.repeat(40)}`;
-const nothing: Learned = { catalog: [], dealings: [], nativeSymbol: null, heads: [] };
+const nothing: Learned = { catalog: [], counterparties: [], nativeSymbol: null, heads: [] };
 
 function guardHere() {
   const db = openHere();
@@ -111,7 +111,7 @@ describe('what the explorer says of a token', () => {
 it('whom an address dealt with is noted anew after more than a day', () => {
   const { keep, db } = guardHere();
   const seenAt = (at: number) => {
-    keep({ ...nothing, dealings: [{ guildId: 'g', address: TOKEN, counterparty: TOKEN, at }] });
+    keep({ ...nothing, counterparties: [{ guildId: 'g', address: TOKEN, counterparty: TOKEN, at }] });
     return db.prepare('SELECT seen_at FROM counterparties').pluck().all();
   };
   expect([seenAt(1), seenAt(DAY + 1), seenAt(DAY + 2)]).toEqual([[1], [1], [DAY + 2]]);

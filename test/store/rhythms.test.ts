@@ -53,7 +53,7 @@ function decide(at: number, decisions = 1, subscription = id): void {
     decisions: Array.from({ length: decisions }, () => ({ ...decision, outcome: 'matched' })),
     quarantined: [],
     changed: [],
-    learned: { catalog: [], dealings: [], nativeSymbol: null, heads: [] },
+    learned: { catalog: [], counterparties: [], nativeSymbol: null, heads: [] },
     now: at,
   });
 }

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
 import { DAY, MINUTE } from '../../domain/clock.ts';
-import { DEALING_MS, endsOf, skeleton } from '../../domain/guard.ts';
+import { COUNTERPARTY_REFRESH_MS, endsOf, skeleton } from '../../domain/guard.ts';
 import { otherSides } from '../../domain/match.ts';
 import type { CatalogEntry, Learned, ObservedTransfer, TokenKnowledge } from '../../domain/routing.ts';
 import type { Watcher } from '../../domain/subscription.ts';
@@ -40,7 +40,7 @@ function knowledgeReader(db: Database) {
   const watched = db.prepare<[string, string, string, string], { address: AddressText; label: string | null }>(
     `SELECT address, label FROM subscriptions WHERE guild_id ${within} LIMIT ${MOST_CHANNELS}`,
   );
-  const dealt = db.prepare<[string, string, string, number], TokenKnowledge['dealings'][number]>(
+  const dealt = db.prepare<[string, string, string, number], TokenKnowledge['counterparties'][number]>(
     `SELECT guild_id AS guildId, address, counterparty, seen_at AS seenAt FROM counterparties
      WHERE guild_id = ? AND address = ? AND ends = ? AND seen_at > ? LIMIT 5`,
   );
@@ -56,7 +56,7 @@ function knowledgeReader(db: Database) {
       const tokens = new Set<AddressText>();
       const symbols = new Set<string>();
       const named = new Map<string, TokenKnowledge['named'][number]>();
-      const dealings = new Map<string, TokenKnowledge['dealings']>();
+      const counterparties = new Map<string, TokenKnowledge['counterparties']>();
       const asked = new Set<string>();
       for (const { transfer, watchers } of sightings) {
         if (transfer.token) tokens.add(transfer.token);
@@ -67,7 +67,7 @@ function knowledgeReader(db: Database) {
             if (!party) continue;
             const ends = endsOf(party);
             const key = `${guildId} ${address} ${ends}`;
-            if (!dealings.has(key)) dealings.set(key, dealt.all(guildId, address, ends, now - RECENT_MS));
+            if (!counterparties.has(key)) counterparties.set(key, dealt.all(guildId, address, ends, now - RECENT_MS));
             if (asked.has(guildId + ends)) continue;
             asked.add(guildId + ends);
             const start = party.slice(0, 6);
@@ -86,7 +86,7 @@ function knowledgeReader(db: Database) {
         genuine: [...symbols].flatMap((text) => genuine.all(text).map(({ token }) => ({ skeleton: text, token }))),
         nativeSymbol: native.get()?.value ?? null,
         named: [...named.values()],
-        dealings: [...dealings.values()].flat(),
+        counterparties: [...counterparties.values()].flat(),
       };
     },
 
@@ -116,16 +116,16 @@ function knowledgeWriter(db: Database) {
        checked_at = @checkedAt`,
   );
   const putNative = db.prepare<[string]>("INSERT OR REPLACE INTO meta (key, value) VALUES ('native-symbol', ?)");
-  const putDealing = db.prepare<[string, string, string, string, number]>(
+  const putCounterparty = db.prepare<[string, string, string, string, number]>(
     `INSERT INTO counterparties (guild_id, address, ends, counterparty, seen_at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at WHERE excluded.seen_at > seen_at + ${DEALING_MS}`,
+     ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at WHERE excluded.seen_at > seen_at + ${COUNTERPARTY_REFRESH_MS}`,
   );
   const lastHeads = db.prepare<[number], { at: number; block: number }>(
     'SELECT at, block FROM heads WHERE scope = ? ORDER BY at DESC LIMIT 3',
   );
   const putHead = db.prepare<[number, number, number]>('INSERT INTO heads (scope, at, block) VALUES (?, ?, ?)');
   const dropHeads = db.prepare<[number, number]>('DELETE FROM heads WHERE scope = ? AND at < ?');
-  const pruneDealings = db.prepare<[number, number]>(
+  const pruneCounterparties = db.prepare<[number, number]>(
     `DELETE FROM counterparties WHERE (guild_id, address, ends, counterparty) IN (
        SELECT guild_id, address, ends, counterparty FROM counterparties WHERE seen_at < ? LIMIT ?)`,
   );
@@ -144,7 +144,7 @@ function knowledgeWriter(db: Database) {
 
   return {
     /** Keeps what was learned; part of the caller's transaction. */
-    keep({ catalog, dealings, nativeSymbol, heads }: Learned): void {
+    keep({ catalog, counterparties, nativeSymbol, heads }: Learned): void {
       for (const found of catalog) {
         putEntry.run({
           ...found,
@@ -152,8 +152,8 @@ function knowledgeWriter(db: Database) {
           skeleton: found.symbol === null ? null : skeleton(found.symbol),
         });
       }
-      for (const { guildId, address, counterparty, at } of dealings) {
-        putDealing.run(guildId, address, endsOf(counterparty), counterparty, at);
+      for (const { guildId, address, counterparty, at } of counterparties) {
+        putCounterparty.run(guildId, address, endsOf(counterparty), counterparty, at);
       }
       if (nativeSymbol !== null) putNative.run(nativeSymbol);
       heads.forEach(advance);
@@ -161,6 +161,6 @@ function knowledgeWriter(db: Database) {
 
     /** Forgets what was last seen before a time; gives how many rows. */
     prune: (before: number, limit: number): number =>
-      pruneDealings.run(before, limit).changes + pruneCatalog.run(before, limit).changes,
+      pruneCounterparties.run(before, limit).changes + pruneCatalog.run(before, limit).changes,
   };
 }

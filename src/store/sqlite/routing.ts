@@ -126,7 +126,7 @@ function reader(db: Database, epochs: Epochs, guard: Guard) {
         owed: row.owed === 1,
         minute: minute === null ? null : (JSON.parse(minute) as StoredDelivery['minute']),
       })),
-      sightings: fresh.map(({ transferKey, watchers, lateMs }) => ({ transferKey, watchers, lateMs })),
+      watched: fresh.map(({ transferKey, watchers, lateMs }) => ({ transferKey, watchers, lateMs })),
       mutes: guildIds.flatMap((guildId) => mutesOf.all(guildId, now)),
       timezones: [...new Set(waiting.map(({ guildId }) => guildId))].flatMap(
         (guildId) => timezoneOf.get(guildId) ?? [],

@@ -5,7 +5,7 @@ import { createInboxBuffer } from '../../src/routing/inbox-buffer.ts';
 
 const LARGE = 'x'.repeat(1024 * 1024);
 
-/** An inbox of which reads can be held up or fail; `others` is another process that puts deliveries back. */
+/** A buffer over an inbox whose reads can be held up or fail; `others` is another process that replays deliveries. */
 function openInbox() {
   const rows: InboxRow[] = [];
   let lastId = 0;
@@ -15,9 +15,9 @@ function openInbox() {
     rows.push(row);
     return row;
   };
-  const understood: number[] = [];
-  const understand = (row: InboxRow) => {
-    understood.push(row.id);
+  const parsed: number[] = [];
+  const parse = (row: InboxRow) => {
+    parsed.push(row.id);
     return row;
   };
   const inbox = {
@@ -34,26 +34,26 @@ function openInbox() {
       },
     } as never,
   };
-  const front = createInboxBuffer(inbox, understand);
+  const buffer = createInboxBuffer(inbox, parse);
   return {
-    front,
-    understood,
+    buffer,
+    parsed,
     read,
     others: (body = '') => void put(body),
-    store: (body = '') => front.stored([put(body)]),
+    store: (body = '') => buffer.add([put(body)]),
     routed(ids: number[]) {
-      front.done(ids);
+      buffer.remove(ids);
       rows.splice(0, rows.length, ...rows.filter(({ id }) => !ids.includes(id)));
     },
     async ids(limit = 100) {
-      return (await front.next(limit)).map(({ id }) => id);
+      return (await buffer.next(limit)).map(({ id }) => id);
     },
     waiting: () => rows.length,
   };
 }
 
-describe('the front of the inbox', () => {
-  it('begins with what an earlier process left', async () => {
+describe('the inbox buffer', () => {
+  it('begins with the deliveries that an earlier process left', async () => {
     const inbox = openInbox();
     inbox.others();
     inbox.others();
@@ -63,7 +63,7 @@ describe('the front of the inbox', () => {
     expect(await inbox.ids(2)).toEqual([3]);
   });
 
-  it('does not read again what was stored just now', async () => {
+  it('does not read deliveries again that were stored just now', async () => {
     const inbox = openInbox();
     await inbox.ids();
     inbox.store();
@@ -74,20 +74,20 @@ describe('the front of the inbox', () => {
     expect(inbox.read.count).toBe(1);
   });
 
-  it('understands every delivery once, those that come next before they are asked for', async () => {
+  it('parses each delivery once, and the next ones ahead of time', async () => {
     const inbox = openInbox();
     await inbox.ids();
     for (let n = 0; n < 4; n++) inbox.store();
     expect(await inbox.ids(1)).toEqual([1]);
-    expect(inbox.understood).toEqual([1]);
-    inbox.front.prepare(1, 2);
-    expect(inbox.understood).toEqual([1, 2, 3]);
+    expect(inbox.parsed).toEqual([1]);
+    inbox.buffer.parseAhead(1, 2);
+    expect(inbox.parsed).toEqual([1, 2, 3]);
     inbox.routed([1]);
     expect(await inbox.ids()).toEqual([2, 3, 4]);
-    expect(inbox.understood).toEqual([1, 2, 3, 4]);
+    expect(inbox.parsed).toEqual([1, 2, 3, 4]);
   });
 
-  it('has what is stored while the inbox is read, once', async () => {
+  it('returns a delivery once that is stored while the inbox is read', async () => {
     const inbox = openInbox();
     const gate = Promise.withResolvers<void>();
     inbox.read.answer = async (found) => {
@@ -101,7 +101,7 @@ describe('the front of the inbox', () => {
     expect(await ids).toEqual([1, 2]);
   });
 
-  it('does not pass over what could not be read', async () => {
+  it('skips no delivery after the inbox could not be read', async () => {
     const inbox = openInbox();
     inbox.others();
     inbox.read.answer = () => Promise.reject(new Error('database is locked'));
@@ -111,7 +111,7 @@ describe('the front of the inbox', () => {
     expect(await inbox.ids()).toEqual([1, 2]);
   });
 
-  it('keeps a few megabytes at hand and leaves the rest on disk', async () => {
+  it('keeps a few megabytes in memory and leaves the rest on disk', async () => {
     const inbox = openInbox();
     await inbox.ids();
     for (let n = 0; n < 6; n++) inbox.store(LARGE);
@@ -121,7 +121,7 @@ describe('the front of the inbox', () => {
     expect(await inbox.ids()).toEqual([5, 6, 7]);
   });
 
-  it('reads a few megabytes at once, and passes over nothing behind them', async () => {
+  it('reads a few megabytes at once and skips no delivery behind them', async () => {
     const inbox = openInbox();
     for (let n = 0; n < 6; n++) inbox.others(LARGE);
     expect(await inbox.ids()).toEqual([1, 2, 3, 4]);
@@ -130,7 +130,7 @@ describe('the front of the inbox', () => {
     expect(await inbox.ids()).toEqual([5, 6, 7]);
   });
 
-  it('gives every delivery once and in order, whatever comes when', async () => {
+  it('returns every delivery once and in order, whatever happens when', async () => {
     const step = fc.oneof(
       fc.constantFrom('store', 'large', 'others', 'large of others', 'fail' as const),
       fc.record({ take: fc.integer({ min: 1, max: 4 }), route: fc.integer({ min: 0, max: 4 }) }),

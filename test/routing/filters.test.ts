@@ -1,6 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
-import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
+import {
+  ALERTS,
+  ALICE,
+  HARBOR,
+  type Pipeline,
+  payment,
+  startPipeline,
+  TREASURY,
+  USDC,
+  WHALES,
+} from '../pipeline/harness.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBeside } from '../../src/store/sqlite/database.ts';
 import { quarantineTable } from '../../src/store/sqlite/quarantine.ts';
-import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
+import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from '../pipeline/harness.ts';
 
 let pipeline: Pipeline;
 beforeEach(async () => {

@@ -1,0 +1,92 @@
+import type { AddressText } from '../domain/address.ts';
+import { type Clock, DAY, inTime, MINUTE } from '../domain/clock.ts';
+import type { CatalogEntry } from '../domain/routing.ts';
+import type { TokenAnswer } from '../domain/token.ts';
+
+/** An entry is looked up again after this. */
+const FRESH_MS = DAY;
+/** Routing waits no longer than this for the explorer. */
+const DEADLINE_MS = 1_500;
+/** Tokens looked up at once, at most. */
+const MAX_AT_ONCE = 20;
+/** Pause for a token that got no usable response, and for all when the explorer hung or limited requests. */
+const PAUSE_MS = 3 * MINUTE;
+
+/** Looks up in the explorer which tokens it knows. */
+export type TokenCatalog = ReturnType<typeof createTokenCatalog>;
+
+/** `lookUp` is the explorer's look-up of one token; it must never reject. */
+export function createTokenCatalog({
+  lookUp,
+  clock,
+}: {
+  lookUp(address: AddressText): Promise<TokenAnswer>;
+  clock: Clock;
+}) {
+  const pausedUntil = new Map<AddressText, number>();
+  let allPausedUntil = 0;
+  let learned: CatalogEntry[] = [];
+
+  async function learnOne(token: AddressText): Promise<void> {
+    const answer = await lookUp(token);
+    if (answer.status === 'limited') allPausedUntil = clock.now() + PAUSE_MS;
+    const entry = entryOf(token, answer, clock.now());
+    if (!entry) return;
+    pausedUntil.delete(token);
+    learned.push(entry);
+  }
+
+  function endPauses(now: number): void {
+    // The map is in the order of time, because each token pauses equally long.
+    for (const [token, until] of pausedUntil) {
+      if (until > now) return;
+      pausedUntil.delete(token);
+    }
+  }
+
+  return {
+    /**
+     * Looks up those of the tokens that `known` lacks or that are stale; resolves within 1.5 s with everything learned
+     * since the last call, late responses to earlier calls included.
+     */
+    async learn(tokens: ReadonlySet<AddressText>, known: Map<AddressText, CatalogEntry>): Promise<CatalogEntry[]> {
+      const now = clock.now();
+      endPauses(now);
+      const isWanted = (token: AddressText) =>
+        !pausedUntil.has(token) && (known.get(token)?.checkedAt ?? Number.NEGATIVE_INFINITY) < now - FRESH_MS;
+      const wanted = now < allPausedUntil ? [] : [...tokens].filter(isWanted).slice(0, MAX_AT_ONCE);
+      if (wanted.length > 0) {
+        for (const token of wanted) pausedUntil.set(token, now + PAUSE_MS);
+        let responses = 0;
+        const all = wanted.map((token) => learnOne(token).then(() => responses++));
+        await inTime(Promise.all(all), DEADLINE_MS, clock);
+        if (responses === 0) allPausedUntil = now + PAUSE_MS;
+      }
+      const entries = learned;
+      learned = [];
+      return entries;
+    },
+  };
+}
+
+/** What a response says about the token; null when it says nothing. */
+function entryOf(token: AddressText, answer: TokenAnswer, checkedAt: number): CatalogEntry | null {
+  switch (answer.status) {
+    case 'found': {
+      const { cataloged, symbol, name } = answer.token;
+      return { token, cataloged, symbol, name, checkedAt };
+    }
+    case 'not-found':
+      return { token, cataloged: false, symbol: null, name: null, checkedAt };
+    case 'invalid':
+      return { token, cataloged: null, symbol: null, name: null, checkedAt };
+    case 'timeout':
+    case 'unreachable':
+    case 'forbidden':
+    case 'rejected':
+    case 'limited':
+    case 'broken':
+    case 'unreadable':
+      return null;
+  }
+}
