@@ -125,7 +125,7 @@ export const routed = (changed: Partial<RoutingResult> = {}): RoutingResult => (
   decisions: [],
   quarantined: [],
   changed: [],
-  learned: { catalog: [], dealings: [], nativeSymbol: null, heads: [] },
+  learned: { catalog: [], counterparties: [], nativeSymbol: null, heads: [] },
   now: NOW,
   ...changed,
 });
