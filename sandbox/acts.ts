@@ -1,4 +1,4 @@
-/** Does what the page asks for: transfers on the chain, the webhook's addresses, the services' and the bot's misfortunes. */
+/** Performs the page's actions: transfers, the webhook's addresses, faults of the services, the bot's process. */
 import { parseUnits } from 'viem';
 import type { Notification } from '../services/notification/types.ts';
 import type { Bot } from './bot.ts';
@@ -6,50 +6,50 @@ import { type Address, type Chain, type Mined, type Party, type TransferRequest,
 import type { Act } from './page/protocol.ts';
 import type { Webhook } from './webhook.ts';
 
-/** A wish that cannot be fulfilled; the message is a sentence for the person. */
+/** An action that is not possible. The message is a sentence for the person at the page. */
 export class CannotDo extends Error {}
 
-/** What acts work on. */
+/** What actions work on. */
 export interface Stage {
   chain: Chain;
   notification: Notification;
   webhook: Webhook;
   bot: Bot;
-  /** Switches everyday transfers; resolves when none is under way any more. */
+  /** Turns everyday transfers on or off. Resolves when the last one is mined. */
   setTraffic(on: boolean): Promise<void>;
 }
 
 type Of<D extends Act['do']> = Extract<Act, { do: D }>;
 
-/** Does it and says what was done. Throws {@link CannotDo}. */
+/** Performs an action and returns a sentence about the result. @throws {@link CannotDo} */
 export async function perform(stage: Stage, act: Act): Promise<string> {
   const { chain, webhook, notification } = stage;
   switch (act.do) {
     case 'transfer':
-      return told(await chain.transfer(transferOf(chain, act)));
+      return report(await chain.transfer(transferOf(chain, act)));
     case 'burst':
       return `${(await chain.burst(act.count)).length} transfers were mined in one block.`;
     case 'swap':
-      return told(await chain.swap(party(act.from)));
+      return report(await chain.swap(party(act.from)));
     case 'sweep':
-      return told(await chain.sweep({ ...pair(act), count: act.count }));
+      return report(await chain.sweep({ ...pair(act), count: act.count }));
     case 'lookalike': {
       const mined = await chain.lookalike({ like: party(act.like), to: party(act.to) });
-      return `${told(mined)} The sender ${mined.address} looks like ${act.like}.`;
+      return `${report(mined)} The sender ${mined.address} looks like ${act.like}.`;
     }
     case 'hostile':
-      return told(await chain.hostile(pair(act)));
+      return report(await chain.hostile(pair(act)));
     case 'fake':
-      return told(await chain.fake(pair(act)));
+      return report(await chain.fake(pair(act)));
     case 'twins':
-      return told(await chain.twins(pair(act)));
+      return report(await chain.twins(pair(act)));
     case 'mint':
-      return told(await chain.mint({ to: party(act.to), ...(act.token && { token: act.token }) }));
+      return report(await chain.mint({ to: party(act.to), ...(act.token && { token: act.token }) }));
     case 'burn':
-      return told(await chain.burn({ from: party(act.from), ...(act.token && { token: act.token }) }));
+      return report(await chain.burn({ from: party(act.from), ...(act.token && { token: act.token }) }));
     case 'traffic':
       await stage.setTraffic(act.on);
-      return act.on ? 'Everyday transfers go on.' : 'Everyday transfers are paused.';
+      return act.on ? 'Everyday transfers are on.' : 'Everyday transfers are off.';
     case 'watch':
       await webhook.add([act.address]);
       return `The webhook now watches ${act.address}.`;
@@ -58,7 +58,7 @@ export async function perform(stage: Stage, act: Act): Promise<string> {
       return `The webhook no longer watches ${act.address}.`;
     case 'notification':
       notification.setFaults(definedOnly(act.faults));
-      return 'The notification service was told.';
+      return 'The notification service has changed its behavior.';
     case 'deliver': {
       if (stage.bot.state.state !== 'running') throw new CannotDo('The bot is down. Start it first.');
       const waiting = notification.pending();
@@ -78,13 +78,13 @@ async function performOnBot(bot: Bot, { what }: Of<'bot'>): Promise<string> {
       await bot.kill();
       return 'The bot was killed (SIGKILL). Events wait at the notification service until it runs again.';
     case 'start':
-      if (bot.state.state !== 'stopped') throw new CannotDo('The bot is running already.');
+      if (bot.state.state !== 'stopped') throw new CannotDo('The bot is already running.');
       bot.start();
-      return 'The bot starts again.';
+      return 'The bot is starting.';
     case 'restart':
       await bot.stop();
       bot.start();
-      return 'The bot was stopped politely (SIGTERM) and starts again.';
+      return 'The bot was stopped (SIGTERM) and is starting again.';
   }
 }
 
@@ -97,7 +97,7 @@ function transferOf(chain: Chain, act: Of<'transfer'>): TransferRequest {
     case 'erc20': {
       const token = act.token ?? 'dollar';
       if (token === 'keys' || token === 'names' || token === 'supplies')
-        throw new CannotDo(`${token} is no ERC-20 token.`);
+        throw new CannotDo(`${token} is not an ERC-20 token.`);
       return { kind, ...pair(act), token, ...amount(act.amount, chain.tokens[token].decimals) };
     }
     case 'erc721':
@@ -117,7 +117,7 @@ function amount(text: string | undefined, decimals: number): { amount?: bigint }
 function party(text: string): Party {
   if (/^0x/.test(text)) return text as Address;
   const name = walletNames.find((known) => known === text);
-  if (name === undefined) throw new CannotDo(`There is no wallet "${text}". There are: ${walletNames.join(', ')}.`);
+  if (name === undefined) throw new CannotDo(`There is no wallet "${text}". Choose one of ${walletNames.join(', ')}.`);
   return name;
 }
 
@@ -125,7 +125,7 @@ function pair({ from, to }: { from: string; to: string }): { from: Party; to: Pa
   return { from: party(from), to: party(to) };
 }
 
-function told({ summary, blockNumber }: Mined): string {
+function report({ summary, blockNumber }: Mined): string {
   return `${summary} (block ${blockNumber}).`;
 }
 

@@ -1,4 +1,4 @@
-/** Follows every transaction from its block over the deliveries to the messages that tell of it. */
+/** Follows every transaction from its block, through the deliveries, to the messages that report it. */
 import type { DeliveryProgress } from '../services/notification/types.ts';
 import type { Mined } from './chain/index.ts';
 import type { ControlEvent, MessageState } from './discord/control.ts';
@@ -6,114 +6,121 @@ import type { Delivery, Journey } from './page/protocol.ts';
 import type { Routed } from './routed.ts';
 
 const KEPT = 300;
+const SUMMARIES_KEPT = 5_000;
+const ATTEMPTS_KEPT = 10;
 const SECOND = 1_000;
-/** News is gathered this long, in milliseconds, so that a burst is a few announcements and not hundreds. */
-const GATHER_MS = 100;
+/** How long changes are collected before they are reported together, in milliseconds: a burst changes hundreds. */
+const COLLECT_MS = 100;
 const HASH = /0x[0-9a-f]{64}/g;
 
-/** The last 300 journeys; `listener` hears of new and changed ones, oldest first. */
-export class Journeys {
-  readonly #all = new Map<string, Journey>();
-  readonly #changed = new Set<Journey>();
-  readonly #listener: (journeys: Journey[]) => void;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(listener: (journeys: Journey[]) => void) {
-    this.#listener = listener;
-  }
-
+/** The journeys of the newest 300 transactions. */
+export interface Journeys {
   /** Oldest first. */
-  list(): Journey[] {
-    return [...this.#all.values()];
-  }
+  list(): Journey[];
+  mined(mined: Mined): void;
+  progress(progress: DeliveryProgress): void;
+  /** Records which transactions an alert reports. Replies to commands are not alerts. */
+  discord(event: ControlEvent, botId: string): void;
+  /** Records what the bot decided about transfers. */
+  routed(transfers: readonly Routed[]): void;
+  close(): void;
+}
 
-  mined({ hash, blockNumber, summary }: Mined): void {
-    const journey = this.#of(hash, blockNumber, Date.now());
-    journey.summary = summary;
-    this.#news(journey);
-  }
+/** @param listener called with new and changed journeys, oldest first. */
+export function createJourneys(listener: (journeys: Journey[]) => void): Journeys {
+  const all = new Map<string, Journey>();
+  /** Outlives the journeys: a late delivery must still be recognized as the sandbox's own transaction. */
+  const summaries = new Map<string, string>();
+  const changed = new Set<Journey>();
+  let timer: NodeJS.Timeout | undefined;
 
-  progress(progress: DeliveryProgress): void {
-    const { txHash, blockNumber, deliveryId, at } = progress;
-    const journey = this.#of(txHash, blockNumber, at);
-    let delivery = journey.deliveries.find(({ id }) => id === deliveryId);
-    if (delivery === undefined) {
-      delivery = { id: deliveryId, noticedAt: at, attempts: [], next: null, storedAt: null, exhausted: false };
-      journey.deliveries.push(delivery);
-    }
-    advance(delivery, progress);
-    this.#news(journey);
-  }
+  const list = (): Journey[] => [...all.values()];
 
-  /** Notes which transactions an alert of the bot tells of; replies to commands are no alerts. */
-  discord(event: ControlEvent, botId: string): void {
-    if (event.type !== 'message') return;
-    const { message } = event;
-    if (message.message.author.id !== botId || message.message.interaction_metadata) return;
-    this.#digest(message);
-    for (const [hash, lines] of linesPerHash(message)) {
-      const journey = this.#all.get(hash);
-      if (journey === undefined) continue;
-      const earlier = journey.told.find(({ messageId }) => messageId === message.id);
-      journey.told = journey.told.filter((told) => told !== earlier);
-      const at = earlier?.at ?? Date.parse(event.at);
-      if (!message.deleted) journey.told.push({ messageId: message.id, channelId: message.channelId, at, lines });
-      this.#news(journey);
-    }
-  }
-
-  /** Notes what the bot decided about transfers. */
-  routed(transfers: readonly Routed[]): void {
-    for (const { txHash, at, outcomes } of transfers) {
-      const journey = this.#all.get(txHash.toLowerCase());
-      if (journey === undefined) continue;
-      const { routed } = journey;
-      const hidden = new Set([...(routed?.hidden ?? []), ...outcomes.filter((outcome) => outcome !== 'matched')]);
-      const lines = (routed?.lines ?? false) || outcomes.includes('matched');
-      journey.routed = { at: routed?.at ?? at, lines, hidden: [...hidden] };
-      this.#news(journey);
-    }
-  }
-
-  close(): void {
-    clearTimeout(this.#timer);
-  }
-
-  /** A digest (in any language) names its time and few hashes: it tells of all that was stored in that time and told nowhere yet. */
-  #digest({ id: messageId, channelId, message }: MessageState): void {
-    const digest = message.embeds.find(({ title }) => title?.startsWith('🗂️'));
-    const times = [...(digest?.description ?? '').matchAll(/<t:(\d+)/g)].map(([, seconds]) => Number(seconds) * 1000);
-    const [first, last] = times;
-    if (first === undefined || last === undefined) return;
-    const inside = ({ storedAt }: Delivery): boolean =>
-      storedAt !== null && storedAt >= first - SECOND && storedAt < last + 2 * SECOND;
-    for (const journey of this.#all.values()) {
-      if (journey.told.length > 0 || !journey.deliveries.some(inside)) continue;
-      journey.told.push({ messageId, channelId, at: Date.parse(message.timestamp), lines: 0 });
-      this.#news(journey);
-    }
-  }
-
-  #of(hash: string, blockNumber: number, at: number): Journey {
+  function journeyOf(hash: string, blockNumber: number, at: number): Journey {
     const key = hash.toLowerCase();
-    let journey = this.#all.get(key);
-    if (journey === undefined) {
-      journey = { txHash: key, summary: null, blockNumber, minedAt: at, deliveries: [], routed: null, told: [] };
-      this.#all.set(key, journey);
-      if (this.#all.size > KEPT) this.#all.delete(this.#all.keys().next().value!);
-    }
+    const found = all.get(key);
+    if (found) return found;
+    const summary = summaries.get(key) ?? null;
+    const journey = { txHash: key, summary, blockNumber, minedAt: at, deliveries: [], routed: null, posted: [] };
+    all.set(key, journey);
+    if (all.size > KEPT) all.delete(all.keys().next().value!);
     return journey;
   }
 
-  #news(journey: Journey): void {
-    this.#changed.add(journey);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      const journeys = this.list().filter((one) => this.#changed.has(one));
-      this.#changed.clear();
-      this.#listener(journeys);
-    }, GATHER_MS);
+  function report(journey: Journey): void {
+    changed.add(journey);
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      const journeys = list().filter((one) => changed.has(one));
+      changed.clear();
+      listener(journeys);
+    }, COLLECT_MS);
   }
+
+  /** A digest names its period and few hashes: it reports everything stored in that period and not posted yet. */
+  function digest({ id: messageId, channelId, message }: MessageState): void {
+    const found = message.embeds.find(({ title }) => title?.startsWith('🗂️'));
+    const times = [...(found?.description ?? '').matchAll(/<t:(\d+)/g)].map(([, seconds]) => Number(seconds) * SECOND);
+    const first = times[0];
+    const last = times[1] ?? first;
+    if (first === undefined || last === undefined) return;
+    const isInside = ({ storedAt }: Delivery): boolean =>
+      storedAt !== null && storedAt >= first - SECOND && storedAt < last + 2 * SECOND;
+    for (const journey of all.values()) {
+      if (journey.posted.length > 0 || !journey.deliveries.some(isInside)) continue;
+      journey.posted.push({ messageId, channelId, at: Date.parse(message.timestamp), alerts: 0 });
+      report(journey);
+    }
+  }
+
+  return {
+    list,
+    mined({ hash, blockNumber, summary }) {
+      summaries.set(hash.toLowerCase(), summary);
+      if (summaries.size > SUMMARIES_KEPT) summaries.delete(summaries.keys().next().value!);
+      const journey = journeyOf(hash, blockNumber, Date.now());
+      journey.summary = summary;
+      report(journey);
+    },
+    progress(progress) {
+      const { txHash, blockNumber, deliveryId, at } = progress;
+      const journey = journeyOf(txHash, blockNumber, at);
+      let delivery = journey.deliveries.find(({ id }) => id === deliveryId);
+      if (delivery === undefined) {
+        delivery = { id: deliveryId, noticedAt: at, attempts: [], next: null, storedAt: null, exhausted: false };
+        journey.deliveries.push(delivery);
+      }
+      advance(delivery, progress);
+      report(journey);
+    },
+    discord(event, botId) {
+      if (event.type !== 'message') return;
+      const { message } = event;
+      if (message.message.author.id !== botId || message.message.interaction_metadata) return;
+      digest(message);
+      for (const [hash, alerts] of alertsPerHash(message)) {
+        const journey = all.get(hash);
+        if (journey === undefined) continue;
+        const earlier = journey.posted.find(({ messageId }) => messageId === message.id);
+        journey.posted = journey.posted.filter((post) => post !== earlier);
+        const at = earlier?.at ?? Date.parse(event.at);
+        if (!message.deleted) journey.posted.push({ messageId: message.id, channelId: message.channelId, at, alerts });
+        report(journey);
+      }
+    },
+    routed(transfers) {
+      for (const { txHash, at, outcomes } of transfers) {
+        const journey = all.get(txHash.toLowerCase());
+        if (journey === undefined) continue;
+        const { routed } = journey;
+        const hidden = new Set([...(routed?.hidden ?? []), ...outcomes.filter((outcome) => outcome !== 'matched')]);
+        const isMatched = (routed?.isMatched ?? false) || outcomes.includes('matched');
+        journey.routed = { at: routed?.at ?? at, isMatched, hidden: [...hidden] };
+        report(journey);
+      }
+    },
+    close: () => clearTimeout(timer),
+  };
 }
 
 function advance(delivery: Delivery, progress: DeliveryProgress): void {
@@ -126,7 +133,7 @@ function advance(delivery: Delivery, progress: DeliveryProgress): void {
       delivery.attempts = [
         ...delivery.attempts,
         { at: progress.at, answeredAt: null, status: null, error: null },
-      ].slice(-10);
+      ].slice(-ATTEMPTS_KEPT);
       return;
     case 'answered':
       if (attempt === undefined) return;
@@ -144,7 +151,7 @@ function advance(delivery: Delivery, progress: DeliveryProgress): void {
   }
 }
 
-function linesPerHash({ message }: MessageState): Map<string, number> {
+function alertsPerHash({ message }: MessageState): Map<string, number> {
   const found = new Map<string, number>();
   for (const part of [message.content, ...message.embeds.map((embed) => JSON.stringify(embed))])
     for (const hash of new Set(part.toLowerCase().match(HASH))) found.set(hash, (found.get(hash) ?? 0) + 1);

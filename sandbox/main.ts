@@ -1,9 +1,9 @@
-/** `npm run sandbox`: starts everything, prints one address, and ends everything again. */
+/** `npm run sandbox`: starts everything, prints the page's address, and stops everything on Ctrl-C. */
 import { listenForPage, type PageServer } from './page/server.ts';
-import { GivenUp, startSandbox } from './start.ts';
+import { Abandoned, startSandbox } from './start.ts';
 
 const DEFAULT_PORT = 4321;
-/** Whatever hangs, the sandbox is gone by then. */
+/** The sandbox exits after this time even if a part hangs. */
 const STOP_MS = 7_000;
 const PARENT_POLL_MS = 500;
 
@@ -13,7 +13,7 @@ let stopping: Promise<void> | undefined;
 function stop(code: number): Promise<void> {
   stopping ??= (async () => {
     setTimeout(() => process.exit(code), STOP_MS).unref();
-    // What is still being started hands in its own end, so new ones may come while these run.
+    // A part that is still starting adds its own closer meanwhile.
     for (let close = closers.pop(); close !== undefined; close = closers.pop())
       await close().catch((error: unknown) => console.error(`While stopping: ${String(error)}`));
   })();
@@ -23,11 +23,11 @@ function stop(code: number): Promise<void> {
 function readPort(): number {
   const text = process.env.SANDBOX_PORT?.trim() || String(DEFAULT_PORT);
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new Error(`SANDBOX_PORT is "${text}"; it must be a port number like ${DEFAULT_PORT}.`);
+  throw new Error(`SANDBOX_PORT is "${text}". It must be a port number like ${DEFAULT_PORT}.`);
 }
 
-/** npm passes signals on, but not its own sudden death: then nobody would end this process. */
-function endWithParent(): void {
+/** npm forwards signals, but when it is killed itself, nothing would stop this process. */
+function stopWithParent(): void {
   const parent = process.ppid;
   setInterval(() => {
     if (process.ppid !== parent) void stop(1).then(() => process.exit(1));
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
       if (stopping === undefined && signal === 'SIGINT') console.log('\nStopping…');
       void stop(0).then(() => process.exit(0));
     });
-  if (process.env.npm_lifecycle_event === 'sandbox') endWithParent();
+  if (process.env.npm_lifecycle_event === 'sandbox') stopWithParent();
   const began = Date.now();
   const page: PageServer = await listenForPage(readPort());
   closers.push(() => page.close());
@@ -52,14 +52,14 @@ async function main(): Promise<void> {
     say: (line) => console.log(`  ${line}`),
   });
   page.show(sandbox);
-  console.log(`\nEverything runs after ${((Date.now() - began) / 1000).toFixed(1)} s. Open this in a browser:\n`);
-  console.log(`  ${page.url}\n\nCtrl-C ends everything.`);
+  console.log(`\nReady after ${((Date.now() - began) / 1000).toFixed(1)} s. Open this in a browser:\n`);
+  console.log(`  ${page.url}\n\nCtrl-C stops everything.`);
 }
 
 main().catch(async (error: unknown) => {
-  // What a stop interrupts fails, too, maybe in the turn before its signal is heard; nobody wants to read of that.
+  // A part that a stop interrupts fails, too, sometimes just before the signal arrives: not worth reporting.
   await new Promise(setImmediate);
-  if (error instanceof GivenUp || stopping !== undefined) return stop(0);
+  if (error instanceof Abandoned || stopping !== undefined) return stop(0);
   console.error(error instanceof Error ? error.message : String(error));
   await stop(1);
   process.exit(1);

@@ -11,18 +11,25 @@ const desktop = { width: 1280, height: 800 };
 const phone = { width: 390, height: 780 };
 
 interface Look {
+  /** Whether the first-run tour is on the page. */
+  tour?: boolean;
   colors?: 'dark' | 'light';
   size?: { width: number; height: number };
 }
 
-/** A page of its own in the browser. */
-async function open(browser: Browser, url: string, { colors = 'dark', size = desktop }: Look): Promise<Page> {
+/** Opens the page in a browser context of its own. */
+async function open(
+  browser: Browser,
+  url: string,
+  { colors = 'dark', size = desktop, tour = false }: Look,
+): Promise<Page> {
   const context = await browser.newContext({
     viewport: size,
     colorScheme: colors,
     deviceScaleFactor: size === phone ? 2 : 1,
     reducedMotion: 'reduce',
   });
+  if (!tour) await context.addInitScript("localStorage.setItem('ledgerbell-tour-dismissed', 'yes')");
   const page = await context.newPage();
   await page.goto(url);
   await page.locator('.embed').first().waitFor();
@@ -31,7 +38,7 @@ async function open(browser: Browser, url: string, { colors = 'dark', size = des
 
 const save = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: `${folder}${name}.png` });
 
-/** Types a command and waits for the bot's answer. */
+/** Types a command and waits for the bot's reply. */
 async function use(page: Page, command: string): Promise<void> {
   const before = await page.locator('.above').count();
   await page.locator('#composer').fill(`/${command} `);
@@ -41,11 +48,11 @@ async function use(page: Page, command: string): Promise<void> {
   await page.locator('.thinking').waitFor({ state: 'detached' });
 }
 
-async function act(url: string, wish: object): Promise<void> {
+async function act(url: string, action: object): Promise<void> {
   const response = await fetch(`${url}/_sandbox/act`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(wish),
+    body: JSON.stringify(action),
   });
   if (!response.ok) throw new Error(await response.text());
 }
@@ -53,9 +60,8 @@ async function act(url: string, wish: object): Promise<void> {
 const goTo = (page: Page, channel: string): Promise<void> =>
   page.locator('.channels li button', { hasText: channel }).first().click();
 
-/** Sends what the pictures show, in their order, with nothing else between. */
+/** Sends the transfers that the pictures show, in their order. */
 async function stage(url: string): Promise<void> {
-  await act(url, { do: 'traffic', on: false });
   const between = { from: 'Alice', to: 'Treasury' };
   await act(url, { do: 'transfer', kind: 'internal', from: 'Grants', to: 'Treasury', amount: '0.4' });
   await act(url, { do: 'transfer', kind: 'native', from: 'Whale', to: 'Treasury', amount: '12.5' });
@@ -65,9 +71,9 @@ async function stage(url: string): Promise<void> {
   await act(url, { do: 'transfer', kind: 'erc20', ...between, amount: '18400.75' });
 }
 
-/** What an ordinary day does not have, one after the other, each with what its title says once all of it is told. */
+/** Sends the rarer kinds one after another, and waits for each alert by its title. */
 async function stageRest(page: Page, url: string): Promise<void> {
-  const rest: [wish: object, title: string][] = [
+  const rest: [action: object, title: string][] = [
     [{ do: 'fake', from: 'Alice', to: 'Treasury' }, 'Imitation!'],
     [{ do: 'lookalike', like: 'Payroll', to: 'Treasury' }, 'Look-alike address!'],
     [{ do: 'sweep', from: 'Treasury', to: 'Market', count: 5 }, 'Outgoing · 5 × '],
@@ -75,13 +81,13 @@ async function stageRest(page: Page, url: string): Promise<void> {
     [{ do: 'burn', from: 'Treasury' }, 'Burn · '],
     [{ do: 'mint', to: 'Treasury' }, 'Mint · '],
   ];
-  for (const [wish, title] of rest) {
-    await act(url, wish);
+  for (const [action, title] of rest) {
+    await act(url, action);
     await page.locator('.embed', { hasText: title }).waitFor();
   }
 }
 
-/** Every alert of the channel, and nothing above the first. */
+/** Saves a picture of every alert in the channel, from the first one on. */
 async function saveWhole(page: Page, name: string): Promise<void> {
   const alerts = page.locator('.message', { has: page.locator('.embed', { hasText: ' · ref ' }) });
   const first = await alerts.first().boundingBox();
@@ -92,7 +98,7 @@ async function saveWhole(page: Page, name: string): Promise<void> {
   await page.setViewportSize(desktop);
 }
 
-/** A hundred transfers while Discord asks for patience: too many lines to tell one by one. */
+/** Sends 100 transfers while Discord limits the bot's rate: too many alerts to post one by one. */
 async function backlog(url: string): Promise<void> {
   const fault = { kind: 'rate-limit', retryAfterMs: 8_000 };
   await fetch(`${url}/_control/faults`, {
@@ -104,6 +110,8 @@ async function backlog(url: string): Promise<void> {
 }
 
 async function draw(browser: Browser, url: string): Promise<void> {
+  const tour = await open(browser, url, { tour: true });
+  await save(tour, 'tour');
   await stage(url);
   const page = await open(browser, url, {});
   await page.locator('.embed', { hasText: '18,400.75' }).waitFor();
@@ -139,14 +147,14 @@ async function draw(browser: Browser, url: string): Promise<void> {
   await page.locator('.trouble').first().waitFor();
   await save(page, 'nothing-lost');
   await act(url, { do: 'bot', what: 'start' });
-  await page.locator('.status', { hasText: 'Bot runs' }).waitFor();
+  await page.locator('.status', { hasText: 'Bot is running' }).waitFor();
   await backlog(url);
   await page.locator('.embed', { hasText: 'Digest' }).waitFor({ timeout: 60_000 });
-  await page.locator('.journeys', { hasText: 'a digest' }).waitFor();
+  await page.locator('.journeys', { hasText: 'in a digest' }).waitFor();
   await save(page, 'digest');
 }
 
-/** Starts a sandbox of its own and resolves with its address and the way to end it. */
+/** Starts a sandbox. Returns its address and a function that stops it. */
 async function start(): Promise<{ url: string; stop: () => Promise<void> }> {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const child = spawn(process.execPath, [main], {
@@ -158,13 +166,13 @@ async function start(): Promise<{ url: string; stop: () => Promise<void> }> {
     child.kill('SIGTERM');
     await once(child, 'exit');
   };
-  let said = '';
+  let output = '';
   for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    said += chunk as string;
-    const url = /browser:\s+(http:\S+)/.exec(said)?.[1];
+    output += chunk as string;
+    const url = /browser:\s+(http:\S+)/.exec(output)?.[1];
     if (url !== undefined) return { url, stop };
   }
-  throw new Error(`The sandbox did not start. It said:\n${said}`);
+  throw new Error(`The sandbox did not start. Its output:\n${output}`);
 }
 
 const chromium = findChromium();

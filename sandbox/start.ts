@@ -9,34 +9,38 @@ import { type Bot, superviseBot } from './bot.ts';
 import { type Chain, startChain } from './chain/index.ts';
 import { type Discord, seed, startDiscord } from './discord/index.ts';
 import { freePorts } from './ports.ts';
-import { RunningSandbox, type Sandbox } from './running.ts';
+import { runSandbox, type Sandbox } from './running.ts';
 import { createWebhook } from './webhook.ts';
 
-/** A second project at the notification service, for trying `/setup project`; the README names its keys. */
+/** A second project at the notification service, to try `/setup project` with. The README lists its keys. */
 const ORCHIDS: Project = { id: 'orchid', key: 'orchid-key', secret: 'orchid-secret' };
-/** What the pretended coin is called. */
+/** The symbol of the chain's coin. */
 const COIN = 'HARBOR';
 const BLOCK_POLL_MS = 250;
 const BOT_READY_MS = 90_000;
-/** On a busy machine the bot may miss Discord's three seconds. */
+/** On a busy machine the bot may miss Discord's limit of three seconds. */
 const TRIES = 5;
 
-/** Hears of each part as it stands, and is given the way to end it; what was given last is ended first. */
+/** Follows the start: receives a line per part, and how to close each one. The last one is closed first. */
 export interface Progress {
-  /** Whether the start should be given up. */
+  /** Whether the start should be abandoned. */
   readonly stopping: boolean;
   onClose(close: () => Promise<unknown>): void;
   say(line: string): void;
 }
 
-/** Thrown when the start was given up because somebody asked to stop. */
-export class GivenUp extends Error {}
+/** Thrown when the start was abandoned because the sandbox was asked to stop. */
+export class Abandoned extends Error {}
 
-/** Starts everything, and sets it up so that alerts come at once. Throws with a sentence when a part does not start. */
+/**
+ * Starts everything and adds the first subscriptions. Nothing moves on the chain until somebody asks for it.
+ *
+ * @throws with a sentence when a part does not start.
+ */
 export async function startSandbox(progress: Progress): Promise<Sandbox> {
   const started = <T>(part: T, close: (part: T) => Promise<unknown>): T => {
     progress.onClose(() => close(part));
-    if (progress.stopping) throw new GivenUp();
+    if (progress.stopping) throw new Abandoned();
     return part;
   };
   const folder = started(await temporaryFolder(), (path) => rm(path, { recursive: true, force: true }));
@@ -57,27 +61,26 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
     `http://127.0.0.1:${receiver.port}/hooks/${receiver.token}`,
   );
   await webhook.add(firstWatched(chain));
-  const sandbox = new RunningSandbox({ chain, discord, services, webhook, database: databaseIn(folder) });
+  const sandbox = runSandbox({ chain, discord, services, webhook, database: databaseIn(folder) });
   started(sandbox, (part) => part.close());
   const environment = botEnvironment({ discord, services, project, receiver, opsPort: opsPort!, folder });
   const onCrash = ({ state, log }: Bot): void =>
-    progress.say(`The bot ended by itself. ${state.note} It said last:\n${log.slice(-8).join('\n')}`);
+    progress.say(`The bot stopped unexpectedly. ${state.note} Its last log lines:\n${log.slice(-8).join('\n')}`);
   const bot = started(superviseBot({ environment, onChange: () => sandbox.changed(), onCrash }), (part) => part.stop());
   sandbox.bot = bot;
   await startBot(bot, discord);
   progress.say(`bot        process ${bot.state.pid}, its receiver at http://127.0.0.1:${receiver.port}`);
   await subscribe(discord, chain);
-  if (progress.stopping) throw new GivenUp();
-  await sandbox.setTraffic(true);
+  if (progress.stopping) throw new Abandoned();
   return sandbox;
 }
 
-/** Throws with a sentence where none can be made. */
+/** @throws with a sentence when it cannot be created. */
 async function temporaryFolder(): Promise<string> {
   try {
     return await mkdtemp(join(tmpdir(), 'ledgerbell-sandbox-'));
   } catch (error) {
-    throw new Error(`No folder can be made in ${tmpdir()}: ${(error as Error).message}. Name another one with TMPDIR.`);
+    throw new Error(`Cannot create a folder in ${tmpdir()}: ${(error as Error).message}. Set TMPDIR to another place.`);
   }
 }
 
@@ -96,7 +99,7 @@ function startOwnServices(chain: Chain, folder: string, project: Project): Promi
   });
 }
 
-/** What `.env.example` explains, and nothing of this process's own that could change it. */
+/** The variables that `.env.example` explains. Nothing of this process's own environment may change them. */
 function botEnvironment(parts: {
   discord: Discord;
   services: Services;
@@ -136,7 +139,7 @@ function botEnvironment(parts: {
   };
 }
 
-/** Starts the bot and waits until it is in its servers and has registered its commands. */
+/** Starts the bot and waits until it is connected and has registered its commands. */
 async function startBot(bot: Bot, discord: Discord): Promise<void> {
   const ready = discord.until(
     ({ state }) =>
@@ -160,7 +163,11 @@ function firstWatched({ wallets, tokens }: Chain): string[] {
   return [wallets.Treasury, wallets.Payroll, wallets.Grants, tokens.bell.address];
 }
 
-/** Types the first subscriptions, as Ada, who owns both servers; throws when the bot answers none of some tries. */
+/**
+ * Adds the first subscriptions as Ada, who owns both servers.
+ *
+ * @throws when the bot does not respond within {@link TRIES} tries.
+ */
 export async function subscribe(
   discord: Discord,
   { wallets, tokens }: Pick<Chain, 'wallets' | 'tokens'>,
@@ -168,7 +175,7 @@ export async function subscribe(
   const { harbor, orchid } = seed;
   discord.act({ do: 'role.update', roleId: harbor.watchers, mentionable: true });
   discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [harbor.watchers] });
-  const typed: [channelId: string, options: Record<string, string>][] = [
+  const subscriptions: [channelId: string, options: Record<string, string>][] = [
     [harbor.alerts, { address: wallets.Treasury, label: 'Treasury' }],
     [harbor.alerts, { address: wallets.Payroll, label: 'Payroll' }],
     [harbor.whales, { address: tokens.bell.address, label: 'Bell token', kind: 'erc20', mention: harbor.watchers }],
@@ -179,9 +186,9 @@ export async function subscribe(
     const used = await discord.use({ kind: 'command', name: 'subscription add', userId: seed.ada, channelId, options });
     return (await used.final()).status === 'acknowledged';
   };
-  for (const [channelId, options] of typed) {
-    let isAnswered = false;
-    for (let n = 0; n < TRIES && !isAnswered; n++) isAnswered = await add(channelId, options);
-    if (!isAnswered) throw new Error('The bot does not answer /subscription add.');
+  for (const [channelId, options] of subscriptions) {
+    let isDone = false;
+    for (let n = 0; n < TRIES && !isDone; n++) isDone = await add(channelId, options);
+    if (!isDone) throw new Error('The bot does not respond to /subscription add.');
   }
 }

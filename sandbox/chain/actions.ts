@@ -1,18 +1,21 @@
 import { type Driver, rpcOf } from './driver.ts';
-import { Holdings } from './holdings.ts';
-import { type Planned, Plans } from './plans.ts';
+import { createHoldings } from './holdings.ts';
+import { createPlans, type Planned } from './plans.ts';
 import type { World } from './setup.ts';
 import type { Chain, Mined } from './types.ts';
 
 type Actions = Omit<Chain, 'rpcUrl' | 'kind' | 'notice' | 'wallets' | 'tokens' | 'contracts' | 'close'>;
 
-/** Everything one can do on a chain, the same over both kinds. */
+/** Returns every action on a chain; the code is the same for both kinds. */
 export function actionsOn(driver: Driver, world: World): Actions {
   const listeners = new Set<(mined: Mined) => void>();
-  const plans = new Plans(world, new Holdings(driver, rpcOf(driver.rpcUrl), world));
+  const report = (mined: Mined): void => {
+    for (const listener of listeners) listener(mined);
+  };
+  const plans = createPlans(world, createHoldings(driver, rpcOf(driver.rpcUrl), world, report));
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Runs one action after the other: what one plans must not be changed by another. */
+  /** Runs actions one after another: what one has planned must still hold when it is sent. */
   const mine = (plan: () => Promise<Planned[]>): Promise<Mined[]> => {
     const run = last.then(async () => {
       const planned = await plan();
@@ -23,7 +26,7 @@ export function actionsOn(driver: Driver, world: World): Actions {
       return planned.map(({ summary, pieces }, index) => {
         plans.settle(pieces, pieces?.to);
         const mined = { hash: receipts[index]!.hash, blockNumber: receipts[index]!.blockNumber, summary };
-        for (const listener of listeners) listener(mined);
+        report(mined);
         return mined;
       });
     });
@@ -39,7 +42,7 @@ export function actionsOn(driver: Driver, world: World): Actions {
     sweep: (request) => mineOne(() => plans.sweep(request)),
     async lookalike(request) {
       const address = plans.lookalike(request.like);
-      // Dust rather than nothing: transfers of nothing are hidden, and the warning is what is to be seen.
+      // Dust, not zero: the bot hides transfers of zero, and the point is to see the warning.
       const { to, amount = 10_000n } = request;
       const mined = await mineOne(() => plans.transfer({ kind: 'erc20', from: address, to, amount, token: 'dollar' }));
       return { ...mined, address };

@@ -1,95 +1,120 @@
-import { type Hex, parseEther } from 'viem';
+/** Tracks who owns what, and provides what an action needs to succeed. */
+import { formatUnits, type Hex, parseEther } from 'viem';
 import { callData, callResult } from './contracts.ts';
 import type { Call, Driver, Rpc } from './driver.ts';
-import { contractOf, nameId, type World } from './setup.ts';
-import type { Address, Erc20Name, Erc721Name } from './types.ts';
+import { contractOf, nameId, nameOf, shortId, type World } from './setup.ts';
+import type { Address, Erc20Name, Erc721Name, Mined } from './types.ts';
 
-/** Knows who owns what, and mints what is missing for an action to succeed. */
-export class Holdings {
-  readonly #driver: Driver;
-  readonly #rpc: Rpc;
-  readonly #world: World;
-  readonly #pieces: Record<Erc721Name, Map<Address, bigint[]>> = { keys: new Map(), names: new Map() };
-  #minted = 1000;
+/** Balances and NFTs of every address. */
+export interface Holdings {
+  /** Makes sure that an address can pay `wei` and the fees. Coins appear without a transaction. */
+  coins(owner: Address, wei?: bigint): Promise<void>;
+  /**
+   * Makes sure that an address holds `amount` of an ERC-20. An address that is not a wallet gets the rest minted.
+   *
+   * @throws RangeError when a wallet holds less: a mint that nobody asked for would show up as an alert.
+   */
+  erc20(token: Erc20Name, owner: Address, amount: bigint): Promise<void>;
+  /** The same for one id of the ERC-1155. */
+  erc1155(owner: Address, id: bigint, amount: bigint): Promise<void>;
+  /** Removes `count` NFTs, or the wanted one, from an address. Mints what is missing first. */
+  take(token: Erc721Name, owner: Address, count: number, wanted?: bigint): Promise<bigint[]>;
+  /** Records NFTs that moved to an address. */
+  give(token: Erc721Name, owner: Address, ids: readonly bigint[]): void;
+  /** Whether an address has an NFT to send. */
+  has(token: Erc721Name, owner: Address): boolean;
+  balance(token: Erc20Name, owner: Address): Promise<bigint>;
+  balance(token: 'supplies', owner: Address, id: bigint): Promise<bigint>;
+  /** Returns an id that was never minted. */
+  freshId(token: Erc721Name): bigint;
+  /** Returns the call that mints, from the deployer. */
+  mint(token: keyof World['tokens'], args: readonly unknown[], functionName?: string): Call;
+}
 
-  constructor(driver: Driver, rpc: Rpc, world: World) {
-    this.#driver = driver;
-    this.#rpc = rpc;
-    this.#world = world;
-    for (const { token, owner, ids } of world.pieces) this.#pieces[token].set(owner, [...ids]);
-  }
+/** @param onMinted called for each mint that an action needed first. */
+export function createHoldings(
+  driver: Driver,
+  rpc: Rpc,
+  world: World,
+  onMinted: (mined: Mined) => void = () => undefined,
+): Holdings {
+  const pieces: Record<Erc721Name, Map<Address, bigint[]>> = { keys: new Map(), names: new Map() };
+  for (const { token, owner, ids } of world.pieces) pieces[token].set(owner, [...ids]);
+  const wallets = new Set<Address>(Object.values(world.wallets));
+  let minted = 1000;
 
-  /** Sees to it that an address can pay `wei` and the fee. */
-  async coins(owner: Address, wei = 0n): Promise<void> {
-    const needed = wei + parseEther('1');
-    if (BigInt(await this.#rpc<Hex>('eth_getBalance', [owner, 'latest'])) < needed) {
-      await this.#driver.setCoins(owner, needed + parseEther('100'));
-    }
-  }
-
-  /** Sees to it that an address has `amount` of an ERC-20. */
-  async erc20(token: Erc20Name, owner: Address, amount: bigint): Promise<void> {
-    const held = await this.#balance(token, [owner]);
-    if (held < amount) await this.#driver.send([this.mint(token, [owner, amount - held])]);
-  }
-
-  /** Sees to it that an address has `amount` of an id of the ERC-1155. */
-  async erc1155(owner: Address, id: bigint, amount: bigint): Promise<void> {
-    const held = await this.#balance('supplies', [owner, id]);
-    if (held < amount) await this.#driver.send([this.mint('supplies', [owner, id, amount - held])]);
-  }
-
-  /** Takes `count` NFTs, or the one asked for, out of an address's hands, minted before where it has too few. */
-  async take(token: Erc721Name, owner: Address, count: number, wanted?: bigint): Promise<bigint[]> {
-    const held = this.#held(token, owner);
-    const missing =
-      wanted === undefined
-        ? Array.from({ length: Math.max(0, count - held.length) }, () => this.freshId(token))
-        : held.includes(wanted)
-          ? []
-          : [wanted];
-    if (missing.length > 0) {
-      await this.#driver.send([this.mint(token, [owner, missing], 'mintMany')]);
-      held.push(...missing);
-    }
-    const taken = wanted === undefined ? held.slice(0, count) : [wanted];
-    this.#pieces[token].set(
-      owner,
-      held.filter((id) => !taken.includes(id)),
-    );
-    return taken;
-  }
-
-  /** Puts NFTs into an address's hands, after they were moved there. */
-  give(token: Erc721Name, owner: Address, ids: readonly bigint[]): void {
-    this.#pieces[token].set(owner, [...this.#held(token, owner), ...ids]);
-  }
-
-  /** Whether an address has an NFT to give. */
-  has(token: Erc721Name, owner: Address): boolean {
-    return this.#held(token, owner).length > 0;
-  }
-
-  /** An id that was never minted. */
-  freshId(token: Erc721Name): bigint {
-    this.#minted += 1;
-    return token === 'keys' ? BigInt(this.#minted) : nameId(this.#minted);
-  }
-
-  /** The call that mints, from the deployer. */
-  mint(token: keyof World['tokens'], args: readonly unknown[], functionName = 'mint'): Call {
-    const { deployer, tokens } = this.#world;
-    return { from: deployer, to: tokens[token].address, data: callData(contractOf(token), functionName, args) };
-  }
-
-  #held(token: Erc721Name, owner: Address): bigint[] {
-    return this.#pieces[token].get(owner) ?? [];
-  }
-
-  async #balance(token: keyof World['tokens'], args: readonly unknown[]): Promise<bigint> {
+  const held = (token: Erc721Name, owner: Address): bigint[] => pieces[token].get(owner) ?? [];
+  const mint: Holdings['mint'] = (token, args, functionName = 'mint') => ({
+    from: world.deployer,
+    to: world.tokens[token].address,
+    data: callData(contractOf(token), functionName, args),
+  });
+  const mintNow = async (call: Call, what: string, owner: Address): Promise<void> => {
+    const [receipt] = await driver.send([call]);
+    const { hash, blockNumber } = receipt!;
+    onMinted({ hash, blockNumber, summary: `${what} minted to ${nameOf(world, owner)} for the next transfer` });
+  };
+  const balance = async (token: keyof World['tokens'], owner: Address, id?: bigint): Promise<bigint> => {
     const contract = contractOf(token);
-    const data = callData(contract, 'balanceOf', args);
-    const answer = await this.#rpc<Hex>('eth_call', [{ to: this.#world.tokens[token].address, data }, 'latest']);
-    return callResult(contract, 'balanceOf', answer) as bigint;
+    const data = callData(contract, 'balanceOf', id === undefined ? [owner] : [owner, id]);
+    const result = await rpc<Hex>('eth_call', [{ to: world.tokens[token].address, data }, 'latest']);
+    return callResult(contract, 'balanceOf', result) as bigint;
+  };
+  const refuseWallet = (owner: Address, has: string): void => {
+    if (wallets.has(owner))
+      throw new RangeError(`${nameOf(world, owner)} holds only ${has}. Send less, or mint some first.`);
+  };
+
+  return {
+    async coins(owner, wei = 0n) {
+      const needed = wei + parseEther('1');
+      if (BigInt(await rpc<Hex>('eth_getBalance', [owner, 'latest'])) < needed)
+        await driver.setCoins(owner, needed + parseEther('100'));
+    },
+    async erc20(token, owner, amount) {
+      const has = await balance(token, owner);
+      if (has >= amount) return;
+      const { decimals, symbol } = world.tokens[token];
+      const text = (value: bigint): string => (token === 'hostile' ? '' : `${formatUnits(value, decimals)} ${symbol}`);
+      refuseWallet(owner, text(has));
+      await mintNow(mint(token, [owner, amount - has]), `${text(amount - has)} is`, owner);
+    },
+    async erc1155(owner, id, amount) {
+      const has = await balance('supplies', owner, id);
+      if (has >= amount) return;
+      const text = (value: bigint): string => `${value} × ${world.tokens.supplies.symbol} #${id}`;
+      refuseWallet(owner, text(has));
+      await mintNow(mint('supplies', [owner, id, amount - has]), `${text(amount - has)} is`, owner);
+    },
+    async take(token, owner, count, wanted) {
+      const owned = held(token, owner);
+      const isHeld = wanted !== undefined && owned.includes(wanted);
+      const short = Array.from({ length: Math.max(0, count - owned.length) });
+      const missing = wanted === undefined ? short.map(() => freshId(token)) : isHeld ? [] : [wanted];
+      if (missing.length > 0) {
+        const { symbol } = world.tokens[token];
+        const what = missing.length === 1 ? `${symbol} #${shortId(missing[0]!)} is` : `${missing.length} ${symbol} are`;
+        await mintNow(mint(token, [owner, missing], 'mintMany'), what, owner);
+        owned.push(...missing);
+      }
+      const taken = wanted === undefined ? owned.slice(0, count) : [wanted];
+      pieces[token].set(
+        owner,
+        owned.filter((id) => !taken.includes(id)),
+      );
+      return taken;
+    },
+    give(token, owner, ids) {
+      pieces[token].set(owner, [...held(token, owner), ...ids]);
+    },
+    has: (token, owner) => held(token, owner).length > 0,
+    balance,
+    freshId,
+    mint,
+  };
+
+  function freshId(token: Erc721Name): bigint {
+    minted += 1;
+    return token === 'keys' ? BigInt(minted) : nameId(minted);
   }
 }

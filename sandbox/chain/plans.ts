@@ -1,8 +1,9 @@
+/** Turns requests into transactions, and makes sure beforehand that they can succeed. */
 import { formatEther, formatUnits, getAddress, keccak256, parseEther, parseUnits, toBytes } from 'viem';
 import { callData } from './contracts.ts';
 import type { Call } from './driver.ts';
 import type { Holdings } from './holdings.ts';
-import { supplyIds, type World } from './setup.ts';
+import { nameOf, shortId, supplyIds, type World } from './setup.ts';
 import {
   type Address,
   type Chain,
@@ -14,245 +15,246 @@ import {
   walletNames,
 } from './types.ts';
 
-/** A transaction that is ready to be sent, in words, and the NFTs that it moves out of their owner's hands. */
+/** A transaction that is ready to be sent, its summary, and the NFTs that it moves. */
 export interface Planned {
   call: Call;
   summary: string;
-  /** `from` and `to` are absent for a mint and a burn. */
+  /** `from` is absent for a mint, `to` for a burn. */
   pieces?: { token: Erc721Name; from?: Address; to?: Address; ids: readonly bigint[] };
 }
 
-/** Turns wishes into transactions, after seeing to it that they can succeed. */
-export class Plans {
-  readonly #world: World;
-  readonly #holdings: Holdings;
-  #count = 0;
+const MAX_BURST = 500;
+const MAX_SWEEP = 50;
 
-  constructor(world: World, holdings: Holdings) {
-    this.#world = world;
-    this.#holdings = holdings;
-  }
+/** Returns the planner of a chain: each method returns what is to be sent. Default amounts differ from one transfer to the next. */
+export function createPlans(world: World, holdings: Holdings) {
+  const { tokens, contracts } = world;
+  let count = 0;
+  const step = (): bigint => {
+    count += 1;
+    return BigInt(count % 10);
+  };
+  const addressOf = (party: Party): Address =>
+    party.startsWith('0x') ? getAddress(party) : world.wallets[party as WalletName];
+  const name = (party: Party): string => nameOf(world, party);
+  const amountText = (token: Erc20Name, amount: bigint): string => {
+    const { symbol, decimals } = tokens[token];
+    const what = { dollar: symbol, bell: symbol, hostile: 'of a hostile token', fake: `of a fake ${symbol}` };
+    return `${formatUnits(amount, decimals)} ${what[token]}`;
+  };
+  const smallAmount = (token: Erc20Name): bigint => {
+    const { decimals } = tokens[token];
+    return parseUnits('12.5', decimals) + step() * parseUnits('0.75', decimals);
+  };
 
-  async transfer(request: TransferRequest): Promise<Planned> {
-    const from = this.#address(request.from);
-    const to = this.#address(request.to);
-    const tell = (what: string) => `${this.#name(request.from)} sends ${what} to ${this.#name(request.to)}`;
+  async function transfer(request: TransferRequest): Promise<Planned> {
+    const from = addressOf(request.from);
+    const to = addressOf(request.to);
+    const sends = (what: string): string => `${name(request.from)} sends ${what} to ${name(request.to)}`;
+    await holdings.coins(from);
     switch (request.kind) {
       case 'native':
       case 'internal': {
-        const value = request.amount ?? parseEther('0.25') + this.#step() * parseEther('0.01');
+        const value = request.amount ?? parseEther('0.25') + step() * parseEther('0.01');
         const coins = value === parseEther('1') ? '1 coin' : `${formatEther(value)} coins`;
-        await this.#holdings.coins(from, value);
-        if (request.kind === 'native') return { call: { from, to, value }, summary: tell(coins) };
-        const call = this.#call(from, this.#world.contracts.splitter, callData('Splitter', 'split', [[to]]), value);
-        return { call, summary: tell(`${coins} through a contract`) };
+        await holdings.coins(from, value);
+        if (request.kind === 'native') return { call: { from, to, value }, summary: sends(coins) };
+        const data = callData('Splitter', 'split', [[to]]);
+        return { call: { from, to: contracts.splitter, data, value }, summary: sends(`${coins} through a contract`) };
       }
       case 'erc20': {
         const token = request.token ?? 'dollar';
-        const { address, decimals } = this.#world.tokens[token];
-        const amount = request.amount ?? parseUnits('12.5', decimals) + this.#step() * parseUnits('0.75', decimals);
-        await this.#holdings.coins(from);
-        await this.#holdings.erc20(token, from, amount);
-        return {
-          call: this.#call(from, address, callData('Coin', 'transfer', [to, amount])),
-          summary: tell(this.#amount(token, amount)),
-        };
+        const amount = request.amount ?? smallAmount(token);
+        await holdings.erc20(token, from, amount);
+        const data = callData('Coin', 'transfer', [to, amount]);
+        return { call: { from, to: tokens[token].address, data }, summary: sends(amountText(token, amount)) };
       }
       case 'erc721': {
         const token = request.token ?? 'keys';
-        const { address, symbol } = this.#world.tokens[token];
-        await this.#holdings.coins(from);
-        const [id] = (await this.#holdings.take(token, from, 1, request.id)) as [bigint];
+        const [id] = (await holdings.take(token, from, 1, request.id)) as [bigint];
         return {
-          call: this.#call(from, address, callData('Collectible', 'transferFrom', [from, to, id])),
-          summary: tell(`${symbol} #${shortId(id)}`),
+          call: { from, to: tokens[token].address, data: callData('Collectible', 'transferFrom', [from, to, id]) },
+          summary: sends(`${tokens[token].symbol} #${shortId(id)}`),
           pieces: { token, from, to, ids: [id] },
         };
       }
-      case 'erc1155':
-        return this.#supplies(request, from, to, tell);
+      case 'erc1155': {
+        const amount = request.amount ?? 1n + (step() % 5n);
+        const ids = request.batch === true ? supplyIds : [request.id ?? supplyIds[0]];
+        for (const id of ids) await holdings.erc1155(from, id, amount);
+        const data =
+          request.batch === true
+            ? callData('Supplies', 'safeBatchTransferFrom', [from, to, ids, ids.map(() => amount), '0x'])
+            : callData('Supplies', 'safeTransferFrom', [from, to, ids[0], amount, '0x']);
+        const what = `${amount} × ${tokens.supplies.symbol} ${ids.map((id) => `#${id}`).join(', ')}`;
+        return { call: { from, to: tokens.supplies.address, data }, summary: sends(what) };
+      }
     }
   }
 
-  async burst(count: number, between?: { from: Party; to: Party }): Promise<Planned[]> {
-    if (!Number.isInteger(count) || count < 1 || count > 500) throw new RangeError('A burst has 1 to 500 transfers');
-    const others = walletNames.filter((name) => name !== 'Treasury');
+  /**
+   * Plans transfers of all kinds for one block. Each sender spends only what it holds before the block: where a token
+   * runs short, coins are sent instead.
+   */
+  async function burst(size: number, between?: { from: Party; to: Party }): Promise<Planned[]> {
+    if (!Number.isInteger(size) || size < 1 || size > MAX_BURST)
+      throw new RangeError(`A burst has 1 to ${MAX_BURST} transfers.`);
+    const others = walletNames.filter((wallet) => wallet !== 'Treasury');
+    const budget = createBudget(holdings);
     const planned: Planned[] = [];
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < size; index++) {
       const other = others[index % others.length] as WalletName;
       const pair = between ?? (index % 3 === 2 ? { from: 'Treasury', to: other } : { from: other, to: 'Treasury' });
-      planned.push(await this.transfer(this.#mixed(index, pair)));
+      planned.push(await transfer(await mixed(index, pair, budget)));
     }
+    const coins = Map.groupBy(planned, ({ call }) => call.from);
+    for (const [from, calls] of coins)
+      await holdings.coins(
+        from,
+        calls.reduce((sum, { call }) => sum + (call.value ?? 0n), 0n),
+      );
     return planned;
   }
 
-  async swap(who: Party, amount = parseUnits('150', 6)): Promise<Planned> {
-    const from = this.#address(who);
-    const { dollar, bell } = this.#world.tokens;
-    const { swap } = this.#world.contracts;
+  async function mixed(index: number, pair: { from: Party; to: Party }, budget: Budget): Promise<TransferRequest> {
+    const from = addressOf(pair.from);
+    const kind = (['dollar', 'native', 'bell', 'internal', 'supplies', 'keys'] as const)[index % 6]!;
+    switch (kind) {
+      case 'native':
+      case 'internal':
+        return { kind, ...pair };
+      case 'dollar':
+      case 'bell': {
+        const amount = smallAmount(kind);
+        if (await budget(kind, from, amount)) return { kind: 'erc20', token: kind, amount, ...pair };
+        break;
+      }
+      case 'supplies': {
+        const amount = 1n + (step() % 5n);
+        if (await budget('supplies', from, amount)) return { kind: 'erc1155', amount, ...pair };
+        break;
+      }
+      case 'keys':
+        if (holdings.has('keys', from)) return { kind: 'erc721', ...pair };
+    }
+    return { kind: 'native', ...pair };
+  }
+
+  async function swap(who: Party, amount = parseUnits('150', 6)): Promise<Planned> {
+    const from = addressOf(who);
     const bought = (amount * 10n ** 12n * 8n) / 10n;
-    await this.#holdings.coins(from);
-    await this.#holdings.erc20('dollar', from, amount);
-    await this.#holdings.erc20('bell', swap, bought);
+    await holdings.coins(from);
+    await holdings.erc20('dollar', from, amount);
+    await holdings.erc20('bell', contracts.swap, bought);
+    const data = callData('Swap', 'swap', [tokens.dollar.address, amount, tokens.bell.address, bought]);
     return {
-      call: this.#call(from, swap, callData('Swap', 'swap', [dollar.address, amount, bell.address, bought])),
-      summary: `${this.#name(who)} swaps ${this.#amount('dollar', amount)} for ${this.#amount('bell', bought)}`,
+      call: { from, to: contracts.swap, data },
+      summary: `${name(who)} swaps ${amountText('dollar', amount)} for ${amountText('bell', bought)}`,
     };
   }
 
-  async sweep(request: { from: Party; to: Party; count: number }): Promise<Planned> {
-    const { count } = request;
-    if (!Number.isInteger(count) || count < 1 || count > 50) throw new RangeError('A sweep moves 1 to 50 NFTs');
-    const from = this.#address(request.from);
-    const to = this.#address(request.to);
-    const { keys } = this.#world.tokens;
-    await this.#holdings.coins(from);
-    const ids = await this.#holdings.take('keys', from, count);
+  async function sweep(request: { from: Party; to: Party; count: number }): Promise<Planned> {
+    const { count: size } = request;
+    if (!Number.isInteger(size) || size < 1 || size > MAX_SWEEP)
+      throw new RangeError(`A sweep moves 1 to ${MAX_SWEEP} NFTs.`);
+    const from = addressOf(request.from);
+    const to = addressOf(request.to);
+    await holdings.coins(from);
+    const ids = await holdings.take('keys', from, size);
     return {
-      call: this.#call(from, this.#world.contracts.mover, callData('Mover', 'sweep', [keys.address, to, ids])),
-      summary: `${this.#name(request.from)} sends ${count} ${keys.symbol} at once to ${this.#name(request.to)}`,
+      call: { from, to: contracts.mover, data: callData('Mover', 'sweep', [tokens.keys.address, to, ids]) },
+      summary: `${name(request.from)} sends ${size} ${tokens.keys.symbol} to ${name(request.to)} in one transaction`,
       pieces: { token: 'keys', from, to, ids },
     };
   }
 
-  async mint({ to, token = 'dollar', amount }: Parameters<Chain['mint']>[0]): Promise<Planned> {
-    const receiver = this.#address(to);
-    const { type, symbol, decimals } = this.#world.tokens[token];
-    const tell = (what: string) => `${what} is minted to ${this.#name(to)}`;
+  async function mint({ to, token = 'dollar', amount }: Parameters<Chain['mint']>[0]): Promise<Planned> {
+    const receiver = addressOf(to);
+    const { type, symbol, decimals } = tokens[token];
+    const summary = (what: string): string => `${what} is minted to ${name(to)}`;
     if (token === 'keys' || token === 'names') {
-      const id = this.#holdings.freshId(token);
+      const id = holdings.freshId(token);
       return {
-        call: this.#holdings.mint(token, [receiver, id]),
-        summary: tell(`${symbol} #${shortId(id)}`),
+        call: holdings.mint(token, [receiver, id]),
+        summary: summary(`${symbol} #${shortId(id)}`),
         pieces: { token, to: receiver, ids: [id] },
       };
     }
     const value = amount ?? (type === 'ERC-20' ? parseUnits('500', decimals) : 5n);
     if (token === 'supplies') {
       const [id] = supplyIds;
-      return { call: this.#holdings.mint(token, [receiver, id, value]), summary: tell(`${value} × ${symbol} #${id}`) };
+      return { call: holdings.mint(token, [receiver, id, value]), summary: summary(`${value} × ${symbol} #${id}`) };
     }
-    return { call: this.#holdings.mint(token, [receiver, value]), summary: tell(this.#amount(token, value)) };
+    return { call: holdings.mint(token, [receiver, value]), summary: summary(amountText(token, value)) };
   }
 
-  async burn({ from: party, token = 'dollar', amount }: Parameters<Chain['burn']>[0]): Promise<Planned> {
-    const from = this.#address(party);
-    const { address, type, symbol, decimals } = this.#world.tokens[token];
-    const tell = (what: string) => `${this.#name(party)} burns ${what}`;
-    await this.#holdings.coins(from);
+  async function burn({ from: party, token = 'dollar', amount }: Parameters<Chain['burn']>[0]): Promise<Planned> {
+    const from = addressOf(party);
+    const { address, type, symbol, decimals } = tokens[token];
+    const summary = (what: string): string => `${name(party)} burns ${what}`;
+    await holdings.coins(from);
     if (token === 'keys' || token === 'names') {
-      const [id] = (await this.#holdings.take(token, from, 1)) as [bigint];
-      const call = this.#call(from, address, callData('Collectible', 'burn', [id]));
-      return { call, summary: tell(`${symbol} #${shortId(id)}`), pieces: { token, from, ids: [id] } };
+      const [id] = (await holdings.take(token, from, 1)) as [bigint];
+      const call = { from, to: address, data: callData('Collectible', 'burn', [id]) };
+      return { call, summary: summary(`${symbol} #${shortId(id)}`), pieces: { token, from, ids: [id] } };
     }
     const value = amount ?? (type === 'ERC-20' ? parseUnits('20', decimals) : 2n);
     if (token === 'supplies') {
       const [id] = supplyIds;
-      await this.#holdings.erc1155(from, id, value);
-      const call = this.#call(from, address, callData('Supplies', 'burn', [id, value]));
-      return { call, summary: tell(`${value} × ${symbol} #${id}`) };
+      await holdings.erc1155(from, id, value);
+      const call = { from, to: address, data: callData('Supplies', 'burn', [id, value]) };
+      return { call, summary: summary(`${value} × ${symbol} #${id}`) };
     }
-    await this.#holdings.erc20(token, from, value);
+    await holdings.erc20(token, from, value);
+    const call = { from, to: address, data: callData('Coin', 'burn', [value]) };
+    return { call, summary: summary(amountText(token, value)) };
+  }
+
+  async function twins({ from: party, to, amount = parseUnits('40', 6) }: Parameters<Chain['twins']>[0]) {
+    const from = addressOf(party);
+    await holdings.coins(from);
+    await holdings.erc20('dollar', from, amount * 2n);
+    const data = callData('Mover', 'twins', [tokens.dollar.address, addressOf(to), amount]);
     return {
-      call: this.#call(from, address, callData('Coin', 'burn', [value])),
-      summary: tell(this.#amount(token, value)),
+      call: { from, to: contracts.mover, data },
+      summary: `${name(party)} sends ${amountText('dollar', amount)} twice to ${name(to)} in one transaction`,
     };
   }
 
-  async twins({ from: party, to, amount = parseUnits('40', 6) }: Parameters<Chain['twins']>[0]): Promise<Planned> {
-    const from = this.#address(party);
-    const data = callData('Mover', 'twins', [this.#world.tokens.dollar.address, this.#address(to), amount]);
-    await this.#holdings.coins(from);
-    await this.#holdings.erc20('dollar', from, amount * 2n);
-    return {
-      call: this.#call(from, this.#world.contracts.mover, data),
-      summary: `${this.#name(party)} sends ${this.#amount('dollar', amount)} twice in one transaction to ${this.#name(to)}`,
-    };
-  }
-
-  /** Notes in whose hands NFTs ended up: the receiver's, or again the sender's when it failed. */
-  settle(pieces: Planned['pieces'], owner: Address | undefined): void {
-    if (pieces !== undefined && owner !== undefined) this.#holdings.give(pieces.token, owner, pieces.ids);
-  }
-
-  /** Another address that begins and ends with the same four hex digits. */
-  lookalike(like: Party): Address {
-    const model = this.#address(like).toLowerCase();
-    const middle = keccak256(toBytes(`${model} ${this.#step()}`)).slice(2, 34);
-    return getAddress(`${model.slice(0, 6)}${middle}${model.slice(-4)}`);
-  }
-
-  async #supplies(
-    request: TransferRequest & { kind: 'erc1155' },
-    from: Address,
-    to: Address,
-    tell: (what: string) => string,
-  ): Promise<Planned> {
-    const { address, symbol } = this.#world.tokens.supplies;
-    const amount = request.amount ?? 1n + (this.#step() % 5n);
-    const ids = request.batch === true ? supplyIds : [request.id ?? supplyIds[0]];
-    await this.#holdings.coins(from);
-    for (const id of ids) await this.#holdings.erc1155(from, id, amount);
-    const data =
-      request.batch === true
-        ? callData('Supplies', 'safeBatchTransferFrom', [from, to, ids, ids.map(() => amount), '0x'])
-        : callData('Supplies', 'safeTransferFrom', [from, to, ids[0], amount, '0x']);
-    return {
-      call: this.#call(from, address, data),
-      summary: tell(`${amount} × ${symbol} ${ids.map((id) => `#${id}`).join(', ')}`),
-    };
-  }
-
-  #mixed(index: number, pair: { from: Party; to: Party }): TransferRequest {
-    switch (index % 6) {
-      case 0:
-        return { kind: 'erc20', token: 'dollar', ...pair };
-      case 1:
-        return { kind: 'native', ...pair };
-      case 2:
-        return { kind: 'erc20', token: 'bell', ...pair };
-      case 3:
-        return { kind: 'internal', ...pair };
-      case 4:
-        return { kind: 'erc1155', ...pair };
-      default:
-        return this.#holdings.has('keys', this.#address(pair.from))
-          ? { kind: 'erc721', ...pair }
-          : { kind: 'erc20', token: 'dollar', ...pair };
-    }
-  }
-
-  #call(from: Address, to: Address, data: NonNullable<Call['data']>, value = 0n): Call {
-    return { from, to, data, value };
-  }
-
-  /** 0 to 9 in turn: amounts differ from one transfer to the next. */
-  #step(): bigint {
-    this.#count += 1;
-    return BigInt(this.#count % 10);
-  }
-
-  #address(party: Party): Address {
-    return party.startsWith('0x') ? getAddress(party) : this.#world.wallets[party as WalletName];
-  }
-
-  #name(party: Party): string {
-    return party.startsWith('0x') ? `${party.slice(0, 6)}…${party.slice(-4)}` : party;
-  }
-
-  #amount(token: Erc20Name, amount: bigint): string {
-    const { symbol, decimals } = this.#world.tokens[token];
-    const name = {
-      dollar: symbol,
-      bell: symbol,
-      hostile: 'of a token with a hostile name',
-      fake: `of a fake ${symbol}`,
-    };
-    return `${formatUnits(amount, decimals)} ${name[token]}`;
-  }
+  return {
+    transfer,
+    burst,
+    swap,
+    sweep,
+    mint,
+    burn,
+    twins,
+    /** Records who holds the NFTs afterwards: the receiver, or the sender when the transaction failed. */
+    settle(pieces: Planned['pieces'], owner: Address | undefined): void {
+      if (pieces !== undefined && owner !== undefined) holdings.give(pieces.token, owner, pieces.ids);
+    },
+    /** Returns another address with the same first and last four hex digits. */
+    lookalike(like: Party): Address {
+      const model = addressOf(like).toLowerCase();
+      const middle = keccak256(toBytes(`${model} ${step()}`)).slice(2, 34);
+      return getAddress(`${model.slice(0, 6)}${middle}${model.slice(-4)}`);
+    },
+  };
 }
 
-function shortId(id: bigint): string {
-  const text = id.toString();
-  return text.length > 12 ? `${text.slice(0, 4)}…${text.slice(-4)}` : text;
+/** Returns whether an address can still spend the amount in this block, and reserves it if so. */
+type Budget = (token: 'dollar' | 'bell' | 'supplies', owner: Address, amount: bigint) => Promise<boolean>;
+
+function createBudget(holdings: Holdings): Budget {
+  const left = new Map<string, bigint>();
+  return async (token, owner, amount) => {
+    const key = `${token} ${owner}`;
+    const has =
+      left.get(key) ??
+      (token === 'supplies'
+        ? await holdings.balance(token, owner, supplyIds[0])
+        : await holdings.balance(token, owner));
+    left.set(key, has >= amount ? has - amount : has);
+    return has >= amount;
+  };
 }

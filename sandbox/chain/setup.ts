@@ -1,7 +1,15 @@
 import { parseUnits } from 'viem';
 import { type ContractName, callData, deployData } from './contracts.ts';
 import type { Call, Driver } from './driver.ts';
-import { type Address, type Chain, type Token, type TokenName, type WalletName, walletNames } from './types.ts';
+import {
+  type Address,
+  type Chain,
+  type Party,
+  type Token,
+  type TokenName,
+  type WalletName,
+  walletNames,
+} from './types.ts';
 
 /** Everything that stands on the chain before the first action. */
 export interface World extends Pick<Chain, 'wallets' | 'tokens' | 'contracts'> {
@@ -40,7 +48,20 @@ const descriptions: Record<TokenName, Omit<Token, 'address'> & { contract: Contr
   supplies: { contract: 'Supplies', type: 'ERC-1155', name: 'Harbor Supplies', symbol: 'HSUP', decimals: 0 },
 };
 
-/** Which compiled contract a token is. */
+/** Returns a wallet's name, or a short form of any other address. */
+export function nameOf({ wallets }: Pick<World, 'wallets'>, party: Party): string {
+  if (!party.startsWith('0x')) return party;
+  const wallet = Object.entries(wallets).find(([, address]) => address.toLowerCase() === party.toLowerCase());
+  return wallet?.[0] ?? `${party.slice(0, 6)}…${party.slice(-4)}`;
+}
+
+/** Shortens ids above 12 digits to their first and last four. */
+export function shortId(id: bigint): string {
+  const text = id.toString();
+  return text.length > 12 ? `${text.slice(0, 4)}…${text.slice(-4)}` : text;
+}
+
+/** Returns the compiled contract of a token. */
 export function contractOf(token: TokenName): ContractName {
   return descriptions[token].contract;
 }

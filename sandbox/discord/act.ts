@@ -33,12 +33,16 @@ function openDirectMessage(core: Core, userId: string): WorldResult {
   return { id: dm.id };
 }
 
+/** Discord's limit for a message's text. */
+const MESSAGE_MAX = 2_000;
+
 function sendMessage(core: Core, action: ActionOf<'message.send'>): WorldResult {
   const on = channel(core, action.channelId);
   const author = user(core, action.userId);
   if (!sees(core.world, author.id, on)) throw new NotPossible(`User ${author.id} does not see #${on.name}.`);
   if (typeof action.content !== 'string' || action.content.trim() === '')
     throw new NotPossible('A message needs content.');
+  if (action.content.length > MESSAGE_MAX) throw new NotPossible(`A message has at most ${MESSAGE_MAX} characters.`);
   // Whom somebody mentions in a private thread is in it from then on.
   if (on.type === ChannelType.PrivateThread && !on.joined && action.content.includes(`<@${core.world.botId}>`)) {
     on.joined = true;

@@ -1,4 +1,4 @@
-/** Makes what the browser loads, in memory: there is no build step. */
+/** Bundles the page's code in memory, so there is no build step. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';
@@ -13,7 +13,7 @@ export interface Bundle {
 
 const client = (name: string): string => fileURLToPath(new URL(`client/${name}`, import.meta.url));
 
-/** Throws with esbuild's message when the client's code has a mistake. */
+/** @throws with esbuild's message when the client's code does not compile. */
 export async function bundle(): Promise<Bundle> {
   const [html, icon, built] = await Promise.all([
     readFile(client('index.html'), 'utf8'),
@@ -28,7 +28,7 @@ export async function bundle(): Promise<Bundle> {
       charset: 'utf8',
       legalComments: 'none',
       logLevel: 'silent',
-      // The client has a tsconfig of its own for its editor and checks; nothing in it changes what is bundled.
+      // The client's tsconfig is for editors and checks only.
       tsconfigRaw: {},
     }),
   ]);

@@ -1,9 +1,9 @@
 /**
- * What the page and its server tell each other, in JSON. Besides this the page uses the Discord stand-in's own
- * `/_control` routes, which the server passes on.
+ * The messages between the page and its server, in JSON. The page also uses the Discord stand-in's `/_control` routes,
+ * which the server forwards.
  *
  * - `GET  /_sandbox/events` → server-sent events, one {@link PageEvent} in each `data:` line; the first is `hello`
- * - `POST /_sandbox/act` {@link Act} → {@link ActResult}; 400 `{ "error": "<sentence>" }` when it cannot be done
+ * - `POST /_sandbox/act` {@link Act} → {@link ActResult}; 400 `{ "error": "<sentence>" }` when it is not possible
  *
  * Times are milliseconds since 1970, addresses EIP-55 checksummed, amounts decimal text in the token's units.
  */
@@ -18,7 +18,7 @@ const amount = z.string().regex(/^\d{1,30}(\.\d{1,18})?$/, 'is a number like 12.
 const token = z.enum(['dollar', 'bell', 'hostile', 'fake', 'keys', 'names', 'supplies']);
 const between = { from: party, to: party };
 
-/** What the page can have done to the world outside Discord. */
+/** The page's actions on the world outside Discord. */
 export const act = z.discriminatedUnion('do', [
   z.object({
     do: z.literal('transfer'),
@@ -37,9 +37,9 @@ export const act = z.discriminatedUnion('do', [
   z.object({ do: z.literal('burn'), from: party, token: token.optional() }),
   /** Everyday transfers, on or off. */
   z.object({ do: z.literal('traffic'), on: z.boolean() }),
-  /** Adds the address to the webhook, or takes it out. */
+  /** Adds the address to the webhook, or removes it. */
   z.object({ do: z.enum(['watch', 'unwatch']), address }),
-  /** What the notification service does wrong; what is left out stays. */
+  /** Changes the notification service's faults. Faults that are left out stay. */
   z.object({
     do: z.literal('notification'),
     faults: z
@@ -54,26 +54,26 @@ export const act = z.discriminatedUnion('do', [
   }),
   /** Sends what waits for a retry or a repetition at once. */
   z.object({ do: z.literal('deliver') }),
-  /** `kill` is SIGKILL; `restart` asks politely (SIGTERM) and starts it again. */
+  /** `kill` is SIGKILL. `restart` is SIGTERM and a start. */
   z.object({ do: z.literal('bot'), what: z.enum(['kill', 'start', 'restart']) }),
 ]);
 
-/** One wish of the page; see {@link act}. */
+/** One action of the page. */
 export type Act = z.infer<typeof act>;
 
-/** What came of it, as a sentence. */
+/** The result, as a sentence. */
 export interface ActResult {
-  told: string;
+  message: string;
 }
 
 /** The bot's process. */
 export interface BotState {
   state: 'running' | 'stopping' | 'stopped';
   pid: number | null;
-  /** How often it was started. */
+  /** How many times it was started. */
   starts: number;
   since: number;
-  /** Why it is stopped, as a sentence. */
+  /** Why it stopped, as a sentence. */
   note: string | null;
 }
 
@@ -87,11 +87,11 @@ export interface WorldState {
   notification: Faults;
   bot: BotState;
   traffic: boolean;
-  /** The block explorer's root, for links: `/tx/…`. */
+  /** The block explorer's root, for links such as `/tx/…`. */
   explorerUrl: string;
 }
 
-/** One try to deliver an event to the bot; `status` and `answeredAt` are null while it runs, `status` also when it broke. */
+/** One attempt to deliver an event. `answeredAt` is null while it runs; `status` is null then and without a response. */
 export interface Attempt {
   at: number;
   answeredAt: number | null;
@@ -99,50 +99,51 @@ export interface Attempt {
   error: string | null;
 }
 
-/** The way of one event from the notification service to the bot's receiver. */
+/** The delivery of one event from the notification service to the bot's receiver. */
 export interface Delivery {
   id: number;
   noticedAt: number;
   attempts: Attempt[];
-  /** When it will be sent again, if it will. */
+  /** When it is sent again, or null. */
   next: { at: number; reason: 'retry' | 'repeat' } | null;
-  /** When the bot answered 200 first: from then on the event is on the bot's disk. */
+  /** When the bot first responded 200: from then on the event is on the bot's disk. */
   storedAt: number | null;
-  /** True once the service gave up. */
+  /** True once the service has given up. */
   exhausted: boolean;
 }
 
-/** A message that tells of a transaction, with how many of its lines do; a digest that counts it has 0. */
-export interface Told {
+/** A message that reports a transaction. `alerts` is how many of its alerts do; 0 for a digest. */
+export interface Post {
   messageId: string;
   channelId: string;
   at: number;
-  lines: number;
+  alerts: number;
 }
 
-/** What the bot decided about a transaction: when its first line was made, and what hid it from the subscriptions that saw it. */
+/** What the bot decided about a transaction: when its first alert was made, and the reasons that hid it. */
 export interface Routing {
   at: number | null;
-  lines: boolean;
+  /** Whether a subscription matched, so that an alert is posted. */
+  isMatched: boolean;
   hidden: string[];
 }
 
-/** The way of one transaction from its block to the channels. */
+/** The journey of one transaction from its block to the channels. */
 export interface Journey {
   txHash: string;
-  /** What happens in it, in one sentence; null when somebody else sent it. */
+  /** What happens in it, in one sentence; null when the sandbox did not send it. */
   summary: string | null;
   blockNumber: number;
   minedAt: number;
   deliveries: Delivery[];
   /** Null until the bot has decided. */
   routed: Routing | null;
-  told: Told[];
+  posted: Post[];
 }
 
-/** What the server tells the page. */
+/** What the server sends to the page. */
 export type PageEvent =
-  /** Everything, at the start of each stream; what follows is news. */
+  /** The whole state, at the start of each stream. */
   | { type: 'hello'; discord: State; world: WorldState; journeys: Journey[] }
   | { type: 'discord'; event: ControlEvent }
   | { type: 'world'; world: WorldState }

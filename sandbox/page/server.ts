@@ -1,11 +1,11 @@
-/** Serves the page, its stream of news and its wishes; passes `/_control` and files on to the Discord stand-in. */
+/** Serves the page, its event stream and its actions; forwards `/_control` and files to the Discord stand-in. */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CannotDo } from '../acts.ts';
 import type { Sandbox } from '../running.ts';
 import { type Bundle, bundle } from './bundle.ts';
-import { act, type PageEvent } from './protocol.ts';
+import { type ActResult, act, type PageEvent } from './protocol.ts';
 
 const HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 const SIGN = 'x-ledgerbell-sandbox';
@@ -20,7 +20,7 @@ const SECURITY_HEADERS = {
   [SIGN]: '1',
 };
 
-/** The server of the page; until `show` it says that the sandbox is starting. */
+/** The page's server. Until `show` it responds that the sandbox is starting. */
 export interface PageServer {
   readonly url: string;
   show(sandbox: Sandbox): void;
@@ -28,9 +28,9 @@ export interface PageServer {
 }
 
 /**
- * Listens on 127.0.0.1; 0 is any free port.
+ * Listens on 127.0.0.1. Port 0 picks a free one.
  *
- * @throws with a sentence when the port is in use: whether by another sandbox or by something else.
+ * @throws with a sentence when the port is in use, by another sandbox or by another program.
  */
 export async function listenForPage(port: number): Promise<PageServer> {
   const app = Fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 1000 } });
@@ -39,14 +39,14 @@ export async function listenForPage(port: number): Promise<PageServer> {
   bundled.catch(() => undefined);
   addGuard(app);
   addPage(app, bundled);
-  addNews(app, shown);
+  addEvents(app, shown);
   addForwarding(app, shown);
   try {
     await app.listen({ host: '127.0.0.1', port });
     await bundled;
   } catch (error) {
     await app.close();
-    throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? new Error(await whoUses(port)) : error;
+    throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? new Error(await portInUse(port)) : error;
   }
   const { port: actual } = app.server.address() as { port: number };
   return {
@@ -58,16 +58,16 @@ export async function listenForPage(port: number): Promise<PageServer> {
   };
 }
 
-async function whoUses(port: number): Promise<string> {
+async function portInUse(port: number): Promise<string> {
   const url = `http://127.0.0.1:${port}`;
-  const other = `choose another port: SANDBOX_PORT=${port + 1} npm run sandbox`;
+  const other = `use another port: SANDBOX_PORT=${port + 1} npm run sandbox`;
   const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
   if (answer?.headers.has(SIGN))
-    return `A sandbox runs already at ${url}: open it, stop it with Ctrl-C where it was started, or ${other}`;
+    return `A sandbox is already running at ${url}. Open it, stop it with Ctrl-C where it was started, or ${other}`;
   return `Port ${port} is in use by another program. Stop it, or ${other}`;
 }
 
-/** Only pages of this very server may use it: not another web site, and not by another name of this machine. */
+/** Only this server's own page may use it: no other web site, and no other name of this machine. */
 function addGuard(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     const { host, origin } = request.headers;
@@ -76,7 +76,9 @@ function addGuard(app: FastifyInstance): void {
       return reply.code(403).send({ error: 'Only the sandbox’s own page may use this address.' });
   });
   app.setErrorHandler(async (error: Error & { statusCode?: number }, _request, reply) =>
-    reply.code(error instanceof CannotDo ? 400 : (error.statusCode ?? 500)).send({ error: error.message }),
+    reply
+      .code(error instanceof CannotDo || error instanceof RangeError ? 400 : (error.statusCode ?? 500))
+      .send({ error: error.message }),
   );
 }
 
@@ -96,16 +98,16 @@ interface Shown {
 
 const starting = { error: 'The sandbox is still starting. Try again in a few seconds.' };
 
-function addNews(app: FastifyInstance, shown: Shown): void {
+function addEvents(app: FastifyInstance, shown: Shown): void {
   app.get('/_sandbox/events', (request, reply) => {
     if (shown.sandbox === undefined) return void reply.code(503).send(starting);
     stream(shown.sandbox, request, reply);
   });
   app.post('/_sandbox/act', async (request, reply) => {
     if (shown.sandbox === undefined) return reply.code(503).send(starting);
-    const wish = act.safeParse(request.body);
-    if (!wish.success) return reply.code(400).send({ error: z.prettifyError(wish.error) });
-    return { told: await shown.sandbox.act(wish.data) };
+    const parsed = act.safeParse(request.body);
+    if (!parsed.success) return reply.code(400).send({ error: z.prettifyError(parsed.error) });
+    return { message: await shown.sandbox.act(parsed.data) } satisfies ActResult;
   });
 }
 
@@ -154,7 +156,7 @@ function forward(root: string, request: FastifyRequest, reply: FastifyReply): vo
   const outgoing = httpRequest(new URL(request.url, root), { method: request.method, headers }, pass);
   outgoing.on('error', () => {
     if (!reply.raw.headersSent) reply.raw.writeHead(502, { 'content-type': 'application/json' });
-    reply.raw.end(JSON.stringify({ error: 'The Discord stand-in does not answer.' }));
+    reply.raw.end(JSON.stringify({ error: 'The Discord stand-in does not respond.' }));
   });
   reply.raw.on('close', () => outgoing.destroy());
   request.raw.pipe(outgoing);

@@ -1,4 +1,6 @@
+import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callData } from '../../sandbox/chain/contracts.ts';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { type Chain, type Mined, startChain, startTraffic, walletNames } from '../../sandbox/chain/index.ts';
 import { readBlock, readTransfers } from '../../services/chain/block.ts';
@@ -161,6 +163,26 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
 
   test('the largest burst fits into a block', async () => {
     expect(await chain.burst(500)).toHaveLength(500);
+  });
+
+  test('a burst succeeds and mints nothing after a wallet has sent all its dollars', async () => {
+    const { Alice } = chain.wallets;
+    const pair = { from: 'Alice', to: 'Bob' } as const;
+    const data = callData('Coin', 'balanceOf', [Alice]);
+    const balance = await rpcOf(chain.rpcUrl)<Hex>('eth_call', [{ to: chain.tokens.dollar.address, data }, 'latest']);
+    await chain.transfer({ kind: 'erc20', ...pair, amount: BigInt(balance) });
+    const mined: string[] = [];
+    const stop = chain.onMined(({ summary }) => mined.push(summary));
+    const burst = await chain.burst(24, pair);
+    stop();
+    expect(mined).toEqual(burst.map(({ summary }) => summary));
+  });
+
+  test('a wallet cannot send more of a token than it holds', async () => {
+    const amount = 10n ** 15n;
+    await expect(chain.transfer({ kind: 'erc20', from: 'Carol', to: 'Bob', amount })).rejects.toThrow(
+      /^Carol holds only [\d.]+ HUSD\. Send less, or mint some first\.$/,
+    );
   });
 
   test('actions at the same time do not disturb each other', async () => {

@@ -4,24 +4,29 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { timed } from '../slowness.ts';
-import { addressOf, familyOf, follow, living, run } from './run.ts';
+import { act, addressOf, familyOf, follow, living, run } from './run.ts';
 
 const { alerts, whales, treasury } = seed.harbor;
 
-/** The last one to end may do so a moment after it was waited for. */
+/** The last process may end a moment after the sandbox's exit. */
 const gone = (family: number[]) => vi.waitFor(() => expect(living(family)).toEqual([]), { timeout: 120_000 });
 
 describe('npm run sandbox', () => {
-  it('shows an alert within 15 s', async () => {
+  it('starts and shows the alert of a first transfer within 15 s', async () => {
     const took = await timed(async () => {
-      const news = await follow(await addressOf(run('0')));
+      const url = await addressOf(run('0'));
+      const news = await follow(url);
+      await act(url, { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Treasury' });
       await news.until(() => news.embeds(alerts).some(({ title }) => /^📥 Incoming · /.test(title ?? '')));
     });
     expect(took).toBeLessThan(15_000);
   });
 
-  it('shows alerts of every kind, in and out, and bursts', async () => {
-    const news = await follow(await addressOf(run('0')));
+  it('starts without everyday transfers, and shows alerts of every kind once they are on', async () => {
+    const url = await addressOf(run('0'));
+    const news = await follow(url);
+    expect(news.world().traffic).toBe(false);
+    await act(url, { do: 'traffic', on: true });
     const shows = (what: RegExp) => () => news.embeds(alerts).some((embed) => what.test(JSON.stringify(embed)));
     for (const what of [
       /Incoming · [\d.]+ `HUSD`/,
@@ -37,9 +42,11 @@ describe('npm run sandbox', () => {
     await news.until(() => news.messages(alerts).some(({ message }) => message.embeds.length >= 3));
   });
 
-  it('is ended by Ctrl-C within 8 s and leaves nothing behind', async () => {
+  it('stops within 8 s of Ctrl-C and leaves no process and no file behind', async () => {
     const sandbox = run('0');
-    const news = await follow(await addressOf(sandbox));
+    const url = await addressOf(sandbox);
+    const news = await follow(url);
+    await act(url, { do: 'burst', count: 5 });
     await news.until(() => news.embeds(alerts).length > 2);
     const family = familyOf(sandbox.child.pid!);
     expect(family).toContain(news.world().bot.pid);
@@ -57,7 +64,7 @@ describe('npm run sandbox', () => {
     ['SIGINT', /services/],
     ['SIGTERM', /stand-in/],
     ['SIGHUP', /stand-in/],
-  ] as const)('is ended by %s while it starts, and tells of nothing that failed for it', async (signal, said) => {
+  ] as const)('stops on %s during the start without reporting errors', async (signal, said) => {
     const sandbox = run('0');
     await sandbox.printed(said);
     const family = familyOf(sandbox.child.pid!);
@@ -68,7 +75,7 @@ describe('npm run sandbox', () => {
     expect(readdirSync(sandbox.temporary)).toEqual([]);
   });
 
-  it('takes its processes with it when it is killed', async () => {
+  it('leaves no process behind when the sandbox is killed', async () => {
     const sandbox = run('0');
     await addressOf(sandbox);
     const family = familyOf(sandbox.child.pid!);
@@ -79,23 +86,23 @@ describe('npm run sandbox', () => {
   });
 });
 
-it('says so where it can make no folder, and how to name another place', async () => {
+it('names TMPDIR when the sandbox cannot create its folder', async () => {
   const sandbox = run('0', '/nowhere');
   expect(await sandbox.ended).toBe(1);
-  expect(sandbox.output()).toMatch(/^No folder can be made in \/nowhere: ENOENT.* Name another one with TMPDIR\.\n$/);
+  expect(sandbox.output()).toMatch(/^Cannot create a folder in \/nowhere: ENOENT.* Set TMPDIR to another place\.\n$/);
 });
 
-describe('a port in use', () => {
-  it('is told apart: by another sandbox', async () => {
+describe('a port that is in use', () => {
+  it('reports that another sandbox uses the port, and suggests another one', async () => {
     const url = await addressOf(run('0'));
     const second = run(new URL(url).port);
     expect(await second.ended).toBe(1);
-    expect(second.output()).toContain(`A sandbox runs already at ${url}`);
+    expect(second.output()).toContain(`A sandbox is already running at ${url}`);
     expect(second.output()).toMatch(/SANDBOX_PORT=\d+ npm run sandbox/);
     expect(readdirSync(second.temporary)).toEqual([]);
   });
 
-  it('is told apart: by another program', async () => {
+  it('reports that another program uses the port', async () => {
     const server = createServer((_request, response) => response.end('hello'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -105,15 +112,15 @@ describe('a port in use', () => {
     expect(sandbox.output()).toContain(`Port ${port} is in use by another program.`);
   });
 
-  it('must be a port', async () => {
+  it('refuses a SANDBOX_PORT that is not a port number', async () => {
     const sandbox = run('eighty');
     expect(await sandbox.ended).toBe(1);
-    expect(sandbox.output()).toContain('SANDBOX_PORT is "eighty"; it must be a port number like 4321.');
+    expect(sandbox.output()).toContain('SANDBOX_PORT is "eighty". It must be a port number like 4321.');
   });
 });
 
 describe('the page’s address', () => {
-  it('serves only its own page, and says what it may load', async () => {
+  it('serves the page with a content security policy and refuses requests of other sites', async () => {
     const url = await addressOf(run('0'));
     const page = await fetch(url);
     expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self'/);
@@ -125,23 +132,15 @@ describe('the page’s address', () => {
     expect(foreign.status).toBe(403);
   });
 
-  it('refuses what cannot be done with a sentence', async () => {
+  it('refuses an impossible action with a sentence', async () => {
     const url = await addressOf(run('0'));
-    const wish = async (body: unknown) => {
-      const answer = await fetch(`${url}/_sandbox/act`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      return [answer.status, ((await answer.json()) as { error: string }).error];
-    };
     const transfer = { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Nobody' };
-    expect(await wish(transfer)).toEqual([400, expect.stringContaining('There is no wallet "Nobody"')]);
-    expect(await wish({ ...transfer, to: 'Bob', amount: '1.1234567' })).toEqual([
+    expect(await act(url, transfer)).toEqual([400, expect.stringContaining('There is no wallet "Nobody"')]);
+    expect(await act(url, { ...transfer, to: 'Bob', amount: '1.1234567' })).toEqual([
       400,
       expect.stringContaining('6 decimals'),
     ]);
-    expect(await wish({ do: 'bot', what: 'start' })).toEqual([400, 'The bot is running already.']);
-    expect(await wish({ do: 'dance' })).toEqual([400, expect.any(String)]);
+    expect(await act(url, { do: 'bot', what: 'start' })).toEqual([400, 'The bot is already running.']);
+    expect(await act(url, { do: 'dance' })).toEqual([400, expect.any(String)]);
   });
 });

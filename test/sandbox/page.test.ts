@@ -164,7 +164,6 @@ async function visit(): Promise<Visit> {
     discord,
     world: still,
     journeys: [],
-    chain: undefined as never,
     act: async () => '',
     on: () => () => undefined,
   });
@@ -176,12 +175,12 @@ async function visit(): Promise<Visit> {
   page.on('pageerror', (error) => faults.push(error.message));
   page.setDefaultTimeout(280_000);
   await page.goto(server.url);
-  await page.getByRole('combobox', { name: 'Message #alerts' }).waitFor();
+  await page.getByRole('textbox', { name: 'Message #alerts' }).waitFor();
   return { page, clock, discord, client, faults };
 }
 
 async function use(page: Page, command: string): Promise<void> {
-  await page.getByRole('combobox', { name: 'Message #alerts' }).focus();
+  await page.getByRole('textbox', { name: 'Message #alerts' }).focus();
   await page.keyboard.type(`/${command} `);
   await page.keyboard.press('Enter');
 }
@@ -258,7 +257,7 @@ describe.skipIf(chromium === null)('what a bot can show', () => {
 
   it('gives files to commands and shows files and layouts', async () => {
     const { page, faults } = await visit();
-    await page.getByRole('combobox', { name: 'Message #alerts' }).focus();
+    await page.getByRole('textbox', { name: 'Message #alerts' }).focus();
     await page.keyboard.type('/import ');
     await page
       .locator('#option-file')
@@ -276,11 +275,12 @@ describe.skipIf(chromium === null)('what a bot can show', () => {
     await page.getByRole('alert').filter({ hasText: 'text is needed' }).waitFor();
     await page.locator('#option-text').focus();
     await page.keyboard.type('Hello');
-    await page.getByRole('button', { name: '+ size' }).click();
+    await page.getByRole('button', { name: '+ 1 optional' }).click();
+    await page.getByRole('option', { name: /^size/ }).click();
     await page.getByRole('option', { name: 'Loud' }).click();
     await page.keyboard.press('Enter');
     await message(page, 'Hello (l)').waitFor();
-    await page.getByRole('combobox', { name: 'Message #alerts' }).fill('/echo text:one two size:Quiet');
+    await page.getByRole('textbox', { name: 'Message #alerts' }).fill('/echo text:one two size:Quiet');
     await page.keyboard.press('Enter');
     await message(page, 'one two (q)').waitFor();
     const asked = once(client, Events.InteractionCreate);

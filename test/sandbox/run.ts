@@ -1,4 +1,4 @@
-/** Runs the real sandbox as a process and follows what it tells its page. */
+/** Runs the real sandbox as a process and follows what it sends to its page. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,20 +11,20 @@ import type { PageEvent, WorldState } from '../../sandbox/page/protocol.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** A started process of the sandbox; it ends with the test. */
+/** A started process of the sandbox. It ends with the test. */
 export interface Run {
   child: ChildProcess;
-  /** An empty folder at first: what the sandbox takes for the machine's temporary folder. */
+  /** The sandbox's temporary folder, empty at first. */
   temporary: string;
-  /** What it printed so far, errors too. */
+  /** What it has printed so far, including errors. */
   output(): string;
-  /** Resolves with what it printed once that matches. */
+  /** Resolves with the match once its output matches. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with the exit code, or null when a signal ended it. */
   ended: Promise<number | null>;
 }
 
-/** Starts `sandbox/main.ts`; port 0 is a free one. */
+/** Starts `sandbox/main.ts`. Port 0 picks a free one. */
 export function run(port: string, temporary = mkdtempSync(join(tmpdir(), 'sandbox-test-'))): Run {
   const child = spawn(process.execPath, ['sandbox/main.ts'], {
     cwd: root,
@@ -57,12 +57,12 @@ export function run(port: string, temporary = mkdtempSync(join(tmpdir(), 'sandbo
   return { child, temporary, output: () => text, printed, ended };
 }
 
-/** The address that a starting sandbox prints. */
+/** Resolves with the address that a starting sandbox prints. */
 export async function addressOf(started: Run): Promise<string> {
   return (await started.printed(/browser:\s+(http:\/\/127\.0\.0\.1:\d+)\n/))[1]!;
 }
 
-/** A process and everything that it started, directly or not. */
+/** Returns a process and all its descendants. */
 export function familyOf(pid: number): number[] {
   const lines = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
   const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number) as [number, number]);
@@ -71,21 +71,32 @@ export function familyOf(pid: number): number[] {
   return family;
 }
 
-/** Those of the processes that still run. */
+/** Returns those of the processes that are still running. */
 export function living(pids: readonly number[]): number[] {
   const states = execFileSync('ps', ['-eo', 'pid=,stat='], { encoding: 'utf8' }).trim().split('\n');
   const running = states.map((line) => line.trim().split(/\s+/)).filter(([, state]) => !state!.startsWith('Z'));
   return running.map(([pid]) => Number(pid)).filter((pid) => pids.includes(pid));
 }
 
-/** What a page is told, kept up to date. */
+/** What a page knows, kept up to date. */
 export interface News {
   world(): WorldState;
   /** The embeds of a channel's messages, oldest first. */
   embeds(channelId: string): APIEmbed[];
   messages(channelId: string): MessageState[];
-  /** Resolves as soon as the condition holds; it is asked now and after each piece of news. */
+  /** Resolves as soon as the condition holds. It is checked now and after each event. */
   until(condition: () => boolean): Promise<void>;
+}
+
+/** Performs an action of the page; returns the response's status and its sentence. */
+export async function act(url: string, action: unknown): Promise<[status: number, sentence: string]> {
+  const response = await fetch(`${url}/_sandbox/act`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(action),
+  });
+  const { error, message } = (await response.json()) as { error?: string; message?: string };
+  return [response.status, error ?? message ?? ''];
 }
 
 /** Listens like a page does, until the test ends. */

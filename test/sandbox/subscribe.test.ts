@@ -10,7 +10,7 @@ const chain = {
   tokens: { bell: { address: bell } },
 } as unknown as Parameters<typeof subscribe>[1];
 
-it('what the bot did not answer in time is typed again, and a bot that never answers is told of', async () => {
+it('repeats a first subscription that the bot missed, and fails when the bot never responds', async () => {
   const clock = new ManualClock(Date.now());
   const discord = await standIn({ clock, limits: 'none' });
   const client = await logIn(discord);
@@ -32,5 +32,5 @@ it('what the bot did not answer in time is typed again, and a bot that never ans
   await subscribe(discord, chain);
   expect(typed).toEqual([treasury, treasury, payroll, bell, treasury, grants]);
   isSlow = () => true;
-  await expect(subscribe(discord, chain)).rejects.toThrow('The bot does not answer /subscription add.');
+  await expect(subscribe(discord, chain)).rejects.toThrow('The bot does not respond to /subscription add.');
 });

@@ -1,18 +1,37 @@
-/** The small things that the world's tabs are made of. */
-import { html, type TemplateResult } from 'lit-html';
+/** The small parts that the panel's tabs are made of. */
+import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Act } from '../protocol.ts';
 import { perform } from './screen.ts';
 
-/** What a button does that wishes something of the world. */
-export const act = (wish: Act) => (): void => void perform(wish);
+/** Returns a click handler that performs an action. */
+export const act = (action: Act) => (): void => void perform(action);
 
-/** `kind` is one of Discord's: primary, secondary, success, danger. */
-export function button(label: string, onClick: () => void, kind = 'secondary', disabled = false): TemplateResult {
-  return html`<button type="button" class="button small ${kind}" ?disabled=${disabled} @click=${onClick}>${label}</button>`;
+/**
+ * Draws a button.
+ *
+ * @param kind one of Discord's: primary, secondary, success, danger.
+ * @param about what it applies to, for screen readers, where several buttons have the same label.
+ */
+export function button(
+  label: string,
+  onClick: () => void,
+  kind = 'secondary',
+  disabled = false,
+  about = '',
+): TemplateResult {
+  return html`<button type="button" class="button small ${kind}" ?disabled=${disabled} @click=${onClick}>${label}${
+    about ? html`<span class="hidden">: ${about}</span>` : nothing
+  }</button>`;
 }
 
-/** A box to tick. */
-export function check(label: string, on: boolean, onChange: (on: boolean) => void): TemplateResult {
+/** Draws a checkbox. */
+export function check(label: string, on: boolean, onChange: (on: boolean) => void, meaning = ''): TemplateResult {
   return html`<label class="check"><input type="checkbox" .checked=${on}
-    @change=${(event: Event) => onChange((event.target as HTMLInputElement).checked)}> ${label}</label>`;
+    @change=${(event: Event) => onChange((event.target as HTMLInputElement).checked)}>
+    <span>${label}${meaning ? html`<small>${meaning}</small>` : nothing}</span></label>`;
+}
+
+/** Draws a form control below its label. */
+export function labelled(label: string, id: string, control: TemplateResult): TemplateResult {
+  return html`<div class="pair"><label for=${id}>${label}</label>${control}</div>`;
 }

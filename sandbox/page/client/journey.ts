@@ -1,101 +1,150 @@
-/** The way of each event, drawn live: mined → delivered → stored → routed → sent. */
+/** The tab "Events": the journey of each transaction, live: mined → delivered → stored → routed → posted. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
-import type { Delivery, Journey } from '../protocol.ts';
-import { channelOf, known } from './model.ts';
+import type { Delivery, Journey, Post } from '../protocol.ts';
+import { act, button } from './controls.ts';
+import { channelOf, guildOf, isOnline, type Known } from './model.ts';
 import { exactTime, later } from './time.ts';
 
 const SHOWN = 60;
-/** After this long without an event, nobody watches what moved. */
+/** After this time without an event, no watched address has moved. */
 const UNWATCHED_MS = 3_000;
+
+type State = 'done' | 'waiting' | 'trouble' | 'none';
 
 interface Step {
   name: string;
-  state: 'done' | 'waiting' | 'trouble' | 'none';
+  state: State;
   detail: string;
+  /** Seconds until the service tries again. */
+  retryIn?: number;
 }
 
-/** The list, newest first. */
-export function journeysView(now: number): TemplateResult {
-  const journeys = [...(known?.journeys.values() ?? [])].slice(-SHOWN).reverse();
-  if (journeys.length === 0) return html`<p class="soft">Nothing was mined yet.</p>`;
-  return html`<ol class="journeys" aria-label="Events, newest first">
-    ${repeat(
-      journeys,
-      ({ txHash }) => txHash,
-      (journey) => journeyView(journey, now),
-    )}
-  </ol>`;
+/** Draws the tab, newest journey first. */
+export function eventsView(all: Known, now: number): TemplateResult {
+  const { world } = all;
+  const journeys = [...all.journeys.values()];
+  if (journeys.length === 0)
+    return html`<div class="calm">
+      <p>Nothing has moved yet.</p>
+      <div class="buttons">
+        ${button('Send a swap', act({ do: 'swap', from: 'Treasury' }), 'primary')}
+        ${world.traffic ? nothing : button('Turn on everyday transfers', act({ do: 'traffic', on: true }))}
+      </div>
+    </div>`;
+  return html`${tallyView(journeys, isOnline(all))}
+    <ol class="journeys" aria-label="Events, newest first">
+      ${repeat(
+        journeys.slice(-SHOWN).reverse(),
+        ({ txHash }) => txHash,
+        (journey) => journeyView(journey, world.explorerUrl, now),
+      )}
+    </ol>`;
 }
 
-/** How many events of the last 300 transactions are where. */
-export function tally(): { waiting: number; stored: number; told: number } {
-  const journeys = [...(known?.journeys.values() ?? [])];
+function tallyView(journeys: readonly Journey[], canDeliver: boolean): TemplateResult {
+  const { undelivered, stored, posted, queued } = tally(journeys);
+  const waiting = [
+    undelivered > 0 ? html` · <span class="busy"><b>${undelivered}</b> waiting for delivery</span>` : nothing,
+    queued > 0 ? html` · <span class="busy"><b>${queued}</b> waiting to be posted</span>` : nothing,
+  ];
+  return html`<p class="tally"><b>${stored}</b> ${plural(stored, 'event')} stored · <b>${posted}</b>
+      ${plural(posted, 'transaction')} posted${undelivered + queued > 0 ? waiting : ' · nothing waiting'}</p>
+    ${undelivered > 0 ? html`<p class="buttons">${button('Deliver now', act({ do: 'deliver' }), 'secondary', !canDeliver)}</p>` : nothing}`;
+}
+
+const plural = (count: number, word: string): string => (count === 1 ? word : `${word}s`);
+
+/** Counts events by delivery, and transactions by whether they are posted. */
+export function tally(journeys: readonly Journey[]): {
+  undelivered: number;
+  stored: number;
+  posted: number;
+  queued: number;
+} {
   const deliveries = journeys.flatMap((journey) => journey.deliveries);
   return {
-    waiting: deliveries.filter(({ storedAt, exhausted }) => storedAt === null && !exhausted).length,
+    undelivered: deliveries.filter(({ storedAt, exhausted }) => storedAt === null && !exhausted).length,
     stored: deliveries.filter(({ storedAt }) => storedAt !== null).length,
-    told: journeys.filter(({ told }) => told.length > 0).length,
+    posted: journeys.filter(({ posted }) => posted.length > 0).length,
+    queued: journeys.filter(({ posted, routed }) => posted.length === 0 && routed?.isMatched === true).length,
   };
 }
 
-function journeyView(journey: Journey, now: number): TemplateResult {
-  const url = `${known?.world.explorerUrl}/tx/${journey.txHash}`;
+function journeyView(journey: Journey, explorerUrl: string, now: number): TemplateResult {
+  const url = `${explorerUrl}/tx/${journey.txHash}`;
+  const steps = stepsOf(journey, now);
+  const retryIn = steps.find((step) => step.retryIn !== undefined)?.retryIn;
   return html`<li>
-    <p>${journey.summary ?? 'A transaction of somebody else'}</p>
+    <p>${journey.summary ?? 'A transaction from outside the sandbox'}</p>
     <p class="soft">block ${journey.blockNumber} ·
       <a href=${url} target="_blank" rel="noopener noreferrer">${journey.txHash.slice(0, 8)}…${journey.txHash.slice(-4)}</a></p>
     <ol class="steps">
-      ${stepsOf(journey, now).map(
+      ${steps.map(
         ({ name, state, detail }) => html`<li class=${state}>
           <span class="dot" aria-hidden="true"></span><b>${name}</b><span class="hidden">${words[state]}</span><small>${detail}</small>
         </li>`,
       )}
     </ol>
+    ${retryIn === undefined ? nothing : html`<p class="retry">The service retries in ${retryIn} s</p>`}
+    ${journey.posted.length > 0 ? html`<p class="soft">Posted in ${placesOf(journey)}</p>` : nothing}
     ${remarks(journey.deliveries, now)}
   </li>`;
 }
 
-const words = { done: ' done', waiting: ' waiting', trouble: ' in trouble', none: ' not' };
+const words: Record<State, string> = { done: ' done', waiting: ' waiting', trouble: ' failed', none: ' skipped' };
 
-/** The five steps as they stand. */
 function stepsOf(journey: Journey, now: number): Step[] {
-  const { deliveries, minedAt, routed, told } = journey;
-  const since = (at: number): string => later(at - minedAt);
+  const { deliveries, minedAt, routed, posted } = journey;
   const mined: Step = { name: 'Mined', state: 'done', detail: exactTime(minedAt) };
   if (deliveries.length === 0) {
-    const unwatched = now - minedAt > UNWATCHED_MS;
-    const state = unwatched ? 'none' : 'waiting';
-    const rest = ['Delivered', 'Stored', 'Routed', 'Sent'].map((name): Step => ({ name, state, detail: '' }));
-    rest[0]!.detail = unwatched ? 'no watched address' : '';
+    const isUnwatched = now - minedAt > UNWATCHED_MS;
+    const state = isUnwatched ? 'none' : 'waiting';
+    const rest = ['Delivered', 'Stored', 'Routed', 'Posted'].map((name): Step => ({ name, state, detail: '' }));
+    rest[0]!.detail = isUnwatched ? 'no watched address' : '';
     return [mined, ...rest];
   }
-  const stored = deliveries.filter(({ storedAt }) => storedAt !== null);
-  const all = stored.length === deliveries.length;
-  const count = deliveries.length > 1 ? `${stored.length}/${deliveries.length} ` : '';
-  const storedAt = Math.max(...stored.map((delivery) => delivery.storedAt!));
-  const channels = told.map(
-    ({ channelId, lines, at }) => `${nameOf(channelId)}${lines === 0 ? ', a digest' : ''} ${since(at)}`,
-  );
+  const first = Math.min(...posted.map(({ at }) => at));
   return [
     mined,
     deliveredStep(deliveries, now),
-    { name: 'Stored', state: all ? 'done' : 'waiting', detail: all ? `${count}${since(storedAt)}` : count },
+    storedStep(deliveries, minedAt),
     routedStep(journey),
     {
-      name: 'Sent',
-      state: told.length > 0 ? 'done' : routed?.lines === false ? 'none' : 'waiting',
-      detail: [...new Set(channels)].join(' '),
+      name: 'Posted',
+      state: posted.length > 0 ? 'done' : routed?.isMatched === false ? 'none' : 'waiting',
+      detail: posted.length > 0 ? later(first - minedAt) : '',
     },
   ];
 }
 
-function nameOf(channelId: string): string {
-  const channel = channelOf(channelId);
-  return channel ? `#${channel.name}` : 'a deleted channel';
+/** `#alerts and #treasury (Harbor DAO)`. */
+function placesOf({ posted }: Journey): string {
+  const places = new Map<string, Set<string>>();
+  for (const post of posted) {
+    const channel = channelOf(post.channelId);
+    const server = guildOf(channel?.guildId ?? '')?.name ?? '';
+    places.set(server, (places.get(server) ?? new Set()).add(placeOf(channel?.name, post)));
+  }
+  const list = new Intl.ListFormat('en-US');
+  return [...places]
+    .map(([server, channels]) => `${list.format(channels)}${server === '' ? '' : ` (${server})`}`)
+    .join(', ');
 }
 
-/** The bot's own words for what hid a transfer, as `/why` explains them. */
+function placeOf(name: string | undefined, { alerts }: Post): string {
+  const place = name === undefined ? 'a deleted channel' : `#${name}`;
+  return alerts === 0 ? `${place} in a digest` : place;
+}
+
+function storedStep(deliveries: readonly Delivery[], minedAt: number): Step {
+  const times = deliveries.flatMap(({ storedAt }) => (storedAt === null ? [] : [storedAt]));
+  const count = deliveries.length > 1 ? `${times.length}/${deliveries.length} ` : '';
+  if (times.length < deliveries.length) return { name: 'Stored', state: 'waiting', detail: count };
+  return { name: 'Stored', state: 'done', detail: `${count}${later(Math.max(...times) - minedAt)}` };
+}
+
+/** What hid a transfer, in the words of `/why`. */
 const HIDDEN: Record<string, string> = {
   zero: 'moves nothing',
   guard: 'spam',
@@ -105,13 +154,12 @@ const HIDDEN: Record<string, string> = {
   'token-muted': 'token muted',
 };
 
-function routedStep({ routed, minedAt, told }: Journey): Step {
+function routedStep({ routed, minedAt, posted }: Journey): Step {
   const name = 'Routed';
-  if (routed === null) return { name, state: told.length > 0 ? 'done' : 'waiting', detail: '' };
-  const at = routed.at === null ? '' : later(routed.at - minedAt);
+  if (routed === null) return { name, state: posted.length > 0 ? 'done' : 'waiting', detail: '' };
+  if (routed.isMatched) return { name, state: 'done', detail: routed.at === null ? '' : later(routed.at - minedAt) };
   const reasons = routed.hidden.map((reason) => HIDDEN[reason] ?? 'filtered');
-  if (routed.lines) return { name, state: 'done', detail: at };
-  return { name, state: 'done', detail: reasons.length > 0 ? `hidden: ${reasons.join(', ')}` : 'nobody subscribed' };
+  return { name, state: 'done', detail: reasons.length > 0 ? `hidden: ${reasons.join(', ')}` : 'no subscription' };
 }
 
 function deliveredStep(deliveries: readonly Delivery[], now: number): Step {
@@ -119,15 +167,10 @@ function deliveredStep(deliveries: readonly Delivery[], now: number): Step {
   const failed = deliveries.filter(
     ({ storedAt, attempts }) => storedAt === null && attempts.some(({ answeredAt }) => answeredAt !== null),
   );
-  const exhausted = failed.find((delivery) => delivery.exhausted);
-  if (exhausted) return { name, state: 'trouble', detail: 'given up' };
+  if (failed.some(({ exhausted }) => exhausted)) return { name, state: 'trouble', detail: 'given up' };
   if (failed.length > 0) {
     const next = Math.min(...failed.map(({ next }) => next?.at ?? now));
-    return {
-      name,
-      state: 'trouble',
-      detail: `${answerOf(failed[0]!)}, again in ${Math.max(0, Math.ceil((next - now) / 1000))} s`,
-    };
+    return { name, state: 'trouble', detail: responseOf(failed[0]!), retryIn: secondsUntil(next, now) };
   }
   if (deliveries.every(({ storedAt }) => storedAt !== null)) {
     const tries = Math.max(...deliveries.map(({ attempts }) => attempts.findIndex(({ status }) => status === 200) + 1));
@@ -136,12 +179,14 @@ function deliveredStep(deliveries: readonly Delivery[], now: number): Step {
   return { name, state: 'waiting', detail: '' };
 }
 
-function answerOf({ attempts }: Delivery): string {
+const secondsUntil = (at: number, now: number): number => Math.max(0, Math.ceil((at - now) / 1000));
+
+function responseOf({ attempts }: Delivery): string {
   const last = attempts.findLast(({ answeredAt }) => answeredAt !== null);
-  return last?.status ? String(last.status) : 'no answer';
+  return last?.status ? String(last.status) : 'no response';
 }
 
-/** Repetitions, which the bot must not tell again. */
+/** Draws how often the service repeated the event: the bot must not post it again. */
 function remarks(deliveries: readonly Delivery[], now: number): TemplateResult | typeof nothing {
   const sent = deliveries.reduce(
     (sum, { attempts }) => sum + Math.max(0, attempts.filter(({ status }) => status === 200).length - 1),
@@ -149,6 +194,6 @@ function remarks(deliveries: readonly Delivery[], now: number): TemplateResult |
   );
   const next = deliveries.flatMap(({ next }) => (next?.reason === 'repeat' ? [next.at] : []));
   if (sent === 0 && next.length === 0) return nothing;
-  const coming = next.length > 0 ? `, again in ${Math.max(0, Math.ceil((Math.min(...next) - now) / 1000))} s` : '';
-  return html`<p class="soft">${sent > 0 ? `repeated ${sent}× by the service` : 'will be repeated by the service'}${coming}</p>`;
+  const coming = next.length > 0 ? `, again in ${secondsUntil(Math.min(...next), now)} s` : '';
+  return html`<p class="soft">${sent > 0 ? `Repeated ${sent}× by the service` : 'Will be repeated by the service'}${coming}</p>`;
 }

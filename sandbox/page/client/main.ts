@@ -8,11 +8,14 @@ import { entryView } from './message.ts';
 import { channelOf, connected, guildOf, known, timeline } from './model.ts';
 import { navigationView, restoreTheme } from './navigation.ts';
 import { currentChannelId, draw, drawAtOnce, listen, show, ui } from './screen.ts';
+import { scrollToPlace, watchScroll } from './scroll.ts';
 import './select.ts';
+import { restoreSession } from './session.ts';
 import { refreshTimes } from './text.ts';
+import { tourView } from './tour.ts';
 import { worldView } from './world.ts';
 
-const NEAR = 120;
+const LOADING = 1 << 7;
 let shownChannel = '';
 
 function app(): TemplateResult {
@@ -24,6 +27,7 @@ function app(): TemplateResult {
     ui.following = true;
   }
   queueMicrotask(afterDraw);
+  const toast = ['toast', ui.toastIsError ? 'bad' : '', ui.toast ? '' : 'empty', ui.drawer === 'none' ? '' : 'low'];
   return html`<a class="skip" href="#composer">Skip to the message line</a>
     <div class="app ${ui.worldOpen ? '' : 'wide'}">
       ${navigationView()}
@@ -32,7 +36,7 @@ function app(): TemplateResult {
       ${worldView(Date.now(), closeDrawer)}
     </div>
     ${formView()}
-    <p class="toast ${ui.toastIsError ? 'bad' : ''} ${ui.toast ? '' : 'empty'}" role="status" aria-live="polite">${ui.toast}</p>`;
+    <p class=${toast.join(' ')} role="status" aria-live="polite">${ui.toast}</p>`;
 }
 
 function channelView(channelId: string): TemplateResult {
@@ -46,16 +50,19 @@ function channelView(channelId: string): TemplateResult {
       ${channel?.topic ? html`<p>${channel.topic}</p>` : nothing}
       <button class="icon" id="open-world" aria-label="World" title="World" aria-expanded=${narrow() ? ui.drawer === 'world' : ui.worldOpen} @click=${toggleWorld}>${icon('world')}</button>
     </header>
-    ${connected ? nothing : html`<p class="lost" role="alert">The sandbox does not answer. Start it again: npm run sandbox</p>`}
-    <div class="messages" id="messages" role="log" aria-label="Messages in ${channel?.name ?? ''}" tabindex="0" @scroll=${onScroll}>
-      <div class="welcome"><h2>Welcome to #${channel?.name ?? ''}!</h2><p>This is the start of the channel.</p></div>
-      ${repeat(
-        entries,
-        ({ id }) => id,
-        (entry, index) => entryView(entry, entries[index - 1], guild),
-      )}
+    ${connected ? nothing : html`<p class="lost" role="alert">The sandbox does not respond. Start it again: npm run sandbox</p>`}
+    <div class="messages" id="messages" role="log" aria-label="Messages in ${channel?.name ?? ''}" tabindex="0">
+      <div class="list">
+        <div class="welcome"><h2>Welcome to #${channel?.name ?? ''}!</h2><p>This is the start of the channel.</p></div>
+        ${repeat(
+          entries,
+          ({ id }) => id,
+          (entry, index) => entryView(entry, entries[index - 1], guild),
+        )}
+      </div>
     </div>
     ${ui.following ? nothing : html`<button class="present" @click=${toPresent}>You’re viewing older messages · Jump to present</button>`}
+    ${tourView(openWorld)}
     ${composerView()}
   </main>`;
 }
@@ -74,7 +81,7 @@ function closeDrawer(): void {
 
 const narrow = (): boolean => matchMedia('(max-width: 1100px)').matches;
 
-/** On narrow screens the world is a drawer, on wide ones a column. */
+/** On narrow screens the panel is a drawer, on wide ones a column. */
 function toggleWorld(): void {
   if (narrow()) {
     openDrawer('world');
@@ -84,12 +91,14 @@ function toggleWorld(): void {
   draw();
 }
 
-function onScroll(event: Event): void {
-  const { scrollTop, scrollHeight, clientHeight } = event.target as HTMLElement;
-  const now = scrollHeight - scrollTop - clientHeight < NEAR;
-  if (now === ui.following) return;
-  ui.following = now;
-  draw();
+function openWorld(tab: typeof ui.tab): void {
+  ui.tab = tab;
+  if (narrow()) {
+    openDrawer('world');
+    return;
+  }
+  ui.worldOpen = true;
+  drawAtOnce(() => document.getElementById(`tab-${tab}`)?.focus());
 }
 
 function toPresent(): void {
@@ -99,9 +108,16 @@ function toPresent(): void {
 
 function afterDraw(): void {
   const list = document.getElementById('messages');
-  if (list && ui.following) list.scrollTop = list.scrollHeight;
+  if (list) {
+    watchScroll(list);
+    scrollToPlace(list, isLoading(ui.reveal));
+  }
   openForm();
 }
+
+/** Whether a message still says "thinking…", so that its height will change. */
+const isLoading = (messageId: string): boolean =>
+  ((known?.messages.get(messageId)?.message.flags ?? 0) & LOADING) !== 0;
 
 addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && ui.drawer !== 'none' && !event.defaultPrevented) closeDrawer();
@@ -113,5 +129,6 @@ setInterval(() => {
   draw();
 }, 1_000);
 restoreTheme();
+restoreSession();
 show(app);
 listen();

@@ -1,5 +1,5 @@
-/** Draws what stands in a channel: messages with embeds and files, and commands that failed. */
-import type { APIAttachment, APIEmbed, APIEmbedField } from 'discord.js';
+/** Draws the entries of a channel: messages with embeds and files, and commands that failed. */
+import type { APIAttachment, APIEmbed, APIEmbedField, APIEmbedImage } from 'discord.js';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { guard } from 'lit-html/directives/guard.js';
 import type { GuildState, InteractionState, MessageState } from '../../discord/control.ts';
@@ -19,7 +19,7 @@ type Entry = MessageState | InteractionState;
 const isMessage = (entry: Entry): entry is MessageState => 'message' in entry;
 const timeOf = (entry: Entry): number => Date.parse(isMessage(entry) ? entry.message.timestamp : entry.at);
 
-/** One line of the channel; `before` is what stands above it. */
+/** Draws one entry; `before` is the one above it. */
 export function entryView(entry: Entry, before: Entry | undefined, guild: GuildState | undefined): TemplateResult {
   const at = timeOf(entry);
   const newDay = before === undefined || new Date(timeOf(before)).toDateString() !== new Date(at).toDateString();
@@ -74,7 +74,7 @@ function messageView(state: MessageState, grouped: boolean, guild: GuildState | 
   </article>`;
 }
 
-/** The message's own menu with the bot's commands for messages; as in Discord, who may not use them is not offered them. */
+/** Draws a message's menu with the bot's commands for messages, if the person may use them. */
 function menuOf({ id }: MessageState, guild: GuildState): TemplateResult | typeof nothing {
   const commands = messageCommandsFor(guild, ui.userId);
   if (commands.length === 0) return nothing;
@@ -102,7 +102,7 @@ function content(state: MessageState, guild: GuildState | undefined): TemplateRe
     ${edited}`;
 }
 
-/** The line above a message: which command it answers, or which message. */
+/** Draws the line above a message: the command or message that it replies to. */
 function above(state: MessageState, guild: GuildState | undefined): TemplateResult | typeof nothing {
   const { message } = state;
   const by = message.interaction_metadata;
@@ -143,7 +143,7 @@ function failure(entry: InteractionState, guild: GuildState | undefined): Templa
   const bot = known?.discord.botId ?? '0';
   const name = nameOf(entry.userId, guild);
   const used = USED[entry.kind]?.(entry.name) ?? 'a button';
-  return html`<article class="message ephemeral" aria-label="The application did not respond">
+  return html`<article class="message ephemeral" data-message=${entry.id} aria-label="The application did not respond">
     <p class="above">${avatar(entry.userId, name, true)} <span>${name}</span> used <span class="mention">${used}</span></p>
     ${avatar(bot, 'L')}
     <div class="body">
@@ -167,10 +167,10 @@ function embedView(embed: APIEmbed, guild: GuildState | undefined): TemplateResu
       ${embed.title ? html`<p class="embed-title" role="heading" aria-level="3">${linkTo(embed.url, title)}</p>` : nothing}
       ${embed.description ? html`<div class="embed-text">${markdown(embed.description, guild)}</div>` : nothing}
       ${embed.fields?.length ? html`<div class="fields">${rowsOf(embed.fields).map((row) => fieldRow(row, guild))}</div>` : nothing}
-      ${picture(embed.image?.url, 'embed-image')}
+      ${picture(embed.image, 'embed-image')}
       ${foot ? html`<p class="embed-foot">${foot}</p>` : nothing}
     </div>
-    ${picture(embed.thumbnail?.url, 'embed-thumbnail')}
+    ${picture(embed.thumbnail, 'embed-thumbnail')}
   </div>`;
 }
 
@@ -179,7 +179,7 @@ function linkTo(url: string | undefined, inside: unknown): unknown {
   return html`<a href=${url} target="_blank" rel="noopener noreferrer">${inside}</a>`;
 }
 
-/** Inline fields stand side by side, three in a row; each other field has its own row. */
+/** Groups fields into rows: up to three inline fields in one, every other field in its own. */
 function rowsOf(fields: readonly APIEmbedField[]): APIEmbedField[][] {
   const rows: APIEmbedField[][] = [];
   for (const field of fields) {
@@ -201,15 +201,17 @@ function fieldRow(row: readonly APIEmbedField[], guild: GuildState | undefined):
   </div>`;
 }
 
-/** The path of a file that the stand-in keeps; anything else is not loaded, so that no request leaves the machine. */
+/** Returns the path of a file that the stand-in keeps, or null: no request may leave this machine. */
 function ownPath(url: string | undefined): string | null {
   const root = known?.discord.url;
   return url && root && url.startsWith(`${root}/`) ? url.slice(root.length) : null;
 }
 
-function picture(url: string | undefined, kind: string): TemplateResult | typeof nothing {
-  const path = ownPath(url);
-  return path === null ? nothing : html`<img class=${kind} src=${path} alt="Picture in the embed">`;
+/** Width and height, where known, reserve the picture's place before it has loaded. */
+function picture(image: APIEmbedImage | undefined, kind: string): TemplateResult | typeof nothing {
+  const path = ownPath(image?.url);
+  if (!image || path === null) return nothing;
+  return html`<img class=${kind} src=${path} width=${image.width || nothing} height=${image.height || nothing} alt="Picture in the embed">`;
 }
 
 function usedInEmbed(file: APIAttachment, embeds: readonly APIEmbed[]): boolean {
@@ -219,7 +221,7 @@ function usedInEmbed(file: APIAttachment, embeds: readonly APIEmbed[]): boolean 
 function fileView(file: APIAttachment): TemplateResult {
   const path = ownPath(file.url);
   if (path && file.content_type?.startsWith('image/'))
-    return html`<img class="embed-image" src=${path} alt=${file.description ?? file.filename}>`;
+    return html`<img class="embed-image" src=${path} width=${file.width || nothing} height=${file.height || nothing} alt=${file.description ?? file.filename}>`;
   return html`<p class="file">
     <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 2h8l5 5v15H6Zm8 0v5h5" fill="none" stroke="currentColor" stroke-width="1.500"/></svg>
     <a href=${path ?? '#'} download=${file.filename}>${file.filename}</a> <small>${sizeOf(file.size)}</small>

@@ -1,4 +1,4 @@
-/** What the page knows: the server's state kept up to date, and what the person at the screen chose. */
+/** The server's state, kept up to date from its event stream. */
 import type { APIApplicationCommandOption } from 'discord.js';
 import type {
   ChannelState,
@@ -19,9 +19,9 @@ const ADMINISTRATOR = 1n << 3n;
 const MANAGE_GUILD = 1n << 5n;
 const USE_COMMANDS = 1n << 31n;
 
-/** A slash command as people type it: a command without subcommands, or one subcommand. */
+/** A slash command as people type it: one without subcommands, or one subcommand. */
 export interface Command {
-  /** Without the slash, as bots know it: `subscription add`. */
+  /** Without the slash, in English: `subscription add`. */
   path: string;
   /** The same in the person's language. */
   label: string;
@@ -29,10 +29,10 @@ export interface Command {
   options: CommandOption[];
 }
 
-/** An option whose texts are in the person's language; `name` is what bots know. */
+/** An option whose texts are in the person's language. `name` is the one that the bot receives. */
 export type CommandOption = APIApplicationCommandOption & { label: string };
 
-/** Everything that the server told. */
+/** Everything that the server sent. */
 export interface Known {
   discord: State;
   world: WorldState;
@@ -44,17 +44,17 @@ export interface Known {
   edition: number;
 }
 
-/** undefined until the first answer of the server. */
+/** undefined until the server's first event. */
 export let known: Known | undefined;
-/** False while the server does not answer. */
+/** False while the server does not respond. */
 export let connected = false;
 
-/** Notes whether the stream of news is open. */
+/** Records whether the event stream is open. */
 export function setConnected(now: boolean): void {
   connected = now;
 }
 
-/** Takes in one piece of news. */
+/** Applies one event. */
 export function learn(news: PageEvent): void {
   switch (news.type) {
     case 'hello':
@@ -134,6 +134,10 @@ function forgetOldMessages(all: Known, channelId: string): void {
   for (const id of ids.slice(0, Math.max(0, ids.length - MESSAGES_KEPT))) all.messages.delete(id);
 }
 
+/** Whether the bot is running and connected. Before, its receiver may not be listening. */
+export const isOnline = ({ world, discord }: Known): boolean =>
+  world.bot.state === 'running' && discord.sessions.some((session) => session.connected);
+
 export const guildOf = (id: string): GuildState | undefined => known?.discord.guilds.find((guild) => guild.id === id);
 
 export const userOf = (id: string): UserState | undefined => known?.discord.users.find((user) => user.id === id);
@@ -149,12 +153,12 @@ export function channelOf(id: string): ChannelState | undefined {
 export const memberOf = (guild: GuildState, userId: string): MemberState | undefined =>
   guild.members.find((member) => member.userId === userId);
 
-/** How a person is called in a server. */
+/** Returns a person's name in a server. */
 export function nameOf(userId: string, guild?: GuildState): string {
   return (guild && memberOf(guild, userId)?.nick) ?? userOf(userId)?.displayName ?? 'Somebody';
 }
 
-/** The highest role that has a colour. */
+/** Returns the highest role that has a color. */
 export function coloredRole(guild: GuildState, userId: string): RoleState | undefined {
   const ids = memberOf(guild, userId)?.roleIds ?? [];
   return guild.roles
@@ -162,14 +166,14 @@ export function coloredRole(guild: GuildState, userId: string): RoleState | unde
     .sort((a, b) => b.position - a.position)[0];
 }
 
-/** What a person is in a server, in a word. */
+/** Returns a person's rank in a server. */
 export function rankOf(guild: GuildState, userId: string): 'owner' | 'manager' | 'member' {
   if (guild.ownerId === userId) return 'owner';
   const permissions = BigInt(memberOf(guild, userId)?.permissions ?? 0);
   return permissions & (MANAGE_GUILD | ADMINISTRATOR) ? 'manager' : 'member';
 }
 
-/** A server's channels that a person sees, in order, threads below their channel. */
+/** Returns the channels that a person sees, in order, with threads below their channel. */
 export function channelsFor(guild: GuildState, userId: string): ChannelState[] {
   const seen = guild.channels.filter((channel) => channel.visibleTo.includes(userId) && channel.type !== 4);
   const isThread = (channel: ChannelState): boolean => channel.type >= 10 && channel.type <= 12;
@@ -183,7 +187,7 @@ export function channelsFor(guild: GuildState, userId: string): ChannelState[] {
 
 const before = (a: { id: string }, b: { id: string }): number => (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
 
-/** What a person sees in a channel, oldest first: messages, and commands that failed. */
+/** Returns what a person sees in a channel, oldest first: messages, and commands that failed. */
 export function timeline(channelId: string, userId: string): (MessageState | InteractionState)[] {
   const messages = [...(known?.messages.values() ?? [])].filter(
     (message) => message.channelId === channelId && (message.visibleTo === null || message.visibleTo === userId),
@@ -195,7 +199,7 @@ export function timeline(channelId: string, userId: string): (MessageState | Int
   return [...messages, ...failures].sort(before);
 }
 
-/** The newest message that everybody sees in a channel. */
+/** Returns the id of the newest message that everybody sees in a channel, or '0'. */
 export function newestIn(channelId: string): string {
   let newest = 0n;
   for (const message of known?.messages.values() ?? [])
@@ -204,20 +208,20 @@ export function newestIn(channelId: string): string {
   return newest.toString();
 }
 
-/** The slash commands that Discord would offer a person in a server, by name. */
+/** Returns the slash commands that Discord offers a person in a server, by name. */
 export function commandsFor(guild: GuildState, userId: string): Command[] {
   const locale = localeOf(userId);
   const found = offered(guild, userId, CHAT_COMMAND).flatMap((command) =>
-    leaves({ ...spoken(command, locale), path: command.name }, command.options ?? [], locale),
+    leaves({ ...localized(command, locale), path: command.name }, command.options ?? [], locale),
   );
   return found.sort((a, b) => a.path.localeCompare(b.path));
 }
 
-/** What Discord would offer a person in a message's own menu: the commands' names, and as the person reads them. */
+/** Returns the commands that Discord offers a person in a message's menu: their names, and their labels to show. */
 export function messageCommandsFor(guild: GuildState, userId: string): { name: string; label: string }[] {
   return offered(guild, userId, MESSAGE_COMMAND).map((command) => ({
     name: command.name,
-    label: spoken(command, localeOf(userId)).label,
+    label: localized(command, localeOf(userId)).label,
   }));
 }
 
@@ -230,7 +234,8 @@ export const isMessageCommand = (name: string): boolean =>
 const CHAT_COMMAND = 1;
 const MESSAGE_COMMAND = 3;
 
-const localeOf = (userId: string): string => userOf(userId)?.locale ?? 'en-US';
+/** Returns the language of a person's Discord. */
+export const localeOf = (userId: string): string => userOf(userId)?.locale ?? 'en-US';
 
 function offered(guild: GuildState, userId: string, kind: number) {
   if (!guild.present || !guild.available) return [];
@@ -255,14 +260,14 @@ function leaves(
     return [{ path, label, description, options: options.map((option) => inLanguage(option, locale)) }];
   }
   return deeper.flatMap((option) => {
-    const inner = spoken(option, locale);
+    const inner = localized(option, locale);
     const found = { ...inner, path: `${path} ${option.name}`, label: `${label} ${inner.label}` };
     return leaves(found, ('options' in option ? option.options : undefined) ?? [], locale);
   });
 }
 
-/** What a person of a language reads for a definition. */
-function spoken(of: Pick<APIApplicationCommandOption, 'name' | 'description'> & Localized, locale: string) {
+/** Returns a definition's texts in a language. */
+function localized(of: Pick<APIApplicationCommandOption, 'name' | 'description'> & Localized, locale: string) {
   return {
     label: of.name_localizations?.[locale] ?? of.name,
     description: of.description_localizations?.[locale] ?? of.description,
@@ -275,16 +280,16 @@ interface Localized {
 }
 
 function inLanguage(option: APIApplicationCommandOption, locale: string): CommandOption {
-  const said = { ...option, ...spoken(option, locale) };
-  if (!('choices' in said) || !said.choices) return said;
-  const choices = said.choices.map((choice) => ({
+  const translated = { ...option, ...localized(option, locale) };
+  if (!('choices' in translated) || !translated.choices) return translated;
+  const choices = translated.choices.map((choice) => ({
     ...choice,
     name: choice.name_localizations?.[locale as 'de'] ?? choice.name,
   }));
-  return { ...said, choices } as CommandOption;
+  return { ...translated, choices } as CommandOption;
 }
 
-/** The name of an address that this world knows: a wallet or a token. */
+/** Returns the name of a wallet's or token's address, or null. */
 export function addressName(address: string): string | null {
   const same = (other: string): boolean => other.toLowerCase() === address.toLowerCase();
   const wallet = Object.entries(known?.world.wallets ?? {}).find(([, one]) => same(one));

@@ -1,11 +1,11 @@
-/** Servers, channels and who one is. */
+/** Servers, channels, and the person whose eyes the page uses. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { ChannelState, GuildState } from '../../discord/control.ts';
 import { avatar, icon, initials } from './avatar.ts';
-import { channelsFor, guildOf, known, memberOf, nameOf, newestIn, rankOf } from './model.ts';
-import { currentChannelId, draw, drawAtOnce, type Theme, ui } from './screen.ts';
+import { channelsFor, guildOf, known, localeOf, memberOf, nameOf, newestIn, rankOf } from './model.ts';
+import { currentChannelId, draw, drawAtOnce, notify, type Theme, ui } from './screen.ts';
 
-/** The left side: servers in the rail, the channels of one, and the person at the bottom. */
+/** Draws the left side: the servers, the channels of one server, and the person at the bottom. */
 export function navigationView(): TemplateResult {
   const guild = guildOf(ui.guildId);
   return html`<nav class="navigation ${ui.drawer === 'channels' ? 'open' : ''}" aria-label="Servers and channels">
@@ -30,8 +30,11 @@ function serverView(guild: GuildState): TemplateResult {
   };
   const away = !guild.present ? ', the bot is not in it' : !guild.available ? ', unavailable' : '';
   return html`<li class="${selected ? 'selected' : ''} ${news ? 'unread' : ''}">
-    <button aria-current=${selected ? 'true' : nothing} aria-label="${guild.name}${news ? ', unread messages' : ''}${away}"
-      title=${guild.name} @click=${go}>${initials(guild.name)}</button>
+    <button aria-current=${selected ? 'true' : nothing} @click=${go}>
+      <span class="initials" aria-hidden="true">${initials(guild.name)}</span>
+      <span class="server-name">${guild.name}</span>
+      <span class="hidden">${news ? ', unread messages' : ''}${away}</span>
+    </button>
   </li>`;
 }
 
@@ -55,6 +58,10 @@ function channelView(channel: ChannelState): TemplateResult {
 }
 
 const rights = { owner: 'admin, owns this server', manager: 'manager, Manage Server', member: 'member' };
+const languages = new Intl.DisplayNames('en-US', { type: 'language' });
+
+/** Returns the language of a person's Discord in English: `German`. */
+const languageOf = (userId: string): string => languages.of(new Intl.Locale(localeOf(userId)).language) ?? '';
 
 function personView(guild: GuildState): TemplateResult {
   const people = guild.members.filter(({ userId }) => userId !== known?.discord.botId).map(({ userId }) => userId);
@@ -64,14 +71,17 @@ function personView(guild: GuildState): TemplateResult {
   };
   const become = (userId: string) => (): void => {
     ui.userId = userId;
-    draw();
+    const name = nameOf(userId, guild);
+    notify(
+      `You are ${name} now. ${name}’s Discord is in ${languageOf(userId)}, so the bot replies in ${languageOf(userId)}.`,
+    );
   };
   const close = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape' && event.key !== 'Enter') return;
     ui.peopleOpen = false;
     drawAtOnce(() => document.getElementById('person')?.focus());
   };
-  // A press inside the list must not take the focus out of it.
+  // A press inside the list must not move the focus out of it.
   const hold = (event: Event): void => event.preventDefault();
   const list = html`<fieldset class="people" @mousedown=${hold} @keydown=${close}>
     <legend>Be another person</legend>
@@ -79,7 +89,7 @@ function personView(guild: GuildState): TemplateResult {
       (userId) => html`<label>
         <input type="radio" name="person" .checked=${userId === ui.userId} @change=${become(userId)}>
         ${avatar(userId, nameOf(userId, guild), true)}
-        <span>${nameOf(userId, guild)} <small>${rights[rankOf(guild, userId)]}</small></span>
+        <span>${nameOf(userId, guild)} <small>${rights[rankOf(guild, userId)]} · ${languageOf(userId)}</small></span>
       </label>`,
     )}
   </fieldset>`;
@@ -89,11 +99,14 @@ function personView(guild: GuildState): TemplateResult {
     ui.peopleOpen = false;
     draw();
   };
+  const rank = rankOf(guild, ui.userId) === 'owner' ? 'admin' : rankOf(guild, ui.userId);
+  const language = languageOf(ui.userId);
+  const standing = language === 'English' ? rank : `${rank} · ${language}`;
   return html`<div class="person" @focusout=${leave}>
     ${ui.peopleOpen ? list : nothing}
     <button id="person" aria-expanded=${ui.peopleOpen} @click=${toggle}>
       ${avatar(ui.userId, nameOf(ui.userId, guild), true)}
-      <span>${nameOf(ui.userId, guild)} <small>${rankOf(guild, ui.userId) === 'owner' ? 'admin' : rankOf(guild, ui.userId)}</small></span>
+      <span>${nameOf(ui.userId, guild)} <small>${standing}</small></span>
       <span class="hidden">: be another person</span>${icon('change')}
     </button>
     ${themeView()}
@@ -109,12 +122,12 @@ function themeView(): TemplateResult {
     applyTheme();
     draw();
   };
-  return html`<button class="theme" title="Colours: ${ui.theme}" aria-label="Colours: ${ui.theme}. Change to ${next}" @click=${turn}>${icon(ui.theme)}</button>`;
+  return html`<button class="theme" title="Colors: ${ui.theme}" aria-label="Colors: ${ui.theme}. Change to ${next}" @click=${turn}>${icon(ui.theme)}</button>`;
 }
 
 const THEME_KEY = 'ledgerbell-theme';
 
-/** Reads what was chosen last time. */
+/** Applies the theme that was chosen last time. */
 export function restoreTheme(): void {
   const stored = localStorage.getItem(THEME_KEY);
   if (stored === 'dark' || stored === 'light') ui.theme = stored;

@@ -1,8 +1,10 @@
-/** What is on the screen: choices of the person at it, drawing, and the calls to the server. */
+/** The state of the screen, drawing, and the calls to the server. */
 import { render, type TemplateResult } from 'lit-html';
 import type { FaultRule, InteractionRequest, InteractionState, WorldAction } from '../../discord/control.ts';
 import type { Act, ActResult, PageEvent } from '../protocol.ts';
-import { channelsFor, guildOf, known, learn, newestIn, setConnected } from './model.ts';
+import { channelsFor, guildOf, known, learn, localeOf, memberOf, newestIn, setConnected } from './model.ts';
+import { restoreParts, saveSession } from './session.ts';
+import { setTimeLocale } from './time.ts';
 
 export type Drawer = 'none' | 'channels' | 'world';
 export type Theme = 'system' | 'dark' | 'light';
@@ -21,8 +23,10 @@ export const ui = {
   theme: 'system' as Theme,
   tab: 'events' as Tab,
   peopleOpen: false,
-  /** Whether the newest messages are on the screen, and stay there as more come. */
+  /** Whether the newest messages are on the screen, and stay there as more arrive. */
   following: true,
+  /** The message that an action of the person led to, until it was brought into view. */
+  reveal: '',
   /** Ephemeral messages that were dismissed. */
   dismissed: new Set<string>(),
   /** Buttons and menus whose interaction is under way: `messageId customId`. */
@@ -34,7 +38,7 @@ export const ui = {
   toastIsError: false,
 };
 
-/** The channel on the screen, or '' if there is none. */
+/** Returns the id of the channel on the screen, or ''. */
 export function currentChannelId(): string {
   const guild = guildOf(ui.guildId);
   if (!guild) return '';
@@ -47,7 +51,7 @@ let view: (() => TemplateResult) | undefined;
 let scheduled = false;
 let afterwards: (() => void)[] = [];
 
-/** Draws `app` from now on, whenever something changed. */
+/** Draws `app` from now on, whenever something changes. */
 export function show(app: () => TemplateResult): void {
   view = app;
   draw();
@@ -58,12 +62,12 @@ export function draw(then?: () => void): void {
   if (then) afterwards.push(then);
   if (scheduled) return;
   scheduled = true;
-  // A page in the background is given no animation frames, but must not pile up news.
+  // A page in the background gets no animation frames, but must still take in events.
   if (document.hidden) setTimeout(drawNow, 200);
   else requestAnimationFrame(drawNow);
 }
 
-/** Draws at once, for whoever types on without a pause: the next key must find the new field. */
+/** Draws at once, for people who keep typing: the next key must find the new field. */
 export function drawAtOnce(then: () => void): void {
   afterwards.push(then);
   drawNow();
@@ -74,19 +78,21 @@ function drawNow(): void {
   if (!view) return;
   const channelId = currentChannelId();
   if (channelId && !document.hidden) ui.read.set(channelId, newestIn(channelId));
+  if (known) setTimeLocale(localeOf(ui.userId));
   render(view(), document.body);
   const due = afterwards;
   afterwards = [];
   for (const run of due) run();
+  if (known) saveSession();
 }
 
-/** Opens the stream of news; the browser opens it again by itself when it breaks. */
+/** Opens the event stream. The browser reopens it when it breaks. */
 export function listen(): void {
   const source = new EventSource('/_sandbox/events');
   source.addEventListener('message', ({ data }: MessageEvent<string>) => {
-    const news = JSON.parse(data) as PageEvent;
-    learn(news);
-    if (news.type === 'hello') settle();
+    const event = JSON.parse(data) as PageEvent;
+    learn(event);
+    if (event.type === 'hello') settle();
     draw();
   });
   source.addEventListener('open', () => {
@@ -96,17 +102,17 @@ export function listen(): void {
   source.addEventListener('error', () => {
     setConnected(false);
     draw();
-    // After an answer other than 200 the browser gives up for good.
+    // After a response other than 200 the browser gives up for good.
     if (source.readyState === EventSource.CLOSED) setTimeout(listen, 2_000);
   });
 }
 
-/** Chooses where to begin: as the owner of the first server, in its channel of alerts. */
+/** Chooses where to start, unless a reload kept it: as the owner of the first server, in its #alerts. */
 function settle(): void {
   if (!known) return;
   const first = known.discord.guilds.find(({ id }) => id === ui.guildId) ?? known.discord.guilds[0];
   if (!first) return;
-  if (ui.guildId !== first.id) {
+  if (!memberOf(first, ui.userId)) {
     ui.guildId = first.id;
     ui.userId = first.ownerId;
     for (const guild of known.discord.guilds) {
@@ -115,6 +121,7 @@ function settle(): void {
     }
     for (const guild of known.discord.guilds) for (const { id } of guild.channels) ui.read.set(id, newestIn(id));
   }
+  restoreParts();
 }
 
 async function call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
@@ -124,68 +131,75 @@ async function call<Answer>(method: string, path: string, body?: unknown): Promi
   });
   if (response.status === 204) return undefined as Answer;
   const answer = (await response.json()) as Answer & { error?: string };
-  if (!response.ok) throw new Error(answer.error ?? `The sandbox answered ${response.status}.`);
+  if (!response.ok) throw new Error(answer.error ?? `The sandbox responded ${response.status}.`);
   return answer;
 }
 
-/** A person does something to the bot; throws with a sentence when a client would not let them. */
+/** Sends an interaction. @throws with a sentence when a Discord client would refuse it. */
 export const interact = (request: InteractionRequest): Promise<InteractionState> =>
   call('POST', '/_control/interactions', request);
 
+const SHOWN_MS = 4_000;
+const ERROR_SHOWN_MS = 8_000;
 let toastTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Says something for a few seconds, also to screen readers. */
-export function say(text: string, isError = false): void {
+/** Shows a sentence for a few seconds and announces it to screen readers. */
+export function notify(text: string, isError = false): void {
   ui.toast = text;
   ui.toastIsError = isError;
   clearTimeout(toastTimer);
-  toastTimer = setTimeout(() => {
-    ui.toast = '';
-    draw();
-  }, 7_000);
+  toastTimer = setTimeout(
+    () => {
+      ui.toast = '';
+      draw();
+    },
+    isError ? ERROR_SHOWN_MS : SHOWN_MS,
+  );
   draw();
 }
 
-/** Runs something that may fail, and says so if it does. */
+/** Runs something that may fail, and shows the error if it does. */
 export async function attempt(run: () => Promise<unknown>): Promise<void> {
   try {
     await run();
   } catch (error) {
-    say((error as Error).message, true);
+    notify((error as Error).message, true);
   }
 }
 
-/** Does something to the world outside Discord, and says what was done. */
+/** Performs an action on the world outside Discord, and shows the result. */
 export const perform = (act: Act): Promise<void> =>
-  attempt(async () => say((await call<ActResult>('POST', '/_sandbox/act', act)).told));
+  attempt(async () => notify((await call<ActResult>('POST', '/_sandbox/act', act)).message));
 
 /** Changes something in Discord. */
-export const change = (action: WorldAction, told: string): Promise<void> =>
+export const change = (action: WorldAction, done: string): Promise<void> =>
   attempt(async () => {
     await call('POST', '/_control/world', action);
-    if (told) say(told);
+    if (done) notify(done);
   });
 
-/** Breaks something in Discord. */
-export const addFault = (rule: FaultRule, told: string): Promise<void> =>
+/** Adds a fault to Discord. */
+export const addFault = (rule: FaultRule, done: string): Promise<void> =>
   attempt(async () => {
     await call('POST', '/_control/faults', rule);
-    say(told);
+    notify(done);
   });
 
-/** Mends one fault, or all. */
+/** Removes one fault, or all. */
 export const clearFault = (id?: string): Promise<void> =>
   attempt(() => call('DELETE', id === undefined ? '/_control/faults' : `/_control/faults/${id}`));
 
-/** Takes in what an interaction came to: a form opens. Failures show in the channel by themselves. */
+/** Shows what an interaction led to: its reply comes into view, or a form opens. */
 export function follow(state: InteractionState): void {
+  ui.reveal = state.reply?.id ?? state.id;
+  draw();
   if (!state.modal) return;
   ui.form = state;
   ui.formError = '';
   draw();
 }
 
-/** Presses a button or chooses in a menu, once at a time. */
+/** Presses a button or chooses in a menu. While that is pending, the same component does nothing. */
 export async function useComponent(messageId: string, customId: string, values?: string[]): Promise<void> {
   const key = `${messageId} ${customId}`;
   if (ui.pending.has(key)) return;
@@ -199,7 +213,7 @@ export async function useComponent(messageId: string, customId: string, values?:
   draw();
 }
 
-/** Uses a command of a message's own menu. */
+/** Uses a command from a message's menu. */
 export async function applyCommand(name: string, messageId: string): Promise<void> {
   const who = { userId: ui.userId, channelId: currentChannelId() };
   await attempt(async () => follow(await interact({ kind: 'message-command', ...who, name, messageId })));

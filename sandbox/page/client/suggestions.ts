@@ -1,4 +1,4 @@
-/** The list above the line at the bottom of a channel: what may be picked, and which of it Enter takes. */
+/** The list above the composer: what can be picked, and which item Enter and Tab take. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { draw } from './screen.ts';
 
@@ -12,12 +12,13 @@ export interface Item {
 }
 
 let items: Item[] = [];
-/** Which one Enter takes; -1: none. */
+/** Index of the item that Enter takes, or -1. */
 let active = -1;
-let asked = 0;
+/** Grows with every change of the list: a late answer to an earlier question is dropped. */
+let edition = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** The list, if there is one. */
+/** Draws the list, if there is one. */
 export function listView(): TemplateResult | typeof nothing {
   if (items.length === 0) return nothing;
   return html`<div class="suggestions" id="suggestions" role="listbox" aria-label="Suggestions">
@@ -34,7 +35,7 @@ export function listView(): TemplateResult | typeof nothing {
   </div>`;
 }
 
-/** What the input field says of the list to those who cannot see it. */
+/** The ARIA attributes of the field that the list belongs to. */
 export const listAttributes = () => ({
   expanded: items.length > 0,
   controls: items.length > 0 ? 'suggestions' : nothing,
@@ -45,41 +46,45 @@ export const isListed = (): boolean => items.length > 0;
 
 export const activeItem = (): Item | undefined => items[active];
 
-/** Shows these instead of what was shown; `takesFirst`: Enter takes the first one. */
+/** Replaces the list. `takesFirst`: Enter and Tab take the first item, as in Discord. */
 export function showList(found: Item[], takesFirst: boolean): void {
   clearList();
   items = found;
   active = takesFirst && items.length > 0 ? 0 : -1;
 }
 
-/** Asks after a moment, and shows what came of it, unless something else is shown before. */
-export function showSoon<Answer>(ask: () => Promise<Answer>, read: (answer: Answer) => Item[]): void {
+/** Asks after a moment, and shows the answer unless the list has changed since. `read` also says whether Enter takes the first item. */
+export function showSoon<Answer>(
+  ask: () => Promise<Answer>,
+  read: (answer: Answer) => { items: Item[]; takesFirst: boolean },
+): void {
   clearList();
-  const own = asked;
+  const own = edition;
   const run = async (): Promise<void> => {
     const answer = await ask();
-    if (own !== asked) return;
-    showList(read(answer), false);
+    if (own !== edition) return;
+    const { items: found, takesFirst } = read(answer);
+    showList(found, takesFirst);
     draw();
   };
   timer = setTimeout(() => void run(), AUTOCOMPLETE_MS);
 }
 
-/** Goes to the next one, or to the one before. */
+/** Moves to the next or previous item. */
 export function moveInList(step: 1 | -1): void {
   active = step === 1 ? (active + 1) % items.length : (active <= 0 ? items.length : active) - 1;
   draw(() => document.getElementById(`suggestion-${active}`)?.scrollIntoView({ block: 'nearest' }));
 }
 
-/** Nothing is shown any more, nor what was asked for. */
+/** Empties the list and drops pending questions. */
 export function clearList(): void {
-  asked += 1;
+  edition += 1;
   clearTimeout(timer);
   items = [];
   active = -1;
 }
 
-/** The same, drawn at once. */
+/** The same, and draws. */
 export function closeList(): void {
   const wasListed = isListed();
   clearList();

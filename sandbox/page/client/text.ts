@@ -1,4 +1,4 @@
-/** Draws Markdown. Values go through lit-html's bindings, so that nothing in them can become markup. */
+/** Draws Markdown. Values go through lit-html's bindings, so nothing in them can become markup. */
 import { html, type TemplateResult } from 'lit-html';
 import type { GuildState } from '../../discord/control.ts';
 import { type Block, type Inline, readInline, readMarkdown } from './markdown.ts';
@@ -74,7 +74,7 @@ function drawInline(node: Inline, guild: GuildState | undefined): Drawn {
   }
 }
 
-/** Moves relative times on; called now and then. */
+/** Updates relative times. */
 export function refreshTimes(): void {
   for (const stamp of document.querySelectorAll<HTMLElement>('time[data-style="R"]'))
     stamp.textContent = styledTime(Number(stamp.dataset.at), 'R');

@@ -1,30 +1,65 @@
-/** Times as Discord writes them. */
-const clock = new Intl.DateTimeFormat('en-US', { hour: 'numeric', minute: '2-digit' });
-const seconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const day = new Intl.DateTimeFormat('en-US', { month: '2-digit', day: '2-digit', year: 'numeric' });
-const longDay = new Intl.DateTimeFormat('en-US', { dateStyle: 'long' });
-const long = new Intl.DateTimeFormat('en-US', { dateStyle: 'full', timeStyle: 'short' });
-const middle = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeStyle: 'short' });
-const relative = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto' });
+/** Times as Discord writes them, in the language of the person whose eyes the page uses. */
 
-/** `10:31 AM`. */
-export const shortTime = (at: number): string => clock.format(at);
-/** `10:31:02`. */
-export const exactTime = (at: number): string => seconds.format(at);
-/** For tooltips: `Thursday, November 21, 2030 at 10:31 AM`. */
-export const longTime = (at: number): string => long.format(at);
-/** `November 21, 2030`. */
-export const dayName = (at: number): string => longDay.format(at);
-
-/** `Today at 10:31 AM`. */
-export function messageTime(at: number): string {
-  const midnight = new Date().setHours(0, 0, 0, 0);
-  if (at >= midnight) return `Today at ${clock.format(at)}`;
-  if (at >= midnight - 86_400_000) return `Yesterday at ${clock.format(at)}`;
-  return `${day.format(at)} ${clock.format(at)}`;
+interface Formats {
+  clock: Intl.DateTimeFormat;
+  clockWithSeconds: Intl.DateTimeFormat;
+  day: Intl.DateTimeFormat;
+  longDay: Intl.DateTimeFormat;
+  long: Intl.DateTimeFormat;
+  middle: Intl.DateTimeFormat;
+  relative: Intl.RelativeTimeFormat;
+  /** Stands between a day and a time of day. */
+  joiner: string;
 }
 
-const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+const DAY_MS = 86_400_000;
+const made = new Map<string, Formats>();
+let formats = formatsFor('en-US');
+
+/** Uses this language from now on; a BCP 47 tag as Discord has them. */
+export function setTimeLocale(locale: string): void {
+  formats = formatsFor(locale);
+}
+
+function formatsFor(locale: string): Formats {
+  const found = made.get(locale);
+  if (found) return found;
+  const date = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options);
+  const created: Formats = {
+    clock: date({ hour: 'numeric', minute: '2-digit' }),
+    clockWithSeconds: date({ timeStyle: 'medium' }),
+    day: date({ month: '2-digit', day: '2-digit', year: 'numeric' }),
+    longDay: date({ dateStyle: 'long' }),
+    long: date({ dateStyle: 'full', timeStyle: 'short' }),
+    middle: date({ dateStyle: 'long', timeStyle: 'short' }),
+    relative: new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }),
+    joiner: locale.startsWith('en') ? ' at ' : ', ',
+  };
+  made.set(locale, created);
+  return created;
+}
+
+const seconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+
+/** `10:31 AM`. */
+export const shortTime = (at: number): string => formats.clock.format(at);
+/** `10:31:02`, for the panel, which is English for everybody. */
+export const exactTime = (at: number): string => seconds.format(at);
+/** For tooltips: `Thursday, November 21, 2030 at 10:31 AM`. */
+export const longTime = (at: number): string => formats.long.format(at);
+/** `November 21, 2030`. */
+export const dayName = (at: number): string => formats.longDay.format(at);
+
+/** `Today at 10:31 AM`, `Heute, 10:31`. */
+export function messageTime(at: number): string {
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  const { clock, day, relative, joiner } = formats;
+  if (at < midnight - DAY_MS) return `${day.format(at)} ${clock.format(at)}`;
+  const word = relative.format(at >= midnight ? 0 : -1, 'day');
+  return `${word[0]!.toUpperCase()}${word.slice(1)}${joiner}${clock.format(at)}`;
+}
+
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000],
   ['month', 2_592_000],
   ['day', 86_400],
@@ -36,27 +71,27 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 /** `5 minutes ago`, `in 2 hours`. */
 function relativeTime(at: number): string {
   const away = (at - Date.now()) / 1000;
-  const [unit, size] = steps.find(([, length]) => Math.abs(away) >= length) ?? ['second', 1];
-  return relative.format(Math.round(away / size), unit);
+  const [unit, size] = units.find(([, length]) => Math.abs(away) >= length) ?? ['second', 1];
+  return formats.relative.format(Math.round(away / size), unit);
 }
 
 /** A timestamp of Discord's Markdown; `style` is its letter. */
 export function styledTime(at: number, style: string): string {
   switch (style) {
     case 't':
-      return clock.format(at);
+      return formats.clock.format(at);
     case 'T':
-      return new Intl.DateTimeFormat('en-US', { timeStyle: 'medium' }).format(at);
+      return formats.clockWithSeconds.format(at);
     case 'd':
-      return day.format(at);
+      return formats.day.format(at);
     case 'D':
-      return longDay.format(at);
+      return formats.longDay.format(at);
     case 'F':
-      return long.format(at);
+      return formats.long.format(at);
     case 'R':
       return relativeTime(at);
     default:
-      return middle.format(at);
+      return formats.middle.format(at);
   }
 }
 

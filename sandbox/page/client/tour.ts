@@ -1,0 +1,164 @@
+/** The first-run tour: four steps from a swap to a crash that loses nothing. */
+import { html, nothing, type TemplateResult } from 'lit-html';
+import type { Journey } from '../protocol.ts';
+import { icon } from './avatar.ts';
+import { act, button } from './controls.ts';
+import { tally } from './journey.ts';
+import { isOnline, type Known, known } from './model.ts';
+import { draw, type Tab } from './screen.ts';
+import { keep } from './session.ts';
+
+const DISMISSED_KEY = 'ledgerbell-tour-dismissed';
+const BURST = 20;
+const STEPS = 4;
+
+interface Progress {
+  step: number;
+  /** The newest transaction when the tour began. */
+  after: string;
+  /** When the bot was killed, by the server's clock; 0 before. */
+  downSince: number;
+  /** How many times the bot had been started by then. */
+  starts: number;
+}
+
+let tour: Progress = { step: 1, after: '', downSince: 0, starts: 0 };
+let isDismissed = localStorage.getItem(DISMISSED_KEY) === 'yes';
+keep(
+  'tour',
+  () => tour,
+  (kept) => {
+    tour = kept;
+  },
+);
+
+/** Draws the current step, or nothing once the tour was dismissed. `open` shows a tab of the panel. */
+export function tourView(open: (tab: Tab) => void): TemplateResult | typeof nothing {
+  if (!known || isDismissed) return nothing;
+  advance(known);
+  const { title, text, actions } = stepView(known, open);
+  return html`<section class="tour" aria-label="Tour, step ${tour.step} of ${STEPS}">
+    <p class="progress" aria-hidden="true">${[1, 2, 3, 4].map((step) => html`<i class=${step <= tour.step ? 'done' : ''}></i>`)}</p>
+    <h2><span class="count">${tour.step}/${STEPS}</span> ${title}</h2>
+    <p aria-live="polite">${text}</p>
+    <div class="buttons">
+      ${actions}
+      ${tour.step < STEPS ? html`<button type="button" class="skip-step" @click=${next}>Skip step</button>` : nothing}
+    </div>
+    <button type="button" class="icon" aria-label="Close the tour" title="Close the tour" @click=${dismiss}>${icon('close')}</button>
+  </section>`;
+}
+
+/** Whether the tour is on the screen. */
+export const isTouring = (): boolean => !isDismissed;
+
+/** Shows the tour again, from its first step. */
+export function restartTour(): void {
+  tour = { step: 1, after: newestOf(known), downSince: 0, starts: 0 };
+  isDismissed = false;
+  localStorage.removeItem(DISMISSED_KEY);
+  draw();
+}
+
+const newestOf = (all: Known | undefined): string => [...(all?.journeys.keys() ?? [])].at(-1) ?? '';
+
+function dismiss(): void {
+  isDismissed = true;
+  localStorage.setItem(DISMISSED_KEY, 'yes');
+  draw();
+}
+
+function next(): void {
+  tour.step += 1;
+  draw();
+}
+
+/** Moves on when the person did what a step asks for, here or in the panel. */
+function advance(all: Known): void {
+  const { bot } = all.world;
+  const isNewSandbox = all.journeys.size === 0 && tour.step === 2;
+  if (isNewSandbox) tour = { step: 1, after: '', downSince: 0, starts: 0 };
+  if (tour.step === 1 && newestOf(all) !== tour.after) tour.step = 2;
+  if (bot.state === 'stopped' && tour.downSince === 0 && tour.step === 3) {
+    tour.downSince = bot.since;
+    tour.starts = bot.starts;
+  }
+  if (tour.step === 3 && tour.downSince > 0 && bot.starts > tour.starts) tour.step = 4;
+}
+
+interface StepView {
+  title: string;
+  text: string;
+  actions: TemplateResult;
+}
+
+function stepView(all: Known, open: (tab: Tab) => void): StepView {
+  switch (tour.step) {
+    case 1:
+      return {
+        title: 'Send a swap',
+        text: 'Nothing moves on the local chain yet. Let Treasury, a wallet that the bot watches, swap 150 HUSD for BELL.',
+        actions: button('Send a swap', act({ do: 'swap', from: 'Treasury' }), 'primary'),
+      };
+    case 2:
+      return seeStep(all, open);
+    case 3:
+      return crashStep(all);
+    default:
+      return nothingLostStep(all, open);
+  }
+}
+
+function seeStep({ journeys }: Known, open: (tab: Tab) => void): StepView {
+  const isPosted = [...journeys.values()].some(({ posted }) => posted.length > 0);
+  return {
+    title: 'See it arrive',
+    text: isPosted
+      ? 'The alert is above, in #alerts. Events shows its way: mined, delivered, stored on the bot’s disk, routed, posted.'
+      : 'The chain has mined it. The alert appears in #alerts in a moment.',
+    actions: html`${button('Next', next, 'primary', !isPosted)}${button('Show events', () => open('events'))}`,
+  };
+}
+
+function crashStep({ world, journeys }: Known): StepView {
+  const isDown = world.bot.state === 'stopped';
+  const sent = sinceCrash(journeys.values()).length;
+  const text = !isDown
+    ? 'Kill the bot without warning, as a power cut would.'
+    : sent === 0
+      ? `The bot is down. Send ${BURST} transfers that it cannot see.`
+      : `${sent} transfers were mined while the bot was down. Start it again.`;
+  return {
+    title: 'Kill the bot, send a burst, start it',
+    text,
+    actions: html`${button('Kill the bot', act({ do: 'bot', what: 'kill' }), isDown ? 'secondary' : 'danger', isDown)}
+      ${button(`Send ${BURST} transfers`, act({ do: 'burst', count: BURST }), isDown && sent === 0 ? 'primary' : 'secondary', !isDown)}
+      ${button('Start the bot', act({ do: 'bot', what: 'start' }), isDown && sent > 0 ? 'success' : 'secondary', !isDown)}`,
+  };
+}
+
+function nothingLostStep(all: Known, open: (tab: Tab) => void): StepView {
+  const sent = sinceCrash(all.journeys.values());
+  const { undelivered, posted } = tally(sent);
+  const isComplete = sent.length > 0 && sent.every(isPostedOnce);
+  const text = isComplete
+    ? `All ${sent.length} transfers are posted, each once. Nothing was lost.`
+    : undelivered > 0
+      ? `${posted} of ${sent.length} transfers are posted. The service retries after 15 s; Deliver now skips the wait.`
+      : sent.length > 0
+        ? `${posted} of ${sent.length} transfers are posted.`
+        : 'Events wait at the service while the bot is down, and on its disk while Discord is.';
+  return {
+    title: isComplete ? 'Nothing lost' : 'Watch them arrive',
+    text,
+    actions: html`${undelivered > 0 ? button('Deliver now', act({ do: 'deliver' }), 'primary', !isOnline(all)) : nothing}
+      ${button('Finish', dismiss, undelivered > 0 ? 'secondary' : 'primary')}
+      ${button('See what else can break', () => open('break'))}`,
+  };
+}
+
+const isPostedOnce = ({ posted }: Journey): boolean =>
+  posted.length > 0 && new Set(posted.map(({ channelId }) => channelId)).size === posted.length;
+
+const sinceCrash = (journeys: Iterable<Journey>): Journey[] =>
+  [...journeys].filter(({ minedAt }) => tour.downSince > 0 && minedAt >= tour.downSince);

@@ -1,0 +1,59 @@
+/** The tab "Watch": the addresses in the webhook of the notification service. */
+import { html, nothing, type TemplateResult } from 'lit-html';
+import { act, button, labelled } from './controls.ts';
+import { addressName, type Known } from './model.ts';
+import { attempt, notify, perform } from './screen.ts';
+
+/** The address in the input. */
+let candidate = '';
+
+/** Draws the tab. */
+export function watchView({ world }: Known): TemplateResult {
+  const all = [...Object.values(world.wallets), ...Object.values(world.tokens).map(({ address }) => address)];
+  const others = all.filter((address) => !world.watched.includes(address));
+  const onAdd = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const address = candidate;
+    candidate = '';
+    void perform({ do: 'watch', address });
+  };
+  return html`<p class="soft">The notification service sends events only for the addresses in its webhook. A subscription
+      tells the bot which channel to post them in. An alert needs both.</p>
+    <ul class="scope" aria-label="Watched addresses">
+      ${world.watched.map(
+        (address) => html`<li>${addressView(address)}
+          ${button('Unwatch', act({ do: 'unwatch', address }), 'secondary', false, addressName(address) ?? address)}</li>`,
+      )}
+    </ul>
+    ${world.watched.length === 0 ? html`<p class="soft">No address is watched.</p>` : nothing}
+    <form class="send-form" @submit=${onAdd}>
+      ${labelled(
+        'Watch another address',
+        'watch-address',
+        html`<input id="watch-address" required list="addresses" pattern="0x[0-9a-fA-F]{40}" placeholder="0x…" title="0x and 40 hex digits"
+          autocomplete="off" .value=${candidate} @input=${(event: Event) => {
+            candidate = (event.target as HTMLInputElement).value.trim();
+          }}>`,
+      )}
+      <datalist id="addresses">${others.map((address) => html`<option value=${address} label=${addressName(address) ?? ''}></option>`)}</datalist>
+      <button class="button primary" type="submit">Watch</button>
+    </form>
+    <h3>Other wallets and tokens</h3>
+    <ul class="scope" aria-label="Addresses that are not watched">
+      ${others.map(
+        (address) => html`<li>${addressView(address)}
+          ${button('Watch', act({ do: 'watch', address }), 'secondary', false, addressName(address) ?? address)}</li>`,
+      )}
+    </ul>`;
+}
+
+function addressView(address: string): TemplateResult {
+  const name = addressName(address) ?? 'Unnamed address';
+  const copy = (): void =>
+    void attempt(async () => {
+      await navigator.clipboard.writeText(address);
+      notify(`Copied the address of ${name}.`);
+    });
+  return html`<span><b>${name}</b>
+    <button class="copy" title="Copy the address" aria-label="Copy ${name}, ${address}" @click=${copy}><code>${address}</code></button></span>`;
+}
