@@ -1,4 +1,4 @@
-/** Discord's Markdown, read into a tree. Nothing here touches the page: text of strangers stays text. */
+/** Parses Discord's Markdown into a tree. Nothing here touches the page: text of strangers stays text. */
 
 export type Inline =
   | { type: 'text' | 'code' | 'everyone' | 'emoji'; text: string }
@@ -56,7 +56,7 @@ const rules: Rule[] = [
   [/@(?:everyone|here)/y, (match) => ({ type: 'everyone', text: match[0] })],
 ];
 
-/** Reads text within a line or paragraph; `links` false inside a link's own text. */
+/** Parses the text of a line or paragraph. `links` is false inside a link's own text. */
 export function readInline(source: string, links = true): Inline[] {
   const found: Inline[] = [];
   let plain = '';
@@ -92,7 +92,7 @@ function readRule(source: string, at: number, links: boolean): { node: Inline; e
   return null;
 }
 
-/** Reads a whole text. */
+/** Parses a whole text. */
 export function readMarkdown(source: string): Block[] {
   const blocks: Block[] = [];
   const fence = /```(?:[\w+-]+\n)?\n*([\s\S]+?)\n*```/g;
@@ -109,7 +109,7 @@ function readLines(source: string): Block[] {
   const blocks: Block[] = [];
   let lines: string[] = [];
   const flush = (): void => {
-    // Subtext ends with its own line, so an empty one below it is seen.
+    // Subtext ends with its own line, so an empty line below it shows.
     const blank = blocks.at(-1)?.type === 'subtext' ? /\n+$/g : /^\n+|\n+$/g;
     const text = lines.join('\n').replace(blank, '');
     if (text !== '') blocks.push({ type: 'text', children: readInline(text) });
@@ -118,7 +118,8 @@ function readLines(source: string): Block[] {
   const all = source.split('\n');
   for (let at = 0; at < all.length; at++) {
     const line = all[at]!;
-    const quoted = takeWhile(all, at, /^> /);
+    const rest = /^>>> /.test(line);
+    const quoted = rest ? all.slice(at) : takeWhile(all, at, /^> /);
     const items = takeWhile(all, at, /^\s*(?:[-*]|\d+\.) /);
     const heading = /^(#{1,3}) +(.+)$/.exec(line);
     const subtext = /^-# +(.+)$/.exec(line);
@@ -127,7 +128,8 @@ function readLines(source: string): Block[] {
     else if (heading)
       blocks.push({ type: 'heading', level: heading[1]!.length as 1 | 2 | 3, children: readInline(heading[2]!) });
     else if (quoted.length > 0) {
-      blocks.push({ type: 'quote', children: readLines(quoted.map((one) => one.slice(2)).join('\n')) });
+      const inner = rest ? quoted.join('\n').slice(4) : quoted.map((one) => one.slice(2)).join('\n');
+      blocks.push({ type: 'quote', children: readLines(inner) });
       at += quoted.length - 1;
     } else if (items.length > 0) {
       const ordered = /^\s*\d/.test(items[0]!);

@@ -7,6 +7,10 @@ const NEAR = 120;
 let watched: HTMLElement | undefined;
 /** Where the page itself last scrolled to: the event of that must not count as the person's. */
 let ownTop = -1;
+/** The list's heights when it was last observed: a change makes the browser scroll by itself. */
+let heights = '';
+
+const heightsOf = (list: HTMLElement): string => `${list.clientHeight} ${list.scrollHeight}`;
 
 /** Follows the person's scrolling, and pictures and fonts that change the height after the drawing. */
 export function watchScroll(list: HTMLElement): void {
@@ -14,6 +18,7 @@ export function watchScroll(list: HTMLElement): void {
   watched = list;
   list.addEventListener('scroll', () => onScroll(list));
   const resized = new ResizeObserver(() => {
+    heights = heightsOf(list);
     if (ui.following) toEnd(list);
   });
   resized.observe(list);
@@ -21,7 +26,7 @@ export function watchScroll(list: HTMLElement): void {
 }
 
 function onScroll(list: HTMLElement): void {
-  if (list.scrollTop === ownTop) return;
+  if (list.scrollTop === ownTop || heightsOf(list) !== heights) return;
   const following = list.scrollHeight - list.scrollTop - list.clientHeight < NEAR;
   if (following === ui.following) return;
   ui.following = following;
