@@ -85,14 +85,14 @@ export async function startApp(
     ackedAt: intake.outcome,
     catalog: explorer && createTokenCatalog({ lookUp: explorer.token, clock }),
     nativeSymbol: config.NATIVE_SYMBOL,
-    onAlerts: deliverer.lines,
+    onAlerts: deliverer.alertsStored,
     onRouted({ ids, quarantined }) {
       intake.forget(ids);
       metrics.counts.routed += ids.length;
       if (quarantined > 0) void watchQuarantine(store, intake, log);
     },
   });
-  const silence = watchSilence({ store, clock, log, render: renderSilence, onNotice: deliverer.nudge });
+  const silence = watchSilence({ store, clock, log, render: renderSilence, onNotice: deliverer.wake });
   const backups = startDailyBackups({ file, clock, log });
   const metrics = createMetrics({
     refusals: REFUSAL_REASONS,
@@ -142,7 +142,7 @@ export async function startApp(
     lastRefused: refusals.last,
     async onRelabeled(guildId, addresses) {
       const { channels, ...done } = await relabel(store, guildId, addresses, now());
-      deliverer.nudge(channels);
+      deliverer.wake(channels);
       return done;
     },
   });
@@ -155,9 +155,9 @@ export async function startApp(
     onAccessChange: deliverer.guildChanged,
     onChannelRemoved: (channelId) => void channelRemoved(store, channelId, now(), log),
     onGuildRemoved: deliverer.guildRemoved,
-    onGuilds: (guildIds, share) => void deliverer.guildsAre(guildIds, share),
+    onGuilds: (guildIds, share) => void deliverer.guildsSynced(guildIds, share),
     onGuildUsed: deliverer.guildUsed,
-    onToken: deliverer.token,
+    onToken: deliverer.tokenChecked,
     random: Math.random,
   });
   const ops = createOps({
@@ -190,7 +190,7 @@ export async function startApp(
     look() {
       // `npm run deadletters` puts deliveries and alerts back in a process of its own: nothing else tells this one.
       router.wake();
-      void deliverer.look();
+      void deliverer.rescan();
       void watchQuarantine(store, intake, log);
     },
     async isMember(guildId) {

@@ -5,23 +5,23 @@ import { mentionsOf } from '../domain/mention.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
 import type { DigestReason, Hold } from '../domain/schedule.ts';
 import type { Store } from '../store/store.ts';
+import { MAX_ALERTS, type Search } from './bisect.ts';
+import type { Channel } from './scheduler.ts';
 
-/** Alerts that go into one message at the most, unless they tell of one transaction. */
-export const BATCH = 10;
-/** A channel's backlog from which on its alerts are told as a digest. */
-const DIGEST_LINES = 50;
-const DIGEST_AGE_MS = 30 * MINUTE;
-/** Alerts that are read for one digest. */
-const DIGEST_MOST = 20_000;
-/** Alerts that are read at once, so that neither the database nor the event loop is held for long. */
+/** A larger backlog of a channel becomes a digest, and so does an older one that fills more than a message. */
+const BACKLOG_ALERTS = 50;
+const BACKLOG_AGE_MS = 30 * MINUTE;
+/** Most alerts in one digest. */
+const MAX_DIGEST_ALERTS = 20_000;
+/** Alerts that are read at once, so that neither the store nor the event loop is held up. */
 const PAGE = 500;
 
 /**
- * How alerts become messages. Each renderer puts `reference` into the message, so that it can be found again. With `now`
- * the message may mention roles; with null it must not.
+ * How alerts become messages. Each renderer puts `reference` into the message, by which it can be found. With `now` the
+ * message may mention roles; with null it must not.
  */
 export interface Renderers {
-  /** `used`, here and in a digest: as many as fit, from the front. */
+  /** `used`, here and in a digest: how many fit, from the first one. */
   render(alerts: Alert[], reference: string, now: number | null): { payload: object; used: number };
   renderPlain(alert: Alert, reference: string): object;
   renderDigest(
@@ -32,53 +32,44 @@ export interface Renderers {
   ): Promise<{ payload: object; csv: string | null; used: number }>;
 }
 
-/** How a channel takes its next message. */
-export interface Take {
-  id: string;
-  /** Alerts to take; fewer than ten while a refused line is being searched for. */
-  limit: number;
-  /** The next single alert goes out as plain text. */
-  plain: boolean;
-}
-
-/** A message to be: everything that is frozen before it is sent. */
+/** A message before it is frozen; `body` is what its payload says. */
 type Message = NewBatch & { body: object };
 
-/** Lines, one plain line, or a digest of everything that is due. */
+/** Makes a message of due alerts: a digest of all of them, as many as fit, or a single one as plain text. */
 export async function compose(
-  channel: Take,
-  lines: DueAlerts,
+  { id: channelId, search }: Pick<Channel, 'id' | 'search'>,
+  due: DueAlerts,
   { renderers, store, now }: { renderers: Renderers; store: Store; now: number },
 ): Promise<Message> {
-  const { alerts } = lines;
+  const { alerts } = due;
   const reference = newReference();
   const message = (
     kind: NewBatch['kind'],
     reason: DigestReason | null,
-    told: Alert[],
+    posted: Alert[],
     body: object,
     csv: string | null = null,
   ): Message => ({
-    channelId: channel.id,
+    channelId,
     kind,
     reason,
     reference,
     nonce: nonceOf(reference, now),
     payload: JSON.stringify(body),
     attachment: csv,
-    alerts: told.map(({ id, count, reorganised }) => ({ id, count, reorganised })),
-    mentioning: channel.plain ? [] : mentionsOf(told, now).subscriptions,
+    alerts: posted.map(({ id, count, reorganised }) => ({ id, count, reorganised })),
+    mentioning: search.plain ? [] : mentionsOf(posted, now).subscriptions,
     body,
   });
 
-  if (channel.plain) {
+  if (search.plain) {
     const [first] = alerts;
     return message('create', null, [first!], renderers.renderPlain(first!, reference));
   }
-  const reason = digestReason(channel, lines, now);
+  const reason = digestReason(search, due, now);
   if (reason) {
     const hold: Hold | null = reason === 'backlog' || reason === 'burst' ? null : reason;
-    const all = await everything(store, channel.id, hold, now);
+    const all = await everyDueAlert(store, channelId, hold, now);
     const { payload, csv, used } = await renderers.renderDigest(all, reference, reason, now);
     return message('digest', reason, all.slice(0, used), payload, csv);
   }
@@ -86,10 +77,10 @@ export async function compose(
   return message('create', null, alerts.slice(0, used), payload);
 }
 
-/** All alerts that are due, page by page; if one changes meanwhile, that is noticed when the message is frozen. */
-async function everything(store: Store, channelId: string, hold: Hold | null, now: number): Promise<Alert[]> {
+/** Reads all due alerts in pages; freezing the message fails if one changes meanwhile. */
+async function everyDueAlert(store: Store, channelId: string, hold: Hold | null, now: number): Promise<Alert[]> {
   const all: Alert[] = [];
-  while (all.length < DIGEST_MOST) {
+  while (all.length < MAX_DIGEST_ALERTS) {
     const page = await store.outbox.due(channelId, hold, now, all.at(-1)?.id ?? 0, PAGE);
     all.push(...page);
     if (page.length < PAGE) break;
@@ -97,8 +88,8 @@ async function everything(store: Store, channelId: string, hold: Hold | null, no
   return all;
 }
 
-/** The alerts that a sent message tells, a digest's page by page; null when some of them are forgotten. */
-export async function toldBy({ alerts, ids }: Original, store: Store): Promise<Alert[] | null> {
+/** Reads the alerts of a sent message, in pages; null if some of them are forgotten. */
+export async function alertsOf({ alerts, ids }: Original, store: Store): Promise<Alert[] | null> {
   const all = [...alerts];
   for (let from = 0; from < ids.length; from += PAGE) {
     all.push(...(await store.outbox.alerts(ids.slice(from, from + PAGE))));
@@ -106,18 +97,18 @@ export async function toldBy({ alerts, ids }: Original, store: Store): Promise<A
   return all.length === 0 || all.length < ids.length ? null : all;
 }
 
-/** Why these alerts are told together; null: line by line, as is always done while a refused line is searched for. */
-function digestReason({ limit }: Take, { waiting, oldest, reason }: DueAlerts, now: number): DigestReason | null {
-  // A single one says more as a line.
-  if (limit < BATCH || waiting === 1) return null;
+/** Why these alerts become a digest; null: they do not, as always while an alert is searched for. */
+function digestReason({ limit }: Search, { waiting, oldest, reason }: DueAlerts, now: number): DigestReason | null {
+  // A single one says more on its own.
+  if (limit < MAX_ALERTS || waiting === 1) return null;
   if (reason) return reason;
-  const late = now - oldest > DIGEST_AGE_MS && waiting > BATCH;
-  return waiting > DIGEST_LINES || late ? 'backlog' : null;
+  const isOld = now - oldest > BACKLOG_AGE_MS && waiting > MAX_ALERTS;
+  return waiting > BACKLOG_ALERTS || isOld ? 'backlog' : null;
 }
 
 /**
- * The message that tells of a transaction, with the alerts of the same transaction added; null where they need a message
- * of their own: they do not fit, or they mention somebody.
+ * Appends a transaction's alerts to the message that already shows it; null if they need their own message, because they
+ * do not fit or mention somebody.
  */
 export function composeJoined(
   to: Joinable,
@@ -130,7 +121,7 @@ export function composeJoined(
   if (mentionsOf(joining, now).roles.length > 0) return null;
   const after = to.alerts.findLastIndex(isSame) + 1;
   const all = to.alerts.toSpliced(after, 0, ...joining);
-  // Rendered as a new message, so that there is room left for names that come later.
+  // Rendered as a new message first, which leaves room for names that come later.
   if (render(all, to.reference, now).used < all.length) return null;
   return { body: render(all, to.reference, null).payload, alerts: joining };
 }

@@ -1,207 +1,201 @@
 import type { AlertTarget } from '../domain/alert.ts';
 import type { ChannelHead } from '../domain/channel.ts';
 import { SECOND } from '../domain/clock.ts';
-import { BATCH, type Take } from './compose.ts';
-import { type Leaving, PER_SECOND } from './rate-limit.ts';
+import { MAX_ALERTS, NO_SEARCH, type Search, widened } from './bisect.ts';
+import { createPriority, type Waiting } from './priority.ts';
+import { PER_SECOND, type SlotPolicy } from './request-window.ts';
 
-/** A channel that waited for so long comes before every other that did not. */
-const PATIENCE_MS = 5 * SECOND;
-/** What happened longer ago hardly counts for how much is coming. */
-const MEMORY_MS = 400;
-/** When nothing new came for so long, no more is expected. */
-const CALM_MS = 100;
-/** Of so many latest turns, a guild that had more than its share lets the others go first. */
-const LATEST = PER_SECOND;
-const FAIR_SHARE = LATEST / 5;
-/** Milliseconds between two changes of sent messages: half of the requests are free for lines at any moment. */
-const CHANGES_APART = (2 * SECOND) / PER_SECOND;
+/** Time between two edits: half of the requests stay free for new alerts at any moment. */
+const EDIT_SPACING_MS = (2 * SECOND) / PER_SECOND;
+const NEVER = Number.POSITIVE_INFINITY;
 
-const NOTHING: Leaving = { apart: 0, places: 0, during: Number.POSITIVE_INFINITY };
-
-/** A channel that has something to be sent, now or later. */
-export interface Channel extends Take {
-  /** null: not known yet. */
-  guildId: string | null;
-  /** What the database knows about it counted: it was found there, or claimed once. */
-  isMet: boolean;
-  /** It may not be tried before. */
-  dueAt: number;
-  /** No sent message may be changed before, but for one that new lines join: Discord counts changes on their own. */
-  changesAt: number;
-  /** It has a turn to change one then. */
-  isChangesTurn: boolean;
-  /** There is nothing to send before; something new ends this. */
-  sleepUntil: number;
-  busy: boolean;
-  /** Parked or paused, as far as is known. */
-  aside: boolean;
-  /** Nudged while busy. */
-  again: boolean;
-  /** How many alerts wait, as far as is known. */
-  lines: number;
-  /** Since when they wait for their turn. */
-  since: number;
+/** A channel that has something to send, now or later. Only the scheduler changes it. */
+export interface Channel extends Waiting {
+  readonly id: string;
+  /** Its stored state is known. */
+  readonly loaded: boolean;
+  /** No request is made before. */
+  readonly dueAt: number;
+  /** Nothing is due before, unless something new arrives. */
+  readonly sleepUntil: number;
+  /** No sent message is edited before, except to append alerts: Discord limits edits separately. */
+  readonly editsDueAt: number;
+  /** It may edit a message at `editsDueAt`. */
+  readonly hasEditSlot: boolean;
+  /** A request is in flight, or about to be. */
+  readonly busy: boolean;
+  /** Something new arrived while it was busy. */
+  readonly dirty: boolean;
+  /** The store has nothing more for it, now or later. */
+  readonly done: boolean;
+  /** Parked or unreachable, as far as is known. */
+  readonly parked: boolean;
+  readonly search: Search;
 }
 
-/** The channels that have something to be sent, and whose turn it is. */
-export function createTurns() {
-  const channels = new Map<string, Channel>();
-  /** Channels are forgotten when they have nothing more to be sent, their guilds are not. */
+/** Whose turn it is, and what its request leaves to others; or how long nothing is due. */
+export type Decision = { channel: Channel; policy: SlotPolicy } | { channel: null; waitMs: number };
+
+/** What the store knows of a channel with alerts. */
+export interface FoundChannel extends Pick<Channel, 'dueAt' | 'sleepUntil' | 'parked'> {
+  channelId: string;
+  guildId: string;
+}
+
+/** The owner of every channel's state. */
+export type Scheduler = ReturnType<typeof createScheduler>;
+
+type Entry = { -readonly [Key in keyof Channel]: Channel[Key] };
+
+/** Decides which channel sends next. Time is always an argument; nothing is read, sent or stored. */
+export function createScheduler() {
+  const channels = new Map<string, Entry>();
+  /** A channel is forgotten when it has nothing more to send, its guild is not. */
   const guildOf = new Map<string, string>();
-  /** The guilds that had the latest turns, and how many each. */
-  const latest: string[] = [];
-  const had = new Map<string, number>();
-  /** How many events a second came lately, at `cameAt`. */
-  let coming = 0;
-  let cameAt = Number.NEGATIVE_INFINITY;
-  /** When the next turn is to change a message. */
-  let changesFrom = Number.NEGATIVE_INFINITY;
+  const priority = createPriority();
+  /** No edit before. */
+  let editsFrom = Number.NEGATIVE_INFINITY;
 
-  function count(guildId: string, change: 1 | -1): void {
-    const turns = (had.get(guildId) ?? 0) + change;
-    if (turns === 0) had.delete(guildId);
-    else had.set(guildId, turns);
+  /** Changes a channel; one that was forgotten stays so. */
+  function change(id: string, changed: Partial<Entry>): void {
+    Object.assign(channels.get(id) ?? {}, changed);
   }
 
-  function note(guildId: string): void {
-    latest.push(guildId);
-    count(guildId, 1);
-    if (latest.length > LATEST) count(latest.shift()!, -1);
-  }
-
-  const isGreedy = ({ guildId }: Channel): boolean => guildId !== null && (had.get(guildId) ?? 0) > FAIR_SHARE;
-  /** More events come than there are requests. */
-  const isFlood = (now: number): boolean => coming > PER_SECOND && now - cameAt < CALM_MS;
-
-  /**
-   * Where there are more channels than requests, a request should tell much: full messages come first. Of the others the
-   * longest, and then the one that was last to come: whatever waits already is likely to meet its channel's next alert.
-   * What a guild has in very many channels must not hold up the others' lines: those come before, but for what is not
-   * hurried in a flood.
-   */
-  function comesBefore(a: Channel, b: Channel, now: number): boolean {
-    const [urgent, other] = [urgency(a, now), urgency(b, now)];
-    const [greedy, otherGreedy] = [isGreedy(a), isGreedy(b)];
-    if (greedy !== otherGreedy && (!isFlood(now) || (urgent === other && urgent > 0))) return otherGreedy;
-    if (urgent !== other) return urgent > other;
-    if (urgent > 0) return a.since < b.since;
-    return a.lines === b.lines ? a.since > b.since : a.lines > b.lines;
-  }
-
-  /** A channel has one more alert; or it was `found` to have some. */
-  function add(id: string, now: number, found: Whereabouts | null): void {
+  /** A channel has one more alert, or it was `found` to have some. */
+  function add(id: string, now: number, found: FoundChannel | null): void {
     const known = channels.get(id);
     if (!known) {
-      const where = found ?? { guildId: guildOf.get(id) ?? null, dueAt: 0, sleepUntil: 0, aside: false, isMet: false };
-      const rest = { changesAt: 0, isChangesTurn: false, busy: false, again: false };
-      const lines = found ? BATCH : 1;
-      channels.set(id, { id, ...where, lines, since: now, limit: BATCH, plain: false, ...rest });
+      channels.set(id, newChannel(id, guildOf.get(id) ?? null, now, found));
       return;
     }
-    if (known.lines === 0) known.since = now;
-    known.lines = found ? Math.max(1, known.lines) : known.lines + 1;
-    known.again = true;
+    if (known.alerts === 0) known.queuedAt = now;
+    known.alerts = found ? Math.max(1, known.alerts) : known.alerts + 1;
+    known.dirty = true;
     known.sleepUntil = Math.min(known.sleepUntil, found?.sleepUntil ?? 0);
-    // An operator's tool put something back there, to be tried at once.
-    if (known.aside && found?.aside && found.dueAt === 0) known.dueAt = 0;
+    // The operator put a dead letter back there, to be tried at once.
+    if (known.parked && found?.parked && found.dueAt === 0) known.dueAt = 0;
   }
 
   return {
-    /** These channels have something new, named once for each alert, after so many events. */
-    came(ids: readonly string[], events: number, now: number): void {
-      coming = coming * Math.exp(Math.min(0, cameAt - now) / MEMORY_MS) + events * (SECOND / MEMORY_MS);
-      cameAt = now;
-      for (const id of ids) add(id, now, null);
+    /** These channels have something new, named once for each alert, after this many events. */
+    arrived(targets: readonly AlertTarget[], events: number, now: number): void {
+      priority.eventsArrived(events, now);
+      // All guilds first: one with very many channels is then known by its first ones.
+      for (const { channelId, guildId } of targets) if (guildId !== undefined) guildOf.set(channelId, guildId);
+      for (const { channelId } of targets) add(channelId, now, null);
     },
-    /** Of which guilds the channels are that lines are about to come to. */
-    know(lines: readonly AlertTarget[]): void {
-      for (const { channelId, guildId } of lines) if (guildId !== undefined) guildOf.set(channelId, guildId);
+    /** The store has alerts for a channel. */
+    found(channel: FoundChannel, now: number): void {
+      guildOf.set(channel.channelId, channel.guildId);
+      add(channel.channelId, now, channel);
     },
-    /** A channel was found to have alerts, not to be told before `sleepUntil`. */
-    found(
-      { channelId, ...found }: Omit<Whereabouts, 'isMet'> & { channelId: string; guildId: string },
-      now: number,
-    ): void {
-      guildOf.set(channelId, found.guildId);
-      add(channelId, now, { ...found, isMet: true });
-    },
-    /** What the database knows about a channel that a nudge named first. */
-    meet(channel: Channel, { guildId, dueAt, state }: Pick<ChannelHead, 'guildId' | 'dueAt' | 'state'>): void {
-      if (channel.guildId === null) note(guildId);
-      guildOf.set(channel.id, guildId);
-      Object.assign(channel, { guildId, dueAt, aside: state !== 'ready', isMet: true });
-    },
-    remove: ({ id }: Channel): void => void channels.delete(id),
-    /** It begins, and goes to the back of the queue. */
-    begin(channel: Channel): void {
-      channels.delete(channel.id);
-      channels.set(channel.id, channel);
-      channel.busy = true;
-      channel.again = false;
-      channel.lines = 0;
-      if (channel.guildId !== null) note(channel.guildId);
-    },
-    /** Whose turn it is, or how long it is until there is one. */
-    next(now: number): { channel: Channel | null; wait: number } {
-      let channel: Channel | null = null;
-      let wait = Number.POSITIVE_INFINITY;
-      for (const one of channels.values()) {
-        if (one.busy) continue;
-        const left = Math.max(one.dueAt, one.sleepUntil) - now;
-        if (left > 0) {
-          wait = Math.min(wait, left);
-          continue;
-        }
-        if (!channel || comesBefore(one, channel, now)) channel = one;
+    next(now: number): Decision {
+      let first: Channel | null = null;
+      let waitMs = NEVER;
+      for (const channel of channels.values()) {
+        if (channel.busy) continue;
+        const wait = Math.max(channel.dueAt, channel.sleepUntil) - now;
+        if (wait > 0) waitMs = Math.min(waitMs, wait);
+        else if (!first || priority.comesBefore(channel, first, now)) first = channel;
       }
-      return { channel, wait };
+      return first ? { channel: first, policy: priority.policyOf(first, now) } : { channel: null, waitMs };
     },
-    /**
-     * What a channel's request leaves to others. While more events come than there are requests, what has little to tell
-     * is not hurried: its channel's next alerts then need no request of their own. While even full messages hardly
-     * hold what comes, half of the requests are kept for these.
-     */
-    leaving(channel: Channel, now: number): Leaving {
-      if (!isFlood(now) || urgency(channel, now) > 0) return NOTHING;
-      const worth = Math.min(BATCH, Math.floor(coming / PER_SECOND));
-      const apart = Math.ceil((SECOND / PER_SECOND) * Math.max(1, worth / Math.max(1, channel.lines)));
-      return { apart, places: worth < BATCH ? 0 : PER_SECOND / 2, during: cameAt + CALM_MS - now };
+    /** A channel got a slot; it moves to the back of the queue. */
+    began(id: string): void {
+      const channel = channels.get(id)!;
+      channels.delete(id);
+      channels.set(id, channel);
+      Object.assign(channel, { busy: true, dirty: false, done: false, alerts: 0 });
+      if (channel.guildId !== null) priority.slotTaken(channel.guildId);
     },
-    /** Whether one of a channel's messages may be changed now. */
-    mayChange: (channel: Channel, now: number): boolean => channel.isChangesTurn && channel.changesAt <= now,
-    /** A channel has nothing to do `until` then, or at all, but for a message to `change`: it gets a turn for that. */
-    rest(channel: Channel, { until, change }: { until: number | null; change: boolean }, now: number): void {
-      if (until === null && !change) return void channels.delete(channel.id);
-      const turn = Math.max(now, changesFrom);
-      if (change && !channel.isChangesTurn && channel.changesAt <= turn) {
-        channel.changesAt = turn;
-        channel.isChangesTurn = true;
-        changesFrom = turn + CHANGES_APART;
+    /** A channel's slot is over. It is forgotten if it has nothing more. */
+    ended(id: string, now: number): void {
+      const channel = channels.get(id)!;
+      if (channel.done && !channel.dirty) channels.delete(id);
+      else Object.assign(channel, { busy: false, queuedAt: now });
+    },
+    /** What the store knows about a channel that an alert named first. */
+    loaded(id: string, { guildId, dueAt, state }: Pick<ChannelHead, 'guildId' | 'dueAt' | 'state'>): void {
+      if (channels.get(id)?.guildId === null) priority.slotTaken(guildId);
+      guildOf.set(id, guildId);
+      change(id, { guildId, dueAt, parked: state !== 'ready', loaded: true });
+    },
+    /** A channel claimed what it sends next, beside which this many alerts wait in all. */
+    claimed(id: string, { alerts, isEdit }: { alerts: number; isEdit: boolean }): void {
+      const channel = channels.get(id)!;
+      channel.alerts += alerts;
+      if (isEdit) channel.hasEditSlot = false;
+    },
+    /** A message with this many alerts was answered. */
+    answered(id: string, alerts: number): void {
+      const channel = channels.get(id)!;
+      channel.alerts = Math.max(0, channel.alerts - alerts);
+    },
+    /** A message was sent; `more`: the store may have more for the channel. */
+    sent(id: string, more: boolean): void {
+      const { search } = channels.get(id)!;
+      change(id, { dueAt: 0, parked: false, search: widened(search), done: !more });
+    },
+    /** The channel waits until then, and keeps everything else. */
+    postponed: (id: string, until: number): void => change(id, { dueAt: until }),
+    /** The channel's edits wait until then; its new alerts do not. */
+    editsPostponed: (id: string, until: number): void => change(id, { editsDueAt: until }),
+    /** The channel cannot be written to; it is tried again then. */
+    parked: (id: string, until: number): void => change(id, { parked: true, dueAt: until }),
+    /** Its message failed because of an alert in it; null: that alert was found. */
+    refused: (id: string, search: Search | null): void => change(id, { search: search ?? NO_SEARCH }),
+    /** Nothing is due until then (null: at all), except an edit that waits: the channel gets a slot for that. */
+    slept(id: string, { until, edit }: { until: number | null; edit: boolean }, now: number): void {
+      const channel = channels.get(id)!;
+      if (channel.dirty) return;
+      if (until === null && !edit) {
+        channel.done = true;
+        return;
       }
-      const never = Number.POSITIVE_INFINITY;
-      channel.sleepUntil = Math.min(until ?? never, change ? channel.changesAt : never);
+      const slotAt = Math.max(now, editsFrom);
+      if (edit && !channel.hasEditSlot && channel.editsDueAt <= slotAt) {
+        channel.editsDueAt = slotAt;
+        channel.hasEditSlot = true;
+        editsFrom = slotAt + EDIT_SPACING_MS;
+      }
+      channel.sleepUntil = Math.min(until ?? NEVER, edit ? channel.editsDueAt : NEVER);
     },
-    /** What was set aside in a guild, and nothing else, is tried at once. */
+    /** Whether a channel may edit one of its messages now. */
+    mayEdit: ({ hasEditSlot, editsDueAt }: Channel, now: number): boolean => hasEditSlot && editsDueAt <= now,
+    /** A guild's permissions or channels changed: what is parked there, and nothing else, is tried at once. */
     guildChanged(guildId: string): void {
-      for (const channel of channels.values()) if (channel.aside && channel.guildId === guildId) channel.dueAt = 0;
+      for (const channel of channels.values()) if (channel.parked && channel.guildId === guildId) channel.dueAt = 0;
     },
-    /** The clock was set back: that must not hold a channel for as long. */
+    /** The clock was set back: no channel waits that much longer. */
     setBack(ms: number): void {
-      cameAt -= ms;
-      changesFrom -= ms;
+      priority.setBack(ms);
+      editsFrom -= ms;
       for (const channel of channels.values()) {
         channel.dueAt -= ms;
-        channel.changesAt -= ms;
+        channel.editsDueAt -= ms;
         channel.sleepUntil -= ms;
-        channel.since -= ms;
+        channel.queuedAt -= ms;
       }
     },
   };
 }
 
-type Whereabouts = Pick<Channel, 'guildId' | 'isMet' | 'dueAt' | 'sleepUntil' | 'aside'>;
-
-function urgency({ since, lines }: Channel, now: number): number {
-  if (now - since > PATIENCE_MS) return 2;
-  return lines >= BATCH ? 1 : 0;
+function newChannel(id: string, guildId: string | null, now: number, found: FoundChannel | null): Entry {
+  return {
+    id,
+    guildId,
+    loaded: found !== null,
+    dueAt: found?.dueAt ?? 0,
+    sleepUntil: found?.sleepUntil ?? 0,
+    editsDueAt: 0,
+    hasEditSlot: false,
+    busy: false,
+    dirty: false,
+    done: false,
+    parked: found?.parked ?? false,
+    // What was found may fill a message.
+    alerts: found ? MAX_ALERTS : 1,
+    queuedAt: now,
+    search: NO_SEARCH,
+  };
 }

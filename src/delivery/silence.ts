@@ -3,24 +3,24 @@ import { type Clock, HOUR } from '../domain/clock.ts';
 import type { Silence } from '../domain/silence.ts';
 import type { Store } from '../store/store.ts';
 
-/** What the watch needs. `render` puts all silences of one channel into words. */
+/** What the silence watch needs. `render` words all silences of one channel. */
 export interface SilenceOptions {
   store: Store;
   clock: Clock;
   log: Logger;
   render(silences: Silence[], language: string | null, now: number): { title: string; text: string };
-  /** These channels have something to send. */
+  /** These channels have a notice to send. */
   onNotice(channelIds: string[]): void;
 }
 
 /**
- * Looks once an hour for addresses that fell silent, and tells each silence once in the channels that asked for it. The
- * first look comes after an hour: what a bot that was down has missed comes again by then.
+ * Checks every hour for addresses that went quiet and notifies their channels, once per quiet spell. The first check is
+ * an hour after the start: deliveries that a stopped bot missed are retried by then.
  */
 export function watchSilence({ store, clock, log, render, onNotice }: SilenceOptions) {
   let running: Promise<void> | null = null;
 
-  async function tell(): Promise<void> {
+  async function check(): Promise<void> {
     const now = clock.now();
     try {
       await store.rhythms.count();
@@ -37,16 +37,16 @@ export function watchSilence({ store, clock, log, render, onNotice }: SilenceOpt
     }
   }
 
-  const look = () => {
-    cancel = clock.after(HOUR, look);
-    running ??= tell().finally(() => {
+  const start = () => {
+    cancel = clock.after(HOUR, start);
+    running ??= check().finally(() => {
       running = null;
     });
   };
-  let cancel = clock.after(HOUR, look);
+  let cancel = clock.after(HOUR, start);
 
   return {
-    /** Settles once no look is under way. */
+    /** Resolves once no check is running. */
     async idle(): Promise<void> {
       await running;
     },

@@ -118,7 +118,7 @@ export async function startWorld(options: WorldOptions = {}) {
     chart: drawChart,
     async onRelabeled(guildId, addresses) {
       const { channels, ...done } = await relabel(store, guildId, addresses, now());
-      beside?.deliverer.nudge(channels);
+      beside?.deliverer.wake(channels);
       return done;
     },
     eraseGuild: (guildId) => eraseGuild(store, guildId),

@@ -138,13 +138,13 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a repeat has a new nonce',
-    file: 'src/delivery/attempt.ts',
+    file: 'src/delivery/send.ts',
     changes: [['batch.nonce, batch.attachment', 'String(Math.random()), batch.attachment']],
     tests: ['test/delivery/send.test.ts'],
   },
   {
     name: 'no look for the reference after two minutes',
-    file: 'src/delivery/attempt.ts',
+    file: 'src/delivery/send.ts',
     changes: [['Math.abs(now - batch.firstSentAt) > NONCE_MS', 'now - batch.firstSentAt > Number.POSITIVE_INFINITY']],
     tests: ['test/delivery/send.test.ts'],
   },
@@ -162,13 +162,13 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'an answer to a repeat takes away the doubt of the first try',
-    file: 'src/delivery/attempt.ts',
-    changes: [['certain: !batch.unsure, isChange', 'certain: true, isChange']],
+    file: 'src/delivery/send.ts',
+    changes: [['certain: !unsure, isUpdate', 'certain: true, isUpdate']],
     tests: ['test/delivery/send.test.ts'],
   },
   {
     name: 'a failing database is taken for a line that cannot be rendered',
-    file: 'src/delivery/attempt.ts',
+    file: 'src/delivery/send.ts',
     changes: [['if (error instanceof StoreError) throw error;', '']],
     tests: ['test/delivery/poison.test.ts'],
   },
@@ -203,8 +203,8 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a line that cannot be rendered holds its channel',
-    file: 'src/delivery/attempt.ts',
-    changes: [['.catch((error: unknown) => unrenderable(channel, next.alerts[0]!, error))', '']],
+    file: 'src/delivery/send.ts',
+    changes: [['.catch((error: unknown) => unrenderable(channel, next.alerts, error))', '']],
     tests: ['test/delivery/poison.test.ts'],
   },
   {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/discord/index.ts';
-import { createPace } from '../../src/delivery/rate-limit.ts';
+import { createRateLimit } from '../../src/delivery/rate-limit.ts';
 import { ALERTS, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const MESSAGES = '/channels/:channel/messages';
@@ -101,25 +101,25 @@ describe('the budget of requests', () => {
   it('is not used up for hours by a clock that is set back', () => {
     const clock = new ManualClock();
     let wrong = 0;
-    const pace = createPace({ now: () => clock.now() + wrong, after: clock.after.bind(clock) });
+    const rateLimit = createRateLimit({ now: () => clock.now() + wrong, after: clock.after.bind(clock) });
     /** Sends; gives how long it would have to wait. */
     const send = () => {
-      const turn = pace.take({ apart: 0, places: 0, during: Number.POSITIVE_INFINITY });
-      if (typeof turn === 'number') return turn;
-      turn.send();
+      const slot = rateLimit.take({ spacingMs: 0, reservedSlots: 0, recheckMs: Number.POSITIVE_INFINITY });
+      if (typeof slot === 'number') return slot;
+      slot.requestStarted();
       return 0;
     };
     const burst = () => Array.from({ length: 60 }, send).filter((wait) => wait === 0).length;
     expect(burst()).toBe(40);
-    for (let n = 0; n < 499; n++) pace.answered('invalid');
+    for (let n = 0; n < 499; n++) rateLimit.answered('refused');
     wrong = -HOUR;
     clock.advance(SECOND);
     expect(send()).toBe(SECOND);
     clock.advance(2 * SECOND);
     expect(burst()).toBe(40);
     // What was refused still counts.
-    pace.answered('invalid');
-    expect(pace.state().invalidRequests).toBe(500);
+    rateLimit.answered('refused');
+    expect(rateLimit.state().invalidRequests).toBe(500);
     clock.advance(9 * MINUTE);
     expect(send()).toBeGreaterThan(0);
     clock.advance(MINUTE + SECOND);

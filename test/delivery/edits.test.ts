@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { toldBy } from '../../src/delivery/compose.ts';
+import { alertsOf } from '../../src/delivery/compose.ts';
 import { renderAlerts } from '../../src/discord/render.ts';
 import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
 import { until } from '../until.ts';
@@ -160,7 +160,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     // Nor when that happens while it is read.
     const [left] = pipeline.rows<{ id: number }>('SELECT id FROM alerts');
     const told = (ids: number[]) =>
-      toldBy({ messageId: null, reason: 'hourly', plain: false, alerts: [], ids }, pipeline.store);
+      alertsOf({ messageId: null, reason: 'hourly', plain: false, alerts: [], ids }, pipeline.store);
     expect(await told([left!.id])).toMatchObject([{ id: left!.id }]);
     expect([await told([left!.id, left!.id + 1]), await told([])]).toEqual([null, null]);
   });

@@ -232,7 +232,7 @@ describe('a new label', () => {
     expect(elsewhere).toEqual({ messages: 0, isAll: true, channels: [] });
     const forgotten = [{ channelId: ALERTS, reference: 'FORGOTTEN' }];
     expect(await pipeline.store.outbox.requestRerender(forgotten, pipeline.clock.now())).toEqual([]);
-    pipeline.deliverer.nudge(channels);
+    pipeline.deliverer.wake(channels);
     await pipeline.pass(SECOND);
     expect([ALERTS, WHALES].map(names)).toEqual([
       [false, true, false],
@@ -248,7 +248,7 @@ describe('a new label', () => {
     const { channels, ...done } = await relabel(pipeline.store, HARBOR, [ALICE], pipeline.clock.now());
     expect(done).toEqual({ messages: 1, isAll: true });
     expect(names(ALERTS)).toEqual([]);
-    pipeline.deliverer.nudge(channels);
+    pipeline.deliverer.wake(channels);
     await pipeline.turnUntil(pipeline.settled);
     expect(names(ALERTS)).toEqual([true]);
   });
@@ -266,7 +266,7 @@ describe('a new label', () => {
     await pipeline.pass(SECOND);
     await label();
     const labelled = clock.now();
-    pipeline.deliverer.nudge((await relabel(pipeline.store, HARBOR, [ALICE], labelled)).channels);
+    pipeline.deliverer.wake((await relabel(pipeline.store, HARBOR, [ALICE], labelled)).channels);
     await pipeline.pass(SECOND / 2, 10);
     // One in 50 ms, also where a channel has several.
     expect(edits()).toBeGreaterThanOrEqual(8);

@@ -117,7 +117,7 @@ it('a line that cannot even be rendered plain becomes a dead letter that can be 
   expect(letter!.reason).toBe('It cannot be rendered: no words for it');
   broken = false;
   expect(await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now())).toBe(true);
-  pipeline.deliverer.nudge([ALERTS]);
+  pipeline.deliverer.wake([ALERTS]);
   await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 4);
   expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '2']);
 });

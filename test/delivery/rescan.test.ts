@@ -26,8 +26,8 @@ it('looks again once a second while the store fails, however often it was asked 
   const deliverer = startDeliverer(parts as unknown as DelivererOptions);
   await deliverer.loaded;
   // Side by side as well.
-  await Promise.all([deliverer.look(), deliverer.look()]);
-  await deliverer.look();
+  await Promise.all([deliverer.rescan(), deliverer.rescan()]);
+  await deliverer.rescan();
   expect(looks).toBe(4);
 
   const second = async () => {

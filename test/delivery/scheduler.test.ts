@@ -1,57 +1,66 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/discord/index.ts';
-import { createPace } from '../../src/delivery/rate-limit.ts';
-import { type Channel, createTurns } from '../../src/delivery/scheduler.ts';
+import { createRateLimit, type RequestSlot } from '../../src/delivery/rate-limit.ts';
+import { createScheduler } from '../../src/delivery/scheduler.ts';
 
 const SECOND = 1_000;
 
-/** When an event comes (ms), and the channels that it concerns. */
-type Coming = [at: number, ...channels: number[]];
+/** When an event arrives (ms), and the channels that it concerns. */
+type Arrival = [at: number, ...channels: number[]];
 
-/** Most channels are of one server. */
+/** Most channels belong to one server. */
 const QUIET = 1_000;
 const guildOf = (id: string) => (id === String(QUIET) ? 'quiet' : 'many');
-const headOf = ({ id }: Channel) => ({ guildId: guildOf(id), dueAt: 0, state: 'ready' as const });
+const headOf = (id: string) => ({ guildId: guildOf(id), dueAt: 0, state: 'ready' as const });
 
-/** Sends as the deliverer does, with 4 ms from a turn to its end; gives each alert's wait, and the messages' sizes. */
-function told(events: Coming[]) {
+/** Sends as the deliverer does, 4 ms from a slot to its end. Returns each alert's wait, and how many requests it took. */
+function simulate(events: Arrival[]) {
   const clock = new ManualClock();
   const began = clock.now();
-  const pace = createPace(clock);
-  const turns = createTurns();
+  const rateLimit = createRateLimit(clock);
+  const scheduler = createScheduler();
   const waiting = new Map<string, number[]>();
-  const alerts: { channel: string; wait: number; toldAt: number }[] = [];
+  const alerts: { channel: string; wait: number; postedAt: number }[] = [];
   let requests = 0;
   let cancel = () => {};
 
-  function pump(): void {
+  function wake(): void {
     cancel();
     const now = clock.now();
     for (;;) {
-      const { channel, wait } = turns.next(now);
-      const turn = channel ? pace.take(turns.leaving(channel, now)) : wait;
-      if (typeof turn === 'number') {
-        if (turn < Number.POSITIVE_INFINITY) cancel = clock.after(turn, pump);
+      const next = scheduler.next(now);
+      const slot = next.channel ? rateLimit.take(next.policy) : next.waitMs;
+      if (typeof slot === 'number') {
+        if (slot < Number.POSITIVE_INFINITY) cancel = clock.after(slot, wake);
         return;
       }
-      turns.begin(channel!);
-      clock.after(2, () => send(channel!, turn));
+      const { id, loaded } = next.channel!;
+      scheduler.began(id);
+      clock.after(2, () => send(id, loaded, slot));
     }
   }
-  function send(channel: Channel, turn: Exclude<ReturnType<typeof pace.take>, number>): void {
-    const queue = waiting.get(channel.id)!;
-    const toldAt = clock.now() - began;
-    for (const at of queue.splice(0, 10)) alerts.push({ channel: channel.id, wait: toldAt - at, toldAt });
-    channel.lines = queue.length;
+  function send(id: string, loaded: boolean, slot: RequestSlot): void {
+    const queue = waiting.get(id)!;
+    if (queue.length === 0) {
+      scheduler.slept(id, { until: null, edit: false }, clock.now());
+      slot.release();
+      scheduler.ended(id, clock.now());
+      wake();
+      return;
+    }
+    const postedAt = clock.now() - began;
+    scheduler.claimed(id, { alerts: queue.length, isEdit: false });
+    const posted = queue.splice(0, 10);
+    for (const at of posted) alerts.push({ channel: id, wait: postedAt - at, postedAt });
     requests++;
-    turn.send();
-    if (!channel.isMet) turns.meet(channel, headOf(channel));
+    slot.requestStarted();
+    if (!loaded) scheduler.loaded(id, headOf(id));
     clock.after(2, () => {
-      turn.end();
-      channel.busy = false;
-      channel.since = clock.now();
-      if (queue.length === 0) turns.remove(channel);
-      pump();
+      slot.release();
+      scheduler.answered(id, posted.length);
+      scheduler.sent(id, queue.length > 0);
+      scheduler.ended(id, clock.now());
+      wake();
     });
   }
 
@@ -59,117 +68,196 @@ function told(events: Coming[]) {
     clock.advance(began + at - clock.now());
     const ids = channels.map(String);
     for (const id of ids) waiting.set(id, [...(waiting.get(id) ?? []), at]);
-    turns.know(ids.map((id) => ({ channelId: id, guildId: guildOf(id) })));
-    turns.came(ids, 1, clock.now());
-    pump();
+    scheduler.arrived(
+      ids.map((id) => ({ channelId: id, guildId: guildOf(id) })),
+      1,
+      clock.now(),
+    );
+    wake();
   }
   clock.advance(60 * SECOND);
   return { alerts, requests, waits: alerts.map(({ wait }) => wait).sort((a, b) => a - b) };
 }
 
-/** So many a second, to so many channels by turns. */
-const steady = (perSecond: number, channels: number, seconds: number): Coming[] =>
+/** This many events per second, over this many channels in turn. */
+const steady = (perSecond: number, channels: number, seconds: number): Arrival[] =>
   Array.from({ length: perSecond * seconds }, (_, n) => [Math.floor((n * SECOND) / perSecond), n % channels]);
 
-/** A line of the quiet server's only channel at these seconds, in between. */
-const among = (others: Coming[], ...seconds: number[]): Coming[] =>
-  [...others, ...seconds.map((second): Coming => [second * SECOND, QUIET])].sort(([a], [b]) => a - b);
-/** How long the quiet channel's lines waited, so many of which were told. */
-function quietWaits(alerts: { channel: string; wait: number }[], lines: number): number[] {
+/** Adds an alert of the quiet server's only channel at each of these seconds. */
+const among = (others: Arrival[], ...seconds: number[]): Arrival[] =>
+  [...others, ...seconds.map((second): Arrival => [second * SECOND, QUIET])].sort(([a], [b]) => a - b);
+
+/** How long the quiet channel's alerts waited, of which there are this many. */
+function quietWaits(alerts: { channel: string; wait: number }[], count: number): number[] {
   const waits = alerts.filter(({ channel }) => channel === String(QUIET)).map(({ wait }) => wait);
-  expect(waits).toHaveLength(lines);
+  expect(waits).toHaveLength(count);
   return waits;
 }
 
-describe('whose turn it is', () => {
-  it('is every channel’s at once while there are requests enough', () => {
-    expect(told(steady(35, 20, 10)).waits.at(-1)).toBe(2);
-    const one: Coming = [0, ...Array.from({ length: 10 }, (_, n) => n)];
-    expect(told([one]).waits.at(-1)).toBe(2);
+describe('the scheduler', () => {
+  it('serves every channel at once while there are enough requests', () => {
+    expect(simulate(steady(35, 20, 10)).waits.at(-1)).toBe(2);
+    const one: Arrival = [0, ...Array.from({ length: 10 }, (_, n) => n)];
+    expect(simulate([one]).waits.at(-1)).toBe(2);
   });
 
-  it('is rather that of full messages: a burst takes hardly more requests than its lines fill', () => {
-    const { alerts, requests, waits } = told(steady(3_000, 100, 1).slice(0, 1_000));
+  it('prefers full messages, so that a burst takes hardly more requests than its alerts fill', () => {
+    const { alerts, requests, waits } = simulate(steady(3_000, 100, 1).slice(0, 1_000));
     expect(waits).toHaveLength(1_000);
     expect(requests).toBeLessThanOrEqual(120);
-    expect(Math.max(...alerts.map(({ toldAt }) => toldAt))).toBeLessThan(2_400);
+    expect(Math.max(...alerts.map(({ postedAt }) => postedAt))).toBeLessThan(2_400);
   });
 
-  it('is no longer kept for full messages when nothing more comes', () => {
-    const { alerts } = told(steady(4_000, 200, 1).slice(0, 200));
-    expect(alerts.filter(({ toldAt }) => toldAt < 200)).toHaveLength(40);
+  it('stops preferring full messages when no more events arrive', () => {
+    const { alerts } = simulate(steady(4_000, 200, 1).slice(0, 200));
+    expect(alerts.filter(({ postedAt }) => postedAt < 200)).toHaveLength(40);
   });
 
-  it('is the newest one’s when there are too many: most wait for a moment, the rest for their channel’s next', () => {
-    const { waits } = told(steady(50, 20, 20));
+  it('serves the latest arrival first when there are too many: most wait for a moment, the rest join later alerts', () => {
+    const { waits } = simulate(steady(50, 20, 20));
     expect(waits).toHaveLength(1_000);
     expect(waits[500]).toBeLessThan(25);
     expect(waits.at(-1)).toBeLessThan(2 * SECOND);
   });
 
-  it('comes for a quiet channel after some seconds, whatever the others do', () => {
-    const { alerts } = told(among(steady(300, 20, 20), 5));
+  it('serves a quiet channel within seconds whatever the others do', () => {
+    const { alerts } = simulate(among(steady(300, 20, 20), 5));
     expect(quietWaits(alerts, 1)[0]).toBeLessThan(6 * SECOND);
   });
 
-  it('is not that of a server with very many channels while another server’s lines wait', () => {
+  it('lets a server with a thousand channels wait while another server’s alerts are due', () => {
     const all = Array.from({ length: 1_000 }, (_, n) => n);
-    // Each of the server’s channels has a line, and then one every 12 s: all requests are theirs while that lasts.
-    const rounds = [0, 30, 42, 54].map((second): Coming => [second * SECOND, ...all]);
-    const few = told(among(rounds, 2, 6, 15, 31, 43, 44, 65));
-    // For a request that has room.
+    // Each of the server’s channels has an alert, then one every 12 s: together they could use every request.
+    const rounds = [0, 30, 42, 54].map((second): Arrival => [second * SECOND, ...all]);
+    const few = simulate(among(rounds, 2, 6, 15, 31, 43, 44, 65));
+    // Only for the next free slot.
     expect(Math.max(...quietWaits(few.alerts, 7))).toBeLessThan(1.1 * SECOND);
     expect(Math.max(...few.waits)).toBeLessThan(60 * SECOND);
-    // In a flood a request should tell much; what waits for five seconds is told all the same.
+    // In a flood a request should carry much; what waits for five seconds is posted all the same.
     const flood = Array.from(
       { length: 2_000 },
-      (_, n): Coming => [n * 10, ...all.slice((n % 40) * 10, (n % 40) * 10 + 10)],
+      (_, n): Arrival => [n * 10, ...all.slice((n % 40) * 10, (n % 40) * 10 + 10)],
     );
-    expect(Math.max(...quietWaits(told(among(flood, 12, 14)).alerts, 2))).toBeLessThan(5.2 * SECOND);
+    expect(Math.max(...quietWaits(simulate(among(flood, 12, 14)).alerts, 2))).toBeLessThan(5.2 * SECOND);
   });
 });
 
-it('a clock that is set back holds neither a channel’s lines nor its changes for as long', () => {
-  const turns = createTurns();
-  turns.came(['1'], 1, 50_000);
-  const channel = turns.next(50_000).channel!;
-  Object.assign(channel, { dueAt: 60_000, changesAt: 70_000 });
-  turns.setBack(40_000);
-  expect(channel).toMatchObject({ since: 10_000, dueAt: 20_000, changesAt: 30_000 });
-  expect(turns.next(10_000)).toEqual({ channel: null, wait: 10_000 });
+it('the scheduler lets neither alerts nor edits wait longer when the clock is set back', () => {
+  const scheduler = createScheduler();
+  scheduler.arrived([{ channelId: '1' }], 1, 50_000);
+  const channel = scheduler.next(50_000).channel!;
+  scheduler.postponed('1', 60_000);
+  scheduler.editsPostponed('1', 70_000);
+  scheduler.setBack(40_000);
+  expect(channel).toMatchObject({ queuedAt: 10_000, dueAt: 20_000, editsDueAt: 30_000 });
+  expect(scheduler.next(10_000)).toEqual({ channel: null, waitMs: 10_000 });
 });
 
-it('of changing sent messages comes for a channel after the other, every 50 ms, whatever the clock does', () => {
-  const turns = createTurns();
-  const rest = (id: string, now: number) => {
-    turns.came([id], 0, now);
-    const channel = turns.next(now).channel!;
-    expect([channel.id, turns.mayChange(channel, now)]).toEqual([id, false]);
-    turns.begin(channel);
-    turns.rest(channel, { until: null, change: true }, now);
-    channel.busy = false;
-    return channel;
-  };
-  const [first, second] = [rest('1', 50_000), rest('2', 50_000)];
-  expect([first, second].map((channel) => turns.mayChange(channel, 50_000))).toEqual([true, false]);
-  expect([49, 50].map((ms) => turns.mayChange(second, 50_000 + ms))).toEqual([false, true]);
-  expect(turns.next(50_000).channel).toBe(first);
-  turns.remove(first);
-  expect(turns.next(50_000)).toEqual({ channel: null, wait: 50 });
-  turns.setBack(40_000);
-  expect(turns.next(10_000)).toEqual({ channel: null, wait: 50 });
-  const third = rest('3', 10_000);
-  expect(turns.mayChange(third, 10_100)).toBe(true);
-  // What Discord holds back in a channel gets no turn before that is over.
-  const held = { changesAt: 15_000, sleepUntil: 0 };
-  turns.came(['4'], 0, 10_000);
-  const fourth = Object.assign(turns.next(10_000).channel!, held);
-  turns.rest(fourth, { until: null, change: true }, 10_000);
-  expect([turns.mayChange(fourth, 14_999), fourth.sleepUntil]).toEqual([false, 15_000]);
-  turns.remove(fourth);
-  // Asked again, it keeps its turn; what is due sooner comes sooner.
-  turns.rest(third, { until: 10_020, change: true }, 10_010);
-  turns.remove(second);
-  expect(turns.next(10_010)).toEqual({ channel: null, wait: 10 });
-  expect(turns.mayChange(third, 10_100)).toBe(true);
+describe('edit slots', () => {
+  function create() {
+    const scheduler = createScheduler();
+    /** A channel finds nothing to send until then, except an edit that waits. */
+    function ask(id: string, now: number, until: number | null = null) {
+      scheduler.arrived([{ channelId: id }], 0, now);
+      const channel = scheduler.next(now).channel!;
+      expect(channel.id).toBe(id);
+      scheduler.began(id);
+      scheduler.slept(id, { until, edit: true }, now);
+      scheduler.ended(id, now);
+      return channel;
+    }
+    return { ...scheduler, ask };
+  }
+
+  it('edit slots come for one channel after the other, every 50 ms', () => {
+    const { ask, mayEdit, next, began, claimed, sent, ended } = create();
+    const [first, second] = [ask('1', 50_000), ask('2', 50_000)];
+    expect([first, second].map((channel) => mayEdit(channel, 50_000))).toEqual([true, false]);
+    expect([50_049, 50_050].map((now) => mayEdit(second, now))).toEqual([false, true]);
+    expect(next(50_000).channel).toBe(first);
+    began('1');
+    claimed('1', { alerts: 0, isEdit: true });
+    expect(mayEdit(first, 50_000)).toBe(false);
+    sent('1', false);
+    ended('1', 50_000);
+    expect(next(50_000)).toEqual({ channel: null, waitMs: 50 });
+  });
+
+  it('edit slots keep their distance when the clock is set back', () => {
+    const { ask, mayEdit, setBack } = create();
+    for (const id of ['1', '2']) ask(id, 50_000);
+    setBack(40_000);
+    const third = ask('3', 10_000);
+    expect([10_099, 10_100].map((now) => mayEdit(third, now))).toEqual([false, true]);
+  });
+
+  it('a channel whose edits Discord limits gets no edit slot before the limit is over', () => {
+    const { ask, mayEdit, arrived, editsPostponed } = create();
+    arrived([{ channelId: '1' }], 0, 10_000);
+    editsPostponed('1', 15_000);
+    const channel = ask('1', 10_000);
+    expect(mayEdit(channel, 14_999)).toBe(false);
+    expect(channel.sleepUntil).toBe(15_000);
+  });
+
+  it('a channel keeps its edit slot when it asks again, and wakes for alerts that are due sooner', () => {
+    const { ask, mayEdit, next } = create();
+    for (const id of ['1', '2']) ask(id, 10_000);
+    const third = ask('3', 10_000);
+    const again = ask('3', 10_070, 10_090);
+    expect(again).toBe(third);
+    expect([third.editsDueAt, third.sleepUntil, mayEdit(third, 10_100)]).toEqual([10_100, 10_090, true]);
+    expect(next(10_070).channel?.id).not.toBe('3');
+  });
+});
+
+describe('a channel that is served', () => {
+  const NOW = 50_000;
+  function serving() {
+    const scheduler = createScheduler();
+    scheduler.arrived([{ channelId: '1', guildId: 'guild' }], 1, NOW);
+    const channel = scheduler.next(NOW).channel!;
+    scheduler.began('1');
+    return { ...scheduler, channel };
+  }
+
+  it('a channel gets no second slot while it is served, whatever arrives', () => {
+    const { arrived, next, sent, ended } = serving();
+    arrived([{ channelId: '1' }], 1, NOW);
+    expect(next(NOW).channel).toBeNull();
+    sent('1', false);
+    arrived([{ channelId: '1' }], 1, NOW);
+    expect(next(NOW).channel).toBeNull();
+    ended('1', NOW);
+    expect(next(NOW).channel?.id).toBe('1');
+  });
+
+  it('a channel is forgotten when its slot ends and the store has nothing more for it', () => {
+    const { next, sent, ended } = serving();
+    sent('1', false);
+    ended('1', NOW);
+    expect(next(NOW)).toEqual({ channel: null, waitMs: Number.POSITIVE_INFINITY });
+  });
+
+  it('an alert that arrives while its channel finds nothing due gets the next slot', () => {
+    const { arrived, slept, ended, next } = serving();
+    arrived([{ channelId: '1' }], 1, NOW);
+    slept('1', { until: null, edit: false }, NOW);
+    ended('1', NOW);
+    expect(next(NOW).channel?.id).toBe('1');
+  });
+
+  it('a parked channel is tried again when its guild changes, a rate-limited one is not', () => {
+    const { loaded, parked, postponed, ended, guildChanged, next, channel } = serving();
+    loaded('1', { guildId: 'guild', dueAt: 0, state: 'ready' });
+    postponed('1', NOW + 10);
+    ended('1', NOW);
+    guildChanged('guild');
+    expect(next(NOW)).toEqual({ channel: null, waitMs: 10 });
+    parked('1', NOW + 20);
+    guildChanged('another guild');
+    expect(next(NOW)).toEqual({ channel: null, waitMs: 20 });
+    guildChanged('guild');
+    expect(next(NOW).channel).toBe(channel);
+  });
 });

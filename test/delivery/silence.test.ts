@@ -11,7 +11,7 @@ beforeEach(async () => {
   pipeline = await startPipeline();
   const { store, clock, deliverer } = pipeline;
   const log = pino({ level: 'silent' });
-  watch = watchSilence({ store, clock, log, render: renderSilence, onNotice: deliverer.nudge });
+  watch = watchSilence({ store, clock, log, render: renderSilence, onNotice: deliverer.wake });
 });
 afterEach(async () => {
   await watch.close();

@@ -132,7 +132,7 @@ export async function startPipeline({
       ackedAt: (id) => outcomes.get(id) ?? null,
       catalog: lookUp && createTokenCatalog({ lookUp, clock }),
       nativeSymbol: undefined,
-      onAlerts: deliverer.lines,
+      onAlerts: deliverer.alertsStored,
       onRouted: () => undefined,
     });
     await deliverer.loaded;

@@ -73,7 +73,7 @@ describe('a channel without permissions', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['2']);
     // A dead letter is told as soon as somebody asks for it.
     expect(await pipeline.store.deadLetters.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
-    pipeline.deliverer.nudge([ALERTS]);
+    pipeline.deliverer.wake([ALERTS]);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['2', '1']);
   });
@@ -84,7 +84,7 @@ describe('a channel without permissions', () => {
     await untilDead(HOUR);
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
     expect(await pipeline.store.deadLetters.replay((await letters())[0]!.id, pipeline.clock.now())).toBe(true);
-    await pipeline.deliverer.look();
+    await pipeline.deliverer.rescan();
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '2']);
     expect(await state()).toEqual([]);
@@ -92,7 +92,7 @@ describe('a channel without permissions', () => {
 
   it('is not tried at a look for any other reason', async () => {
     const before = tries(MINUTE).length;
-    await pipeline.deliverer.look();
+    await pipeline.deliverer.rescan();
     await pipeline.idle();
     expect(tries(MINUTE)).toHaveLength(before);
   });
@@ -200,13 +200,13 @@ it('a server that removed the bot while that was stopped keeps its alerts as lon
   // Some are tried before the session begins.
   await pipeline.pay(1);
   await pipeline.idle();
-  await pipeline.deliverer.guildsAre([], [0, 1]);
+  await pipeline.deliverer.guildsSynced([], [0, 1]);
   await pipeline.watch(TREASURY, WHALES);
   await pipeline.pay(2);
   await pipeline.pass(20 * DAY, 6 * HOUR);
   expect([await state(), await letters()]).toEqual([['paused', 'paused'], []]);
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
-  await pipeline.deliverer.guildsAre([HARBOR], [0, 1]);
+  await pipeline.deliverer.guildsSynced([HARBOR], [0, 1]);
   await pipeline.idle();
   expect([pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()]).toEqual([['1', '2'], ['2'], []]);
 });
@@ -216,12 +216,12 @@ it('a server that has the bot again finds its channels tried when a session begi
   pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
   await pipeline.pay(1);
   await pipeline.idle();
-  await pipeline.deliverer.guildsAre([], [0, 1]);
+  await pipeline.deliverer.guildsSynced([], [0, 1]);
   await pipeline.restart();
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   await pipeline.idle();
   expect([pipeline.numbers(ALERTS), await state()]).toEqual([[], ['paused']]);
-  await pipeline.deliverer.guildsAre([HARBOR], [0, 1]);
+  await pipeline.deliverer.guildsSynced([HARBOR], [0, 1]);
   await pipeline.idle();
   expect([pipeline.numbers(ALERTS), await state()]).toEqual([['1'], []]);
 });

@@ -1,0 +1,101 @@
+import { MINUTE, SECOND } from '../domain/clock.ts';
+
+/** Refused requests within the window at which all sending pauses; Discord bans at 10,000. */
+const REFUSAL_LIMIT = 500;
+const REFUSAL_WINDOW_MS = 10 * MINUTE;
+const FIRST_PAUSE_MS = MINUTE;
+const LONGEST_PAUSE_MS = 15 * MINUTE;
+const UNAUTHORIZED_PAUSE_MS = 5 * MINUTE;
+
+/** What a response says about all sending: `refused` counts as invalid at Discord, `fault` concerns every channel. */
+export type Verdict = 'fine' | 'unsure' | 'refused' | 'global-limit' | 'fault' | 'unauthorized';
+
+/** Pauses all sending after faults that concern every channel; then one request probes whether they are over. */
+export function createBreaker() {
+  let refusedAt: number[] = [];
+  let pausedUntil = 0;
+  let pauseMs = 0;
+  let isOpen = false;
+  let isProbing = false;
+  let isAuthorized = true;
+
+  function pauseUntil(until: number): void {
+    pausedUntil = Math.max(pausedUntil, until);
+  }
+
+  function countRefusal(now: number): void {
+    refusedAt = refusedAt.filter((at) => at > now - REFUSAL_WINDOW_MS);
+    refusedAt.push(now);
+    if (refusedAt.length >= REFUSAL_LIMIT) pauseUntil(refusedAt[0]! + REFUSAL_WINDOW_MS);
+  }
+
+  function open(now: number, retryAfterMs: number): void {
+    // Requests that were in flight when the breaker opened report the same fault; they must not lengthen the pause.
+    if (now >= pausedUntil) {
+      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs === 0 ? FIRST_PAUSE_MS : pauseMs * 2);
+      pauseUntil(now + pauseMs);
+    }
+    pauseUntil(now + retryAfterMs);
+    isOpen = true;
+  }
+
+  function close(): void {
+    isAuthorized = true;
+    isOpen = false;
+    pauseMs = 0;
+  }
+
+  const needsProbe = () => isOpen || !isAuthorized;
+
+  return {
+    /** Milliseconds until a request may start; 0: now. */
+    wait(now: number): number {
+      if (now < pausedUntil) return pausedUntil - now;
+      return needsProbe() && isProbing ? SECOND : 0;
+    },
+    /** A request starts. */
+    begin(): void {
+      if (needsProbe()) isProbing = true;
+    },
+    /** A request ended, with or without a response. */
+    end(): void {
+      isProbing = false;
+    },
+    answered(verdict: Verdict, retryAfterMs: number, now: number): void {
+      isProbing = false;
+      if (verdict !== 'fine' && verdict !== 'unsure') countRefusal(now);
+      switch (verdict) {
+        case 'fine':
+        case 'refused':
+          // Discord itself answered.
+          if (now >= pausedUntil) close();
+          break;
+        case 'global-limit':
+          pauseUntil(now + retryAfterMs);
+          break;
+        case 'fault':
+          open(now, retryAfterMs);
+          break;
+        case 'unauthorized':
+          isAuthorized = false;
+          pauseUntil(now + UNAUTHORIZED_PAUSE_MS);
+          break;
+        case 'unsure':
+      }
+    },
+    /** The gateway reports whether Discord accepts the token; the next request shows whether that holds for sending. */
+    tokenChecked(isAccepted: boolean, now: number): void {
+      if (!isAccepted) isAuthorized = false;
+      else if (now >= pausedUntil) isAuthorized = true;
+    },
+    /** `breaker`: all sending is paused, after a fault of everything or too many refusals. */
+    state(now: number) {
+      const invalidRequests = refusedAt.filter((at) => at > now - REFUSAL_WINDOW_MS).length;
+      return { authorised: isAuthorized, breaker: isOpen || invalidRequests >= REFUSAL_LIMIT, invalidRequests };
+    },
+    setBack(ms: number): void {
+      refusedAt = refusedAt.map((at) => at - ms);
+      pausedUntil -= ms;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { Logger } from 'pino';
+import { type Clock, inTime, SECOND } from '../domain/clock.ts';
+import type { RateLimit, RequestSlot } from './rate-limit.ts';
+import type { Channel, Scheduler } from './scheduler.ts';
+
+/** Most channels with a request in flight. */
+const MAX_IN_FLIGHT = 40;
+/** Pause of a channel after a failed call to the store. */
+const STORE_PAUSE_MS = SECOND;
+/** How long closing waits for what is in flight. */
+const CLOSE_MS = 5 * SECOND;
+
+/** What giving slots to channels needs. `serve` uses a channel's slot. */
+interface DispatcherOptions {
+  scheduler: Scheduler;
+  rateLimit: RateLimit;
+  clock: Clock;
+  log: Logger;
+  serve(channel: Channel, slot: RequestSlot): Promise<void>;
+}
+
+/** Gives each channel its slot when the scheduler says so and the rate limit has room, and wakes when more is due. */
+export function createDispatcher({ scheduler, rateLimit, clock, log, serve }: DispatcherOptions) {
+  const inFlight = new Set<Promise<void>>();
+  let cancelTimer = () => {};
+  let isClosing = false;
+  let readAt = clock.now();
+
+  function wake(): void {
+    cancelTimer();
+    if (isClosing) return;
+    const now = clock.now();
+    if (now < readAt) scheduler.setBack(readAt - now);
+    readAt = now;
+    while (inFlight.size < MAX_IN_FLIGHT) {
+      const next = scheduler.next(now);
+      const slot = next.channel ? rateLimit.take(next.policy) : next.waitMs;
+      if (next.channel && typeof slot !== 'number') {
+        begin(next.channel, slot);
+        continue;
+      }
+      if (typeof slot === 'number' && slot < Number.POSITIVE_INFINITY) cancelTimer = clock.after(slot, wake);
+      return;
+    }
+  }
+
+  function begin(channel: Channel, slot: RequestSlot): void {
+    scheduler.began(channel.id);
+    const work: Promise<void> = serve(channel, slot)
+      .catch((error: unknown) => {
+        scheduler.postponed(channel.id, clock.now() + STORE_PAUSE_MS);
+        if (!isClosing) log.error({ err: error, channel: channel.id }, 'delivery paused');
+      })
+      .finally(() => {
+        slot.release();
+        scheduler.ended(channel.id, clock.now());
+        inFlight.delete(work);
+        wake();
+      });
+    inFlight.add(work);
+  }
+
+  return {
+    /** Looks whose turn it is. */
+    wake,
+    isClosing: () => isClosing,
+    /** Resolves once nothing is in flight. */
+    async idle(): Promise<void> {
+      while (inFlight.size > 0) await Promise.allSettled(inFlight);
+    },
+    /** Lets what is in flight finish, for five seconds at most; the rest is frozen in the store. */
+    async close(): Promise<void> {
+      isClosing = true;
+      cancelTimer();
+      await inTime(Promise.allSettled(inFlight), CLOSE_MS, clock);
+    },
+  };
+}

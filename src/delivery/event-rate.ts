@@ -1,0 +1,29 @@
+import { SECOND } from '../domain/clock.ts';
+import { PER_SECOND } from './request-window.ts';
+
+/** Time constant of the average. */
+const MEMORY_MS = 400;
+/** With no event for this long, no more are expected. */
+const CALM_MS = 100;
+
+/** Measures how many events arrive, as an average that decays. */
+export function createEventRate() {
+  let rate = 0;
+  let latestAt = Number.NEGATIVE_INFINITY;
+
+  return {
+    record(events: number, now: number): void {
+      rate = rate * Math.exp(Math.min(0, latestAt - now) / MEMORY_MS) + events * (SECOND / MEMORY_MS);
+      latestAt = now;
+    },
+    /** Whether more events arrive than requests may start. */
+    isFlood: (now: number): boolean => rate > PER_SECOND && now - latestAt < CALM_MS,
+    /** Events per request, if each second's requests shared its events. */
+    perRequest: (): number => Math.floor(rate / PER_SECOND),
+    /** Milliseconds until no more events are expected. */
+    untilCalm: (now: number): number => latestAt + CALM_MS - now,
+    setBack(ms: number): void {
+      latestAt -= ms;
+    },
+  };
+}

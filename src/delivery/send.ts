@@ -1,0 +1,132 @@
+import type { Logger } from 'pino';
+import type { Alert } from '../domain/alert.ts';
+import type { Batch, NextMessage, Original } from '../domain/batch.ts';
+import { type Clock, MINUTE } from '../domain/clock.ts';
+import type { Sender, SendOutcome } from '../domain/send-outcome.ts';
+import { StoreError } from '../errors.ts';
+import type { Store } from '../store/store.ts';
+import { alertsOf, compose, composeJoined, type Renderers } from './compose.ts';
+import type { AttemptedBatch } from './decide.ts';
+import type { RequestSlot } from './rate-limit.ts';
+import type { Channel } from './scheduler.ts';
+
+/** Discord forgets a nonce after a few minutes; from then on a repeat looks for its message first. */
+const NONCE_MS = 2 * MINUTE;
+
+/** What attempts need. */
+export interface SendOptions extends Renderers {
+  store: Store;
+  sender: Sender;
+  clock: Clock;
+  log: Logger;
+}
+
+/** It appends no alerts; it only updates a sent message. */
+export const isUpdate = ({ kind, payload }: Batch): boolean => kind === 'edit' && payload === '';
+
+type Attempted = { status: 'attempted'; batch: AttemptedBatch; outcome: SendOutcome };
+
+/** How an attempt ended; `changed`: nothing was sent, because the alerts are not what they were when they were read. */
+export type SendResult = Attempted | { status: 'changed' } | { status: 'unrenderable'; alerts: Alert[]; error: Error };
+
+const attempted = (batch: AttemptedBatch, outcome: SendOutcome): Attempted => ({ status: 'attempted', batch, outcome });
+
+/** Creates the function that attempts to send what a channel claimed. */
+export function createSend(options: SendOptions) {
+  const { store, sender, clock, log } = options;
+
+  async function sendNew(
+    channel: Channel,
+    due: Extract<NextMessage, { status: 'lines' }>,
+    slot: RequestSlot,
+  ): Promise<SendResult> {
+    const now = clock.now();
+    const first = { attempts: 1, frozenAt: now, certain: true, isUpdate: false };
+    for (const to of due.joins) {
+      const joined = composeJoined(to, due.alerts, options.render, now);
+      if (!joined) continue;
+      const { body, alerts } = joined;
+      const id = await store.outbox.join(channel.id, to, alerts, JSON.stringify(body), now);
+      if (id === null) return { status: 'changed' };
+      slot.requestStarted();
+      const outcome = await sender.edit(channel.id, to.messageId, body);
+      return attempted({ id, kind: 'edit', ...first, alerts: alerts.length }, outcome);
+    }
+    const { body, ...message } = await compose(channel, due, { renderers: options, store, now });
+    const id = await store.outbox.freeze(message, now);
+    if (id === null) return { status: 'changed' };
+    slot.requestStarted();
+    const outcome = await sender.create(channel.id, body, message.nonce, message.attachment);
+    return attempted({ id, kind: message.kind, ...first, alerts: message.alerts.length }, outcome);
+  }
+
+  async function repeat(
+    { batch, original, lines }: Extract<NextMessage, { status: 'batch' }>,
+    slot: RequestSlot,
+  ): Promise<SendResult> {
+    const now = clock.now();
+    // If an earlier attempt may have reached Discord, a response to this one does not show that no message is there.
+    const { unsure } = batch;
+    const done = { ...batch, attempts: batch.attempts + 1, alerts: lines, certain: !unsure, isUpdate: isUpdate(batch) };
+    if (batch.kind === 'edit') {
+      slot.requestStarted();
+      return attempted(done, await edit(batch, original));
+    }
+    let blind = false;
+    if (unsure && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_MS) {
+      const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt, slot.requestStarted);
+      if (found.status === 'found') return attempted(done, { status: 'sent', messageId: found.messageId });
+      // A search that failed shows nothing: the message stays as unsure as it was.
+      if (found.status !== 'absent' && found.status !== 'unknown') return attempted(done, found);
+      blind = found.status === 'unknown';
+      if (blind) log.warn({ channel: batch.channelId, batch: batch.id }, 'repeating a message without its history');
+    }
+    await store.outbox.countAttempt(batch.id, now);
+    const body = JSON.parse(batch.payload) as object;
+    slot.requestStarted();
+    return attempted({ ...done, blind }, await sender.create(batch.channelId, body, batch.nonce, batch.attachment));
+  }
+
+  /** Edits a sent message. Leaves it as it is if it was never sent, or if some of its alerts are forgotten. */
+  async function edit(batch: Batch, original: Original | null): Promise<SendOutcome> {
+    const messageId = original?.messageId;
+    const unchanged: SendOutcome = { status: 'sent', messageId: null };
+    if (!messageId) return unchanged;
+    if (batch.payload !== '') return sender.edit(batch.channelId, messageId, JSON.parse(batch.payload) as object);
+    const alerts = await alertsOf(original, store);
+    if (!alerts) return unchanged;
+    const rendered = await renderedAgain({ ...original, alerts }, batch.reference);
+    if (!rendered) return { status: 'refused', reason: 'The message has no room for what is known now.' };
+    return sender.edit(batch.channelId, messageId, rendered.payload, rendered.csv);
+  }
+
+  /** A message as it would be rendered now; null if it cannot be rendered any more, or no longer as a whole. */
+  async function renderedAgain({ alerts, reason, plain }: Original, reference: string) {
+    try {
+      if (plain) return { payload: options.renderPlain(alerts[0]!, reference), csv: null };
+      const rendered =
+        reason === null
+          ? { ...options.render(alerts, reference, null), csv: null }
+          : await options.renderDigest(alerts, reference, reason, null);
+      return rendered.used < alerts.length ? null : rendered;
+    } catch (error) {
+      log.error({ err: error, alert: alerts[0]!.id }, 'alerts cannot be rendered');
+      return null;
+    }
+  }
+
+  function unrenderable(channel: Channel, alerts: Alert[], error: unknown): SendResult {
+    if (error instanceof StoreError) throw error;
+    log.error({ err: error, channel: channel.id, alert: alerts[0]!.id }, 'alerts cannot be rendered');
+    return { status: 'unrenderable', alerts, error: error as Error };
+  }
+
+  return (
+    channel: Channel,
+    next: Exclude<NextMessage, { status: 'nothing' }>,
+    slot: RequestSlot,
+  ): Promise<SendResult> =>
+    next.status === 'batch'
+      ? repeat(next, slot)
+      : sendNew(channel, next, slot).catch((error: unknown) => unrenderable(channel, next.alerts, error));
+}

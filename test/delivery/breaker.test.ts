@@ -1,0 +1,144 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Fault, ManualClock } from '../../sandbox/discord/index.ts';
+import { createRateLimit } from '../../src/delivery/rate-limit.ts';
+import type { SlotPolicy } from '../../src/delivery/request-window.ts';
+import { ALERTS, GENERAL, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const MESSAGES = '/channels/:channel/messages';
+const CHANNELS = [ALERTS, WHALES, GENERAL];
+const AT_ONCE: SlotPolicy = { spacingMs: 0, reservedSlots: 0, recheckMs: Number.POSITIVE_INFINITY };
+
+let pipeline: Pipeline;
+const start = async () => {
+  pipeline = await startPipeline();
+  onTestFinished(() => pipeline.close());
+};
+
+const posts = () => pipeline.discord.requests().filter(({ method }) => method === 'POST');
+const watchAll = async () => {
+  for (const channel of CHANNELS) await pipeline.watch(TREASURY, channel);
+};
+
+describe('the breaker', () => {
+  const faults: [string, Fault][] = [
+    ["Cloudflare's error page", { kind: 'cloudflare', status: 403 }],
+    ['429 without a duration', { kind: 'rate-limit', retryAfterMs: 1, headers: false }],
+    ['403 with an unknown code', { kind: 'error', status: 403, code: 99_999 }],
+  ];
+  it.each(faults)(
+    'after %s the breaker pauses every channel and probes after 1, 2, 4, 8, 15 and 15 minutes',
+    async (_name, fault) => {
+      await start();
+      await pipeline.watch(TREASURY, ALERTS);
+      const active = pipeline.discord.fault({ fault, path: MESSAGES });
+      await pipeline.pay(1);
+      await pipeline.idle();
+      expect(pipeline.deliverer.state().breaker).toBe(true);
+      // The other channels wait too.
+      for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
+      await pipeline.pay(2);
+      await pipeline.pass(46 * MINUTE);
+      const times = posts().map(({ at }) => Date.parse(at));
+      const gaps = times.slice(1).map((time, n) => Math.round((time - times[n]!) / MINUTE));
+      expect(gaps).toEqual([1, 2, 4, 8, 15, 15]);
+      // No channel is blamed.
+      expect(await pipeline.store.channels.blocked(HARBOR)).toEqual([]);
+      expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(3);
+
+      active.clear();
+      await pipeline.turnUntil(() => CHANNELS.flatMap(pipeline.numbers).length === 4);
+      expect(CHANNELS.map(pipeline.numbers)).toEqual([['1', '2'], ['2'], ['2']]);
+      expect(pipeline.deliverer.state().breaker).toBe(false);
+      // The next pause is a minute again.
+      const again = pipeline.discord.fault({ fault, path: MESSAGES, times: 1 });
+      const before = pipeline.clock.now();
+      await pipeline.pay(3);
+      await pipeline.idle();
+      expect(again.hits).toBe(1);
+      await pipeline.turnUntil(() => CHANNELS.flatMap(pipeline.numbers).length === 7);
+      expect(Math.round((pipeline.clock.now() - before) / MINUTE)).toBe(1);
+    },
+  );
+});
+
+describe('the token', () => {
+  it('a refused token stops sending except for probes, keeps receiving, and sends again once it is accepted', async () => {
+    await start();
+    await watchAll();
+    const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 401, code: 0 } });
+    await pipeline.pay(1);
+    await pipeline.idle();
+    expect(pipeline.deliverer.state().authorised).toBe(false);
+    const first = posts().length;
+    expect(first).toBeLessThanOrEqual(CHANNELS.length);
+    await pipeline.pay(2);
+    await pipeline.pass(30 * MINUTE);
+    const tried = posts().length - first;
+    expect([tried >= 2, tried <= 10]).toEqual([true, true]);
+    expect(await pipeline.backlog()).toMatchObject({
+      inbox: { waiting: 0 },
+      deadLetters: 0,
+      channels: { parked: 0, paused: 0 },
+    });
+    fault.clear();
+    await pipeline.turnUntil(() => CHANNELS.every((channel) => pipeline.numbers(channel).length === 2));
+    expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2']));
+    expect(pipeline.deliverer.state().authorised).toBe(true);
+  });
+});
+
+it('what the gateway reports about the token allows one probe, five minutes after a 401 at the earliest', () => {
+  const clock = new ManualClock();
+  const { tokenChecked, state, take, answered } = createRateLimit(clock);
+  tokenChecked(false);
+  expect([state().authorised, typeof take(AT_ONCE), take(AT_ONCE)]).toEqual([false, 'object', SECOND]);
+  tokenChecked(true);
+  expect([state().authorised, typeof take(AT_ONCE)]).toEqual([true, 'object']);
+  answered('unauthorized');
+  tokenChecked(true);
+  clock.advance(5 * MINUTE - 1);
+  tokenChecked(true);
+  expect([state().authorised, take(AT_ONCE)]).toEqual([false, 1]);
+  clock.advance(1);
+  tokenChecked(true);
+  expect(state().authorised).toBe(true);
+});
+
+describe('the limit of refused requests', () => {
+  it('500 refused requests in ten minutes open the breaker until the first of them is ten minutes old', () => {
+    const clock = new ManualClock();
+    const rateLimit = createRateLimit(clock);
+    const state = () => [rateLimit.state().breaker, rateLimit.take(AT_ONCE)];
+    for (let n = 0; n < 499; n++) rateLimit.answered('refused');
+    expect(rateLimit.state().breaker).toBe(false);
+    rateLimit.answered('refused');
+    expect(state()).toEqual([true, 10 * MINUTE]);
+    clock.advance(10 * MINUTE);
+    expect(state()).toEqual([false, expect.any(Object)]);
+  });
+
+  it('after 500 refused requests in ten minutes nothing is sent until the first of them is ten minutes old', async () => {
+    await start();
+    for (let n = 0; n < 600; n++) {
+      const { id } = pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `c${n}` });
+      await pipeline.watch(TREASURY, id!);
+    }
+    const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 403, code: 50013 }, path: MESSAGES });
+    const began = pipeline.clock.now();
+    await pipeline.pay(1);
+    await pipeline.pass(9 * MINUTE);
+    // Those in flight with the 500th are answered too.
+    expect(posts().length).toBeGreaterThanOrEqual(500);
+    expect(posts().length).toBeLessThanOrEqual(540);
+    expect(pipeline.deliverer.state().invalidRequests).toBe(posts().length);
+    const before = posts().length;
+    fault.clear();
+    await pipeline.turnUntil(() => posts().length > before, 120);
+    expect(pipeline.clock.now() - began).toBeGreaterThanOrEqual(10 * MINUTE);
+    const allPosted = async () => (await pipeline.backlog()).channels.parked === 0 && (await pipeline.settled());
+    await pipeline.turnUntil(allPosted, 1_800);
+    expect((await pipeline.backlog()).deadLetters).toBe(0);
+  });
+});

@@ -1,0 +1,88 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { backoff } from '../../src/delivery/rate-limit.ts';
+import type { Sender, SendOutcome } from '../../src/domain/send-outcome.ts';
+import { ALERTS, GENERAL, HARBOR, type Pipeline, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+
+const SECOND = 1_000;
+const CHANNELS = [ALERTS, WHALES, GENERAL];
+
+let pipeline: Pipeline;
+const start = async (sender: (real: Sender) => Sender) => {
+  pipeline = await startPipeline({ sender });
+  onTestFinished(() => pipeline.close());
+};
+
+it('the pause before the next attempt has full jitter up to 1 s, doubling to a minute', () => {
+  const waits = (random: number) => [1, 2, 3, 6, 7, 8, 1_000].map((attempt) => backoff(attempt, () => random));
+  expect(waits(1)).toEqual([1, 2, 4, 32, 60, 60, 60].map((seconds) => seconds * SECOND));
+  expect(waits(0.5)).toEqual([0.5, 1, 2, 16, 30, 30, 30].map((seconds) => seconds * SECOND));
+  expect(waits(0)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+});
+
+/** A sender with scripted first outcomes; `asked` lists the channels in order. */
+function scripted(...outcomes: SendOutcome[]) {
+  const asked: string[] = [];
+  const sender = (real: Sender): Sender => ({
+    ...real,
+    create: (channelId, payload, nonce, csv) => {
+      asked.push(channelId);
+      const outcome = outcomes.shift();
+      return outcome ? Promise.resolve(outcome) : real.create(channelId, payload, nonce, csv);
+    },
+  });
+  return { asked, sender };
+}
+const limited = (global: boolean): SendOutcome => ({
+  status: 'rate-limited',
+  global,
+  local: false,
+  retryAfterMs: 90 * SECOND,
+});
+
+it('a channel waits for its Retry-After whatever else happens there, and other channels go on', async () => {
+  const { asked, sender } = scripted(limited(false));
+  await start(sender);
+  await pipeline.watch(TREASURY, ALERTS);
+  await pipeline.pay(1);
+  await pipeline.idle();
+  for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
+  for (let n = 2; n <= 9; n++) {
+    await pipeline.pay(n);
+    pipeline.deliverer.guildChanged(HARBOR);
+    await pipeline.pass(10 * SECOND);
+  }
+  expect(asked.filter((channel) => channel === ALERTS)).toHaveLength(1);
+  expect(pipeline.numbers(WHALES)).toHaveLength(8);
+  await pipeline.pass(9 * SECOND);
+  expect(asked.filter((channel) => channel === ALERTS)).toHaveLength(1);
+  await pipeline.pass(SECOND);
+  expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
+});
+
+it('a channel waits for the Retry-After of a 503', async () => {
+  const { asked, sender } = scripted({ status: 'unsure', reason: 'HTTP 503', retryAfterMs: 90 * SECOND });
+  await start(sender);
+  await pipeline.watch(TREASURY, ALERTS);
+  await pipeline.pay(1);
+  await pipeline.pass(89 * SECOND);
+  expect(asked).toHaveLength(1);
+  await pipeline.pass(2 * SECOND);
+  expect(pipeline.numbers(ALERTS)).toEqual(['1']);
+});
+
+it.each([
+  ['Discord', limited(true)],
+  ['a proxy before Discord', { status: 'breaker', reason: 'HTTP 429', retryAfterMs: 90 * SECOND } as const],
+])('every channel waits for a Retry-After for everything from %s', async (_name, outcome) => {
+  const { asked, sender } = scripted(outcome);
+  await start(sender);
+  await pipeline.watch(TREASURY, ALERTS);
+  await pipeline.pay(1);
+  await pipeline.idle();
+  for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
+  await pipeline.pay(2);
+  await pipeline.pass(89 * SECOND);
+  expect(asked).toEqual([ALERTS]);
+  await pipeline.pass(2 * SECOND);
+  expect(CHANNELS.map(pipeline.numbers)).toEqual([['1', '2'], ['2'], ['2']]);
+});
