@@ -1,0 +1,164 @@
+import { expect, it } from 'vitest';
+import { NO_SEARCH } from '../../src/delivery/bisect.ts';
+import { type AttemptedBatch, decide, type Situation } from '../../src/delivery/decide.ts';
+import type { ChannelHead } from '../../src/domain/channel.ts';
+import type { SendOutcome } from '../../src/domain/send-outcome.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const NOW = 1_700_000_000_000;
+
+const batchOf = (changed: Partial<AttemptedBatch> = {}): AttemptedBatch => ({
+  id: 7,
+  kind: 'create',
+  attempts: 1,
+  frozenAt: NOW,
+  alerts: 4,
+  isUpdate: false,
+  certain: true,
+  ...changed,
+});
+const situationOf = (changed: Partial<Situation> = {}): Situation => ({
+  search: NO_SEARCH,
+  head: null,
+  isRemoved: false,
+  now: NOW,
+  random: () => 1,
+  ...changed,
+});
+const headOf = (changed: Partial<ChannelHead>): ChannelHead => ({
+  channelId: '1',
+  guildId: '2',
+  state: 'ready',
+  dueAt: 0,
+  attempts: 0,
+  since: null,
+  ...changed,
+});
+const FORBIDDEN: SendOutcome = { status: 'forbidden', code: 50013 };
+const limitedFor = (retryAfterMs: number): SendOutcome => ({
+  status: 'rate-limited',
+  global: false,
+  local: false,
+  retryAfterMs,
+});
+
+it('a message that was sent is marked so, and opens a channel that was parked', () => {
+  const sent: SendOutcome = { status: 'sent', messageId: '99' };
+  expect(decide(sent, batchOf(), situationOf({ head: headOf({ state: 'parked' }) }))).toEqual({
+    sending: { verdict: 'fine', retryAfterMs: 0 },
+    batch: { do: 'mark-sent', messageId: '99' },
+    channel: { do: 'open', wasBlocked: true },
+  });
+});
+
+it('an edit of a message that is gone returns its alerts to the queue', () => {
+  const gone: SendOutcome = { status: 'sent', messageId: null };
+  expect(decide(gone, batchOf({ kind: 'edit' }), situationOf()).batch).toEqual({ do: 'mark-edit-failed' });
+});
+
+it('a message that an earlier attempt may have posted stays unsure after a refusal of the repeat', () => {
+  const steps = [true, false].map((certain) => decide(FORBIDDEN, batchOf({ certain }), situationOf()).batch.do);
+  expect(steps).toEqual(['mark-not-sent', 'nothing']);
+});
+
+it('alerts that were to join a message get their own when edits are limited for more than a minute', () => {
+  const join = batchOf({ kind: 'edit' });
+  expect(decide(limitedFor(MINUTE + 1), join, situationOf())).toMatchObject({
+    batch: { do: 'mark-edit-failed' },
+    channel: { do: 'nothing' },
+  });
+  expect(decide(limitedFor(MINUTE), join, situationOf())).toMatchObject({
+    batch: { do: 'mark-not-sent' },
+    channel: { do: 'postpone', until: NOW + MINUTE },
+  });
+});
+
+it('a rate limit for an update of a message postpones the edits of the channel and not its alerts', () => {
+  const update = batchOf({ kind: 'edit', isUpdate: true });
+  expect(decide(limitedFor(5 * MINUTE), update, situationOf()).channel).toEqual({
+    do: 'postpone-edits',
+    until: NOW + 5 * MINUTE,
+  });
+});
+
+it('a rate limit that the library knew itself says nothing about all sending', () => {
+  const local: SendOutcome = { status: 'rate-limited', global: false, local: true, retryAfterMs: 100 };
+  expect(decide(local, batchOf(), situationOf()).sending).toBeNull();
+});
+
+it('a message that stays unsure for 72 hours becomes a dead letter', () => {
+  const unsure: SendOutcome = { status: 'unsure', reason: 'HTTP 503' };
+  const steps = [72 * HOUR, 72 * HOUR + 1].map(
+    (age) => decide(unsure, batchOf({ frozenAt: NOW - age }), situationOf()).batch,
+  );
+  expect(steps).toEqual([{ do: 'nothing' }, { do: 'dead-letter', reason: '72 hours: HTTP 503' }]);
+});
+
+it('blind repeats wait for as long as the message is old, between 15 minutes and 6 hours', () => {
+  const waits = [0, HOUR, DAY].map((age) => {
+    const batch = batchOf({ blind: true, frozenAt: NOW - age, certain: false });
+    const { channel } = decide({ status: 'unsure', reason: 'time-out' }, batch, situationOf());
+    return channel.do === 'postpone' && channel.until - NOW;
+  });
+  expect(waits).toEqual([15 * MINUTE, HOUR, 6 * HOUR]);
+});
+
+it('a fault of everything blames no channel', () => {
+  for (const status of ['breaker', 'unauthorised'] as const) {
+    const outcome: SendOutcome = status === 'breaker' ? { status, reason: 'HTTP 403' } : { status };
+    expect(decide(outcome, batchOf(), situationOf()).channel).toEqual({ do: 'nothing' });
+  }
+});
+
+it('a parked channel is tried again after 15 minutes, an hour, and then every 6 hours', () => {
+  const waits = [0, 1, 2, 3, 50].map((attempts) => {
+    const head = headOf({ state: 'parked', attempts, since: NOW });
+    const { channel } = decide(FORBIDDEN, batchOf(), situationOf({ head }));
+    return channel.do === 'block' && channel.head.dueAt - NOW;
+  });
+  expect(waits).toEqual([15 * MINUTE, HOUR, 6 * HOUR, 6 * HOUR, 6 * HOUR]);
+});
+
+it('alerts of a parked channel expire after a week, and admins are notified only when it is parked first', () => {
+  const blocks = [null, NOW - 7 * DAY, NOW - 7 * DAY - 1].map((since) => {
+    const head = headOf(since === null ? {} : { state: 'parked', attempts: 3, since });
+    const { channel } = decide(FORBIDDEN, batchOf(), situationOf({ head }));
+    return channel.do === 'block' && [channel.isNew, channel.expired];
+  });
+  expect(blocks).toEqual([
+    [true, null],
+    [false, null],
+    [false, NOW - 7 * DAY],
+  ]);
+});
+
+it('missing permissions where the bot was removed make the channel unreachable instead of parked', () => {
+  const situations = [situationOf({ isRemoved: true }), situationOf({ head: headOf({ state: 'paused' }) })];
+  const reasons = situations.map((situation) => {
+    const { channel } = decide(FORBIDDEN, batchOf(), situation);
+    return channel.do === 'block' && channel.head.reason;
+  });
+  expect(reasons).toEqual(Array(2).fill('channel or server is gone (50013)'));
+});
+
+it('a refused message is unfrozen to search it for the alert at fault, which ends as a dead letter', () => {
+  const refused: SendOutcome = { status: 'refused', reason: '50035' };
+  expect(decide(refused, batchOf({ alerts: 4 }), situationOf())).toMatchObject({
+    batch: { do: 'unfreeze' },
+    channel: { do: 'search', search: { limit: 2, plain: false } },
+  });
+  const last = situationOf({ search: { limit: 1, plain: true } });
+  expect(decide(refused, batchOf({ alerts: 1 }), last)).toMatchObject({
+    batch: { do: 'dead-letter', reason: '50035' },
+    channel: { do: 'search', search: null },
+  });
+});
+
+it('a refused edit or notice becomes a dead letter at once', () => {
+  for (const kind of ['edit', 'notice'] as const) {
+    const { batch, channel } = decide({ status: 'refused', reason: '50035' }, batchOf({ kind }), situationOf());
+    expect([batch, channel]).toEqual([{ do: 'dead-letter', reason: '50035' }, { do: 'nothing' }]);
+  }
+});
