@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { openDatabase } from '../src/store/sqlite/database.ts';
-import { openTables } from '../src/store/sqlite/tables.ts';
 
 const DAY = 86_400_000;
 /** As much of an index as is used once its keys have come in any order for a while. */
@@ -45,13 +44,4 @@ export function fillSeen(folder: string, rows: number): void {
       '62caedf9e2719e72815d0703', 'wallet', 'incoming', CAST(${seenAt} AS INTEGER) FROM counted`);
   db.pragma('journal_mode = WAL');
   db.close();
-  takeDown(file);
-}
-
-/** What full epochs hold, as the bot does it each minute. */
-function takeDown(file: string): void {
-  const { db, close } = openDatabase(file);
-  const { epochs } = openTables(db);
-  while (epochs.takeDown());
-  close();
 }

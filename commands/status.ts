@@ -20,7 +20,6 @@ export const status = {
   async execute(interaction, context) {
     const { guildId } = interaction;
     const { t, store, settings, now } = context;
-    await store.rhythms.count();
     const [overview, subscriptions, silent, error] = await Promise.all([
       store.metrics.guild(guildId),
       store.subscriptions.list(guildId),

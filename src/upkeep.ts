@@ -6,7 +6,7 @@ import type { Store } from './store/store.ts';
 /** What was seen is remembered for this long. */
 const MEMORY_MS = 30 * DAY;
 
-/** Looks each minute, takes down what the ledger's full epochs hold, and forgets each hour what is old; gives how to stop. */
+/** Looks each minute and forgets each hour what is old; returns a stop function. */
 export function startUpkeep(
   store: Store,
   clock: Clock,
@@ -26,14 +26,11 @@ export function startUpkeep(
     }
     stopPruning = clock.after(HOUR, () => void prune());
   };
-  const takeDown = () => store.epochs.takeDown().catch((error: unknown) => log.warn({ err: error }, 'pruning paused'));
   const lookAgain = () => {
     look();
-    void takeDown();
     stopLooking = clock.after(MINUTE, lookAgain);
   };
   let stopLooking = clock.after(MINUTE, lookAgain);
-  void takeDown();
   void prune();
   return () => {
     stopPruning();

@@ -11,7 +11,6 @@ const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine
 export async function check(interaction: CommandUse, context: CommandContext): Promise<Reply> {
   const { guildId } = interaction;
   const { t, store, projects } = context;
-  await store.rhythms.count();
   const [all, { stopped }] = await Promise.all([store.subscriptions.list(guildId), store.metrics.guild(guildId)]);
   const channels = [...all, ...stopped].map(({ channelId }) => channelId);
   const hidden = await hiddenFrom(interaction, channels, context);

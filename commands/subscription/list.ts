@@ -33,7 +33,6 @@ async function page(
   wanted: number,
 ): Promise<Reply> {
   const { store, t } = context;
-  await store.rhythms.count();
   const visible = await visibleTo(interaction, context);
   const shown = channel === 'all' ? visible : visible.filter(({ channelId }) => channelId === channel);
   if (shown.length === 0) {

@@ -23,7 +23,6 @@ export function watchSilence({ store, clock, log, render, onNotice }: SilenceOpt
   async function check(): Promise<void> {
     const now = clock.now();
     try {
-      await store.rhythms.count();
       const byChannel = Map.groupBy(await store.silence.unreported(now), ({ channelId }) => channelId);
       for (const [channelId, silences] of byChannel) {
         const { guildId } = silences[0]!;

@@ -1,3 +1,4 @@
+import type { ActivityStats } from './activity-stats.ts';
 import type { AddressText } from './address.ts';
 import type { NewAlert } from './alert.ts';
 import type { SeenDelivery, SeenTransfer } from './identity.ts';
@@ -31,6 +32,11 @@ export interface StoredTransfer extends Omit<SeenTransfer, 'transfer'> {
   data: string;
 }
 
+/** The stats of one subscription. */
+export interface SubscriptionStats extends ActivityStats {
+  subscription: number;
+}
+
 /** Everything that routing some deliveries changes, in one commit. */
 export interface RoutingResult {
   /** Inbox ids that are done. */
@@ -39,6 +45,8 @@ export interface RoutingResult {
   deliveries: StoredDelivery[];
   alerts: NewAlert[];
   decisions: Decision[];
+  /** Of every subscription that the decisions are about. */
+  stats: SubscriptionStats[];
   /** Inbox ids to quarantine, with the reason, and when each was answered as far as is known. */
   quarantined: { id: number; reason: string; answeredAt: number | null }[];
   /** Keys of transfers whose sent messages must change. */
@@ -77,6 +85,8 @@ export interface RoutingContext {
   /** Of the guilds that may hold alerts back for some hours. */
   timezones: { guildId: string; timezone: string | null }[];
   knowledge: TokenKnowledge;
+  /** Of the watchers in `watched` that had an event before. */
+  stats: SubscriptionStats[];
 }
 
 /** What the explorer said of a token. */

@@ -78,12 +78,6 @@ export interface Subscription {
   mentionedAt: number | null;
   /** Unusual silence is told in the channel. */
   watchSilence: boolean;
-  /** How many events came. */
-  events: number;
-  /** The average time between events, in milliseconds; the latest count most. */
-  gapMs: number | null;
-  /** When the present silence was pointed out. */
-  silenceToldAt: number | null;
 }
 
 /** What deciding about a transfer needs of a subscription. */
@@ -146,7 +140,7 @@ export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'addr
 
 /** What may change later; of the filters only those that are named. */
 export type SubscriptionChange = Partial<
-  Omit<Subscription, 'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt' | 'filters'>
+  Omit<Subscription, 'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt' | 'lastEventAt' | 'filters'>
 > & { filters?: Partial<Filters> };
 
 /** What a file tells of one subscription: what differs from what is there, or from the defaults where there is none. */

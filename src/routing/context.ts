@@ -1,3 +1,4 @@
+import type { ActivityStats } from '../domain/activity-stats.ts';
 import type { AddressText } from '../domain/address.ts';
 import type { SeenTransfer } from '../domain/identity.ts';
 import type { InboxRow } from '../domain/inbox.ts';
@@ -28,6 +29,8 @@ export interface RoutingState {
   timezones: Map<string, string | null>;
   context: MatchContext;
   signals: ScamSignals;
+  /** By subscription, before these deliveries. */
+  stats: ReadonlyMap<number, ActivityStats>;
 }
 
 /** Where the context comes from. */
@@ -66,6 +69,7 @@ export async function readContext(
       watched,
       timezones: new Map(read.timezones.map(({ guildId, timezone }) => [guildId, timezone])),
       signals,
+      stats: new Map(read.stats.map(({ subscription, ...stats }) => [subscription, stats])),
       context: {
         now,
         cataloged: (token: AddressText) => signals.catalog.get(token)?.cataloged ?? null,

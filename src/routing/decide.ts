@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
+import { type ActivityStats, afterEvent } from '../domain/activity-stats.ts';
 import { parseEvent } from '../domain/event.ts';
 import type { SeenTransfer } from '../domain/identity.ts';
 import type { InboxRow } from '../domain/inbox.ts';
-import type { Learned, RoutingResult, StoredTransfer } from '../domain/routing.ts';
+import type { Decision, Learned, RoutingResult, StoredTransfer, SubscriptionStats } from '../domain/routing.ts';
 import { deliveryKey, transferKey } from '../domain/transfer.ts';
 import { type ContextOptions, type ParsedDelivery, readContext } from './context.ts';
 import { decideEvent, type EventDecision, remember } from './decide-event.ts';
@@ -63,7 +64,7 @@ export async function decide(items: WaitingDelivery[], options: DecideOptions): 
       outcomes.push({ status: 'quarantined', id, reason: failureReason(error), answeredAt });
     }
   }
-  return merge(outcomes, learned, now);
+  return merge(outcomes, learned, state.stats, now);
 }
 
 /** Why a delivery is quarantined that made routing fail. */
@@ -72,28 +73,43 @@ export const failureReason = (error: unknown): string => `Routing failed: ${(err
 /** A result that only quarantines one delivery. */
 export function quarantineOne(id: number, reason: string, answeredAt: number | null, now: number): RoutingResult {
   const learned = { catalog: [], counterparties: [], nativeSymbol: null, heads: [] };
-  return merge([{ status: 'quarantined', id, reason, answeredAt }], learned, now);
+  return merge([{ status: 'quarantined', id, reason, answeredAt }], learned, new Map(), now);
 }
 
 /** One result of many decisions; of a transfer or delivery that occurs in several, the last state counts. */
-function merge(outcomes: Outcome[], learned: Learned, now: number): RoutingResult {
+function merge(
+  outcomes: Outcome[],
+  learned: Learned,
+  statsBefore: ReadonlyMap<number, ActivityStats>,
+  now: number,
+): RoutingResult {
   const decided = outcomes.filter((outcome) => outcome.status === 'decided');
   const quarantined = outcomes.filter((outcome) => outcome.status === 'quarantined');
   const decisions = decided.map(({ decision }) => decision);
   const transfers = new Map(decisions.map(({ transfer }) => [transfer.key, transfer]));
   const deliveries = new Map(decisions.map(({ delivery }) => [delivery.key, delivery]));
+  const matches = decisions.flatMap((decision) => decision.decisions);
   const edits = decisions.filter(({ isEdit }) => isEdit).map(({ transfer }) => transfer.key);
   return {
     done: decided.map(({ id }) => id),
     transfers: [...transfers.values()].map(toStored),
     deliveries: [...deliveries.values()],
     alerts: decisions.flatMap(({ alerts }) => alerts),
-    decisions: decisions.flatMap((decision) => decision.decisions),
+    decisions: matches,
+    stats: statsAfter(statsBefore, matches),
     quarantined: quarantined.map(({ id, reason, answeredAt }) => ({ id, reason, answeredAt })),
     changed: [...new Set(edits)],
     learned: { ...learned, counterparties: decisions.flatMap(({ counterparties }) => counterparties) },
     now,
   };
+}
+
+/** The stats of every subscription that was decided about. */
+function statsAfter(before: ReadonlyMap<number, ActivityStats>, decisions: Decision[]): SubscriptionStats[] {
+  const stats = new Map<number, ActivityStats>();
+  for (const { subscription, at } of decisions)
+    stats.set(subscription, afterEvent(stats.get(subscription) ?? before.get(subscription), at));
+  return [...stats].map(([subscription, after]) => ({ subscription, ...after }));
 }
 
 function toStored({ transfer, ...seen }: SeenTransfer): StoredTransfer {

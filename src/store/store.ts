@@ -52,8 +52,6 @@ export interface Store {
   metrics: Metrics;
   retention: Retention;
   erasure: Erasure;
-  rhythms: Rhythms;
-  epochs: Epochs;
 }
 
 /** Deliveries as they came: bytes that are on disk and wait for the router. */
@@ -335,16 +333,4 @@ export interface Erasure {
   step(guildId: string, from?: ErasureCursor): Promise<ErasureCursor | null>;
   /** Guilds whose erasure was begun and not finished. */
   begun(): Promise<string[]>;
-}
-
-/** Counting how often addresses move. */
-export interface Rhythms {
-  /** Counts what was decided until now; returns whether there is more to count. */
-  count(): Promise<boolean>;
-}
-
-/** Maintenance of the index of seen transfers. */
-export interface Epochs {
-  /** Does some of it; returns whether there is more to do. */
-  takeDown(): Promise<boolean>;
 }

@@ -221,7 +221,7 @@ describe('/setup check', () => {
     expect(textOf(complete)).not.toContain('The last event');
     expect(buttonsOf(complete)).toEqual(['setup:receiver']);
     const [one] = await world.store.subscriptions.list(harbor.id);
-    await world.store.subscriptions.change(harbor.id, one!.id, { lastEventAt: 60_000 });
+    await world.recordActivity(one!.id, { lastEventAt: 60_000 });
     const begun = textOf(await world.use('setup check'));
     expect(begun).toMatch(/⏳ No event yet for 1 address[\s\S]*✅ The last event arrived <t:60:R>\./);
     await world.subscribe({ channelId: harbor.whales, address: one!.address });
@@ -280,7 +280,7 @@ describe('/setup check', () => {
 
   it('is content when everything is right', async () => {
     const { id } = await world.subscribe();
-    await world.store.subscriptions.change(harbor.id, id, { lastEventAt: 60_000 });
+    await world.recordActivity(id, { lastEventAt: 60_000 });
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     const text = textOf(await world.use('setup check'));
     expect(text).toContain('Everything looks good');
@@ -311,7 +311,7 @@ describe('/status', () => {
     const longAgo = world.clock.now - 90 * 86_400_000;
     for (let n = 1; n <= 6; n++) {
       const { id } = await world.subscribe({ address: `0x${String(n).repeat(40)}` });
-      await world.store.subscriptions.change(harbor.id, id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
+      await world.recordActivity(id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
     }
     expect(textOf(await world.use('status'))).toMatch(/Unusually quiet\n(\[`0x\d{40}`\].*\n){3,4}…and [23] more/);
   });
@@ -319,10 +319,11 @@ describe('/status', () => {
   it('shows this server’s figures only', async () => {
     const { id } = await world.subscribe({ channelId: harbor.general });
     await world.subscribe({ channelId: harbor.whales });
-    await world.store.subscriptions.change(harbor.id, id, { paused: true, lastEventAt: world.clock.now });
+    await world.store.subscriptions.change(harbor.id, id, { paused: true });
+    await world.recordActivity(id, { lastEventAt: world.clock.now });
     const wont = await world.subscribe({ channelId: harbor.treasury, label: 'Payroll' });
     const longAgo = world.clock.now - 90 * 86_400_000;
-    await world.store.subscriptions.change(harbor.id, wont.id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
+    await world.recordActivity(wont.id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
     const seen =
       "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data) VALUES ('k', 0, '0x', 1, 1, 1, '{}')";
     world.sql(seen);

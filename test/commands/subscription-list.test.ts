@@ -18,7 +18,8 @@ describe('/subscription list', () => {
   it('shows full addresses, filters, state and "no event yet", grouped by channel', async () => {
     await world.subscribe({ label: 'Treasury' });
     const paused = await world.subscribe({ channelId: harbor.whales, address: lower(B) });
-    await world.store.subscriptions.change(harbor.id, paused.id, { paused: true, lastEventAt: world.clock.now - 1000 });
+    await world.store.subscriptions.change(harbor.id, paused.id, { paused: true });
+    await world.recordActivity(paused.id, { lastEventAt: world.clock.now - 1000 });
     const answer = await world.use('subscription list', {}, { as: seed.mia });
     const text = textOf(answer);
     expect(isPrivate(answer)).toBe(true);
@@ -73,7 +74,8 @@ describe('/subscription list', () => {
     for (const channelId of channels) {
       const { id } = await world.subscribe({ ...wish, channelId });
       const { now } = world.clock;
-      await world.store.subscriptions.change(harbor.id, id, { mutedUntil: now + 3_600_000, lastEventAt: now });
+      await world.store.subscriptions.change(harbor.id, id, { mutedUntil: now + 3_600_000 });
+      await world.recordActivity(id, { lastEventAt: now });
     }
     trouble(world.file, harbor.id, Object.fromEntries(channels.map((id) => [id, 'parked'])));
     const text = textOf(await world.use('subscription list'));

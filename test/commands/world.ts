@@ -23,6 +23,7 @@ import type { Command, CommandServices, MessageCommand } from '../../src/discord
 import { startGateway } from '../../src/discord/gateway.ts';
 import { wordsOf } from '../../src/discord/line.ts';
 import { sampleMessage } from '../../src/discord/sample.ts';
+import type { ActivityStats } from '../../src/domain/activity-stats.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
 import { makePathToken, openPaths } from '../../src/receiver/paths.ts';
 import { createSeal } from '../../src/secrets.ts';
@@ -32,6 +33,7 @@ import { eraseGuild } from '../../src/upkeep.ts';
 import { createAttachmentReader } from '../../src/upstream/attachment.ts';
 import { createProjects, type ProjectKeys } from '../../src/upstream/projects.ts';
 import type { Pipeline } from '../pipeline/harness.ts';
+import { routed } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 
 export { seed };
@@ -245,6 +247,12 @@ export async function startWorld(options: WorldOptions = {}) {
       );
       if (outcome.status !== 'added') throw new Error(outcome.status);
       return outcome.subscription;
+    },
+
+    /** Records when a subscription's address last moved, as routing does. */
+    async recordActivity(subscription: number, stats: Partial<ActivityStats> & { lastEventAt: number }) {
+      const recorded = { subscription, events: 1, gapMs: null, ...stats };
+      await store.routing.commit(routed({ now: clock.now, stats: [recorded] }));
     },
 
     /** Writes to the database past the store, as a second process does. */

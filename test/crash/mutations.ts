@@ -66,20 +66,14 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'no ledger of transfers',
     file: 'src/store/sqlite/routing.ts',
-    changes: [['find(key, question.transfer.txHash) ?? []', '[]']],
+    changes: [['transfer.get({ key, txHash: question.transfer.txHash }) ?? []', '[]']],
     tests: ['test/routing/identity.test.ts'],
   },
   {
-    name: 'asks no epoch that is full',
-    file: 'src/store/sqlite/epochs.ts',
-    changes: [[', ...filters.of(txHash.slice(2, 10))', '']],
-    tests: ['test/pipeline/epochs.test.ts'],
-  },
-  {
-    name: 'keeps the filter of an epoch to which something came',
-    file: 'src/store/sqlite/epochs.ts',
-    changes: [['      open.add(epoch);\n      filters.remove(epoch);\n', '']],
-    tests: ['test/pipeline/epochs.test.ts'],
+    name: 'lets a transfer have two alerts in a channel',
+    file: 'src/store/sqlite/migrations.ts',
+    changes: [['CREATE UNIQUE INDEX alerts_transfer', 'CREATE INDEX alerts_transfer']],
+    tests: ['test/store/contract/routing.test.ts'],
   },
   {
     name: 'takes a retry for another transfer',
@@ -177,17 +171,6 @@ export const MUTANTS: Mutant[] = [
     file: 'src/store/sqlite/edits.ts',
     changes: [['AND attempts = 0\n       AND reason IN', 'AND reason IN']],
     tests: ['test/delivery/edits.test.ts'],
-  },
-  {
-    name: 'who reads while events are counted has them twice',
-    file: 'src/store/sqlite/rhythms.ts',
-    changes: [
-      [
-        'step(open() ?? { to: latest.get()!, subscription: 0, id: 0 }, STEP)',
-        'step({ to: latest.get()!, subscription: 0, id: 0 }, 1e9)',
-      ],
-    ],
-    tests: ['test/store/rhythms.test.ts'],
   },
   {
     name: 'a twin of a left block brings it back',

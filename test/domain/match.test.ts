@@ -30,9 +30,6 @@ function subscription(change: Partial<Subscription> = {}, filters: Partial<Filte
     createdAt: 0,
     lastEventAt: null,
     mentionedAt: null,
-    events: 0,
-    gapMs: null,
-    silenceToldAt: null,
     ...change,
     filters: { ...DEFAULT_FILTERS, ...filters },
   };

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { restore } from '../../src/store/sqlite/backup.ts';
+import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { migrations } from '../../src/store/sqlite/migrations.ts';
 import { accepted, bodiesIn, startBot, startInVain, temporaryFile } from './bot.ts';
 
@@ -60,23 +61,33 @@ function look(file: string): { version: number; sound: boolean; schema: unknown[
 
 /**
  * The same, whether keys are hex text or bytes, whether deliveries name their transfer by its key or by its number, and
- * whether a subscription's rhythm is in its row or in one of its own.
+ * whether a subscription's activity stats are in its row or in one of their own.
  */
 function regardless(contents: Contents): Contents {
   const keyed = ({ key, ...row }: Record<string, unknown>) => ({
     ...row,
     key: Buffer.isBuffer(key) ? key.toString('hex') : key,
   });
-  const { transfers = [], deliveries = [], subscriptions = [], rhythms = [], meta = [], ...others } = contents;
+  const {
+    transfers = [],
+    deliveries = [],
+    subscriptions = [],
+    rhythms = [],
+    activity_stats: stats = [],
+    meta = [],
+    ...others
+  } = contents;
+  const renamed = ({ silence_told_at: toldAt, ...row }: Record<string, unknown>) =>
+    toldAt === undefined ? row : { ...row, silence_reported_at: toldAt };
   const ids = new Map(transfers.map(keyed).map((row) => [row.key, (row as Record<string, unknown>).id]));
   const pointing = ({ transfer_key: key, ...row }: Record<string, unknown>) =>
     key === undefined ? row : { ...row, transfer_id: ids.get(key) };
-  const rhythmOf = new Map(rhythms.map((row) => [row.subscription_id, row]));
+  const statsOf = new Map([...rhythms, ...stats].map((row) => [row.subscription_id, row]));
   return {
     ...others,
     transfers: transfers.map(keyed),
     deliveries: deliveries.map(keyed).map(pointing),
-    subscriptions: subscriptions.map((row) => ({ ...rhythmOf.get(row.id), ...row })),
+    subscriptions: subscriptions.map((row) => renamed({ ...statsOf.get(row.id), ...row })),
     meta: meta.filter(({ key }) => key !== 'counted-decisions'),
   };
 }
@@ -85,13 +96,15 @@ function regardless(contents: Contents): Contents {
 function expectKept(before: Contents, now: Contents): void {
   const kept = Object.entries(regardless(before)).filter(([table]) => table !== 'sqlite_sequence');
   const found = regardless(now);
-  for (const [table, rows] of kept) expect(found[table]).toEqual(rows.map((row) => expect.objectContaining(row)));
+  for (const [table, rows] of kept) expect(found[table] ?? []).toEqual(rows.map((row) => expect.objectContaining(row)));
 }
 
 describe.each(schemas.map((_, version) => [version]))('from schema %i', (from) => {
-  // Each step is killed at its beginning and at its end; the third kill lets one be done and meets the next.
-  const steps = schemas.slice(from).flatMap(() => ['migration begun', 'migration uncommitted', 'migration begun@2']);
-  const points = [...(from > 0 ? ['copy written'] : []), ...steps.slice(0, -1)];
+  // The first step is killed at its beginning and at its end; the third kill lets it be done and meets the next. The
+  // steps that follow are killed in the same way from the schema that they start from.
+  const last = from === schemas.length - 1;
+  const steps = ['migration begun', 'migration uncommitted', ...(last ? [] : ['migration begun@2'])];
+  const points = [...(from > 0 ? ['copy written'] : []), ...steps];
 
   it('killed anywhere: a whole schema, every row, and the next start completes it', async () => {
     const file = makeFile(from);
@@ -119,6 +132,50 @@ describe.each(schemas.map((_, version) => [version]))('from schema %i', (from) =
     expect(look(copy)).toEqual(before);
     expect(bodiesIn(copy)).toEqual(['kept']);
   });
+});
+
+/** A file of the sixth schema, with what `sql` adds to it, after its migration. */
+function migrated(sql: string): Database.Database {
+  const file = makeFile(6);
+  const db = new Database(file);
+  db.exec(sql);
+  db.close();
+  const opened = openDatabase(file);
+  onTestFinished(opened.close);
+  return opened.db;
+}
+
+it('keeps the oldest of transfers and alerts that are stored twice', () => {
+  const db = migrated(`
+    INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, data) VALUES (200000, x'0b', 0, '0x1', 1, 1, 1, '{}');
+    INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at)
+      VALUES (2, 'g', 'c', '[]', 1), (200000, 'g', 'c', '[]', 1), (200000, 'g', 'd', '[]', 1);
+    INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome) VALUES (200000, 'g', 'd', 2, 'matched');
+    INSERT INTO deliveries (transfer_id, key, count, owed, received, seen_at) VALUES (200000, x'0d', 1, 0, 1, 1);`);
+  expect(db.prepare('SELECT id FROM transfers').pluck().all()).toEqual([1, 2]);
+  expect(db.prepare('SELECT transfer_id, channel_id FROM alerts ORDER BY id').raw().all()).toEqual([
+    [1, 'c'],
+    [2, 'c'],
+    [2, 'd'],
+  ]);
+  expect(db.prepare('SELECT transfer_id FROM decisions').pluck().all()).toEqual([1, 2]);
+  expect(db.prepare('SELECT DISTINCT transfer_id FROM deliveries').pluck().all()).toEqual([2]);
+  expect(db.pragma('foreign_key_check')).toEqual([]);
+});
+
+it('adds decisions to the activity stats that an earlier version had not counted', () => {
+  // Of the pass from 2 to 5, the decisions up to 4 of subscription 1 are counted; 3 is of subscription 2.
+  const db = migrated(`
+    UPDATE rhythms SET events = 3, last_event_at = 40, gap_ms = 7, silence_told_at = 1;
+    INSERT INTO decisions (id, transfer_id, guild_id, channel_id, subscription_id, outcome, at) VALUES
+      (2, 1, 'g', 'c', 1, 'matched', 20), (3, 1, 'g', 'c', 2, 'matched', 30), (4, 1, 'g', 'c', 1, 'matched', 40),
+      (5, 1, 'g', 'c', 1, 'matched', 50), (6, 1, 'g', 'c', 1, 'matched', 60);
+    UPDATE meta SET value = '2' WHERE key = 'counted-decisions';
+    INSERT INTO meta VALUES ('counting-decisions', '{"to":5,"subscription":1,"id":4}');`);
+  expect(db.prepare('SELECT * FROM activity_stats').all()).toEqual([
+    { subscription_id: 1, events: 5, last_event_at: 60, gap_ms: 7, silence_reported_at: null },
+  ]);
+  expect(db.prepare('SELECT * FROM meta').all()).toEqual([]);
 });
 
 it('an update after one that was taken back keeps a copy of what was written between them', async () => {

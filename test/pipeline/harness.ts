@@ -60,7 +60,7 @@ export interface Pipeline {
   turnUntil(condition: () => boolean | Promise<boolean>, seconds?: number): Promise<void>;
   /** Turns the clock in steps; what is due is done after each. */
   pass(ms: number, step?: number): Promise<void>;
-  /** Forgets what is older than so many milliseconds, 30 days by default, and takes down what full epochs hold. */
+  /** Forgets what is older than so many milliseconds, 30 days by default. */
   forget(ms?: number): Promise<void>;
   /** Every line that a channel shows. */
   lines(channelId: string): { title: string; text: string }[];
@@ -245,7 +245,6 @@ export async function startPipeline({
       let at: RetentionCursor | null = null;
       do at = await running.store.retention.forget(clock.now() - ms, at);
       while (at);
-      await running.store.epochs.takeDown();
     },
     lines,
     numbers: (channelId) => lines(channelId).flatMap(({ title }) => /· ([\d,]+)/.exec(title)?.[1] ?? []),

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
 import { openStore } from '../../src/store/sqlite/client.ts';
-import { openBeside } from '../../src/store/sqlite/database.ts';
 
 /** A database whose reading thread ends as soon as nobody asks, and the threads that were started for it. */
 async function openHere() {
@@ -38,19 +37,4 @@ it('opens nothing once it is closed', async () => {
   await close();
   await expect(store.metrics.backlog(0)).rejects.toThrow('The database is closed.');
   expect(threads).toHaveLength(1);
-});
-
-it('what is done in steps is done to the end', async () => {
-  const { store, file } = await openHere();
-  const place = { guildId: 'g', channelId: 'c', createdBy: 'ada', createdAt: 1 };
-  await store.subscriptions.add({ ...place, address: '0x1111111111111111111111111111111111111111' }, 1);
-  const beside = openBeside(file);
-  beside.exec(`
-    INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, data) VALUES (1, x'01', 0, '0x1', 1, 1, 1, '{}');
-    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
-    INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, at)
-      SELECT 1, 'g', 'c', 1, 'matched', i FROM n`);
-  beside.close();
-  await store.rhythms.count();
-  expect(await store.subscriptions.list('g')).toMatchObject([{ events: 2_500 }]);
 });

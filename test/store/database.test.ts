@@ -6,7 +6,6 @@ import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBeside, openDatabase, openReader, unsynced } from '../../src/store/sqlite/database.ts';
-import { ledgerEpochs } from '../../src/store/sqlite/epochs.ts';
 import { inboxTable } from '../../src/store/sqlite/inbox.ts';
 import { migrations } from '../../src/store/sqlite/migrations.ts';
 import { outboxTable } from '../../src/store/sqlite/outbox.ts';
@@ -61,7 +60,7 @@ describe('the database file', () => {
     }
     inboxTable(db).append([{ scope: 0, receivedAt: 1, body }]);
     const message = { channelId: '1', kind: 'create', reason: null, payload: '{}', attachment: null } as const;
-    outboxTable(db, ledgerEpochs(db)).freeze({ ...message, reference: 'r', nonce: 'n', alerts: [], mentioning: [] }, 1);
+    outboxTable(db).freeze({ ...message, reference: 'r', nonce: 'n', alerts: [], mentioning: [] }, 1);
     expect(db.prepare('SELECT for_what, level FROM waits').raw().all()).toEqual([
       ['inbox', 2],
       ['batches', 2],

@@ -8,6 +8,7 @@ import { erasureTable } from '../../src/store/sqlite/erasure.ts';
 import { figuresTable } from '../../src/store/sqlite/figures.ts';
 import { projectsTable } from '../../src/store/sqlite/projects.ts';
 import type { Tables } from '../../src/store/sqlite/tables.ts';
+import { put, putTransfer } from './opened.ts';
 
 let dir: string;
 let open: OpenDatabase;
@@ -65,7 +66,7 @@ function fill(guild: string, number: number): void {
   for (const [transfer_id, state] of [
     [own, 'frozen'],
     [shared, 'waiting'],
-    [own, 'dead'],
+    [insert('transfers', { ...seen, key: `dead${number}`, scope }), 'dead'],
   ] as const) {
     const alert = { transfer_id, guild_id: guild, channel_id: channel, matches: '[]', created_at: 1, state };
     const id = insert('alerts', { ...alert, ...(state === 'frozen' && { batch_id: batch }) });
@@ -130,8 +131,8 @@ it('is done in steps: others write in between, the next process goes on, and wha
   fill('g2', 2);
   const more = (guild: string, channel: string, rows: number) => {
     for (let n = 0; n < rows; n++) {
-      open.db.exec(`INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at)
-        VALUES ((SELECT min(id) FROM transfers WHERE scope = 0), '${guild}', '${channel}', '[]', 1)`);
+      const alert = { guild_id: guild, channel_id: channel, matches: '[]', created_at: 1 };
+      put(open.db, 'alerts', { ...alert, transfer_id: putTransfer(open.db, 1) });
     }
   };
   more('g1', 'c1', 300);

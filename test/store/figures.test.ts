@@ -27,9 +27,10 @@ it('what waits in the inbox is counted with the time of the oldest, what was set
 
 it('an alert is due, held for later or kept for a closed channel; its age begins when it could have been told', () => {
   const db = openHere();
-  const transfer_id = putTransfer(db, 1);
-  const alert = (channel_id: string, created_at: number, due_at: number, state = 'waiting') =>
-    put(db, 'alerts', { transfer_id, guild_id: 'g', channel_id, matches: '[]', created_at, due_at, state });
+  const alert = (channel_id: string, created_at: number, due_at: number, state = 'waiting') => {
+    const row = { guild_id: 'g', channel_id, matches: '[]', created_at, due_at, state };
+    return put(db, 'alerts', { ...row, transfer_id: putTransfer(db, 1) });
+  };
   for (const [channel_id, state] of Object.entries({ open: 'ready', parked: 'parked', paused: 'paused' })) {
     put(db, 'channels', { channel_id, guild_id: 'g', state });
   }

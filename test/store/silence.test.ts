@@ -13,9 +13,8 @@ function watch(db: Database, rhythm: Record<string, number | null> = {}, guild =
   const address = `0x${serial++}`;
   const row = { guild_id: guild, channel_id: 'c', address, created_by: 'u', created_at: 1, watch_silence: 1, ...more };
   const id = put(db, 'subscriptions', row);
-  const usual = { events: 20, gap_ms: HOUR, last_event_at: NOW - 48 * HOUR, silence_told_at: null, ...rhythm };
-  const set = Object.keys(usual).map((key) => `${key} = @${key}`);
-  db.prepare(`UPDATE rhythms SET ${set.join(', ')} WHERE subscription_id = ${id}`).run(usual);
+  const usual = { events: 20, gap_ms: HOUR, last_event_at: NOW - 48 * HOUR, silence_reported_at: null, ...rhythm };
+  put(db, 'activity_stats', { subscription_id: id, ...usual });
   return id;
 }
 
@@ -43,7 +42,7 @@ it('silences are to be pointed out where that is wanted, nobody muted it, and th
     watch(db),
     watch(db, { last_event_at: NOW - 50 * HOUR }, 'another'),
     watch(db, {}, 'g', { watch_silence: 0 }),
-    watch(db, { silence_told_at: 1 }),
+    watch(db, { silence_reported_at: 1 }),
     watch(db, {}, 'g', { muted_until: NOW + 1 }),
     watch(db, {}, 'g', { muted_until: NOW }),
   ];

@@ -91,8 +91,6 @@ export const METHODS = {
   metrics: { backlog: 'read', guild: 'read', stored: 'read' },
   retention: { forget: 'write' },
   erasure: { begin: 'write', removed: 'write', beginRemoved: 'write', step: 'write', begun: 'write' },
-  rhythms: { count: 'write' },
-  epochs: { takeDown: 'write' },
 } as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], 'read' | 'write'> };
 
 /** How long the reading thread stays when nobody asks: it is needed rarely, and costs a heap of its own. */
@@ -132,15 +130,6 @@ export async function openStore(
   });
   // The compiler holds METHODS to the port: every group and method is there.
   const store = Object.fromEntries(groups) as unknown as Store;
-  const [count, takeDown] = [store.rhythms.count, store.epochs.takeDown];
-  store.rhythms.count = async () => {
-    while (await count());
-    return false;
-  };
-  store.epochs.takeDown = async () => {
-    while (await takeDown());
-    return false;
-  };
   return {
     store,
     async close() {

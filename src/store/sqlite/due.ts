@@ -10,7 +10,6 @@ import {
   type Hold,
 } from '../../domain/schedule.ts';
 import { ALERT_COLUMNS, type AlertRow, alertReader, byTransaction } from './alerts.ts';
-import type { Epochs } from './epochs.ts';
 
 /** The alerts of a channel that wait for the same reason. */
 interface Group {
@@ -23,7 +22,7 @@ interface Group {
 const MOST_OF_ONE = 50;
 
 /** Finds the alerts of a channel that are to be told now. */
-export function dueAlerts(db: Database, epochs: Epochs) {
+export function dueAlerts(db: Database) {
   const { claimed } = alertReader(db);
   // What was held back on purpose comes first: it is older than what came meanwhile and was not held (due_at 0).
   const group = db.prepare<[string, number], Group>(
@@ -44,9 +43,9 @@ export function dueAlerts(db: Database, epochs: Epochs) {
        AND (a.due_at, a.id) > (coalesce((SELECT due_at FROM alerts WHERE id = ?), -1), ?) ORDER BY a.due_at, a.id LIMIT ?`,
   );
   // The plus keeps SQLite from the index by channel, where thousands may wait; a transaction has few transfers.
-  const ofTransaction = db.prepare<[string, string, string, string, Hold | null, number, number], AlertRow>(
+  const ofTransaction = db.prepare<[string, string, string, Hold | null, number, number], AlertRow>(
     `SELECT ${ALERT_COLUMNS} FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id
-     WHERE t.id >> 17 IN (SELECT value FROM json_each(?)) AND substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
+     WHERE substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
        AND +a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ?
      ORDER BY a.id LIMIT ?`,
   );
@@ -63,9 +62,7 @@ export function dueAlerts(db: Database, epochs: Epochs) {
     const known = new Set(oldest.map(({ id }) => id));
     const hashes = new Set(oldest.map(({ transfer }) => transfer.txHash));
     const others = [...hashes].flatMap((hash) =>
-      ofTransaction
-        .all(JSON.stringify(epochs.of(hash)), hash, hash, channelId, hold, now, MOST_OF_ONE)
-        .filter(({ id }) => !known.has(id)),
+      ofTransaction.all(hash, hash, channelId, hold, now, MOST_OF_ONE).filter(({ id }) => !known.has(id)),
     );
     return byTransaction([...oldest, ...others.map(claimed)]);
   }

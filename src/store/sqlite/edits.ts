@@ -4,13 +4,12 @@ import type { Joinable, MessageRef } from '../../domain/batch.ts';
 import { MINUTE } from '../../domain/clock.ts';
 import { alertReader, renderedCheck } from './alerts.ts';
 import { unsynced } from './database.ts';
-import type { Epochs } from './epochs.ts';
 
 /** Alerts of a transaction join its message for this long; later nobody would see them there. */
 const JOIN_MS = 10 * MINUTE;
 
 /** Changes to messages that were sent: a batch of kind `edit` bears the reference of the message that it changes. */
-export function editTables(db: Database, epochs: Epochs) {
+export function editTables(db: Database) {
   const { ofBatch } = alertReader(db);
   const holds = renderedCheck(db);
   const insert = db.prepare(
@@ -33,13 +32,10 @@ export function editTables(db: Database, epochs: Epochs) {
     "SELECT 1 FROM batches WHERE reference = ? AND kind = 'create' AND state IN ('frozen', 'sent')",
   );
   // The latest message of a transaction in a channel: sent lately, with embeds, and never refused a change.
-  const joinable = db.prepare<
-    [string, string, string, string, number],
-    Pick<Joinable, 'id' | 'reference' | 'messageId'>
-  >(
+  const joinable = db.prepare<[string, string, string, number], Pick<Joinable, 'id' | 'reference' | 'messageId'>>(
     `SELECT b.id, b.reference, b.message_id AS messageId
      FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
-     WHERE t.id >> 17 IN (SELECT value FROM json_each(?)) AND substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
+     WHERE substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
        AND a.channel_id = ?
        AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > ?
        AND b.message_id IS NOT NULL AND b.payload ->> '$.embeds' IS NOT NULL
@@ -108,7 +104,7 @@ export function editTables(db: Database, epochs: Epochs) {
       telling.all(transferId).map((message) => request(message, 'change', now)),
     /** The message of a transaction that another alert of it may join. */
     joinable(channelId: string, txHash: string, now: number): Joinable | null {
-      const found = joinable.get(JSON.stringify(epochs.of(txHash)), txHash, txHash, channelId, now - JOIN_MS);
+      const found = joinable.get(txHash, txHash, channelId, now - JOIN_MS);
       return found ? { ...found, txHash, alerts: ofBatch(found.id) } : null;
     },
     methods: {

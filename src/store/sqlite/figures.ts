@@ -65,7 +65,7 @@ function backlogReader(db: Database): (now: number) => Backlog {
 
 function guildFigures(db: Database) {
   const lastEvent = db.prepare<[string], { at: number | null }>(
-    'SELECT max(last_event_at) AS at FROM subscriptions JOIN rhythms ON subscription_id = id WHERE guild_id = ?',
+    'SELECT max(last_event_at) AS at FROM subscriptions JOIN activity_stats ON subscription_id = id WHERE guild_id = ?',
   );
   // Alerts that wait, and those in messages that are begun, an edit's with the message that it changes. By channel and
   // message, because a month's alerts are many more than what waits.
@@ -111,7 +111,7 @@ function guildFigures(db: Database) {
   );
 
   return {
-    /** How a guild's alerts stand; let the rhythms be counted before, for the latest event. */
+    /** How a guild's alerts stand. */
     guild: (guildId: string): GuildOverview => overview(guildId),
     /** What there is about a guild. */
     stored(guildId: string): StoredCounts {

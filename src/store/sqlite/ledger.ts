@@ -24,9 +24,6 @@ const UNDISTURBED = {
   createdAt: 0,
   lastEventAt: null,
   mentionedAt: null,
-  events: 0,
-  gapMs: null,
-  silenceToldAt: null,
 } satisfies Partial<Subscription>;
 
 /** What moved at a guild's addresses, as far as it was seen. */

@@ -8,7 +8,6 @@ import { alertReader, renderedCheck } from './alerts.ts';
 import { unsynced } from './database.ts';
 import { dueAlerts } from './due.ts';
 import { editTables } from './edits.ts';
-import type { Epochs } from './epochs.ts';
 
 type BatchRow = Omit<Batch, 'unsure'> & { unsure: 0 | 1 };
 
@@ -27,11 +26,11 @@ const SINCE = 'max(created_at, due_at)';
 const LONGEST_HOLD_MS = 3 * DAY;
 
 /** Alerts, the messages made of them, and what is known about their channels. */
-export function outboxTable(db: Database, epochs: Epochs) {
+export function outboxTable(db: Database) {
   const { ofBatch, idsOfBatch, byId } = alertReader(db);
   const holds = renderedCheck(db);
-  const due = dueAlerts(db, epochs);
-  const edits = editTables(db, epochs);
+  const due = dueAlerts(db);
+  const edits = editTables(db);
 
   const endHolds = db.prepare<[number]>(
     "UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ?",

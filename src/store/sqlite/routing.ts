@@ -6,15 +6,14 @@ import type {
   RoutingResult,
   StoredDelivery,
   StoredTransfer,
+  SubscriptionStats,
   WatchedTransfer,
 } from '../../domain/routing.ts';
 import type { Hold } from '../../domain/schedule.ts';
 import { unsynced } from './database.ts';
 import { editTables } from './edits.ts';
-import type { Epochs } from './epochs.ts';
 import { guardTables } from './guard.ts';
 import { scopeLookUp } from './projects.ts';
-import { rhythmsTable } from './rhythms.ts';
 import { watcherLookUp } from './subscriptions.ts';
 
 /**
@@ -34,10 +33,10 @@ interface DeliveryRow extends Omit<StoredDelivery, 'owed' | 'minute'> {
 }
 
 /** The ledger of what was seen, and the step from the inbox to the outbox. */
-export function routingTable(db: Database, epochs: Epochs) {
+export function routingTable(db: Database) {
   const guard = guardTables(db);
-  const read = db.transaction(reader(db, epochs, guard));
-  const commit = db.transaction(writer(db, epochs, guard));
+  const read = db.transaction(reader(db, guard));
+  const commit = db.transaction(writer(db, guard));
   return {
     /** Everything that deciding about these deliveries needs; `now` matters for mutes and for what is recent. */
     context: (questions: RoutingQuery[], now: number): RoutingContext => read(questions, now),
@@ -51,11 +50,11 @@ export function routingTable(db: Database, epochs: Epochs) {
 
 type Guard = ReturnType<typeof guardTables>;
 
-function reader(db: Database, epochs: Epochs, guard: Guard) {
+function reader(db: Database, guard: Guard) {
   const watchersOf = watcherLookUp(db);
-  const transfer = db.prepare<{ epoch: number; key: string; txHash: string }, TransferRow>(
+  const transfer = db.prepare<{ key: string; txHash: string }, TransferRow>(
     `SELECT id, @key AS key, scope, seen_at AS seenAt, count, bodies, reorganised, data FROM transfers
-     WHERE id >> 17 = @epoch AND substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND key = unhex(@key)`,
+     WHERE substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND key = unhex(@key)`,
   );
   const delivery = db.prepare<{ transferId: number; transferKey: string; key: string }, DeliveryRow>(
     `SELECT @key AS key, @transferKey AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt,
@@ -68,6 +67,11 @@ function reader(db: Database, epochs: Epochs, guard: Guard) {
   );
   const timezoneOf = db.prepare<[string], RoutingContext['timezones'][number]>(
     'SELECT guild_id AS guildId, timezone FROM guilds WHERE guild_id = ?',
+  );
+
+  const statsOf = db.prepare<[number], SubscriptionStats>(
+    `SELECT subscription_id AS subscription, events, last_event_at AS lastEventAt, gap_ms AS gapMs FROM activity_stats
+     WHERE subscription_id = ?`,
   );
 
   /** Transfers not seen before that somebody watches, until they reach too many; `answered`: of so many questions. */
@@ -93,17 +97,9 @@ function reader(db: Database, epochs: Epochs, guard: Guard) {
     return { found, answered: questions.length };
   }
 
-  function find(key: string, txHash: string): TransferRow | undefined {
-    for (const epoch of epochs.of(txHash)) {
-      const row = transfer.get({ epoch, key, txHash });
-      if (row) return row;
-    }
-    return undefined;
-  }
-
   return (questions: RoutingQuery[], now: number): RoutingContext => {
     const asked = new Map(questions.map((question) => [question.transferKey, question]));
-    const rows = [...asked].flatMap(([key, question]) => find(key, question.transfer.txHash) ?? []);
+    const rows = [...asked].flatMap(([key, question]) => transfer.get({ key, txHash: question.transfer.txHash }) ?? []);
     const ids = new Map(rows.map(({ key, id }) => [key, id]));
     const sent = new Map(questions.map(({ deliveryKey, transferKey }) => [deliveryKey, transferKey]));
     const deliveries = [...sent].flatMap(([key, transferKey]) => {
@@ -132,14 +128,14 @@ function reader(db: Database, epochs: Epochs, guard: Guard) {
         (guildId) => timezoneOf.get(guildId) ?? [],
       ),
       knowledge: guard.read(fresh, now),
+      stats: [...new Set(watchers.map(({ id }) => id))].flatMap((id) => statsOf.get(id) ?? []),
     };
   };
 }
 
 // Values are bound by their place where there are many: by name it takes twice as long.
-function writer(db: Database, epochs: Epochs, { keep }: Guard) {
-  const { requestChange } = editTables(db, epochs);
-  const rhythms = rhythmsTable(db);
+function writer(db: Database, { keep }: Guard) {
+  const { requestChange } = editTables(db);
   const addTransfer = db.prepare<[string, number, string, number, number, number, number, string]>(
     `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, reorganised, data)
      VALUES (unhex(?), ?, ?, ?, ?, ?, ?, ?)`,
@@ -165,6 +161,13 @@ function writer(db: Database, epochs: Epochs, { keep }: Guard) {
     `INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, address, at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
+  // The subscription may have been removed since. An event ends a silence.
+  const putStats = db.prepare<[number, number, number | null, number]>(
+    `INSERT INTO activity_stats (subscription_id, events, last_event_at, gap_ms)
+     SELECT id, ?, ?, ? FROM subscriptions WHERE id = ?
+     ON CONFLICT DO UPDATE SET events = excluded.events, last_event_at = excluded.last_event_at,
+       gap_ms = excluded.gap_ms, silence_reported_at = NULL`,
+  );
   const setAside = db.prepare<[string, number | null, number]>(
     `INSERT INTO quarantine (scope, received_at, reason, answered_at, body)
      SELECT scope, received_at, ?, coalesce(?, answered_at), body FROM inbox WHERE id = ?`,
@@ -176,9 +179,7 @@ function writer(db: Database, epochs: Epochs, { keep }: Guard) {
     const moved = reorganised ? 1 : 0;
     // What was there may have been forgotten since.
     if (id !== null && setTransfer.run(count, bodies, moved, data, id, key).changes > 0) return id;
-    const added = Number(addTransfer.run(key, scope, txHash, seenAt, count, bodies, moved, data).lastInsertRowid);
-    epochs.added(added);
-    return added;
+    return Number(addTransfer.run(key, scope, txHash, seenAt, count, bodies, moved, data).lastInsertRowid);
   }
 
   return (routed: RoutingResult): string[] => {
@@ -204,7 +205,8 @@ function writer(db: Database, epochs: Epochs, { keep }: Guard) {
     for (const { transferKey, guildId, channelId, subscription, outcome, address, at } of routed.decisions) {
       addDecision.run(ids.get(transferKey)!, guildId, channelId, subscription, outcome, address, at);
     }
-    rhythms.decided(routed.decisions.length);
+    for (const { subscription, events, lastEventAt, gapMs } of routed.stats)
+      putStats.run(events, lastEventAt, gapMs, subscription);
     for (const { id, reason, answeredAt } of quarantined) setAside.run(reason, answeredAt, id);
     drop.run(JSON.stringify([...done, ...quarantined.map(({ id }) => id)]));
     keep(routed.learned);

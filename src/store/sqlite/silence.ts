@@ -8,7 +8,7 @@ import { scopeLookUp } from './projects.ts';
 export function silenceTable(db: Database) {
   const notices = noticeWriter(db);
   const mark = db.prepare<[number, number]>(
-    'UPDATE rhythms SET silence_told_at = ? WHERE subscription_id = ? AND silence_told_at IS NULL',
+    'UPDATE activity_stats SET silence_reported_at = ? WHERE subscription_id = ? AND silence_reported_at IS NULL',
   );
   const tell = db.transaction((notice: Notice, subscriptions: number[]) => {
     const marked = subscriptions.filter((id) => mark.run(notice.now, id).changes === 1);
@@ -25,12 +25,12 @@ export function silenceTable(db: Database) {
 export function silenceReader(db: Database) {
   const rhythmic = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address, label,
        last_event_at AS lastEventAt, gap_ms AS gapMs
-     FROM rhythms JOIN subscriptions ON id = subscription_id WHERE events >= ${RHYTHM_EVENTS} AND gap_ms <= ${RHYTHM_GAP_MS} AND paused = 0`;
+     FROM activity_stats JOIN subscriptions ON id = subscription_id WHERE events >= ${RHYTHM_EVENTS} AND gap_ms <= ${RHYTHM_GAP_MS} AND paused = 0`;
   const rhythmicOf = db.prepare<[string], Omit<Silence, 'feedAt'>>(
     `${rhythmic} AND guild_id = ? ORDER BY last_event_at`,
   );
   const untold = db.prepare<[number], Omit<Silence, 'feedAt'>>(
-    `${rhythmic} AND watch_silence = 1 AND silence_told_at IS NULL AND coalesce(muted_until, 0) <= ? ORDER BY id`,
+    `${rhythmic} AND watch_silence = 1 AND silence_reported_at IS NULL AND coalesce(muted_until, 0) <= ? ORDER BY id`,
   );
   const scopeOf = scopeLookUp(db);
   const feedAt = db

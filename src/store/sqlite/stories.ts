@@ -5,7 +5,6 @@ import type { Perspective } from '../../domain/subscription.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import type { Warning } from '../../domain/warning.ts';
 import { gathering } from './due.ts';
-import { EVERY_EPOCH } from './epochs.ts';
 
 interface TransactionRow {
   txHash: string;
@@ -46,7 +45,7 @@ export function storyReader(db: Database) {
     TransferRow & { total: number }
   >(
     `WITH those AS MATERIALIZED (SELECT id FROM transfers t
-       WHERE id >> 17 IN ${EVERY_EPOCH} AND substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND tx_hash = @txHash
+       WHERE substr(tx_hash, 3, 8) = substr(@txHash, 3, 8) AND tx_hash = @txHash
          AND (scope IS @ownScope
          OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND +guild_id = @guildId)
          OR EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = @guildId)))

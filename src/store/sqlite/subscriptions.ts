@@ -47,15 +47,10 @@ const COLUMN_OF: Record<keyof Subscription, string> = {
   mentionedAt: 'mentioned_at',
   watchSilence: 'watch_silence',
   lastEventAt: 'last_event_at',
-  events: 'events',
-  gapMs: 'gap_ms',
-  silenceToldAt: 'silence_told_at',
 };
-/** What the table of rhythms holds. */
-const RHYTHM: (keyof Subscription)[] = ['lastEventAt', 'events', 'gapMs', 'silenceToldAt'];
 const columns = (keys: readonly string[]) =>
   keys.map((key) => `${COLUMN_OF[key as keyof Subscription]} AS ${key}`).join(', ');
-const SELECT = `SELECT ${columns(Object.keys(COLUMN_OF))} FROM subscriptions JOIN rhythms ON subscription_id = id`;
+const SELECT = `SELECT ${columns(Object.keys(COLUMN_OF))} FROM subscriptions LEFT JOIN activity_stats ON subscription_id = id`;
 
 const UNFILTERED = ['{}', JSON.stringify(DEFAULT_FILTERS)];
 
@@ -105,7 +100,7 @@ export function watcherLookUp(db: Database): () => (address: AddressText) => Wat
   };
 }
 
-/** Subscriptions, with their rhythms as counted last; every method but `watching` stays within one guild. */
+/** Subscriptions; every method but `watching` stays within one guild. */
 export function subscriptionsTable(db: Database) {
   const { set: setLabel } = labelsTable(db);
   const ofGuild = db.prepare<[string], Row>(`${SELECT} WHERE guild_id = ? ORDER BY channel_id, id`);
@@ -145,28 +140,19 @@ export function subscriptionsTable(db: Database) {
 
   /** By their SQL: files change a thousand subscriptions, most of them alike. */
   const updates = new Map<string, Statement>();
-  function update(
-    table: 'subscriptions' | 'rhythms',
-    idColumn: string,
-    id: number,
-    changed: Partial<Subscription>,
-    keys: (keyof SubscriptionChange)[],
-  ): void {
+  function update(id: number, changed: Partial<Subscription>): void {
+    const keys = Object.keys(changed) as (keyof SubscriptionChange)[];
     if (keys.length === 0) return;
     const values = keys.map((key) => toColumn(changed[key]!));
-    const sql = `UPDATE ${table} SET ${keys.map((key) => `${COLUMN_OF[key]} = ?`).join(', ')} WHERE ${idColumn} = ?`;
+    const sql = `UPDATE subscriptions SET ${keys.map((key) => `${COLUMN_OF[key]} = ?`).join(', ')} WHERE id = ?`;
     const statement = updates.get(sql) ?? db.prepare(sql);
     updates.set(sql, statement);
     statement.run(...values, id);
   }
 
   function changeOne({ id, filters: before }: Row, changed: SubscriptionChange): void {
-    const keys = Object.keys(changed) as (keyof SubscriptionChange)[];
-    const [often, rarely] = [keys.filter((key) => RHYTHM.includes(key)), keys.filter((key) => !RHYTHM.includes(key))];
     const { filters, ...rest } = changed;
-    const next = { ...rest, filters: { ...toFilters(before), ...filters } };
-    update('rhythms', 'subscription_id', id, next, often);
-    update('subscriptions', 'id', id, next, rarely);
+    update(id, filters ? { ...rest, filters: { ...toFilters(before), ...filters } } : rest);
   }
   const change = db.transaction((guildId: string, id: number, changed: SubscriptionChange) => {
     const before = one.get(guildId, id);
@@ -188,8 +174,7 @@ export function subscriptionsTable(db: Database) {
         const wish = { guildId, channelId, address, createdBy: userId, createdAt: at, ...choices, ...narrower };
         if (same.get(address, channelId)) throw new NotImported('stale');
         const id = insertOne(wish);
-        if (paused || mutedUntil !== null)
-          update('subscriptions', 'id', id, { paused, mutedUntil }, ['paused', 'mutedUntil']);
+        if (paused || mutedUntil !== null) update(id, { paused, mutedUntil });
       }
       for (const { address, channelId, change: chosen } of changed) {
         const existing = same.get(address, channelId);

@@ -2,7 +2,6 @@ import type { Database } from 'better-sqlite3';
 import type { Store } from '../store.ts';
 import { channelStates } from './channels.ts';
 import { deadLetters } from './deadletters.ts';
-import { ledgerEpochs } from './epochs.ts';
 import { erasureTable } from './erasure.ts';
 import { inboxTable } from './inbox.ts';
 import { labelsTable } from './labels.ts';
@@ -10,7 +9,6 @@ import { outboxTable } from './outbox.ts';
 import { projectsTable } from './projects.ts';
 import { pruningTable } from './pruning.ts';
 import { quarantineTable } from './quarantine.ts';
-import { rhythmsTable } from './rhythms.ts';
 import { routingTable } from './routing.ts';
 import { auditTable, confirmationsTable, settingsTable } from './servers.ts';
 import { silenceTable } from './silence.ts';
@@ -25,13 +23,12 @@ export type Tables = { [Group in keyof Store]: Synchronous<Store[Group]> };
 
 /** What the port does over a connection that writes; `elapsed` returns milliseconds since any time. */
 export function openTables(db: Database, elapsed: () => number = () => performance.now()) {
-  const epochs = ledgerEpochs(db);
   const { report } = silenceTable(db);
   return {
     inbox: inboxTable(db),
     quarantine: quarantineTable(db),
-    routing: routingTable(db, epochs),
-    outbox: outboxTable(db, epochs),
+    routing: routingTable(db),
+    outbox: outboxTable(db),
     deadLetters: deadLetters(db),
     channels: channelStates(db),
     subscriptions: subscriptionsTable(db),
@@ -43,8 +40,6 @@ export function openTables(db: Database, elapsed: () => number = () => performan
     silence: { report },
     retention: pruningTable(db, elapsed),
     erasure: erasureTable(db, elapsed),
-    rhythms: rhythmsTable(db),
-    epochs: { takeDown: epochs.takeDown },
   } satisfies Omit<Tables, 'history' | 'tokens' | 'metrics' | 'silence'> & {
     silence: Pick<Tables['silence'], 'report'>;
   };

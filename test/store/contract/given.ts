@@ -123,6 +123,7 @@ export const routed = (changed: Partial<RoutingResult> = {}): RoutingResult => (
   deliveries: [],
   alerts: [],
   decisions: [],
+  stats: [],
   quarantined: [],
   changed: [],
   learned: { catalog: [], counterparties: [], nativeSymbol: null, heads: [] },
