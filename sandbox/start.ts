@@ -93,6 +93,7 @@ function startOwnServices(chain: Chain, folder: string, project: Project): Promi
     rpcUrl: chain.rpcUrl,
     dir: join(folder, 'services'),
     projects: [project, ORCHIDS],
+    webhookAllow: ['127.0.0.1'],
     nativeSymbol: COIN,
     pollMs: BLOCK_POLL_MS,
     cataloged: Object.values(honest).map(({ address }) => address),

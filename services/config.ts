@@ -1,42 +1,115 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { NodeOptions } from './chain/nodes.ts';
+import { readRanges } from './notification/reach.ts';
+import { SIGNING_SECRET } from './notification/sign.ts';
 import type { Project } from './notification/types.ts';
 
-/** What a variable names cannot be used, which only shows when it is tried; the message tells which and why. */
+/** A variable names something that cannot be used, which shows only when it is tried; the message says which and why. */
 export class Misconfigured extends Error {}
+
+const RPC_FAULT = "must be a node's JSON-RPC URL, e.g. http://127.0.0.1:8545";
+const SIGNING_FAULT = 'must be whsec_ and the base64 of 24 to 64 bytes';
 
 const projects = z.string().transform((text, context): Project[] =>
   text
     .split(',')
     .filter((one) => one.trim() !== '')
     .map((one) => {
-      const [id, key, secret, ...rest] = one.trim().split(':');
-      if (!id || !key || !secret || rest.length > 0) {
-        context.addIssue({ code: 'custom', message: 'must be id:key:secret, several separated by commas' });
+      const [id = '', key = '', secret = '', ...signingSecrets] = one.trim().split(':');
+      if (!id || !key || !secret || signingSecrets.length > 2) {
+        const message = 'must be id:key:secret or id:key:secret:whsec_…, several separated by commas';
+        context.addIssue({ code: 'custom', message });
       }
-      return { id: id ?? '', key: key ?? '', secret: secret ?? '' };
+      if (!signingSecrets.every((one) => SIGNING_SECRET.test(one))) {
+        context.addIssue({ code: 'custom', message: `has a signing secret that ${SIGNING_FAULT}` });
+      }
+      return { id, key, secret, ...(signingSecrets.length > 0 ? { signingSecrets } : {}) };
     }),
 );
 
-const number = (least: number, most: number, preset: number) =>
+const number = (least: number, most: number) =>
   z.coerce
     .number({ error: `must be a number from ${least} to ${most}` })
     .int()
     .min(least)
-    .max(most)
-    .default(preset);
+    .max(most);
+
+const nodeUrl = z.url({ protocol: /^https?$/, error: RPC_FAULT });
+const nodeUrls = z
+  .string()
+  .transform((text) => text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])))
+  .pipe(z.array(nodeUrl).min(1, RPC_FAULT));
+const socketUrl = z.url({ protocol: /^wss?$/, error: 'must be a ws or wss URL' });
+const address = z.string().regex(/^(0x[0-9a-fA-F]{40})?$/, 'must be addresses separated by commas');
+
+const projectFile = z.array(
+  z.strictObject({
+    id: z.string().min(1),
+    key: z.string().min(1),
+    secret: z.string().min(1),
+    otherSecrets: z.array(z.string().min(1)).exactOptional(),
+    signingSecrets: z.array(z.string().regex(SIGNING_SECRET, SIGNING_FAULT)).max(2).exactOptional(),
+  }),
+);
+
+const node = z.union([
+  nodeUrl.transform((url): NodeOptions => ({ url })),
+  z.strictObject({
+    url: nodeUrl,
+    weight: z.number().min(0).exactOptional(),
+    headers: z.record(z.string(), z.string()).exactOptional(),
+    tracesOnly: z.boolean().exactOptional(),
+  }),
+]);
+
+const chainFile = z.array(
+  z.strictObject({
+    name: z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'),
+    rpc: z.array(node).min(1),
+    ws: socketUrl.exactOptional(),
+    nativeSymbol: z.string().max(32).exactOptional(),
+    cataloged: z.array(address).exactOptional(),
+    perSecond: z.number().positive().exactOptional(),
+    batch: z.int().min(1).max(1000).exactOptional(),
+    agreement: z.int().min(1).exactOptional(),
+  }),
+);
+
+/** One chain of several, as its file describes it. */
+export type ChainConfig = z.infer<typeof chainFile>[number];
 
 const schema = z.object({
-  RPC_URL: z.url({ protocol: /^https?$/, error: "must be a node's JSON-RPC URL, e.g. http://127.0.0.1:8545" }),
+  RPC_URL: nodeUrls.optional(),
+  RPC_TRACE_URL: nodeUrls.optional(),
+  RPC_WS_URL: socketUrl.optional(),
+  RPC_RATE: number(1, 100_000).optional(),
+  RPC_BATCH: number(1, 1000).default(1),
+  RPC_AGREEMENT: number(1, 10).default(1),
+  CHAINS_FILE: z.string().optional(),
   HOST: z.string().default('127.0.0.1'),
-  PORT: number(0, 65_535, 8090),
+  PORT: number(0, 65_535).default(8090),
   DATA_DIR: z.string().default('data/services'),
   PROJECTS: projects.default([]),
+  PROJECTS_FILE: z.string().optional(),
+  WEBHOOK_ALLOW: z
+    .string()
+    .default('')
+    .transform((text, context) => {
+      try {
+        return readRanges(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: `must be addresses and CIDRs: ${(error as Error).message}` });
+        return [];
+      }
+    }),
   NATIVE_SYMBOL: z.string().max(32, 'must have at most 32 characters').default('NATIVE'),
-  POLL_MS: number(50, 600_000, 1000),
+  STRICT: z.enum(['0', '1'], { error: 'must be 0 or 1' }).default('0'),
+  POLL_MS: number(50, 600_000).default(1000),
   CATALOGED: z
     .string()
     .transform((text) => text.split(',').map((one) => one.trim()))
-    .pipe(z.array(z.string().regex(/^(0x[0-9a-fA-F]{40})?$/, 'must be addresses separated by commas')))
+    .pipe(z.array(address))
     .default([]),
   PROVIDERS_FILE: z.string().optional(),
   LOG_LEVEL: z
@@ -46,7 +119,7 @@ const schema = z.object({
     .default('info'),
 });
 
-/** What the services are told by the environment. */
+/** The services' environment. */
 export type Config = z.infer<typeof schema>;
 
 /** Reads the environment; an empty value counts as not set. Faults name the variables, never their values. */
@@ -55,6 +128,37 @@ export function readConfig(
 ): { ok: true; config: Config } | { ok: false; faults: string[] } {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(given);
-  if (parsed.success) return { ok: true, config: parsed.data };
-  return { ok: false, faults: parsed.error.issues.map(({ path, message }) => `${path[0]?.toString()} ${message}`) };
+  const hasChain = (given.RPC_URL === undefined) !== (given.CHAINS_FILE === undefined);
+  const missing = hasChain ? [] : [`RPC_URL ${RPC_FAULT}, unless CHAINS_FILE names several chains`];
+  if (parsed.success && hasChain) return { ok: true, config: parsed.data };
+  const faults = parsed.error?.issues.map(({ path, message }) => `${path[0]?.toString()} ${message}`) ?? [];
+  return { ok: false, faults: [...missing, ...faults] };
+}
+
+/** Reads the projects of a JSON file. @throws {Misconfigured} */
+export function readProjectsFile(path: string): Project[] {
+  return readJson('PROJECTS_FILE', path, projectFile);
+}
+
+/** Reads the chains of a JSON file. @throws {Misconfigured} */
+export function readChainsFile(path: string): ChainConfig[] {
+  const chains = readJson('CHAINS_FILE', path, chainFile);
+  if (new Set(chains.map(({ name }) => name)).size < chains.length) {
+    throw new Misconfigured(`CHAINS_FILE ${path}: two chains have the same name`);
+  }
+  return chains;
+}
+
+function readJson<Output>(variable: string, path: string, shape: z.ZodType<Output>): Output {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new Misconfigured(`${variable} ${path} cannot be read: ${(error as Error).message.split('\n')[0]}`);
+  }
+  const parsed = shape.safeParse(content);
+  if (parsed.success) return parsed.data;
+  // Paths only: a message may repeat a secret.
+  const faults = parsed.error.issues.map(({ path: place, code }) => `${place.join('.') || 'the whole'} (${code})`);
+  throw new Misconfigured(`${variable} ${path} has faults at ${faults.slice(0, 10).join(', ')}`);
 }

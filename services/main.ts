@@ -1,30 +1,42 @@
 import { pino } from 'pino';
-import { Misconfigured, readConfig } from './config.ts';
-import { serviceNames, startServices } from './start.ts';
+import { Misconfigured, readChainsFile, readConfig, readProjectsFile } from './config.ts';
+import { followProjects } from './projects.ts';
+import { type ChainOptions, SERVICE_NAMES, startServices } from './start.ts';
+
+// A signal during the start ends it cleanly, too.
+const stopping = new AbortController();
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort(signal));
 
 // The receivers' tokens are in the state file, which is for this user alone.
 process.umask(0o077);
 const wanted = process.argv[2] ?? 'all';
-const only = serviceNames.find((name) => name === wanted);
+const only = SERVICE_NAMES.find((name) => name === wanted);
 if (only === undefined && wanted !== 'all') refuse([`There is no service ${JSON.stringify(wanted)}`]);
 const read = readConfig(process.env);
 if (!read.ok) refuse(read.faults);
 const { config } = read;
 
 const log = pino({ level: config.LOG_LEVEL });
+const projects = orRefuse(() =>
+  config.PROJECTS_FILE === undefined
+    ? { list: () => config.PROJECTS, stop: () => {} }
+    : followProjects(config.PROJECTS_FILE, config.PROJECTS, readProjectsFile, log),
+);
 const services = await startServices({
-  rpcUrl: config.RPC_URL,
+  chains: orRefuse(chains),
   dir: config.DATA_DIR,
-  projects: config.PROJECTS,
+  projects: projects.list,
+  webhookAllow: config.WEBHOOK_ALLOW,
+  strict: config.STRICT === '1',
   host: config.HOST,
   port: config.PORT,
-  nativeSymbol: config.NATIVE_SYMBOL,
   pollMs: config.POLL_MS,
-  cataloged: config.CATALOGED,
   log,
+  signal: stopping.signal,
   ...(only === undefined ? {} : { only }),
   ...(config.PROVIDERS_FILE === undefined ? {} : { providersFile: config.PROVIDERS_FILE }),
 }).catch((error: Error & { code?: string; syscall?: string }) => {
+  if (stopping.signal.aborted) process.exit(0);
   if (error instanceof Misconfigured) refuse([error.message]);
   if (error.code === 'SQLITE_CORRUPT') refuse([`DATA_DIR ${config.DATA_DIR} holds a broken file: ${error.message}`]);
   if (error.code === 'EADDRINUSE') {
@@ -35,21 +47,54 @@ const services = await startServices({
   process.exit(1);
 });
 log.info({ url: services.url }, 'listening');
-if (only !== 'explorer' && only !== 'discovery' && config.PROJECTS.length === 0) {
+if (only !== 'explorer' && only !== 'discovery' && projects.list().length === 0) {
   log.warn('PROJECTS is not set: nobody can manage webhooks');
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
-    log.info({ signal }, 'stopping');
-    void services.close().then(() => process.exit(0));
-  });
+if (stopping.signal.aborted) stop();
+else stopping.signal.addEventListener('abort', stop);
+
+function stop(): void {
+  log.info({ signal: stopping.signal.reason as unknown }, 'stopping');
+  projects.stop();
+  void services.close().then(() => process.exit(0));
+}
+
+function chains(): ChainOptions[] {
+  const { RPC_URL = [], RPC_TRACE_URL = [], RPC_WS_URL, RPC_RATE, CHAINS_FILE } = config;
+  if (CHAINS_FILE !== undefined) {
+    return readChainsFile(CHAINS_FILE).map(({ rpc, ws, ...chain }) => ({
+      ...chain,
+      nodes: rpc,
+      ...(ws === undefined ? {} : { wsUrl: ws }),
+    }));
+  }
+  return [
+    {
+      nodes: [...RPC_URL.map((url) => ({ url })), ...RPC_TRACE_URL.map((url) => ({ url, tracesOnly: true }))],
+      nativeSymbol: config.NATIVE_SYMBOL,
+      cataloged: config.CATALOGED,
+      batch: config.RPC_BATCH,
+      agreement: config.RPC_AGREEMENT,
+      ...(RPC_RATE === undefined ? {} : { perSecond: RPC_RATE }),
+      ...(RPC_WS_URL === undefined ? {} : { wsUrl: RPC_WS_URL }),
+    },
+  ];
+}
+
+function orRefuse<Value>(make: () => Value): Value {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof Misconfigured) refuse([error.message]);
+    throw error;
+  }
 }
 
 function refuse(faults: readonly string[]): never {
   process.stderr.write(
     `The services cannot start:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\n` +
-      `Usage: npm run services -- ${serviceNames.join('|')}|all, configured as services/README.md says.\n`,
+      `Usage: npm run services -- ${SERVICE_NAMES.join('|')}|all, configured as services/README.md says.\n`,
   );
   process.exit(78);
 }

@@ -1,54 +1,78 @@
-import fastify, {
-  type FastifyBaseLogger,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { connect } from './chain/node.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, systemClock } from '../src/domain/clock.ts';
+import { followHeads } from './chain/heads.ts';
+import { connect, type NodeOptions, type Nodes } from './chain/nodes.ts';
 import { readCategories } from './discovery/providers.ts';
 import { discoveryRoutes } from './discovery/routes.ts';
 import { explorerPages } from './explorer/pages.ts';
 import { explorerRoutes } from './explorer/routes.ts';
-import { failure, notificationRoutes } from './notification/routes.ts';
+import { notificationRoutes } from './notification/routes.ts';
 import { openNotification, type RunningNotification } from './notification/service.ts';
 import type { Notification, Project } from './notification/types.ts';
+import { createMetrics, type Metrics } from './ops/metrics.ts';
+import { type ChainReport, opsRoutes } from './ops/routes.ts';
+import { openServer } from './server.ts';
 
 /** The names of the three services. */
-export const serviceNames = ['notification', 'explorer', 'discovery'] as const;
-type ServiceName = (typeof serviceNames)[number];
+export const SERVICE_NAMES = ['notification', 'explorer', 'discovery'] as const;
+type ServiceName = (typeof SERVICE_NAMES)[number];
+
+/** One chain and its nodes. */
+export interface ChainOptions {
+  /** Its roots begin with `/{name}`, and its folder is named so; without a name there is one chain. */
+  name?: string;
+  nodes: readonly NodeOptions[];
+  /** WebSocket URL of a node that announces new blocks. */
+  wsUrl?: string;
+  /** `tokenType` of native events; default `NATIVE`. */
+  nativeSymbol?: string;
+  /** Contracts that the explorer calls cataloged; default none. */
+  cataloged?: readonly string[];
+  /** Calls per second to each node; default: no limit until one answers 429. */
+  perSecond?: number;
+  /** Calls that may share one HTTP request; default 1. */
+  batch?: number;
+  /** How many nodes must agree about a block; default 1. */
+  agreement?: number;
+}
 
 /** What the services need. */
 export interface ServicesOptions {
-  /** Any EVM node's JSON-RPC URL. */
-  rpcUrl: string;
-  /** The folder of the notification service's SQLite file; made if missing. */
+  /** Any EVM node's JSON-RPC URL; or `chains`. */
+  rpcUrl?: string;
+  chains?: readonly ChainOptions[];
+  /** The folder of the notification service's SQLite file; created if missing. */
   dir: string;
-  /** Who may manage webhooks. */
-  projects: readonly Project[];
+  /** Who may manage webhooks; a function returns who may now. */
+  projects: readonly Project[] | (() => readonly Project[]);
+  /** Private addresses and CIDRs that deliveries may go to; default none. */
+  webhookAllow?: readonly string[];
+  /** true: the letter of the specification where live services differ. */
+  strict?: boolean;
   /** Default 127.0.0.1. */
   host?: string;
   /** Default 0: a free one. */
   port?: number;
   /** Which to run; default all. */
   only?: ServiceName;
-  /** `tokenType` of native events; default `NATIVE`. */
+  /** For a single chain; see {@link ChainOptions}. */
   nativeSymbol?: string;
+  /** For a single chain; see {@link ChainOptions}. */
+  cataloged?: readonly string[];
   /** Milliseconds between looks for a new block; default 1000. */
   pollMs?: number;
-  /** Contracts that the explorer calls cataloged; default none. */
-  cataloged?: readonly string[];
   /** The JSON file of the discovery service; default the one that comes with it. */
   providersFile?: string;
   clock?: Clock;
   /** Default: silent. */
   log?: Logger;
+  /** Aborted: the start is given up. */
+  signal?: AbortSignal;
 }
 
-/** The services while they run; roots are whole URLs. */
+/** The services while they run; roots are whole URLs, of the first chain where there are several. */
 export interface Services {
   /** Where the server listens, e.g. `http://127.0.0.1:8090`. */
   url: string;
@@ -62,51 +86,60 @@ export interface Services {
   discoveryUrl: string;
   /** null when only another service runs. */
   notification: Notification | null;
-  /** Stops scanning, sending and listening; what is pending stays on disk. */
+  /** Stops scanning, sending and listening; pending deliveries stay on disk. */
+  close(): Promise<void>;
+}
+
+/** The explorer's share of the calls to a node, so that readers of pages do not slow down the scanner. */
+const EXPLORER_SHARE = 0.2;
+const EXPLORER_PER_SECOND = 20;
+
+interface RunningChain {
+  prefix: string;
+  notification: RunningNotification | null;
+  node: Nodes;
+  start(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
  * Starts the services in this process, over one port.
  *
- * When it resolves, the first look at the chain was taken: what is mined afterwards is seen. A node that does not
+ * When it resolves, the scanner has looked at the chain once: whatever is mined afterwards is seen. A node that does not
  * answer is logged and tried again.
  *
  * @throws when the port is in use, another process has the folder's database open, or the providers cannot be read.
  */
 export async function startServices(options: ServicesOptions): Promise<Services> {
-  const { host = '127.0.0.1', port = 0, only, log = pino({ level: 'silent' }) } = options;
-  const runs = (name: ServiceName) => only === undefined || only === name;
-  const node = connect(options.rpcUrl);
-  const { nativeSymbol = 'NATIVE', clock = systemClock, pollMs = 1000 } = options;
+  const { host = '127.0.0.1', port = 0, only, log = pino({ level: 'silent' }), signal } = options;
+  const metrics = createMetrics();
   const server = openServer(log);
-  const notification = runs('notification')
-    ? openNotification({ node, dir: options.dir, clock, log, nativeSymbol, pollMs })
-    : null;
-  const close = () => stop(server, notification, node);
+  const chains: RunningChain[] = [];
+  const close = async (): Promise<void> => {
+    await server.close();
+    await Promise.all(chains.map((chain) => chain.close()));
+  };
+  signal?.addEventListener('abort', () => {
+    for (const { node } of chains) node.close();
+  });
   try {
-    if (notification !== null) {
-      const { store } = notification;
-      server.register(async (api) => notificationRoutes(api, store, options.projects), { prefix: '/notification/v0' });
-    }
-    if (runs('explorer')) {
-      server.register(async (api) => explorerRoutes(api, node, options.cataloged ?? []), { prefix: '/explorer/v0' });
-      server.register(async (web) => explorerPages(web, '/explorer', node, nativeSymbol), { prefix: '/explorer' });
-    }
-    if (runs('discovery')) {
+    for (const chain of chainsOf(options)) chains.push(openChain(server, options, chain, metrics, log));
+    if (only === undefined || only === 'discovery') {
       const file = options.providersFile ?? new URL('./discovery/providers.json', import.meta.url);
       const categories = readCategories(file);
       server.register(async (web) => discoveryRoutes(web, '/discovery', categories), { prefix: '/discovery' });
     }
+    opsRoutes(server, { chains: () => chains.flatMap(reportOf), metrics, clock: options.clock ?? systemClock });
     const url = await server.listen({ host, port });
-    await notification?.start();
+    await Promise.all(chains.map((chain) => chain.start()));
+    const root = `${url}${chains[0]?.prefix ?? ''}`;
     return {
       url,
-      notificationUrl: `${url}/notification/v0`,
-      explorerApiUrl: `${url}/explorer/v0`,
-      explorerUrl: `${url}/explorer`,
+      notificationUrl: `${root}/notification/v0`,
+      explorerApiUrl: `${root}/explorer/v0`,
+      explorerUrl: `${root}/explorer`,
       discoveryUrl: `${url}/discovery`,
-      notification,
+      notification: chains[0]?.notification ?? null,
       close,
     };
   } catch (error) {
@@ -115,41 +148,84 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   }
 }
 
-/** A server without a route of the services, whose own errors have the frame of the service that was asked. */
-function openServer(log: Logger): FastifyInstance {
-  // Fastify's own request lines would hold the keys of the query.
-  const server = fastify({
-    loggerInstance: log as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }),
-    forceCloseConnections: true,
-    routerOptions: { maxParamLength: 1000 },
-    // Its own words would repeat the path with the key of its query, in the frame of none of the services.
-    frameworkErrors: (_error, { url }: FastifyRequest, reply: FastifyReply) => {
-      const statusCode = 400;
-      const message = 'This is no path: a part of it is too long, or is no URL encoding';
-      if (url.startsWith('/notification/')) reply.code(statusCode).send(failure(statusCode, message));
-      else if (url.startsWith('/explorer/v0')) reply.code(statusCode).send({ status: '0', message, result: null });
-      else reply.code(statusCode).send({ error: { message } });
-    },
-  });
-  server.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ error: { message: 'There is nothing at this path' } }),
-  );
-  server.setErrorHandler<FastifyError>(({ statusCode = 500, message }, _request, reply) =>
-    reply.code(statusCode).send({ error: { message: statusCode < 500 ? message : 'The request failed' } }),
-  );
-  server.get('/healthz', () => ({ ok: true }));
-  return server;
+function chainsOf({ chains, rpcUrl, nativeSymbol, cataloged }: ServicesOptions): readonly ChainOptions[] {
+  if (chains !== undefined) return chains;
+  if (rpcUrl === undefined) throw new Error('There must be rpcUrl or chains');
+  const optional = {
+    ...(nativeSymbol === undefined ? {} : { nativeSymbol }),
+    ...(cataloged === undefined ? {} : { cataloged }),
+  };
+  return [{ nodes: [{ url: rpcUrl }], ...optional }];
 }
 
-/** The scanner learns that it ends before its node does: what the node no longer answers is then no failure. */
-async function stop(
+function reportOf({ prefix, notification, node }: RunningChain): ChainReport[] {
+  if (notification === null) return [];
+  return [{ name: prefix.slice(1), status: notification.status(), nodes: node.health(), store: notification.store }];
+}
+
+function openChain(
   server: FastifyInstance,
-  notification: RunningNotification | null,
-  node: { close(): void },
-): Promise<void> {
-  await server.close();
-  const stopped = notification?.close();
-  node.close();
-  await stopped;
+  options: ServicesOptions,
+  chain: ChainOptions,
+  metrics: Metrics,
+  log: Logger,
+): RunningChain {
+  const { only, clock = systemClock, pollMs = 1000, projects: given, strict = false, webhookAllow = [] } = options;
+  const { name, nodes, perSecond, batch, agreement, wsUrl, nativeSymbol = 'NATIVE', cataloged = [] } = chain;
+  const prefix = name === undefined ? '' : `/${name}`;
+  const runs = (service: ServiceName) => only === undefined || only === service;
+  const projects = typeof given === 'function' ? given : () => given;
+  const style = { nativeSymbol, strict };
+  const common = { ...(batch === undefined ? {} : { batch }), onCall: metrics.called(name ?? '') };
+  const node = connect(nodes, {
+    ...common,
+    ...(perSecond === undefined ? {} : { perSecond: runs('explorer') ? perSecond * (1 - EXPLORER_SHARE) : perSecond }),
+    ...(agreement === undefined ? {} : { agreement }),
+  });
+  const explorerRate = perSecond === undefined ? EXPLORER_PER_SECOND : Math.max(1, perSecond * EXPLORER_SHARE);
+  const explorerNode = connect(nodes, { ...common, perSecond: explorerRate });
+  const notification = runs('notification')
+    ? openNotification({
+        node,
+        dir: name === undefined ? options.dir : join(options.dir, name),
+        clock,
+        log: name === undefined ? log : log.child({ chain: name }),
+        style,
+        pollMs,
+        webhookAllow,
+        secretsOf: (projectId) => projects().find(({ id }) => id === projectId)?.signingSecrets ?? [],
+        isServed: (projectId) => projects().some(({ id }) => id === projectId),
+        onAttempt: metrics.attempted(name ?? ''),
+      })
+    : null;
+  if (notification !== null) {
+    server.register(async (api) => notificationRoutes(api, { notification, projects, style }), {
+      prefix: `${prefix}/notification/v0`,
+    });
+  }
+  if (runs('explorer')) {
+    const root = `${prefix}/explorer`;
+    server.register(async (api) => explorerRoutes(api, explorerNode, cataloged), { prefix: `${root}/v0` });
+    server.register(async (web) => explorerPages(web, { root, node: explorerNode, nativeSymbol, clock }), {
+      prefix: root,
+    });
+  }
+  let stopHeads = () => {};
+  return {
+    prefix,
+    notification,
+    node,
+    async start() {
+      await notification?.start();
+      if (wsUrl !== undefined && notification !== null) stopHeads = followHeads(wsUrl, clock, notification.onHead);
+    },
+    async close() {
+      stopHeads();
+      // The scanner is told first: what the node then no longer answers is no failure.
+      const stopped = notification?.close();
+      node.close();
+      explorerNode.close();
+      await stopped;
+    },
+  };
 }

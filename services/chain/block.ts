@@ -1,100 +1,203 @@
-import { type Hex, isHex, keccak256, numberToHex } from 'viem';
+import { type Hex, isAddress, isHash, numberToHex } from 'viem';
 import { isOf, type Node, type NodeBlock, NodeBusy, type NodeLog, type NodeReceipt, NodeUnreachable } from './node.ts';
-import { coinMoves, type TraceMethod, TracesFailed } from './traces.ts';
-import { internalTransfers, nativeTransfers, type Transfer, tokenTransfers, transferTopics } from './transfers.ts';
+import { hasBloom, mayHaveTopics, proveLogs, proveReceipts, proveTransactions } from './proof.ts';
+import type { CoinMove } from './traces.ts';
+import { internalTransfers, nativeTransfers, TRANSFER_TOPICS, type Transfer, tokenTransfers } from './transfers.ts';
 
-/** Reads one block. @throws when the node does not have it, which a cluster's laggard may not, though another counts it. */
+/** The logs of transfers in a block and, where one call returned them, all receipts. */
+export interface BlockLogs {
+  logs: NodeLog[];
+  receipts: ReadonlyMap<Hex, NodeReceipt>;
+}
+
+/** A part of a block that cannot be read, with its bytes; the rest of the block can. */
+export interface Unreadable {
+  part: 'transaction' | 'log' | 'trace';
+  txHash: string | null;
+  /** The part itself, as JSON. */
+  bytes: string;
+  reason: string;
+}
+
+/** Reads one block, checked against its transactions root. @throws when no node has it. */
 export async function readBlock(node: Node, number: number): Promise<NodeBlock> {
-  const block = await node.call<NodeBlock | null>('eth_getBlockByNumber', [numberToHex(number), true]);
-  if (block === null) throw new NodeUnreachable(`The node does not have block ${number}`);
-  if (Number(block.number) !== number) throw new NodeUnreachable(`The node answers another block than ${number}`);
-  return block;
-}
-
-/**
- * Reads all transfers of a block; a payment may belong to a transaction that failed, which only its receipt tells.
- *
- * @throws {TracesFailed} among others.
- */
-export async function readTransfers(node: Node, block: NodeBlock, traceMethod: TraceMethod): Promise<Transfer[]> {
-  if (block.transactions.length === 0) return [];
-  const moves = coinMoves(node, traceMethod, block)
-    .then(internalTransfers)
-    .catch((error: Error) => {
-      throw error instanceof NodeBusy ? error : new TracesFailed(error.message);
-    });
-  // Asked at the same time, because blocks may come quickly. A node that answers neither is away: traces have no part in it.
-  moves.catch(() => undefined);
-  const logs = await readLogs(node, block);
-  const payments = block.transactions.flatMap(nativeTransfers);
-  return [...payments, ...(await moves), ...logs.flatMap(tokenTransfers)];
-}
-
-/** The logs of transfers, each once and in the chain's order. */
-async function readLogs(node: Node, block: NodeBlock): Promise<NodeLog[]> {
-  const answer = await node
-    .call<NodeLog[] | null>('eth_getLogs', [{ blockHash: block.hash, topics: [transferTopics] }])
-    .catch(() => null); // Many providers limit how many logs one answer may hold.
-  const logs = answer === null || isContradicted(block, answer) ? await logsOfReceipts(node, block) : answer;
-  // Some chains count the logs of each transaction anew.
-  const known = new Map(
-    logs
-      .filter(({ removed }) => removed !== true)
-      .map((log) => [`${log.transactionHash} ${Number(log.logIndex)}`, log] as const),
-  );
-  return [...known.values()].sort((one, other) => Number(one.logIndex) - Number(other.logIndex));
-}
-
-/** A cluster's laggard may know no logs of a block yet; whether there are any, the block itself tells. */
-function isContradicted({ logsBloom }: NodeBlock, logs: readonly NodeLog[]): boolean {
-  if (logs.length > 0 || !isHex(logsBloom) || logsBloom.length !== 514) return false;
-  const bits = BigInt(logsBloom);
-  // Each topic sets three bits, counted from the right; others may have set them too.
-  return transferTopics.some((topic) => {
-    const hash = keccak256(topic, 'bytes');
-    return [0, 2, 4].every((at) => ((bits >> BigInt(((hash[at]! << 8) | hash[at + 1]!) & 2047)) & 1n) === 1n);
+  return await node.call<NodeBlock>('eth_getBlockByNumber', [numberToHex(number), true], (block: NodeBlock | null) => {
+    if (block === null) throw new NodeUnreachable(`The node does not have block ${number}`);
+    if (Number(block.number) !== number || typeof block.hash !== 'string') {
+      throw new NodeUnreachable(`The node returned another block than ${number}`);
+    }
+    if (!Array.isArray(block.transactions)) throw new NodeUnreachable(`The node's block ${number} cannot be read`);
+    if (proveTransactions(block) === 'contradicted') {
+      throw new NodeUnreachable(`The node returned only some transactions of block ${number}`);
+    }
   });
 }
 
-async function logsOfReceipts(node: Node, block: NodeBlock): Promise<NodeLog[]> {
+/**
+ * Reads the logs of transfers: from all receipts at once where a node offers them, otherwise from eth_getLogs and, where
+ * that contradicts the block, from one receipt after another.
+ */
+export async function readLogs(node: Node, block: NodeBlock, alwaysLogs = false): Promise<BlockLogs> {
+  const mayHaveLogs = alwaysLogs ? true : block.transactions.length > 0;
+  if (!mayHaveLogs || !mayHaveTopics(block, TRANSFER_TOPICS)) return { logs: [], receipts: new Map() };
+  const all = await receiptsAtOnce(node, block);
+  if (all !== null) return { logs: transferLogs(all.flatMap(({ logs }) => logs)), receipts: byHash(all) };
+  const logs = await logsByFilter(node, block);
+  if (logs !== null) return { logs, receipts: new Map() };
   const hashes = block.transactions.map(({ hash }) => hash);
-  return [...(await readReceipts(node, block, hashes)).values()]
-    .flatMap(({ logs }) => logs)
-    .filter(({ topics }) => transferTopics.some((topic) => topic === topics[0]));
+  const receipts = await readReceipts(node, block, hashes);
+  return { logs: transferLogs([...receipts.values()].flatMap((one) => one.logs)), receipts };
 }
 
-/** More receipts than these are asked for at once, with all others of their block. */
-const fewReceipts = 4;
+/** The logs of transfers by eth_getLogs; null where they are refused, or none although the block says it has some. */
+async function logsByFilter(node: Node, block: NodeBlock): Promise<NodeLog[] | null> {
+  try {
+    const filter = { blockHash: block.hash, topics: [TRANSFER_TOPICS] };
+    const logs = await node.call<NodeLog[]>('eth_getLogs', [filter], (answer: NodeLog[] | null) => {
+      if (!Array.isArray(answer)) throw new NodeUnreachable('The node does not have these logs');
+    });
+    return logs.length === 0 && hasBloom(block) ? null : transferLogs(logs);
+  } catch (error) {
+    if (error instanceof NodeBusy) throw error;
+    return null; // Many providers limit how many logs one answer may hold.
+  }
+}
 
-/**
- * Reads receipts of a block's transactions.
- *
- * @throws when the node does not have one (yet), or only of another block that holds the transaction too.
- */
+/** Each once and in the chain's order. Some chains count the logs of each transaction from 0. */
+function transferLogs(logs: readonly NodeLog[]): NodeLog[] {
+  const known = new Map<string, NodeLog>();
+  for (const log of logs) {
+    if (log?.removed === true) continue;
+    if (Array.isArray(log?.topics) && !TRANSFER_TOPICS.some((topic) => topic === log.topics[0])) continue;
+    known.set(`${log?.transactionHash} ${Number(log?.logIndex)}`, log);
+  }
+  return [...known.values()].sort((one, other) => Number(one.logIndex) - Number(other.logIndex));
+}
+
+/** Reads receipts of a block's transactions, one after another. @throws when no node has one of this block (yet). */
 export async function readReceipts(
   node: Node,
   block: NodeBlock,
   hashes: readonly Hex[],
 ): Promise<Map<Hex, NodeReceipt>> {
-  const all = hashes.length > fewReceipts ? await receiptsAtOnce(node, block.hash) : null;
-  const receipts = new Map(all?.map((receipt) => [receipt.transactionHash, receipt]));
+  const receipts = new Map<Hex, NodeReceipt>();
   for (const hash of hashes) {
-    if (receipts.has(hash)) continue;
-    const receipt = await node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]);
-    if (receipt === null) throw new NodeUnreachable(`The node does not have the receipt of ${hash}`);
-    receipts.set(hash, receipt);
-  }
-  for (const receipt of receipts.values()) {
-    if (isOf(block, receipt)) continue;
-    throw new NodeUnreachable(`The node answers the receipt of ${receipt.transactionHash} in another block`);
+    const accept = (receipt: NodeReceipt | null) => {
+      if (receipt === null) throw new NodeUnreachable(`The node does not have the receipt of ${hash}`);
+      if (isOf(block, receipt)) return;
+      throw new NodeUnreachable(`The node returned the receipt of ${hash} in another block`);
+    };
+    receipts.set(hash, await node.call<NodeReceipt>('eth_getTransactionReceipt', [hash], accept));
   }
   return receipts;
 }
 
-/** All receipts of a block; null where the node does not have them, or not this method. */
-function receiptsAtOnce(node: Node, blockHash: Hex): Promise<NodeReceipt[] | null> {
-  return node.call<NodeReceipt[] | null>('eth_getBlockReceipts', [blockHash]).catch((error: Error) => {
+/** More receipts than these are read at once, with all others of their block. */
+const FEW_RECEIPTS = 4;
+
+/** Completes the receipts that a block's logs came with. @throws as {@link readReceipts}. */
+export async function receiptsOf(
+  node: Node,
+  block: NodeBlock,
+  { receipts: known, logs }: BlockLogs,
+  hashes: readonly Hex[],
+): Promise<ReadonlyMap<Hex, NodeReceipt>> {
+  const missing = hashes.filter((hash) => !known.has(hash));
+  if (missing.length === 0) return known;
+  const all = missing.length > FEW_RECEIPTS ? await receiptsAtOnce(node, block) : null;
+  const read = all === null ? await readReceipts(node, block, missing) : byHash(all);
+  for (const [hash, receipt] of read) {
+    // The logs came from another call, perhaps from another node.
+    const own = transferLogs(receipt.logs).length;
+    const seen = logs.filter(({ transactionHash }) => transactionHash === hash).length;
+    if (own !== seen) throw new NodeUnreachable(`The node's logs and its receipt of ${hash} differ`);
+  }
+  return new Map([...known, ...read]);
+}
+
+/** All receipts of a block, checked against its Bloom filter and root; null where no node returns them so. */
+async function receiptsAtOnce(node: Node, block: NodeBlock): Promise<NodeReceipt[] | null> {
+  const accept = (receipts: NodeReceipt[] | null) => {
+    const hashes = new Set(Array.isArray(receipts) ? receipts.map((one) => one?.transactionHash) : []);
+    const isComplete = block.transactions.every(({ hash }) => hashes.has(hash));
+    if (!Array.isArray(receipts) || !isComplete || !receipts.every((one) => isOf(block, one))) {
+      throw new NodeUnreachable('The node does not have all receipts');
+    }
+    if (!receipts.every(({ logs }) => Array.isArray(logs))) throw new NodeUnreachable('The receipts cannot be read');
+    if (proveReceipts(block, receipts) === 'proven') return;
+    const isContradicted =
+      proveLogs(
+        block,
+        receipts.flatMap(({ logs }) => logs),
+      ) === 'contradicted';
+    if (isContradicted) throw new NodeUnreachable('The node returned only some logs');
+  };
+  try {
+    return await node.call<NodeReceipt[]>('eth_getBlockReceipts', [block.hash], accept);
+  } catch (error) {
     if (error instanceof NodeBusy) throw error;
     return null;
-  });
+  }
+}
+
+function byHash(receipts: readonly NodeReceipt[]): Map<Hex, NodeReceipt> {
+  return new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
+}
+
+/** What a block moves, and the parts of it that cannot be read. */
+export interface BlockTransfers {
+  transfers: Transfer[];
+  unreadable: Unreadable[];
+}
+
+/** Finds the payments and token transfers of a block; a payment may belong to a transaction that failed. */
+export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], hasUnlistedLogs = false): BlockTransfers {
+  const found: BlockTransfers = { transfers: [], unreadable: [] };
+  const hashes = new Set(block.transactions.map(({ hash }) => hash));
+  for (const transaction of block.transactions) {
+    collect(found, 'transaction', transaction, transaction?.hash, () => {
+      if (!isHash(transaction.hash)) throw new Error('its hash is not 32 bytes');
+      return nativeTransfers(transaction);
+    });
+  }
+  for (const log of logs) {
+    collect(found, 'log', log, log?.transactionHash, () => {
+      if (!isAddress(log.address, { strict: false })) throw new Error("its contract's address is not 20 bytes");
+      if (!Array.isArray(log.topics) || !Number.isInteger(Number(log.logIndex))) throw new Error('fields are missing');
+      if (!hashes.has(log.transactionHash) && !hasUnlistedLogs)
+        throw new Error('the block does not list its transaction');
+      return tokenTransfers(log);
+    });
+  }
+  return found;
+}
+
+/** Finds the payments between contracts. */
+export function innerTransfers(moves: readonly CoinMove[]): BlockTransfers {
+  const found: BlockTransfers = { transfers: [], unreadable: [] };
+  for (const move of moves) {
+    const shown = { ...move, value: move.value.toString() };
+    collect(found, 'trace', shown, move.txHash, () => internalTransfers([move]));
+  }
+  return found;
+}
+
+function collect(
+  found: BlockTransfers,
+  part: Unreadable['part'],
+  source: unknown,
+  txHash: unknown,
+  read: () => Transfer[],
+): void {
+  try {
+    found.transfers.push(...read());
+  } catch (error) {
+    const reason = (error as Error).message.split('\n')[0]!.slice(0, 200);
+    found.unreadable.push({
+      part,
+      txHash: typeof txHash === 'string' ? txHash : null,
+      bytes: JSON.stringify(source) ?? 'undefined',
+      reason,
+    });
+  }
 }

@@ -1,8 +1,8 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, hexToString, parseAbi, size } from 'viem';
-import { CallEnded, type Node } from './node.ts';
+import { decodeFunctionResult, encodeFunctionData, type Hex, hexToString, numberToHex, parseAbi, size } from 'viem';
+import { CallEnded, type Node, NodeBusy, NodeUnreachable } from './node.ts';
 import type { Address } from './transfers.ts';
 
-/** What a contract says of itself; null where it does not say it. Names are cut at 256 characters. */
+/** What a contract says about itself; null where it does not say it. Names are cut at 256 characters. */
 export interface TokenFacts {
   name: string | null;
   symbol: string | null;
@@ -16,10 +16,19 @@ export interface TokenRecord extends TokenFacts {
   totalSupply: bigint | null;
 }
 
-/** Of a token that says nothing. */
-export const noFacts: TokenFacts = { name: null, symbol: null, decimals: null };
+/** What asking a contract returned. `failure` is null when every question got a definite answer. */
+export interface AskedFacts {
+  facts: TokenFacts;
+  failure: Error | null;
+}
 
-const abi = parseAbi([
+/** Of a token that says nothing. */
+export const NO_FACTS: TokenFacts = { name: null, symbol: null, decimals: null };
+
+/** More than any honest `name()` needs behind its proxies, and too little to keep a node busy. */
+const MAX_GAS = numberToHex(5_000_000);
+
+const ABI = parseAbi([
   'function name() view returns (string)',
   'function symbol() view returns (string)',
   'function decimals() view returns (uint8)',
@@ -28,40 +37,43 @@ const abi = parseAbi([
 ]);
 
 /**
- * Asks a contract for name, symbol and decimals; null when there was no answer of any kind, as where the node does not
- * have the contract yet.
+ * Asks a contract for name, symbol and decimals. An empty answer is no answer: the node may not have the contract yet.
  *
- * @throws when the node does not let it answer.
+ * @throws {NodeBusy}
  */
-export async function findFacts(node: Node, address: Address): Promise<TokenFacts | null> {
-  const [name, symbol, decimals] = await Promise.all([
-    ask(node, address, 'name'),
-    ask(node, address, 'symbol'),
-    ask(node, address, 'decimals'),
-  ]);
-  if (name === '0x' && symbol === '0x' && decimals === '0x') return null;
+export async function askFacts(node: Node, address: Address): Promise<AskedFacts> {
+  let failure: Error | null = null;
+  const asked = async (question: 'name' | 'symbol' | 'decimals'): Promise<Hex | null> => {
+    try {
+      const data = await ask(node, address, question);
+      if (data === '0x') failure ??= new NodeUnreachable(`${question}() of ${address} returns nothing`);
+      return data === '0x' ? null : data;
+    } catch (error) {
+      if (error instanceof NodeBusy) throw error;
+      failure ??= error as Error;
+      return null;
+    }
+  };
+  const [name, symbol, decimals] = await Promise.all([asked('name'), asked('symbol'), asked('decimals')]);
   const count = numberIn(decimals);
-  return {
+  const facts = {
     name: textIn(name),
     symbol: textIn(symbol),
     decimals: count !== null && count <= 255n ? Number(count) : null,
   };
-}
-
-/** As {@link findFacts}, with nulls in the place of no answer. */
-export async function readFacts(node: Node, address: Address): Promise<TokenFacts> {
-  return (await findFacts(node, address)) ?? noFacts;
+  return { facts, failure };
 }
 
 /** Reads a token from the chain; null when there is no contract or it is no token. */
 export async function readToken(node: Node, address: Address): Promise<TokenRecord | null> {
   if ((await node.call<Hex>('eth_getCode', [address, 'latest'])) === '0x') return null;
-  const [facts, totalSupply, erc721, erc1155] = await Promise.all([
-    readFacts(node, address),
+  const [{ facts, failure }, totalSupply, erc721, erc1155] = await Promise.all([
+    askFacts(node, address),
     ask(node, address, 'totalSupply').then(numberIn),
     supports(node, address, '0x80ac58cd'),
     supports(node, address, '0xd9b67a26'),
   ]);
+  if (failure !== null && !failure.message.endsWith('returns nothing')) throw failure;
   if (erc721 || erc1155) return { ...facts, totalSupply, decimals: null, type: erc721 ? 'ERC-721' : 'ERC-1155' };
   if (totalSupply === null || (facts.symbol === null && facts.decimals === null)) return null;
   return { ...facts, totalSupply, type: 'ERC-20' };
@@ -70,9 +82,11 @@ export async function readToken(node: Node, address: Address): Promise<TokenReco
 function textIn(data: Hex | null): string | null {
   if (data === null) return null;
   try {
-    // The oldest tokens answer bytes32 instead of a string.
+    // The oldest tokens return bytes32 instead of a string.
     const text =
-      size(data) === 32 ? hexToString(data, { size: 32 }) : decodeFunctionResult({ abi, functionName: 'name', data });
+      size(data) === 32
+        ? hexToString(data, { size: 32 })
+        : decodeFunctionResult({ abi: ABI, functionName: 'name', data });
     return Array.from(text).slice(0, 256).join('');
   } catch {
     return null;
@@ -84,22 +98,29 @@ function numberIn(data: Hex | null): bigint | null {
 }
 
 async function supports(node: Node, to: Address, interfaceId: Hex): Promise<boolean> {
-  const data = encodeFunctionData({ abi, functionName: 'supportsInterface', args: [interfaceId] });
+  const data = encodeFunctionData({ abi: ABI, functionName: 'supportsInterface', args: [interfaceId] });
   return numberIn(await call(node, to, data)) === 1n;
 }
 
-function ask(
+/** Asks again before it believes that a contract does not answer: a missing number of decimals makes a coin an NFT. */
+async function ask(
   node: Node,
   to: Address,
   functionName: 'name' | 'symbol' | 'decimals' | 'totalSupply',
 ): Promise<Hex | null> {
-  return call(node, to, encodeFunctionData({ abi, functionName }));
+  const data = encodeFunctionData({ abi: ABI, functionName });
+  const first = await call(node, to, data);
+  return first !== null && first !== '0x' ? first : await call(node, to, data);
 }
 
-/** What a call answers, `0x` where there is nothing to answer it; null when the contract ends it. */
+/** What a call returns, `0x` where there is nothing to answer it; null when the contract ends it. */
 async function call(node: Node, to: Address, data: Hex): Promise<Hex | null> {
   try {
-    return await node.call<Hex>('eth_call', [{ to, data }, 'latest']);
+    return await node.call<Hex>('eth_call', [{ to, data, gas: MAX_GAS }, 'latest'], (result: unknown) => {
+      if (typeof result !== 'string' || !/^0x[0-9a-f]*$/i.test(result)) {
+        throw new NodeUnreachable("The node's answer to eth_call cannot be read");
+      }
+    });
   } catch (error) {
     if (error instanceof CallEnded) return null;
     throw error;

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import { isOf, type Node, type NodeBlock, NodeBusy, NodeRefused, NodeUnreachable } from './node.ts';
+import { isOf, MethodMissing, type Node, type NodeBlock, NodeRefused, NodeUnreachable } from './node.ts';
 
 /** Coins that a contract sent within a transaction. */
 export interface CoinMove {
@@ -8,10 +8,12 @@ export interface CoinMove {
   to: Hex;
   /** In wei, above 0. */
   value: bigint;
+  /** Where in the transaction's calls: positions from the outside in, joined by dots. */
+  path: string;
 }
 
-/** How a node tells what happened within transactions. */
-export type TraceMethod = 'trace_block' | 'debug_traceBlockByNumber' | 'none';
+/** The two ways in which nodes report what happened within transactions. */
+export type TraceMethod = 'trace_block' | 'debug_traceBlockByNumber';
 
 interface ParityTrace {
   type: string;
@@ -31,6 +33,14 @@ interface ParityTrace {
   blockHash?: Hex;
 }
 
+/** A transfer of the chain itself around a transaction, as Arbitrum's nodes report it. */
+interface ChainTransfer {
+  purpose?: string;
+  from?: Hex | null;
+  to?: Hex | null;
+  value?: Hex;
+}
+
 interface GethCall {
   type: string;
   from: Hex;
@@ -38,6 +48,8 @@ interface GethCall {
   value?: Hex;
   error?: string;
   calls?: GethCall[];
+  beforeEVMTransfers?: ChainTransfer[];
+  afterEVMTransfers?: ChainTransfer[];
 }
 
 /** One transaction's trace, or why it could not be made; older nodes leave out the hash. */
@@ -47,92 +59,114 @@ interface GethTrace {
   error?: string;
 }
 
-const callTracer = { tracer: 'callTracer' };
+/** What may be special about the traces of a chain. */
+export interface TraceHabits {
+  /** Which way is asked first; default `trace_block`. */
+  first?: TraceMethod;
+  /** Purposes of {@link ChainTransfer} that are payments between accounts, not fees. */
+  payingPurposes?: readonly string[];
+  /** true: some transactions of a block have no trace. */
+  isSparse?: boolean;
+}
 
-/** Everything of a block can be read but what happened within its transactions: pruned, too large, not at hand. */
+const CALL_TRACER = { tracer: 'callTracer' };
+
+/** What happened within a block's transactions cannot be read, although the block can: pruned, too large, not at hand. */
 export class TracesFailed extends Error {}
 
+/** No node traces at all, by neither method. */
+export class TracesMissing extends TracesFailed {}
+
 /**
- * Finds out which way of tracing a node offers, by trying them on its newest block.
+ * Reads the coins moved inside the transactions of a block that has some; what was reverted is left out. Tries both
+ * methods at all nodes.
  *
- * @throws {TracesFailed} when one of them is not answered at all, and {@link NodeBusy}.
+ * @throws {TracesFailed}
  */
-export async function findTraceMethod(node: Node): Promise<TraceMethod> {
-  let unanswered: Error | undefined;
-  for (const method of ['trace_block', 'debug_traceBlockByNumber'] as const) {
+export async function coinMoves(node: Node, block: NodeBlock, habits: TraceHabits = {}): Promise<CoinMove[]> {
+  return await eitherWay(habits, async (method) => {
+    if (method === 'trace_block') {
+      const accept = (traces: unknown) => mustBeParity(block, traces, habits);
+      return parityMoves(await node.call<ParityTrace[]>(method, [block.number], accept));
+    }
+    const accept = (traces: unknown) => mustBeGeth(block, traces);
+    const traces = await node.call<GethTrace[]>(method, [block.number, CALL_TRACER], accept);
+    return traces.flatMap(({ txHash, result }, index) =>
+      gethMoves(txHash ?? block.transactions[index]!.hash, result!, habits.payingPurposes ?? []),
+    );
+  });
+}
+
+/** Reads the coins moved inside one transaction. @throws {TracesFailed} */
+export async function coinMovesOf(node: Node, txHash: Hex, habits: TraceHabits = {}): Promise<CoinMove[]> {
+  return await eitherWay(habits, async (method) => {
+    if (method === 'trace_block')
+      return parityMoves(await node.call<ParityTrace[]>('trace_transaction', [txHash], mustBeList));
+    const call = await node.call<GethCall>('debug_traceTransaction', [txHash, CALL_TRACER]);
+    return gethMoves(txHash, call, habits.payingPurposes ?? []);
+  });
+}
+
+async function eitherWay(
+  { first = 'trace_block' }: TraceHabits,
+  read: (method: TraceMethod) => Promise<CoinMove[]>,
+): Promise<CoinMove[]> {
+  const other = first === 'trace_block' ? 'debug_traceBlockByNumber' : 'trace_block';
+  const failures: Error[] = [];
+  for (const method of [first, other] as const) {
     try {
-      await node.call(method, paramsOf(method, 'latest'));
-      return method;
+      return await read(method);
     } catch (error) {
-      if (error instanceof NodeBusy) throw error;
-      if (!(error instanceof NodeRefused)) unanswered = error as Error;
+      failures.push(error as Error);
     }
   }
-  if (unanswered !== undefined) throw new TracesFailed(unanswered.message);
-  return 'none';
+  const failure = failures.find((error) => !(error instanceof MethodMissing));
+  if (failure === undefined)
+    throw new TracesMissing('The nodes offer neither trace_block nor debug_traceBlockByNumber');
+  throw new TracesFailed(failure.message);
 }
 
-/** The coins moved inside the transactions of a block that has some; what was reverted is left out. */
-export async function coinMoves(node: Node, method: TraceMethod, block: NodeBlock): Promise<CoinMove[]> {
-  switch (method) {
-    case 'none':
-      return [];
-    case 'trace_block': {
-      const traces = await traced<ParityTrace>(node, method, block);
-      const hashes = traces.map(({ transactionHash }) => transactionHash);
-      mustBeOf(block, hashes, traces);
-      return parityMoves(traces);
+function mustBeList(traces: unknown): void {
+  if (!Array.isArray(traces) || traces.length === 0) throw new NodeUnreachable('The node does not have these traces');
+}
+
+/** Each transaction must be there, as its own trace, and nothing of another block: a cluster's nodes may disagree. */
+function mustBeParity(block: NodeBlock, given: unknown, { isSparse = false }: TraceHabits): void {
+  const number = Number(block.number);
+  mustBeListOf(number, given);
+  const traces = given as ParityTrace[];
+  const missing = new Set(block.transactions.map(({ hash }) => hash));
+  const known = new Set(missing);
+  for (const trace of traces) {
+    const { transactionHash, traceAddress } = trace;
+    if ((transactionHash && !known.has(transactionHash)) || !isOf(block, trace)) {
+      throw new NodeUnreachable(`The node returned the traces of another block ${number}`);
     }
-    case 'debug_traceBlockByNumber': {
-      const traces = await traced<GethTrace>(node, method, block);
-      const hashes = traces.map(({ txHash }, index) => txHash ?? block.transactions[index]?.hash);
-      mustBeOf(block, hashes, []);
-      return traces.flatMap(({ result, error }, index) => {
-        if (result === undefined) throw new NodeRefused(`${method}: ${error}`);
-        const txHash = hashes[index];
-        return txHash ? gethMoves(txHash, result) : [];
-      });
-    }
+    if (transactionHash && traceAddress.length === 0) missing.delete(transactionHash);
   }
-}
-
-/** The coins moved inside one transaction. @throws when the node does not trace it. */
-export async function coinMovesOf(node: Node, method: TraceMethod, txHash: Hex): Promise<CoinMove[]> {
-  switch (method) {
-    case 'none':
-      return [];
-    case 'trace_block': {
-      const traces = await node.call<ParityTrace[] | null>('trace_transaction', [txHash]);
-      if (traces === null) throw new NodeRefused(`The node does not have the traces of ${txHash}`);
-      return parityMoves(traces);
-    }
-    case 'debug_traceBlockByNumber':
-      return gethMoves(txHash, await node.call<GethCall>('debug_traceTransaction', [txHash, callTracer]));
+  if (missing.size > 0 && !isSparse) {
+    throw new NodeUnreachable(`The node returned only some traces of block ${number}`);
   }
 }
 
-/** No traces of a block with transactions: the node that was asked does not have the block yet. */
-async function traced<Trace>(node: Node, method: TraceMethod, block: NodeBlock): Promise<Trace[]> {
-  const traces = await node.call<Trace[] | null>(method, paramsOf(method, block.number));
-  if (traces === null || traces.length === 0) {
-    throw new NodeUnreachable(`The node does not have the traces of block ${Number(block.number)}`);
+function mustBeGeth(block: NodeBlock, given: unknown): void {
+  const number = Number(block.number);
+  mustBeListOf(number, given);
+  const traces = given as GethTrace[];
+  const failed = traces.find(({ result }) => typeof result !== 'object' || result === null);
+  if (failed !== undefined) throw new NodeRefused(`debug_traceBlockByNumber: ${String(failed.error).slice(0, 200)}`);
+  if (traces.some(({ txHash }, index) => txHash && txHash !== block.transactions[index]?.hash)) {
+    throw new NodeUnreachable(`The node returned the traces of another block ${number}`);
   }
-  return traces;
+  if (traces.length !== block.transactions.length) {
+    throw new NodeUnreachable(`The node returned only some traces of block ${number}`);
+  }
 }
 
-/** Traces are asked by number: a cluster's other node may have another block there. */
-function mustBeOf(
-  block: NodeBlock,
-  txHashes: readonly (Hex | null | undefined)[],
-  traces: readonly { blockHash?: Hex }[],
-): void {
-  const own = new Set(block.transactions.map(({ hash }) => hash));
-  const isOwn = txHashes.every((hash) => !hash || own.has(hash)) && traces.every((trace) => isOf(block, trace));
-  if (!isOwn) throw new NodeUnreachable(`The node answers the traces of another block ${Number(block.number)}`);
-}
-
-function paramsOf(method: TraceMethod, block: Hex | 'latest'): unknown[] {
-  return method === 'trace_block' ? [block] : [block, callTracer];
+/** No traces of a block with transactions: this node does not have the block yet. */
+function mustBeListOf(number: number, traces: unknown): void {
+  if (Array.isArray(traces) && traces.length > 0) return;
+  throw new NodeUnreachable(`The node does not have the traces of block ${number}`);
 }
 
 function parityMoves(traces: readonly ParityTrace[]): CoinMove[] {
@@ -144,23 +178,51 @@ function parityMoves(traces: readonly ParityTrace[]): CoinMove[] {
     if (!txHash || traceAddress.length === 0) return [];
     // A call that succeeded inside one that failed is undone with it.
     if ([...traceAddress.keys(), traceAddress.length].some((depth) => failed.has(place(trace, depth)))) return [];
-    if (type === 'suicide') return moved(txHash, action.address, action.refundAddress, action.balance);
-    if (type === 'create') return moved(txHash, action.from, trace.result?.address, action.value);
+    const path = traceAddress.join('.');
+    if (type === 'suicide' || type === 'selfdestruct') {
+      return moved(txHash, path, action.address, action.refundAddress, action.balance);
+    }
+    if (type === 'create') return moved(txHash, path, action.from, trace.result?.address, action.value);
     if (type !== 'call' || action.callType !== 'call') return [];
-    return moved(txHash, action.from, action.to, action.value);
+    return moved(txHash, path, action.from, action.to, action.value);
   });
 }
 
-function gethMoves(txHash: Hex, call: GethCall, inside = false): CoinMove[] {
-  if (call.error) return [];
-  const carries = inside && ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'].includes(call.type.toUpperCase());
-  return [
-    ...(carries ? moved(txHash, call.from, call.to, call.value) : []),
-    ...(call.calls ?? []).flatMap((inner) => gethMoves(txHash, inner, true)),
-  ];
+/** Calls may be nested a thousand deep: a stack instead of recursion. */
+function gethMoves(txHash: Hex, root: GethCall, payingPurposes: readonly string[]): CoinMove[] {
+  const moves: CoinMove[] = [];
+  const chainMoves = (transfers: readonly ChainTransfer[] | undefined, name: string) =>
+    (transfers ?? [])
+      .filter(({ purpose = '' }) => payingPurposes.includes(purpose))
+      .flatMap(({ from, to, value }, index) =>
+        moved(txHash, `${name}${index}`, from ?? ZERO_ADDRESS, to ?? ZERO_ADDRESS, value),
+      );
+  moves.push(...chainMoves(root.beforeEVMTransfers, 'before'));
+  const stack: { call: GethCall; path: string }[] = [{ call: root, path: '' }];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const { call, path } = next;
+    if (call.error) continue;
+    const carries = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'].includes(call.type.toUpperCase());
+    if (path !== '' && carries) moves.push(...moved(txHash, path, call.from, call.to, call.value));
+    const inner = (call.calls ?? []).map((one, index) => ({
+      call: one,
+      path: path === '' ? String(index) : `${path}.${index}`,
+    }));
+    stack.push(...inner.reverse());
+  }
+  moves.push(...chainMoves(root.afterEVMTransfers, 'after'));
+  return moves;
 }
 
-function moved(txHash: Hex, from: Hex | undefined, to: Hex | undefined, value: Hex | undefined): CoinMove[] {
+const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000';
+
+function moved(
+  txHash: Hex,
+  path: string,
+  from: Hex | undefined,
+  to: Hex | undefined,
+  value: Hex | undefined,
+): CoinMove[] {
   const wei = BigInt(value ?? 0);
-  return from !== undefined && to !== undefined && wei > 0n ? [{ txHash, from, to, value: wei }] : [];
+  return from !== undefined && to !== undefined && wei > 0n ? [{ txHash, from, to, value: wei, path }] : [];
 }

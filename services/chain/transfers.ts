@@ -9,6 +9,8 @@ interface Common {
   txHash: Hex;
   from: Address;
   to: Address;
+  /** Where in its transaction: `transaction`, `log:5`, `log:5:2` (third of a batch), `trace:0.1`. Unique there. */
+  place: string;
 }
 
 /** One movement of coins or tokens. Amounts in the smallest unit. `unindexed`: see {@link settled}. */
@@ -19,46 +21,47 @@ export type Transfer =
   | (Common & { kind: 'erc1155'; token: Address; tokenId: bigint; value: bigint });
 
 /** The address that stands for the coin where a token's address is expected. */
-export const sentinelAddress: Address = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
+export const SENTINEL_ADDRESS: Address = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
 
-const transferTopic: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-const singleTopic: Hex = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
-const batchTopic: Hex = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
+const TRANSFER_TOPIC: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const SINGLE_TOPIC: Hex = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
+const BATCH_TOPIC: Hex = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
 
 /** The first topics of ERC-20 and ERC-721 Transfer, and ERC-1155 TransferSingle and TransferBatch. */
-export const transferTopics: readonly Hex[] = [transferTopic, singleTopic, batchTopic];
+export const TRANSFER_TOPICS: readonly Hex[] = [TRANSFER_TOPIC, SINGLE_TOPIC, BATCH_TOPIC];
 
 /** The token transfers that a log stands for: none for other or malformed logs, several for a TransferBatch. */
 export function tokenTransfers(log: NodeLog): Transfer[] {
   try {
     return decoded(log);
   } catch {
-    return []; // A contract may write whatever it likes under a known topic.
+    return []; // A contract may write anything under a known topic.
   }
 }
 
-function decoded({ address, topics, data, transactionHash: txHash }: NodeLog): Transfer[] {
+function decoded({ address, topics, data, transactionHash: txHash, logIndex }: NodeLog): Transfer[] {
   const token = getAddress(address);
+  const place = `log:${Number(logIndex)}`;
   const [topic, first, second, third] = topics;
-  if (topic === transferTopic && first === undefined) {
+  if (topic === TRANSFER_TOPIC && first === undefined) {
     const [from, to, tokenId] = decodeAbiParameters(parseAbiParameters('address, address, uint256'), data);
-    return [{ txHash, token, kind: 'erc721', from, to, tokenId, unindexed: true }];
+    return [{ txHash, token, place, kind: 'erc721', from, to, tokenId, unindexed: true }];
   }
-  if (topic === transferTopic && first !== undefined && second !== undefined) {
-    const common = { txHash, token, from: addressOf(first), to: addressOf(second) };
+  if (topic === TRANSFER_TOPIC && first !== undefined && second !== undefined) {
+    const common = { txHash, token, place, from: addressOf(first), to: addressOf(second) };
     if (third !== undefined) return [{ ...common, kind: 'erc721', tokenId: BigInt(third) }];
     return size(data) === 32 ? [{ ...common, kind: 'erc20', value: BigInt(data) }] : [];
   }
   if (second === undefined || third === undefined) return [];
-  const common = { txHash, token, kind: 'erc1155' as const, from: addressOf(second), to: addressOf(third) };
-  if (topic === singleTopic) {
+  const common = { txHash, token, place, kind: 'erc1155' as const, from: addressOf(second), to: addressOf(third) };
+  if (topic === SINGLE_TOPIC) {
     const [tokenId, value] = decodeAbiParameters(parseAbiParameters('uint256, uint256'), data);
     return [{ ...common, tokenId, value }];
   }
-  if (topic !== batchTopic) return [];
+  if (topic !== BATCH_TOPIC) return [];
   const [ids, values] = decodeAbiParameters(parseAbiParameters('uint256[], uint256[]'), data);
   if (ids.length !== values.length) return [];
-  return ids.map((tokenId, index) => ({ ...common, tokenId, value: values[index]! }));
+  return ids.map((tokenId, index) => ({ ...common, place: `${place}:${index}`, tokenId, value: values[index]! }));
 }
 
 function addressOf(topic: Hex): Address {
@@ -66,27 +69,35 @@ function addressOf(topic: Hex): Address {
 }
 
 /**
- * What a transfer is by what its token says of itself. A Transfer that names nothing in topics is of an NFT older than
- * its standard, as CryptoKitties, or of an ERC-20: only that has decimals.
+ * Returns what a transfer is, given what its token says about itself. A Transfer that names nothing in topics is of an
+ * NFT older than its standard, such as CryptoKitties, or of an ERC-20: only that has decimals.
  */
 export function settled(transfer: Transfer, facts: { decimals: number | null } | null | undefined): Transfer {
   if (transfer.kind !== 'erc721' || !transfer.unindexed || (facts?.decimals ?? null) === null) return transfer;
-  const { txHash, from, to, token, tokenId: value } = transfer;
-  return { kind: 'erc20', txHash, token, from, to, value };
+  const { txHash, from, to, token, place, tokenId: value } = transfer;
+  return { kind: 'erc20', txHash, token, from, to, place, value };
 }
 
-/** The coins that a transaction itself pays, none or one; a deployment pays the new contract. */
+/** The coins that a transaction itself pays, none or one; a deployment pays the new contract. @throws when unreadable. */
 export function nativeTransfers({ hash, from, to, value, nonce }: NodeTransaction): Transfer[] {
   if (BigInt(value) === 0n) return [];
   const receiver = to ?? getContractAddress({ from, nonce: BigInt(nonce) });
-  return [payment(hash, from, receiver, BigInt(value), false)];
+  return [coins({ txHash: hash, from, to: receiver, value: BigInt(value), internal: false, place: 'transaction' })];
 }
 
-/** The coins that contracts sent within transactions. */
+/** The coins that contracts sent within transactions. @throws when unreadable. */
 export function internalTransfers(moves: readonly CoinMove[]): Transfer[] {
-  return moves.map(({ txHash, from, to, value }) => payment(txHash, from, to, value, true));
+  return moves.map(({ path, ...move }) => coins({ ...move, internal: true, place: `trace:${path}` }));
 }
 
-function payment(txHash: Hex, from: Hex, to: Hex, value: bigint, internal: boolean): Transfer {
-  return { kind: 'native', txHash, from: getAddress(from), to: getAddress(to), value, internal };
+/** A movement of coins. @throws when an address is none. */
+export function coins(move: {
+  txHash: Hex;
+  from: Hex;
+  to: Hex;
+  value: bigint;
+  internal: boolean;
+  place: string;
+}): Transfer {
+  return { kind: 'native', ...move, from: getAddress(move.from), to: getAddress(move.to) };
 }

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { formatEther, formatUnits, getAddress, type Hex, isAddress, isHash } from 'viem';
+import type { Clock } from '../../src/domain/clock.ts';
 import { type Node, NodeBusy, type NodeReceipt, type NodeTransaction } from '../chain/node.ts';
-import { readFacts, readToken, type TokenFacts } from '../chain/token.ts';
-import { coinMovesOf, findTraceMethod, type TraceMethod } from '../chain/traces.ts';
+import { askFacts, NO_FACTS, readToken, type TokenFacts } from '../chain/token.ts';
+import { coinMovesOf } from '../chain/traces.ts';
 import {
   type Address,
   internalTransfers,
@@ -12,19 +13,44 @@ import {
   tokenTransfers,
 } from '../chain/transfers.ts';
 import { type Html, html, page, pageHeaders } from '../html.ts';
+import { feeOf } from '../notification/event.ts';
+import { createPageCache, TooBusy } from './cache.ts';
+
+/** Of how many tokens a page shows the name: each costs calls. */
+const NAMED_TOKENS = 40;
+/** How many transfers a page shows. */
+const SHOWN_TRANSFERS = 500;
+
+/** Where the pages are and what they read. */
+interface PageParts {
+  /** The path prefix of the pages. */
+  root: string;
+  node: Node;
+  nativeSymbol: string;
+  clock: Clock;
+}
 
 /** Pages for people below the given instance's prefix: `/tx/…`, `/address/…` and `/token/…`, where alerts link to. */
-export function explorerPages(server: FastifyInstance, root: string, node: Node, nativeSymbol: string): void {
-  const pages = new Pages(root, node, nativeSymbol);
+export function explorerPages(server: FastifyInstance, parts: PageParts): void {
+  const pages = new Pages(parts);
+  const cache = createPageCache<Shown>(parts.clock);
   const show = (path: string, make: (value: string) => Promise<Shown>) =>
     server.get<{ Params: { value: string } }>(path, async (request, reply) => {
-      const { status, title, body } = await make(request.params.value);
+      const { value } = request.params;
+      const { status, title, body } = await cache.get(`${path} ${value.toLowerCase()}`, () => make(value));
       return reply
         .code(status)
         .headers(pageHeaders)
         .send(page(`${title} · Explorer`, body));
     });
   server.setErrorHandler((error, request, reply) => {
+    if (error instanceof TooBusy) {
+      const body = html`<h1>Too many people are looking things up</h1><p>Try again in a minute.</p>`;
+      return reply
+        .code(503)
+        .headers({ ...pageHeaders, 'retry-after': '5' })
+        .send(page('Explorer', body));
+    }
     request.log.error({ err: error }, 'request failed');
     const body = html`<h1>The chain cannot be read at the moment</h1><p>Try again in a minute.</p>`;
     return reply.code(500).headers(pageHeaders).send(page('Explorer', body));
@@ -44,9 +70,8 @@ class Pages {
   readonly #root: string;
   readonly #node: Node;
   readonly #nativeSymbol: string;
-  #traceMethod: TraceMethod = 'none';
 
-  constructor(root: string, node: Node, nativeSymbol: string) {
+  constructor({ root, node, nativeSymbol }: PageParts) {
     this.#root = root;
     this.#node = node;
     this.#nativeSymbol = nativeSymbol;
@@ -66,7 +91,8 @@ class Pages {
       ? [...nativeTransfers(transaction), ...(moves ?? []), ...receipt.logs.flatMap(tokenTransfers)]
       : [];
     const facts = await this.#factsOf(transfers);
-    const shown = transfers.map((transfer) => this.#transfer(transfer, facts));
+    const shown = transfers.slice(0, SHOWN_TRANSFERS).map((transfer) => this.#transfer(transfer, facts));
+    const more = transfers.length - shown.length;
     const state = receipt === null ? 'waiting to be mined' : receipt.status === '0x0' ? 'failed' : 'succeeded';
     const fee = receipt === null ? null : feeOf(transaction, receipt);
     const body = html`<h1>Transaction</h1>
@@ -81,6 +107,7 @@ class Pages {
 </dl>
 <h2>Transfers</h2>
 ${shown.length === 0 ? html`<p>None.</p>` : shown}
+${more > 0 ? html`<p class="soft">And ${more} more.</p>` : ''}
 ${moves === null ? html`<p class="soft">Coins that contracts sent on the way cannot be shown: the node does not trace this transaction.</p>` : ''}`;
     return { status: 200, title: `Transaction ${hash.slice(0, 10)}…`, body };
   }
@@ -127,24 +154,23 @@ ${moves === null ? html`<p class="soft">Coins that contracts sent on the way can
     return { status: 200, title: 'Token', body };
   }
 
-  /** What a transaction moved inside, null where the node does not trace it. Its block's traces may be tens of megabytes. */
+  /** What a transaction moved inside; null where no node traces it. Its block's traces may be tens of megabytes. */
   async #movesOf(hash: Hex): Promise<Transfer[] | null> {
     try {
-      if (this.#traceMethod === 'none') this.#traceMethod = await findTraceMethod(this.#node);
-      if (this.#traceMethod === 'none') return null;
-      return internalTransfers(await coinMovesOf(this.#node, this.#traceMethod, hash));
+      return internalTransfers(await coinMovesOf(this.#node, hash));
     } catch (error) {
       if (error instanceof NodeBusy) throw error;
       return null;
     }
   }
 
-  /** Each token is asked once, however often it moved, one after another: a transaction may touch hundreds. */
+  /** Each token is asked once, however often it moved, and not more than some: a transaction may touch hundreds. */
   async #factsOf(transfers: readonly Transfer[]): Promise<Map<Address, TokenFacts>> {
     const facts = new Map<Address, TokenFacts>();
     for (const transfer of transfers) {
       if (transfer.kind === 'native' || facts.has(transfer.token)) continue;
-      facts.set(transfer.token, await readFacts(this.#node, transfer.token));
+      const isNamed = facts.size < NAMED_TOKENS;
+      facts.set(transfer.token, isNamed ? (await askFacts(this.#node, transfer.token)).facts : NO_FACTS);
     }
     return facts;
   }
@@ -181,14 +207,6 @@ ${moves === null ? html`<p class="soft">Coins that contracts sent on the way can
   #link(kind: 'address' | 'token', address: Address, text?: string): Html {
     return html`<a href="${this.#root}/${kind}/${address}">${text === undefined ? html`<code>${address}</code>` : text}</a>`;
   }
-}
-
-/** In wei, with what a transaction pays for its blobs. */
-function feeOf({ gasPrice }: NodeTransaction, receipt: NodeReceipt): bigint {
-  const { gasUsed, effectiveGasPrice, blobGasUsed, blobGasPrice } = receipt;
-  return (
-    BigInt(gasUsed) * BigInt(effectiveGasPrice ?? gasPrice ?? 0) + BigInt(blobGasUsed ?? 0) * BigInt(blobGasPrice ?? 0)
-  );
 }
 
 const notAnAddress = missing('This is not an address', 'An address is 0x and 40 hex digits.', 400);

@@ -1,27 +1,56 @@
-import { formatEther } from 'viem';
+import { formatEther, type Hex } from 'viem';
 import type { NodeBlock, NodeReceipt, NodeTransaction } from '../chain/node.ts';
 import type { TokenFacts } from '../chain/token.ts';
-import { sentinelAddress, settled, type Transfer } from '../chain/transfers.ts';
+import { SENTINEL_ADDRESS, settled, type Transfer } from '../chain/transfers.ts';
 import type { EventType } from './types.ts';
 
 /** Which of the three addresses of a transfer is watched. */
 export type Role = 'token' | 'to' | 'from';
 
-/** Everything that an event tells. */
+/** How events are written. */
+export interface EventStyle {
+  /** `tokenType` of coins. */
+  nativeSymbol: string;
+  /** true: the letter of the specification where live services differ. */
+  strict: boolean;
+}
+
+/** Everything that an event says except what its token says about itself. */
 export interface EventSource {
   transfer: Transfer;
   role: Role;
   projectId: string;
-  block: NodeBlock;
-  transaction: NodeTransaction;
-  receipt: NodeReceipt;
-  /** null for coins. */
-  token: TokenFacts | null;
-  /** `tokenType` of coins. */
-  nativeSymbol: string;
+  blockNumber: number;
+  blockHash: Hex;
+  gas: { gasPrice: string; gasUsed: string; gasFee: string; gasLimit: string; txnValue: string };
 }
 
-/** Whether a webhook of an event type wants to hear of a transfer. */
+/** The gas fields of a transaction, in wei; `gasFee` is what its sender paid in all. */
+export function gasOf(transaction: NodeTransaction, receipt: NodeReceipt): EventSource['gas'] {
+  const gasPrice = BigInt(receipt.effectiveGasPrice ?? transaction.gasPrice ?? 0);
+  const gasUsed = BigInt(receipt.gasUsed ?? 0);
+  return {
+    gasPrice: gasPrice.toString(),
+    gasUsed: gasUsed.toString(),
+    gasFee: feeOf(transaction, receipt).toString(),
+    gasLimit: BigInt(transaction.gas ?? 0).toString(),
+    txnValue: BigInt(transaction.value ?? 0).toString(),
+  };
+}
+
+/** What a transaction's sender paid, in wei: gas, blobs, and data on the parent chain. */
+export function feeOf({ gasPrice }: NodeTransaction, receipt: NodeReceipt): bigint {
+  const { gasUsed, effectiveGasPrice, blobGasUsed, blobGasPrice, l1Fee } = receipt;
+  const execution = BigInt(gasUsed ?? 0) * BigInt(effectiveGasPrice ?? gasPrice ?? 0);
+  return execution + BigInt(blobGasUsed ?? 0) * BigInt(blobGasPrice ?? 0) + BigInt(l1Fee ?? 0);
+}
+
+/** The place of an event in its block. */
+export function placeOf(block: NodeBlock): Pick<EventSource, 'blockNumber' | 'blockHash'> {
+  return { blockNumber: Number(block.number), blockHash: block.hash };
+}
+
+/** Whether a webhook of an event type wants a transfer. */
 export function wants(eventType: EventType, { kind }: Transfer): boolean {
   switch (eventType) {
     case 'ALL':
@@ -44,7 +73,7 @@ export function mayWant(eventType: EventType, transfer: Transfer): boolean {
 export function addressIn(transfer: Transfer, role: Role): string {
   switch (role) {
     case 'token':
-      return transfer.kind === 'native' ? sentinelAddress : transfer.token;
+      return transfer.kind === 'native' ? SENTINEL_ADDRESS : transfer.token;
     case 'to':
       return transfer.to;
     case 'from':
@@ -52,33 +81,33 @@ export function addressIn(transfer: Transfer, role: Role): string {
   }
 }
 
-/** The JSON text of an event. A token id is a bare integer of any length. */
-export function eventBody(source: EventSource): string {
-  const { transfer, role, projectId, block, transaction, receipt } = source;
-  const gasPrice = BigInt(receipt.effectiveGasPrice ?? transaction.gasPrice ?? 0);
-  const gasUsed = BigInt(receipt.gasUsed);
+/** The JSON text of an event. A token id is a bare integer of any length. `token` is null for coins. */
+export function eventBody(source: EventSource, token: TokenFacts | null, style: EventStyle): string {
+  const { role, projectId, blockNumber, blockHash, gas } = source;
+  const transfer = settled(source.transfer, token);
   return jsonOf({
     to: transfer.to,
     from: transfer.from,
-    ...amountFields(transfer, source.token),
+    ...amountFields(transfer, token, style),
     txHash: transfer.txHash,
-    blockNumber: Number(block.number),
-    blockHash: block.hash,
-    ...tokenFields(source),
+    blockNumber,
+    blockHash,
+    ...tokenFields(transfer, token, style),
     projectId,
-    direction: role === 'token' ? null : role === 'to' ? 'incoming' : 'outgoing',
+    direction: directionOf(role, style),
     addressType: role === 'token' ? 'Token' : 'Wallet',
-    gasPrice: gasPrice.toString(),
-    gasUsed: gasUsed.toString(),
-    gasFee: (gasPrice * gasUsed).toString(),
-    gasLimit: BigInt(transaction.gas).toString(),
-    txnValue: BigInt(transaction.value).toString(),
+    ...gas,
   });
+}
+
+function directionOf(role: Role, { strict }: EventStyle): string | null {
+  if (role === 'token') return strict ? 'incoming' : null;
+  return role === 'to' ? 'incoming' : 'outgoing';
 }
 
 type Fields = Record<string, string | number | bigint | boolean | null | undefined>;
 
-function amountFields(transfer: Transfer, token: TokenFacts | null): Fields {
+function amountFields(transfer: Transfer, token: TokenFacts | null, _style: EventStyle): Fields {
   switch (transfer.kind) {
     case 'native':
       return { value: transfer.value.toString(), valueEth: formatEther(transfer.value) };
@@ -91,7 +120,7 @@ function amountFields(transfer: Transfer, token: TokenFacts | null): Fields {
   }
 }
 
-function tokenFields({ transfer, token, nativeSymbol }: EventSource): Fields {
+function tokenFields(transfer: Transfer, token: TokenFacts | null, { nativeSymbol }: EventStyle): Fields {
   const tokenAddress = addressIn(transfer, 'token');
   if (transfer.kind === 'native') {
     return { tokenType: nativeSymbol, tokenAddress, isInternalTransaction: transfer.internal ? true : undefined };
@@ -106,4 +135,20 @@ function jsonOf(fields: Fields): string {
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${JSON.stringify(name)}:${typeof value === 'bigint' ? value : JSON.stringify(value)}`);
   return `{${written.join(',')}}`;
+}
+
+/** Writes a source to be completed later, with what decides then whether the webhook wants it. */
+export function toDraft(source: EventSource, eventType: EventType): string {
+  return JSON.stringify({ source, eventType }, (_key, value: unknown) =>
+    typeof value === 'bigint' ? { $integer: value.toString() } : value,
+  );
+}
+
+/** Completes what {@link toDraft} wrote; null when the webhook does not want it. */
+export function fromDraft(draft: string, token: TokenFacts, style: EventStyle): string | null {
+  const { source, eventType } = JSON.parse(draft, (_key, value: unknown) => {
+    const integer = (value as { $integer?: unknown } | null)?.$integer;
+    return typeof integer === 'string' ? BigInt(integer) : value;
+  }) as { source: EventSource; eventType: EventType };
+  return wants(eventType, settled(source.transfer, token)) ? eventBody(source, token, style) : null;
 }

@@ -1,12 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import { getAddress, isAddress } from 'viem';
-import { z } from 'zod';
-import type { NotificationStore, Webhook } from './store.ts';
-import { eventTypes, type Project } from './types.ts';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { getAddress } from 'viem';
+import type { z } from 'zod';
+import type { EventStyle } from './event.ts';
+import { notificationSchemas, pageQuery } from './schemas.ts';
+import type { RunningNotification } from './service.ts';
+import type { FailedDelivery } from './store/deliveries.ts';
+import type { Webhook } from './store/webhooks.ts';
+import { testDelivery } from './test-event.ts';
+import type { Project } from './types.ts';
 
-/** Refuses without saying why: a wrong key, a foreign project and an unknown webhook look alike. */
+/** Refuses without a reason: a wrong key, a foreign project and an unknown webhook look alike. */
 class Forbidden extends Error {
   readonly statusCode = 403;
 
@@ -23,49 +28,160 @@ class NotFound extends Error {
   readonly statusCode = 404;
 }
 
-const receiverUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-  .max(2048)
-  .refine(hasReadableCredentials, 'must have its user and password in URL encoding: % is written %25');
-const eventType = z.enum(eventTypes, { error: `must be one of ${eventTypes.join(', ')}` });
-const text = z.string({ error: 'must be a string' });
-const addresses = z
-  .array(
-    text.refine((one) => isAddress(one, { strict: false }), 'is not an address: 0x and 40 hex digits'),
-    {
-      error: 'must be an array of addresses',
-    },
-  )
-  .min(1, 'must hold at least one address')
-  .max(10_000, 'must hold at most 10,000 addresses');
-
-/** How many faults of a body are told at once. */
-const namedFaults = 10;
-
-const error = 'The body must be a JSON object';
-const createBody = z.object({ projectId: text, webhookUrl: receiverUrl, eventType }, { error });
-const editBody = z.object(
-  { webhookId: text, webhookUrl: receiverUrl.optional(), eventType: eventType.optional() },
-  { error },
-);
-const addressesBody = z.object({ webhookId: text, addresses }, { error });
+/** How many faults of a body are named at once. */
+const NAMED_FAULTS = 10;
+const FAILED_PAGE = 100;
 
 /** The body of an error. */
 export function failure(statusCode: number, errorMessage: string) {
   return { statusCode, errorMessage, error: STATUS_CODES[statusCode] ?? 'Error' };
 }
 
+/** What the routes of interface A need. */
+export interface NotificationRoutes {
+  notification: RunningNotification;
+  /** Who may manage webhooks, as it is now. */
+  projects(): readonly Project[];
+  style: EventStyle;
+}
+
 /**
  * Interface A below the given instance's prefix. Every call needs the header API-SECRET and the query parameter
  * `apiKey` of the same project; errors have the frame `{ statusCode, errorMessage, error }`.
  */
-export function notificationRoutes(
-  server: FastifyInstance,
-  store: NotificationStore,
-  projects: readonly Project[],
-): void {
+export function notificationRoutes(server: FastifyInstance, parts: NotificationRoutes): void {
+  const { notification, projects, style } = parts;
+  const { store } = notification;
+  const schemas = notificationSchemas(style.nativeSymbol, notification.permits);
+  handleErrors(server);
   server.decorateRequest('project', null);
-  server.addHook('onRequest', async (request) => request.setDecorator('project', authenticate(projects, request)));
+  server.addHook('onRequest', async (request) => request.setDecorator('project', authenticate(projects(), request)));
+
+  const projectOf = (request: FastifyRequest) => request.getDecorator<Project>('project');
+  const webhookOf = (request: FastifyRequest, id: string): Webhook => {
+    const webhook = store.webhooks.find(projectOf(request).id, id);
+    if (webhook === undefined) throw new Forbidden();
+    return webhook;
+  };
+  const shown = (webhook: Webhook) => {
+    const { id, projectId, url, eventType, confirmations, withdrawals, parallel, fromBlock } = webhook;
+    const brand = eventType === 'NATIVE' ? style.nativeSymbol : eventType;
+    return { _id: id, projectId, webhookUrl: url, eventType: brand, confirmations, withdrawals, parallel, fromBlock };
+  };
+  /** New addresses are replayed from where their webhook, or this call, says. */
+  const add = (
+    { id: webhookId, fromBlock: usual }: Webhook,
+    addresses: readonly string[],
+    fromBlock = usual,
+  ): number => {
+    const added = store.webhooks.addAddresses(webhookId, addresses);
+    const last = (store.chain.state()?.nextBlock ?? 0) - 1;
+    if (fromBlock !== null && added.length > 0 && fromBlock <= last) {
+      store.replays.create({ webhookId, next: fromBlock, last, addresses: added, isForced: false });
+    }
+    return added.length;
+  };
+
+  server.get<{ Params: { projectId: string }; Querystring: { full?: string } }>('/webhooks/:projectId', (request) => {
+    const { id } = projectOf(request);
+    if (request.params.projectId !== id) throw new Forbidden();
+    const isFull = request.query.full === '1';
+    return store.webhooks.list(id).map((webhook) => {
+      const { projectId, webhookUrl, eventType } = shown(webhook);
+      return isFull ? shown(webhook) : { projectId, webhookUrl, eventType };
+    });
+  });
+
+  server.post('/webhook', (request, reply) => {
+    const { addresses, webhookUrl: url, ...given } = read(schemas.create, request.body);
+    if (given.projectId !== projectOf(request).id) throw new Forbidden();
+    const { projectId, eventType, confirmations = 0, withdrawals = false, parallel = 1, fromBlock = null } = given;
+    const settings = { projectId, url, eventType, confirmations, withdrawals, parallel, fromBlock };
+    const webhook = store.webhooks.create(settings);
+    if (addresses !== undefined) add(webhook, addresses);
+    return reply.code(201).send({ webhookId: webhook.id, ...shown(webhook) });
+  });
+
+  server.put('/webhook', (request) => {
+    const { webhookId, webhookUrl, ...change } = read(schemas.edit, request.body);
+    const webhook = webhookOf(request, webhookId);
+    const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+    const edited: Webhook = { ...webhook, ...given, url: webhookUrl ?? webhook.url };
+    store.webhooks.update(edited);
+    return { webhookId: edited.id, ...shown(edited) };
+  });
+
+  server.get<{ Params: { webhookId: string } }>('/webhook/:webhookId', (request) => {
+    const webhook = webhookOf(request, request.params.webhookId);
+    return { webhookId: webhook.id, ...shown(webhook), replays: store.replays.list(webhook.id) };
+  });
+
+  server.delete<{ Params: { webhookId: string } }>('/webhook/:webhookId', (request) => {
+    const webhook = webhookOf(request, request.params.webhookId);
+    store.webhooks.delete(webhook.id);
+    return { message: 'The webhook was deleted' };
+  });
+
+  server.post('/webhook/add-addresses', (request, reply) => {
+    const { webhookId, addresses, fromBlock } = read(schemas.addAddresses, request.body);
+    const added = add(webhookOf(request, webhookId), addresses, fromBlock);
+    return reply.code(201).send({ message: `${added} of ${addresses.length} addresses were added` });
+  });
+
+  server.post('/webhook/delete-addresses', (request, reply) => {
+    const { webhookId, addresses } = read(schemas.deleteAddresses, request.body);
+    const deletedCount = store.webhooks.deleteAddresses(webhookOf(request, webhookId).id, addresses);
+    const message = `${deletedCount} of ${addresses.length} addresses were removed`;
+    return reply.code(201).send({ acknowledged: true, deletedCount, message });
+  });
+
+  server.get<{ Params: { webhookId: string } }>('/webhook/addresses/:webhookId', (request, reply) => {
+    const { id: webhookId } = webhookOf(request, request.params.webhookId);
+    const { limit, after } = pageOf(request);
+    const rows = store.webhooks.listAddresses(webhookId, {
+      ...(limit === undefined ? {} : { limit }),
+      ...(after === undefined ? {} : { after }),
+    });
+    linkNext(reply, rows.length === limit ? rows.at(-1)?.id : undefined);
+    return rows.map(({ id, address }) => ({ _id: id, webhookId, address: getAddress(address) }));
+  });
+
+  server.get<{ Params: { webhookId: string } }>('/webhook/failed/:webhookId', (request, reply) => {
+    const { id: webhookId } = webhookOf(request, request.params.webhookId);
+    const { limit = FAILED_PAGE, after = '0' } = pageOf(request);
+    const rows = store.deliveries.listFailed(webhookId, { limit, after: Number(after) || 0 });
+    linkNext(reply, rows.length === limit ? String(rows.at(-1)!.id) : undefined);
+    return rows.map((row: FailedDelivery) => ({ ...row, endedAt: new Date(row.endedAt).toISOString() }));
+  });
+
+  server.post('/webhook/replay', (request, reply) => {
+    const { webhookId, fromBlock, toBlock, failed } = read(schemas.replay, request.body);
+    const { id } = webhookOf(request, webhookId);
+    if ((fromBlock === undefined) === (failed === undefined)) {
+      throw new BadRequest('The body must have either fromBlock (and toBlock) or failed');
+    }
+    if (failed !== undefined) {
+      const count = store.deliveries.retryFailed(id, failed === 'all' ? null : failed);
+      notification.nudge();
+      return reply.code(202).send({ message: `${count} deliveries are sent again` });
+    }
+    const newest = (store.chain.state()?.nextBlock ?? 0) - 1;
+    const last = Math.min(toBlock ?? newest, newest);
+    if (fromBlock! > last)
+      throw new BadRequest(`fromBlock must be at most toBlock and ${newest}, the newest block that was read`);
+    const replay = store.replays.create({ webhookId: id, next: fromBlock!, last, addresses: null, isForced: true });
+    return reply.code(202).send({ replayId: replay.id, fromBlock, toBlock: last });
+  });
+
+  server.post('/webhook/test', (request, reply) => {
+    const webhook = webhookOf(request, read(schemas.test, request.body).webhookId);
+    const [delivery] = store.deliveries.keep([testDelivery(webhook, style)]);
+    notification.nudge();
+    return reply.code(202).send({ message: 'A test event is on its way', deliveryId: delivery!.id });
+  });
+}
+
+function handleErrors(server: FastifyInstance): void {
   server.setErrorHandler<FastifyError>((error, request, reply) => {
     const statusCode = error.statusCode ?? 500;
     if (statusCode >= 500) request.log.error({ err: error }, 'request failed');
@@ -80,87 +196,23 @@ export function notificationRoutes(
   server.setNotFoundHandler(() => {
     throw new NotFound('There is nothing at this path');
   });
-  // Many clients name a body's type whether or not they send one; what needs a body says so itself.
-  server.removeContentTypeParser('text/plain'); // JSON under this name would be told that it is no object.
+  // Many clients name a body's type whether or not they send one; a route that needs a body checks for it itself.
+  server.removeContentTypeParser('text/plain'); // JSON under this name would be refused as "not an object".
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) =>
     text === '' ? done(null, undefined) : parse(request, text, done),
   );
-
-  const projectOf = (request: FastifyRequest) => request.getDecorator<Project>('project');
-  const webhookOf = (request: FastifyRequest, id: string): Webhook => {
-    const webhook = store.findWebhook(projectOf(request).id, id);
-    if (webhook === undefined) throw new Forbidden();
-    return webhook;
-  };
-
-  server.get<{ Params: { projectId: string } }>('/webhooks/:projectId', (request) => {
-    const { id } = projectOf(request);
-    if (request.params.projectId !== id) throw new Forbidden();
-    return store.listWebhooks(id).map(shown);
-  });
-
-  server.post('/webhook', (request, reply) => {
-    const { projectId, webhookUrl: url, eventType } = read(createBody, request.body);
-    if (projectId !== projectOf(request).id) throw new Forbidden();
-    const webhook = store.createWebhook({ projectId, url, eventType });
-    return reply.code(201).send({ webhookId: webhook.id, ...shown(webhook) });
-  });
-
-  server.put('/webhook', (request) => {
-    const change = read(editBody, request.body);
-    const webhook = webhookOf(request, change.webhookId);
-    const { webhookUrl: url = webhook.url, eventType = webhook.eventType } = change;
-    const edited = { ...webhook, url, eventType };
-    store.updateWebhook(edited);
-    return { webhookId: edited.id, ...shown(edited) };
-  });
-
-  server.get<{ Params: { webhookId: string } }>('/webhook/:webhookId', (request) => {
-    const webhook = webhookOf(request, request.params.webhookId);
-    return { webhookId: webhook.id, ...shown(webhook) };
-  });
-
-  server.delete<{ Params: { webhookId: string } }>('/webhook/:webhookId', (request) => {
-    const webhook = webhookOf(request, request.params.webhookId);
-    store.deleteWebhook(webhook.id);
-    return { message: 'The webhook was deleted' };
-  });
-
-  server.post('/webhook/add-addresses', (request, reply) => {
-    const { webhookId, addresses } = read(addressesBody, request.body);
-    const added = store.addAddresses(webhookOf(request, webhookId).id, addresses);
-    return reply.code(201).send({ message: `${added} of ${addresses.length} addresses were added` });
-  });
-
-  server.post('/webhook/delete-addresses', (request, reply) => {
-    const { webhookId, addresses } = read(addressesBody, request.body);
-    const deletedCount = store.deleteAddresses(webhookOf(request, webhookId).id, addresses);
-    const message = `${deletedCount} of ${addresses.length} addresses were removed`;
-    return reply.code(201).send({ acknowledged: true, deletedCount, message });
-  });
-
-  server.get<{ Params: { webhookId: string } }>('/webhook/addresses/:webhookId', (request) => {
-    const { id: webhookId } = webhookOf(request, request.params.webhookId);
-    return store
-      .listAddresses(webhookId)
-      .map(({ id, address }) => ({ _id: id, webhookId, address: getAddress(address) }));
-  });
 }
 
-function shown({ id, projectId, url, eventType }: Webhook) {
-  return { _id: id, projectId, webhookUrl: url, eventType };
-}
-
-/** The project that both keys belong to. Compares with every project, so that time tells nothing. */
+/** The project that both keys belong to. Compares with every project, so that time reveals nothing. */
 function authenticate(projects: readonly Project[], request: FastifyRequest): Project {
   const secret = request.headers['api-secret'];
   const { apiKey } = request.query as { apiKey?: unknown };
   if (typeof secret !== 'string' || typeof apiKey !== 'string') throw new Forbidden();
   const found = projects.filter((project) => {
     const keyFits = equal(project.key, apiKey);
-    const secretFits = equal(project.secret, secret);
-    return keyFits && secretFits;
+    const secretFits = [project.secret, ...(project.otherSecrets ?? [])].map((one) => equal(one, secret));
+    return keyFits && secretFits.includes(true);
   });
   if (found[0] === undefined) throw new Forbidden();
   return found[0];
@@ -171,24 +223,22 @@ function equal(expected: string, given: string): boolean {
   return timingSafeEqual(digest(expected), digest(given));
 }
 
+function pageOf(request: FastifyRequest): { limit?: number | undefined; after?: string | undefined } {
+  return read(pageQuery, request.query);
+}
+
+/** Names the next page in a header, because the body is the documented array. */
+function linkNext(reply: FastifyReply, after: string | undefined): void {
+  if (after !== undefined) reply.header('ledgerbell-next', after);
+}
+
 function read<Output>(schema: z.ZodType<Output>, body: unknown): Output {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
   const faults = issues
-    .slice(0, namedFaults)
+    .slice(0, NAMED_FAULTS)
     .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(' '));
-  if (issues.length > namedFaults) faults.push(`and ${issues.length - namedFaults} more`);
+  if (issues.length > NAMED_FAULTS) faults.push(`and ${issues.length - NAMED_FAULTS} more`);
   throw new BadRequest(faults.join('; '));
-}
-
-function hasReadableCredentials(text: string): boolean {
-  if (!URL.canParse(text)) return true; // That is another fault.
-  try {
-    const { username, password } = new URL(text);
-    decodeURIComponent(username + password);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,285 +1,338 @@
 import type { Logger } from 'pino';
-import { readBlock, readReceipts, readTransfers } from '../chain/block.ts';
-import { type Node, type NodeBlock, NodeRefused, NodeUnreachable } from '../chain/node.ts';
-import { findTraceMethod, type TraceMethod, TracesFailed } from '../chain/traces.ts';
-import { settled, type Transfer } from '../chain/transfers.ts';
-import type { Clock } from '../clock.ts';
-import { addressIn, eventBody, mayWant, type Role, wants } from './event.ts';
-import { Missed } from './missed.ts';
-import type { Cursor, NewDelivery, NotificationStore, Webhook } from './store.ts';
-import { patienceMs, Tokens } from './tokens.ts';
+import type { Hex } from 'viem';
+import type { Clock } from '../../src/domain/clock.ts';
+import { innerTransfers, outerTransfers, receiptsOf } from '../chain/block.ts';
+import type { NodeHeader } from '../chain/node.ts';
+import { NodeBusy, NodeUnreachable } from '../chain/node.ts';
+import type { Nodes } from '../chain/nodes.ts';
+import type { BlockContents, BlockReader } from '../chain/reader.ts';
+import { TracesFailed } from '../chain/traces.ts';
+import type { ChainCheck } from './chain-check.ts';
+import type { EventStyle } from './event.ts';
+import { deliveriesOf, matchesOf } from './match.ts';
+import { findUnreadable, MISSED_PATIENCE_MS } from './missed.ts';
+import type { ToldBlock } from './store/chain.ts';
+import type { KeptDelivery, NewDelivery } from './store/deliveries.ts';
+import type { NotificationStore } from './store/index.ts';
+import type { Webhook } from './store/webhooks.ts';
+import type { Tokens } from './tokens.ts';
 
-interface ScannerParts {
-  node: Node;
+/** What the scanner works with. */
+export interface ScannerParts {
+  node: Nodes;
+  reader: BlockReader;
   store: NotificationStore;
+  tokens: Tokens;
+  check: ChainCheck;
   clock: Clock;
   log: Logger;
-  nativeSymbol: string;
-  /** Milliseconds between looks for a new block. */
-  pollMs: number;
+  style: EventStyle;
+  /** Whether a project still exists: nothing is read for one that was removed. */
+  isServed(projectId: string): boolean;
   /** How long a new event waits before it may be sent, in milliseconds. */
-  delay(): number;
-  /** Called after a block's deliveries are on disk, with their ids. */
-  onDeliveries(deliveries: (NewDelivery & { id: number })[]): void;
+  delayMs(): number;
+  /** Called after a block's new deliveries are on disk. */
+  onDeliveries(deliveries: readonly KeptDelivery[]): void;
+  /** Called when the traces of new blocks can be read again. */
+  onTraces(): void;
 }
 
-/** Whose turn a block is: those that were left for later wait for their traces by themselves. */
-type Line = 'new' | 'missed';
-
-interface Match {
-  transfer: Transfer;
-  role: Role;
-  webhook: Webhook;
+/** How far the scanner is. */
+export interface ScannerStatus {
+  /** Height of the chain when it was last seen; null before. */
+  head: number | null;
+  /** Height of the next block to read; null before the first look. */
+  next: number | null;
+  /** Since when the chain cannot be read, in milliseconds since 1970; null while it can. */
+  failingSince: number | null;
+  problem: string | null;
 }
-
-/** How long a node that offers no traces is not asked for them again, in milliseconds. */
-const untracedMs = 600_000;
-
-/** In the place of the first block's hash: the node does not have that block. */
-const unknownGenesis = 'unknown';
-
-const roles: readonly Role[] = ['token', 'to', 'from'];
 
 /** Reads block after block and turns what is watched into deliveries. */
-export class Scanner {
-  readonly #parts: ScannerParts;
-  readonly #tokens: Tokens;
-  readonly #missed: Missed;
-  #traceMethod: TraceMethod | undefined;
-  /** Until when nobody asks anew which way of tracing there is, in milliseconds since 1970. */
-  #tracingUntil = 0;
-  /** Since when no block could be traced, in milliseconds since 1970. */
-  readonly #untracedSince: Record<Line, number | undefined> = { new: undefined, missed: undefined };
-  #ahead: { number: number; block: Promise<NodeBlock> } | undefined;
-  #last: Promise<unknown> = Promise.resolve();
-  #cancel = () => {};
-  #closing = false;
-  /** Whether this chain was looked at since the start: until then its height alone says nothing. */
-  #isKnownChain = false;
-  #failing = false;
+export interface Scanner {
+  /** Reads all blocks up to the newest. Runs one after another. @throws when one cannot be read. */
+  scan(): Promise<void>;
+  /** What a read block says to its watchers; `only` limits these. */
+  deliveriesIn(
+    contents: BlockContents,
+    parts: BlockPart,
+    only?: Restriction,
+  ): Promise<Omit<ToldBlock, 'tracesMissing'>>;
+  /** Goes back to where the chain still is what was told, if the block at this height has changed. Returns whether it had. */
+  followFork(number: number): Promise<boolean>;
+  status(): ScannerStatus;
+  /** Stops after the block at hand. */
+  stop(): Promise<void>;
+}
 
-  constructor(parts: ScannerParts) {
-    this.#parts = parts;
-    this.#tokens = new Tokens(parts);
-    this.#missed = new Missed({
-      ...parts,
-      deliveriesOf: (block) => this.#deliveriesOf(block, 'missed'),
-      isReorganised: (block) => this.#isReorganised(block),
+/** Which transfers of a block are meant. */
+export type BlockPart = 'outer' | 'inner' | 'both';
+
+/** Limits whom a block's events are made for. */
+export interface Restriction {
+  watchersOf(address: string): readonly Webhook[];
+  replay: number;
+}
+
+/** How many blocks are read ahead. */
+const READ_AHEAD = 12;
+/** How far below the chain's end reading goes on where nothing is known of what was before. */
+const RESTART_DEPTH = 256;
+
+/** Creates the scanner; nothing runs before {@link Scanner.scan}. */
+export function createScanner(parts: ScannerParts): Scanner {
+  const { node, reader, store, tokens, check, clock, log, style } = parts;
+  const status: ScannerStatus = { head: null, next: null, failingSince: null, problem: null };
+  let last: Promise<unknown> = Promise.resolve();
+  let isStopping = false;
+  let stuck: { at: number; since: number } | undefined;
+  let passingUntil = 0;
+  let hasTraces = true;
+
+  const headerAt = (number: number): Promise<NodeHeader> =>
+    node.call<NodeHeader>('eth_getBlockByNumber', [`0x${number.toString(16)}`, false], (header: NodeHeader | null) => {
+      if (header === null) throw new NodeUnreachable(`The node does not have block ${number}`);
+      if (Number(header.number) !== number) throw new NodeUnreachable(`The node returned another block than ${number}`);
     });
-  }
 
-  /** Looks once now, and then again and again. Failures are logged and tried again. */
-  async start(): Promise<void> {
-    const { clock, log, pollMs } = this.#parts;
-    try {
-      await this.scan();
-      if (this.#failing) log.info('The node answers again');
-      this.#failing = false;
-    } catch (error) {
-      if (!this.#failing && !this.#closing)
-        log.warn(
-          { err: error },
-          'The chain cannot be read, or what it tells cannot be kept; trying again until it can',
-        );
-      this.#failing = true;
+  /** A newest block that the node also has under its number: one wrong answer moves nothing. */
+  const verified = async (head: NodeHeader): Promise<NodeHeader> => {
+    const header = await headerAt(Number(head.number));
+    if (header.hash !== head.hash) throw new NodeUnreachable(`The node has two blocks ${Number(head.number)}`);
+    return header;
+  };
+
+  const run = async (): Promise<void> => {
+    const isNew = await check.check();
+    const head = await node.head();
+    const height = Number(head.number);
+    if (isNew !== null) {
+      const newest = markOf(await verified(head));
+      const nextBlock = isNew.startsOver ? Math.max(0, height - RESTART_DEPTH) : height + 1;
+      store.chain.begin({ ...isNew.identity, nextBlock, newest });
+      tokens.forget();
+      reader.reset();
     }
-    if (!this.#closing) this.#cancel = clock.setTimer(pollMs, () => void this.start());
-  }
+    status.head = height;
+    if (height < store.chain.state()!.nextBlock) await lookBehind(head);
+    await readTo(head);
+    status.next = store.chain.state()!.nextBlock;
+    await release(height);
+  };
 
-  /** Reads all blocks up to the newest. Runs one after another. */
-  scan(): Promise<void> {
-    const run = this.#last.then(() => this.#run());
-    this.#last = run.catch(() => undefined);
-    return run;
-  }
+  /** The chain ends at or before what was told: another block at the same height, a node behind, or a chain that started over. */
+  const lookBehind = async (head: NodeHeader): Promise<void> => {
+    const height = Number(head.number);
+    const { toldTime } = store.chain.state()!;
+    const told = store.chain.hashAt(height);
+    if (told === head.hash) return;
+    if (told !== undefined) {
+      await verified(head);
+      await followFork(height);
+      return;
+    }
+    check.recheck();
+    for (
+      let at = store.chain.rememberedBelow(height);
+      at !== undefined;
+      at = store.chain.rememberedBelow(at.number - 1)
+    ) {
+      if ((await headerAt(at.number)).hash !== at.hash) continue;
+      if (store.chain.rememberedBelow(height)!.number !== at.number) rewind(at.number);
+      return;
+    }
+    // A node that is still behind has old blocks; a chain that started over makes new ones.
+    if (Number(head.timestamp ?? 0) <= toldTime) return;
+    await verified(head);
+    log.error(
+      { height, next: store.chain.state()!.nextBlock },
+      'the chain started over below what was read: reading on from there',
+    );
+    rewind(Math.max(-1, height - RESTART_DEPTH));
+  };
 
-  /** Stops with the block at hand: told whole, or not at all where its node is closed. */
-  async close(): Promise<void> {
-    this.#closing = true;
-    this.#cancel();
-    await this.#last;
-  }
-
-  async #run(): Promise<void> {
-    const { node, store } = this.#parts;
-    const newest = await node.call<unknown>('eth_blockNumber');
-    const head = typeof newest === 'string' && newest !== '' ? Number(newest) : Number.NaN;
-    if (Number.isNaN(head)) throw new NodeUnreachable("The node's answer to eth_blockNumber cannot be read");
-    if (!this.#isKnownChain || store.cursor()?.next !== head + 1) await this.#readTo(head);
-    if (store.hasAddresses()) await this.#missed.tell(() => this.#closing);
-  }
-
-  async #readTo(head: number): Promise<void> {
-    const { store } = this.#parts;
-    let cursor = await this.#cursor(head);
-    this.#isKnownChain = true;
-    this.#ahead = undefined;
-    if (head < cursor.next && (await this.#isRolledBack(head))) cursor = { ...cursor, next: head };
-    while (cursor.next <= head && !this.#closing) {
-      if (!store.hasAddresses()) {
-        store.commit({ ...cursor, next: head + 1 });
+  const readTo = async (head: NodeHeader): Promise<void> => {
+    const height = Number(head.number);
+    for (
+      let next = store.chain.state()!.nextBlock;
+      next <= height && !isStopping;
+      next = store.chain.state()!.nextBlock
+    ) {
+      if (!store.webhooks.hasAddresses()) {
+        store.chain.skipTo(height + 1, markOf(await verified(head)));
         return;
       }
       try {
-        cursor = await this.#readNext(cursor, head);
+        reader.prepare(next, Math.min(height, next + READ_AHEAD));
+        await readOne(next);
       } catch (error) {
-        const first = cursor.next;
-        cursor = { ...cursor, next: (await this.#missed.pass(first, head, error as Error)) + 1 };
-        store.miss(cursor, first);
-        this.#ahead = undefined;
+        reader.reset();
+        await passOver(next, height, error as Error);
       }
     }
-  }
+  };
 
-  /** Tells the next block, or finds that those before it go first; answers where to go on. */
-  async #readNext(cursor: Cursor, head: number): Promise<Cursor> {
-    const { node, store } = this.#parts;
-    const { next } = cursor;
-    const block = await (this.#ahead?.number === next ? this.#ahead.block : readBlock(node, next));
-    this.#ahead = next < head ? this.#readAhead(next + 1) : undefined;
-    if (await this.#isReorganised(block)) return { ...cursor, next: next - 1 };
-    const isTold = store.toldAt(next).includes(block.hash);
-    const deliveries = isTold ? [] : await this.#deliveriesOf(block, 'new');
-    const moved = { ...cursor, next: next + 1 };
-    const kept = store.commit(moved, block.hash, deliveries);
-    if (kept.length > 0) this.#parts.onDeliveries(kept);
-    return moved;
-  }
-
-  /** Begins to read the block after the one at hand: where blocks come quickly, one call after another falls behind. */
-  #readAhead(number: number): { number: number; block: Promise<NodeBlock> } {
-    const block = readBlock(this.#parts.node, number);
-    block.catch(() => undefined); // In its turn it is seen, or asked for again.
-    return { number, block };
-  }
-
-  /** Whether a chain that ends before what was told ends with another block: it was not only a node that lags behind. */
-  async #isRolledBack(head: number): Promise<boolean> {
-    const { node, store } = this.#parts;
-    const told = store.toldAt(head);
-    return told.length > 0 && !told.includes((await readBlock(node, head)).hash);
-  }
-
-  /** Whether the block before is another one than the one that was told: then what it tells now goes first. */
-  async #isReorganised({ number, parentHash }: NodeBlock): Promise<boolean> {
-    const { node, store } = this.#parts;
-    const told = store.toldAt(Number(number) - 1);
-    if (told.length === 0 || told.includes(parentHash)) return false;
-    // Else it went back and forth for as long as that block cannot be read; once it can, it is compared itself.
-    if (store.missed().some(({ first, last }) => first < Number(number) && Number(number) <= last + 1)) return false;
-    const before = await readBlock(node, Number(number) - 1);
-    if (told.includes(before.hash)) {
-      throw new NodeUnreachable(`The node's blocks ${Number(before.number)} and ${Number(number)} do not fit together`);
+  const readOne = async (number: number): Promise<void> => {
+    const contents = await reader.read(number);
+    const { block, moves } = contents;
+    const before = store.chain.hashAt(number - 1);
+    if (before !== undefined && before !== block.parentHash) {
+      reader.reset();
+      check.recheck();
+      if (await followFork(number - 1)) return;
+      throw new NodeUnreachable(`The node's blocks ${number - 1} and ${number} do not fit together`);
     }
-    return true;
-  }
+    const told = await deliveriesIn(contents, 'both');
+    const failure = moves instanceof TracesFailed ? moves : null;
+    const kept = store.chain.tell({ ...told, tracesMissing: failure?.message ?? null }, clock.now());
+    if (failure === null) reader.done(block.hash);
+    noteTraces(failure, number, block.transactions.length === 0);
+    noteUnreadable(told);
+    if (kept.length > 0) parts.onDeliveries(kept);
+  };
 
-  /** Where to go on; on a chain not seen before that is after its newest block. */
-  async #cursor(head: number): Promise<Cursor> {
-    const { node, store, log } = this.#parts;
-    // Asked each time: a local chain may be started anew under the same URL. Some nodes keep only the newest blocks.
-    const first = await node.call<NodeBlock | null>('eth_getBlockByNumber', ['0x0', false]).catch((error: Error) => {
-      if (error instanceof NodeRefused) return null;
-      throw error;
-    });
-    const genesis = first?.hash ?? unknownGenesis;
-    const known = store.cursor();
-    if (known?.genesis === genesis || (known !== undefined && genesis === unknownGenesis)) return known;
-    if (known?.genesis === unknownGenesis) return { ...known, genesis };
-    if (known !== undefined) log.warn('This is another chain than last time; going on from its newest block');
-    this.#tokens.forget();
-    const cursor = { genesis, next: head + 1 };
-    store.restart(cursor);
-    return cursor;
-  }
-
-  async #deliveriesOf(block: NodeBlock, line: Line): Promise<NewDelivery[]> {
-    const { node, clock, nativeSymbol } = this.#parts;
-    const blockNumber = Number(block.number);
-    const transfers = await this.#transfersOf(block, line);
-    const matches = this.#matches(transfers);
-    const hashes = [...new Set(matches.map(({ transfer }) => transfer.txHash))];
-    const receipts = await readReceipts(node, block, hashes);
-    const tokens = matches.flatMap(({ transfer }) => (transfer.kind === 'native' ? [] : [transfer.token]));
-    const facts = await this.#tokens.factsOf(new Set(tokens));
-    const deliveries: NewDelivery[] = [];
-    for (const { transfer: found, role, webhook } of matches) {
-      const { txHash } = found;
-      const receipt = receipts.get(txHash)!;
-      const transaction = block.transactions.find(({ hash }) => hash === txHash);
-      if (transaction === undefined || receipt.status === '0x0') continue;
-      const token = found.kind === 'native' ? null : facts.get(found.token)!;
-      const transfer = settled(found, token);
-      if (!wants(webhook.eventType, transfer)) continue;
-      const { id: webhookId, projectId } = webhook;
-      const body = eventBody({ transfer, role, projectId, block, transaction, receipt, token, nativeSymbol });
-      deliveries.push({ webhookId, projectId, txHash, blockNumber, body, dueAt: clock.now() + this.#parts.delay() });
-    }
-    return deliveries;
-  }
-
-  async #transfersOf(block: NodeBlock, line: Line): Promise<Transfer[]> {
-    const { node, clock, log } = this.#parts;
-    // An empty block tells nothing of whether others can be traced.
-    if (block.transactions.length === 0) return [];
-    try {
-      const method = await this.#tracing();
-      const transfers = await readTransfers(node, block, method);
-      if (method !== 'none') this.#untracedSince[line] = undefined;
-      return transfers;
-    } catch (error) {
-      if (!(error instanceof TracesFailed)) throw error;
-      const since = this.#untracedSince[line] ?? clock.now();
-      this.#untracedSince[line] = since;
-      if (clock.now() - since < patienceMs) throw error;
+  const noteTraces = (failure: TracesFailed | null, blockNumber: number, isEmpty: boolean): void => {
+    if (isEmpty || (failure === null) === hasTraces) return;
+    hasTraces = failure === null;
+    if (failure === null) {
+      log.info({ blockNumber }, 'traces can be read again');
+      parts.onTraces();
+    } else {
       log.warn(
-        { err: error, blockNumber: Number(block.number) },
-        'Coins that contracts sent in this block are not seen',
+        { err: failure, blockNumber },
+        'cannot read traces: coins sent by contracts are reported later, once a node has the traces of their blocks',
       );
-      // Which way there is was not answered: the next block need not wait for that again.
-      if (this.#traceMethod === undefined || this.#traceMethod === 'none') this.#traceBy('none');
-      // Another node may answer under this URL now, with another way of tracing.
-      else if (this.#tracingUntil === Number.POSITIVE_INFINITY || this.#tracingUntil <= clock.now()) {
-        this.#tracingUntil = clock.now() + untracedMs;
-      }
-      return readTransfers(node, block, 'none');
     }
-  }
+  };
 
-  #matches(transfers: readonly Transfer[]): Match[] {
-    // One transaction may move the tokens of one address thousands of times.
-    const watchers = new Map<string, readonly Webhook[]>();
-    const watchersOf = (address: string): readonly Webhook[] => {
-      const known = watchers.get(address) ?? this.#parts.store.watchersOf(address);
-      watchers.set(address, known);
-      return known;
-    };
-    return transfers.flatMap((transfer) =>
-      roles.flatMap((role) =>
-        watchersOf(addressIn(transfer, role))
-          .filter(({ eventType }) => mayWant(eventType, transfer))
-          .map((webhook) => ({ transfer, role, webhook })),
-      ),
+  const noteUnreadable = ({ number, unreadable }: Pick<ToldBlock, 'number' | 'unreadable'>): void => {
+    for (const { part, txHash, reason } of unreadable) {
+      log.error(
+        { blockNumber: number, part, txHash, reason },
+        'part of a block cannot be read: set aside in quarantine',
+      );
+    }
+  };
+
+  /** Leaves a block that cannot be read for later once patience ends. @throws the error before that. */
+  const passOver = async (first: number, height: number, error: Error): Promise<void> => {
+    if (error instanceof NodeBusy || isStopping) throw error;
+    if (stuck?.at !== first) stuck = { at: first, since: clock.now() };
+    const isWaitedFor = clock.now() - stuck.since < MISSED_PATIENCE_MS && clock.now() >= passingUntil;
+    if (isWaitedFor || first >= height) throw error;
+    const to = await findUnreadable(node, first, height);
+    if (to === null) throw error;
+    passingUntil = clock.now() + MISSED_PATIENCE_MS;
+    store.chain.miss(first, to, error.message, clock.now());
+    log.error(
+      { err: error, first, last: to },
+      'the node does not return these blocks although it returns newer ones: trying again every 10 minutes. ' +
+        'If it has pruned them, set RPC_URL to a node that keeps them',
     );
-  }
+  };
 
-  async #tracing(): Promise<TraceMethod> {
-    if (this.#traceMethod !== undefined && this.#parts.clock.now() < this.#tracingUntil) return this.#traceMethod;
-    return this.#traceBy(await findTraceMethod(this.#parts.node));
-  }
-
-  #traceBy(method: TraceMethod): TraceMethod {
-    const { clock, log } = this.#parts;
-    this.#tracingUntil = method === 'none' ? clock.now() + untracedMs : Number.POSITIVE_INFINITY;
-    if (method === this.#traceMethod) return method;
-    this.#traceMethod = method;
-    if (method !== 'none') log.info({ method }, 'Internal transfers are read from traces');
-    else {
-      log.warn(
-        'The node offers neither trace_block nor debug_traceBlockByNumber: coins sent by contracts will not be seen. ' +
-          'Use a node with one of them to see them.',
-      );
+  const followFork = async (number: number): Promise<boolean> => {
+    let at = number;
+    for (let told = store.chain.hashAt(at); told !== undefined; told = store.chain.hashAt(at)) {
+      if ((await headerAt(at)).hash === told) break;
+      at -= 1;
     }
-    return method;
-  }
+    if (at === number) return false;
+    rewind(at);
+    return true;
+  };
+
+  const rewind = (number: number): void => {
+    reader.reset();
+    const gone = store.chain.rewind(number);
+    log.warn({ blockNumber: number, blocks: gone.length }, 'the chain was reorganized: reading on after this block');
+  };
+
+  const deliveriesIn: Scanner['deliveriesIn'] = async (contents, part, only) => {
+    const { block, logs, moves } = contents;
+    const none = { transfers: [], unreadable: [] };
+    const outer = part === 'inner' ? none : outerTransfers(block, logs.logs);
+    const inner = part === 'outer' || moves instanceof TracesFailed ? none : innerTransfers(moves);
+    // Payments, then what contracts paid, then tokens.
+    const isPayment = ({ kind }: { kind: string }) => kind === 'native';
+    const transfers = [
+      ...outer.transfers.filter(isPayment),
+      ...inner.transfers,
+      ...outer.transfers.filter((one) => !isPayment(one)),
+    ];
+    const watchersOf = only?.watchersOf ?? ((address: string) => store.webhooks.watchersOf(address));
+    const served = (address: string) => watchersOf(address).filter(({ projectId }) => parts.isServed(projectId));
+    const matches = matchesOf(transfers, served, style);
+    const hashes = [...new Set(matches.map(({ transfer }) => transfer.txHash))];
+    const receipts = await receiptsOf(node, block, logs, hashes as Hex[]);
+    const deliveries: NewDelivery[] = deliveriesOf(matches, {
+      block,
+      receipts,
+      style,
+      clock,
+      factsOf: (token) => tokens.factsOf(token),
+      delayMs: parts.delayMs(),
+      replay: only?.replay ?? 0,
+    });
+    return {
+      number: Number(block.number),
+      hash: block.hash,
+      time: Number(block.timestamp ?? 0),
+      deliveries,
+      unreadable: [...outer.unreadable, ...inner.unreadable],
+    };
+  };
+
+  /** Lets deliveries be sent whose confirmations are there, and creates the follow-ups of reorganizations. */
+  const release = async (height: number): Promise<void> => {
+    const heightOf = async (tag: 'safe' | 'finalized', code: -1 | -2): Promise<number | null> => {
+      if (!store.deliveries.waitsFor(code)) return null;
+      const header = await node.call<NodeHeader | null>('eth_getBlockByNumber', [tag, false]).catch((error: Error) => {
+        log.warn({ err: error, tag }, 'cannot read this block tag: deliveries that wait for it stay');
+        return null;
+      });
+      return header === null ? null : Number(header.number);
+    };
+    const heights = { head: height, safe: await heightOf('safe', -1), finalized: await heightOf('finalized', -2) };
+    const released = store.deliveries.release(heights, clock.now());
+    const withdrawn = store.deliveries.withdraw(store.chain.state()!.nextBlock - WITHDRAW_AFTER, clock.now());
+    if (released.length > 0 || withdrawn > 0) parts.onDeliveries([]);
+  };
+
+  return {
+    scan() {
+      const scanned = last.then(async () => {
+        if (isStopping) return;
+        try {
+          await run();
+          if (status.failingSince !== null) log.info('the chain can be read again');
+          status.failingSince = null;
+          status.problem = null;
+        } catch (error) {
+          if (!isStopping && status.failingSince === null) {
+            log.warn({ err: error }, 'cannot read the chain, or store what it says: trying again until it works');
+          }
+          status.failingSince ??= clock.now();
+          status.problem = (error as Error).message;
+          throw error;
+        }
+      });
+      last = scanned.catch(() => undefined);
+      return scanned;
+    },
+    deliveriesIn,
+    followFork,
+    status: () => ({ ...status }),
+    async stop() {
+      isStopping = true;
+      await last;
+    },
+  };
 }
+
+function markOf({ number, hash, timestamp }: NodeHeader): { number: number; hash: string; time: number } {
+  return { number: Number(number), hash, time: Number(timestamp ?? 0) };
+}
+
+/** A follow-up waits until as many blocks were read past its event: the transaction may be mined again. */
+const WITHDRAW_AFTER = 2;

@@ -1,84 +1,114 @@
 import type { Logger } from 'pino';
+import { type Clock, DAY, MINUTE } from '../../src/domain/clock.ts';
 import { type Node, NodeBusy } from '../chain/node.ts';
-import { findFacts, noFacts, type TokenFacts } from '../chain/token.ts';
+import { askFacts, type TokenFacts } from '../chain/token.ts';
 import type { Address } from '../chain/transfers.ts';
-import type { Clock } from '../clock.ts';
+import type { NotificationStore } from './store/index.ts';
 
-/** How long blocks wait for traces or a token's name that the node does not give, in milliseconds; then they are told without. */
-export const patienceMs = 120_000;
+/** How long events wait for their token's name and decimals; then they are sent without. */
+const PATIENCE_MS = 2 * MINUTE;
+/** How long a token that was asked in vain is not asked again. */
+const REST_MS = 10 * MINUTE;
+/** How long what a token said is used before it is asked again. */
+const FRESH_MS = DAY;
+const MAX_REMEMBERED = 10_000;
+/** How many tokens are asked at the same time. */
+const PARALLEL = 4;
 
-/** How long a token that was asked in vain is left alone, in milliseconds. */
-const restMs = 600_000;
+/** What the tokens of a chain say about themselves. */
+export interface Tokens {
+  /** What a token said; undefined while it is not known, and {@link Tokens.work} will ask. */
+  factsOf(token: Address): TokenFacts | undefined;
+  /** Asks the tokens that events wait for, and those whose answer is old. Never rejects because of one of them. */
+  work(): Promise<void>;
+  /** Forgets everything: the chain is another one. */
+  forget(): void;
+}
 
-/** Of how many tokens at most is kept what they said, and of how many that they were asked in vain. */
-const rememberedTokens = 10_000;
+interface Silent {
+  since: number;
+  until: number;
+  facts: TokenFacts;
+}
 
-/** What the tokens of a chain say of themselves, each asked as seldom as can be. */
-export class Tokens {
-  readonly #parts: { node: Node; clock: Clock; log: Logger };
-  readonly #facts = new Map<Address, TokenFacts>();
-  /** Since when tokens were asked in vain, and until when they are left alone, in milliseconds since 1970. */
-  readonly #unnamed = new Map<Address, { since: number; until: number }>();
+/** Creates the tokens of a chain; `complete` finishes the deliveries that wait for a token. */
+export function createTokens(parts: {
+  node: Node;
+  store: NotificationStore;
+  clock: Clock;
+  log: Logger;
+  complete(token: string, facts: TokenFacts): void;
+}): Tokens {
+  const { node, store, clock, log, complete } = parts;
+  const known = new Map<string, TokenFacts & { askedAt: number }>();
+  const silent = new Map<string, Silent>();
+  const stale = new Set<string>();
 
-  constructor(parts: { node: Node; clock: Clock; log: Logger }) {
-    this.#parts = parts;
-  }
+  const lookUp = (token: string): (TokenFacts & { askedAt: number }) | undefined => {
+    const found = known.get(token) ?? store.tokens.find(token);
+    if (found !== undefined) remember(known, token, found);
+    return found;
+  };
 
-  /** Begins anew, on another chain. */
-  forget(): void {
-    this.#facts.clear();
-    this.#unnamed.clear();
-  }
-
-  /**
-   * Asks those that are not known; what cannot be asked is waited for at the same time.
-   *
-   * @throws while the node does not let one of them answer and there is patience left.
-   */
-  async factsOf(tokens: ReadonlySet<Address>): Promise<Map<Address, TokenFacts>> {
-    const facts = new Map<Address, TokenFacts>();
-    let failure: Error | undefined;
-    for (const token of tokens) {
-      const found = this.#facts.get(token) ?? (await this.#ask(token));
-      if (found instanceof Error) failure ??= found;
-      else facts.set(token, found);
-    }
-    if (failure !== undefined) throw failure;
-    return facts;
-  }
-
-  async #ask(token: Address): Promise<TokenFacts | Error> {
-    const { node, clock } = this.#parts;
-    if (clock.now() < (this.#unnamed.get(token)?.until ?? 0)) return noFacts;
-    try {
-      const facts = await findFacts(node, token);
-      this.#unnamed.delete(token);
-      if (facts === null) return noFacts;
-      if (this.#facts.size >= rememberedTokens) this.#facts.clear();
-      // To say nothing may have cost its contract, and the node, all the time that there is.
-      if (Object.values(facts).every((fact) => fact === null)) this.#leave(token, clock.now(), clock.now() + restMs);
-      else this.#facts.set(token, facts);
-      return facts;
-    } catch (error) {
-      if (error instanceof NodeBusy) throw error;
-      return this.#withoutFacts(token, error as Error);
-    }
-  }
-
-  /** One token that cannot be asked, whatever its contract does to the node, must not hold up everything for good. */
-  #withoutFacts(token: Address, error: Error): TokenFacts | Error {
-    const { clock, log } = this.#parts;
+  const ask = async (token: string): Promise<void> => {
     const now = clock.now();
-    const since = this.#unnamed.get(token)?.since ?? now;
-    const isWaitedFor = now - since < patienceMs;
-    this.#leave(token, since, isWaitedFor ? 0 : now + restMs);
-    if (isWaitedFor) return error;
-    log.warn({ err: error, token }, 'This token does not tell its name and decimals; its events are told without');
-    return noFacts;
-  }
+    if ((silent.get(token)?.until ?? 0) > now) return;
+    const asked = await askFacts(node, token as Address).catch((error: Error) => {
+      if (error instanceof NodeBusy) return null; // However long: this says nothing about the token.
+      throw error;
+    });
+    stale.delete(token);
+    if (asked === null) {
+      silent.delete(token);
+      return;
+    }
+    const { facts, failure } = asked;
+    if (failure === null) {
+      silent.delete(token);
+      remember(known, token, { ...facts, askedAt: now });
+      store.tokens.save(token, facts, now);
+      complete(token, facts);
+      return;
+    }
+    const earlier = lookUp(token);
+    if (earlier !== undefined) {
+      complete(token, earlier);
+      return;
+    }
+    const since = silent.get(token)?.since ?? now;
+    const isOver = now - since >= PATIENCE_MS;
+    remember(silent, token, { since, until: isOver ? now + REST_MS : 0, facts });
+    if (!isOver) return;
+    log.warn({ err: failure, token }, 'cannot read the name and decimals of a token: sending its events without them');
+    complete(token, facts);
+  };
 
-  #leave(token: Address, since: number, until: number): void {
-    if (this.#unnamed.size >= rememberedTokens) this.#unnamed.clear();
-    this.#unnamed.set(token, { since, until });
-  }
+  return {
+    factsOf(token) {
+      const found = lookUp(token);
+      if (found === undefined) {
+        const given = silent.get(token);
+        return given !== undefined && given.until > clock.now() ? given.facts : undefined;
+      }
+      if (clock.now() - found.askedAt > FRESH_MS) stale.add(token);
+      return found;
+    },
+    async work() {
+      const waiting = [...new Set([...store.deliveries.unnamedTokens(), ...stale])];
+      const workers = Array.from({ length: PARALLEL }, async () => {
+        for (let token = waiting.shift(); token !== undefined; token = waiting.shift()) await ask(token);
+      });
+      await Promise.all(workers);
+    },
+    forget() {
+      known.clear();
+      silent.clear();
+      stale.clear();
+    },
+  };
+}
+
+function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  if (map.size >= MAX_REMEMBERED && !map.has(key)) map.clear();
+  map.set(key, value);
 }

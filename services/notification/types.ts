@@ -1,7 +1,10 @@
 /** What a webhook receives: everything, coins (external and internal), ERC-20, or NFTs (ERC-721 and ERC-1155). */
-export const eventTypes = ['ALL', 'NATIVE', 'ERC20', 'ERC721'] as const;
-/** One of {@link eventTypes}. */
-export type EventType = (typeof eventTypes)[number];
+export const EVENT_TYPES = ['ALL', 'NATIVE', 'ERC20', 'ERC721'] as const;
+/** One of {@link EVENT_TYPES}. */
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** How final a block must be before its events are sent: so many blocks after it, or the chain's own tag. */
+export type Confirmations = number | 'safe' | 'finalized';
 
 /** A project and its two keys, from configuration. */
 export interface Project {
@@ -10,6 +13,10 @@ export interface Project {
   key: string;
   /** The secret key: header `API-SECRET`. */
   secret: string;
+  /** Another secret key that is accepted too, while one is rotated. */
+  otherSecrets?: readonly string[];
+  /** Secrets that deliveries are signed with (`whsec_…`); two while one is rotated. */
+  signingSecrets?: readonly string[];
 }
 
 /** Which delivery a progress report is about. */

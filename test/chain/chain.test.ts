@@ -3,9 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callData } from '../../sandbox/chain/contracts.ts';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { type Chain, type Mined, startChain, startTraffic, walletNames } from '../../sandbox/chain/index.ts';
-import { readBlock, readTransfers } from '../../services/chain/block.ts';
-import { connect, type Node } from '../../services/chain/node.ts';
+import { innerTransfers, outerTransfers, readBlock, readLogs } from '../../services/chain/block.ts';
+import type { Node } from '../../services/chain/node.ts';
+import { connect } from '../../services/chain/nodes.ts';
 import { readToken } from '../../services/chain/token.ts';
+import { coinMoves } from '../../services/chain/traces.ts';
+import type { Transfer } from '../../services/chain/transfers.ts';
 import { hasAnvil } from './kinds.ts';
 
 const nobody = '0x0000000000000000000000000000000000000000';
@@ -24,12 +27,21 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
 
   /** The transfers of one transaction, as the services see them, with names instead of addresses. */
   async function transfersOf({ hash, blockNumber }: Mined) {
-    const transfers = await readTransfers(node, await readBlock(node, blockNumber), 'trace_block');
+    const transfers = await readTransfers(blockNumber);
     const own = transfers.filter(({ txHash }) => txHash === hash);
     return own.map((transfer) => {
-      const { txHash: _txHash, from, to, ...rest } = transfer;
+      const { txHash: _txHash, place: _place, from, to, ...rest } = transfer;
       return { ...rest, from: nameOf(from), to: nameOf(to) };
     });
+  }
+
+  async function readTransfers(blockNumber: number): Promise<Transfer[]> {
+    const block = await readBlock(node, blockNumber);
+    const { logs } = await readLogs(node, block);
+    const outer = outerTransfers(block, logs).transfers;
+    const isPayment = ({ kind }: Transfer) => kind === 'native';
+    const inner = innerTransfers(await coinMoves(node, block)).transfers;
+    return [...outer.filter(isPayment), ...inner, ...outer.filter((one) => !isPayment(one))];
   }
 
   function nameOf(address: string): string {

@@ -24,6 +24,7 @@ beforeAll(async () => {
     rpcUrl: chain.rpcUrl,
     dir,
     projects: [PROJECT],
+    webhookAllow: ['127.0.0.1'],
     cataloged: [chain.tokens.dollar.address],
   });
   webhook = await createWebhook(services.notificationUrl, PROJECT, RECEIVER_URL);

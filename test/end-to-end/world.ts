@@ -8,7 +8,7 @@ import { request } from 'undici';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { type Discord, ManualClock, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
-import { systemClock } from '../../services/clock.ts';
+import { systemClock } from '../../src/domain/clock.ts';
 import { type Services, startServices } from '../../services/start.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -41,6 +41,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
     rpcUrl: chain.rpcUrl,
     dir: join(directory, 'services'),
     projects: [PROJECT],
+    webhookAllow: ['127.0.0.1'],
     pollMs: 50,
     cataloged: [chain.tokens.dollar.address],
   });

@@ -1,6 +1,6 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
-import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import type { Chain } from '../../sandbox/chain/index.ts';
 import { hasAnvil } from '../chain/kinds.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 
@@ -18,10 +18,10 @@ const values = async () => {
   return here.receiver.received.map(({ body }) => JSON.parse(body).value as string).sort();
 };
 
-test.skipIf(!hasAnvil).each([
+it.skipIf(!hasAnvil).each([
   ['longer', [4n, 5n, 6n]],
   ['shorter', [4n]],
-])('a reorganisation to a %s chain tells what the new blocks hold, and nothing twice', async (_length, amounts) => {
+])('reports the blocks of a reorganization to a %s chain, and nothing twice', async (_length, amounts) => {
   const { chain, receiver } = here;
   const rpc = rpcOf(chain.rpcUrl);
   await start(chain);
@@ -36,21 +36,4 @@ test.skipIf(!hasAnvil).each([
   for (const amount of amounts) await pay(chain, amount);
   await services.notification.scan();
   expect(await values()).toEqual(['1', '2', '3', ...amounts.map(String)]);
-});
-
-test('on another chain scanning goes on from its newest block, whatever was told of the last one', async () => {
-  const first = here.chain;
-  const second = await startChain({ scripted: true });
-  await start(first);
-  await services.watch(here.receiver.url, [first.wallets.Treasury, second.wallets.Treasury]);
-  const { blockNumber } = await pay(first, 1n);
-  await services.notification.scan();
-  await services.sent();
-  await services.close();
-  while ((await pay(second, 2n)).blockNumber < blockNumber);
-  await start(second);
-  await pay(second, 3n);
-  await services.notification.scan();
-  expect(await values()).toEqual(['1', '3']);
-  await second.close();
 });

@@ -1,8 +1,9 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { connect } from '../../services/chain/node.ts';
+import { connect } from '../../services/chain/nodes.ts';
 import { openNotification } from '../../services/notification/service.ts';
-import { NotificationStore } from '../../services/notification/store.ts';
+import type { NewDelivery } from '../../services/notification/store/deliveries.ts';
+import { openStore } from '../../services/notification/store/index.ts';
 import type { DeliveryProgress } from '../../services/notification/types.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { startLimitedNode } from './limited-node.ts';
@@ -231,7 +232,7 @@ test('a webhook that is deleted while a block is read does not keep the block fr
   services = await startHarness({ rpcUrl: node.url, dir: here.dir });
   await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
   const deleted = await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
-  node.change('eth_getTransactionReceipt', async (receipt) => {
+  node.change('eth_getBlockReceipts', async (receipt) => {
     await services.call('DELETE', `/webhook/${deleted}`);
     return receipt;
   });
@@ -242,20 +243,54 @@ test('a webhook that is deleted while a block is read does not keep the block fr
   await node.close();
 });
 
-test('what fell due last is sent first, and what is put off waits', () => {
-  const store = new NotificationStore(`${here.dir}/order`);
-  const { id: webhookId } = store.createWebhook({ projectId: 'harbor', url: here.receiver.url, eventType: 'ALL' });
-  const common = { webhookId, projectId: 'harbor', txHash: '0x1', blockNumber: 1, body: '' };
-  const due = [4, 3, 4, 10].map((dueAt) => ({ ...common, dueAt }));
-  const ids = store.commit({ genesis: '', next: 1 }, undefined, due).map(({ id }) => id);
-  expect([0, 1, 2, 3].map((skip) => store.nextDue(webhookId, 5, skip)?.id)).toEqual([
-    ids[2],
-    ids[0],
-    ids[1],
-    undefined,
-  ]);
-  expect([3, 2].map((now) => store.webhooksWithDue(now))).toEqual([[webhookId], []]);
-  expect([2, 4, 10].map((now) => store.nextDueAt(now))).toEqual([3, 10, undefined]);
+const PLAIN = {
+  projectId: 'harbor',
+  eventType: 'ALL',
+  confirmations: 0,
+  withdrawals: false,
+  parallel: 1,
+  fromBlock: null,
+} as const;
+const BARE = {
+  style: { nativeSymbol: 'NATIVE', strict: false },
+  pollMs: 1000,
+  webhookAllow: ['127.0.0.1'],
+  secretsOf: () => [],
+};
+
+function deliveryOf(webhookId: string, at: number, dueAt: number, more: Partial<NewDelivery> = {}): NewDelivery {
+  return {
+    webhookId,
+    projectId: 'harbor',
+    txHash: '0x1',
+    blockNumber: 1,
+    blockHash: '0xb',
+    blockTime: null,
+    eventKey: String(at),
+    transferKey: '',
+    place: null,
+    matched: null,
+    confirmAt: null,
+    body: '{}',
+    draft: null,
+    token: null,
+    turn: 0,
+    dueAt,
+    ...more,
+  };
+}
+
+test('sends what fell due last first, and a later turn after all earlier ones', () => {
+  const store = openStore(`${here.dir}/order`);
+  const { id: webhookId } = store.webhooks.create({ ...PLAIN, url: here.receiver.url });
+  const turns = [0, 0, 0, 0, 1, 2];
+  const due = [4, 3, 4, 10, 5, 5].map((dueAt, at) => deliveryOf(webhookId, at, dueAt, { turn: turns[at]! }));
+  const ids = store.deliveries.keep(due).map(({ id }) => id);
+  const order = [0, 1, 2, 3, 4, 5].map((skip) => store.deliveries.nextDue(webhookId, 5, { skip })?.id);
+  expect(order).toEqual([ids[2], ids[0], ids[1], ids[4], ids[5], undefined]);
+  expect(store.deliveries.nextDue(webhookId, 5, { under: [ids[2]!] })?.id).toBe(ids[0]);
+  expect(store.deliveries.dueWebhooks()).toEqual([{ webhookId, dueAt: 3 }]);
+  expect(store.deliveries.nextDueAt(webhookId)).toBe(3);
   store.close();
 });
 
@@ -316,14 +351,9 @@ test('the end waits for the attempt at hand and begins no other', async () => {
   const clock = new ManualClock();
   const node = connect(here.chain.rpcUrl);
   const log = pino({ level: 'silent' });
-  const notification = openNotification({ node, dir, clock, log, nativeSymbol: 'NATIVE', pollMs: 1000 });
-  const { id: webhookId } = notification.store.createWebhook({
-    projectId: 'harbor',
-    url: here.receiver.url,
-    eventType: 'ALL',
-  });
-  const delivery = { webhookId, projectId: 'harbor', txHash: '0x1', blockNumber: 1, body: '{}', dueAt: clock.now() };
-  notification.store.commit({ genesis: '', next: 1 }, undefined, [delivery, delivery]);
+  const notification = openNotification({ ...BARE, node, dir, clock, log });
+  const { id: webhookId } = notification.store.webhooks.create({ ...PLAIN, url: here.receiver.url });
+  notification.store.deliveries.keep([0, 1].map((at) => deliveryOf(webhookId, at, clock.now())));
   here.receiver.answer(null);
   notification.setFaults({});
   await here.receiver.until(1);
@@ -333,8 +363,8 @@ test('the end waits for the attempt at hand and begins no other', async () => {
   here.receiver.release(200);
   await closed;
   expect(here.receiver.received).toHaveLength(1);
-  const store = new NotificationStore(dir);
-  expect(store.countDeliveries()).toBe(1);
+  const store = openStore(dir);
+  expect(store.deliveries.countPending()).toBe(1);
   store.close();
   node.close();
 });
@@ -344,12 +374,11 @@ test('a database that fails when it is looked for what is due does not end the p
   const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
   const clock = new ManualClock();
   const node = connect(here.chain.rpcUrl);
-  const parts = { node, dir: `${here.dir}/failing`, clock, log, nativeSymbol: 'NATIVE', pollMs: 1000 };
-  const notification = openNotification(parts);
+  const notification = openNotification({ ...BARE, node, dir: `${here.dir}/failing`, clock, log });
   notification.store.close();
   expect(() => notification.setFaults({})).not.toThrow();
   clock.advance(5_000);
   expect(lines).toHaveLength(2);
-  expect(lines[0]).toContain('Deliveries cannot be read or kept');
+  expect(lines[0]).toContain('cannot read or store deliveries');
   node.close();
 });

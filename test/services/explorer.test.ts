@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { type Services, startServices } from '../../services/start.ts';
 import { startLimitedNode } from './limited-node.ts';
+import { ManualClock } from './manual-clock.ts';
 
 describe.each([{ scripted: false }, { scripted: true }])(
   'the explorer of a chain with scripted: $scripted',
@@ -146,12 +147,16 @@ test('a node that does not answer is told in the frame, without its address', as
   await services.close();
 });
 
-test('a transaction that the node does not trace is shown, with a word about it', async () => {
+test('the page of a transaction says when no node traces it', async () => {
+  const clock = new ManualClock();
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
-  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
+  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer', clock });
   const { hash } = await chain.swap('Treasury');
-  const open = async () => (await fetch(`${services.explorerUrl}/tx/${hash}`)).text();
+  const open = async () => {
+    clock.advance(10_000);
+    return (await fetch(`${services.explorerUrl}/tx/${hash}`)).text();
+  };
   node.setAway(true);
   expect(await open()).toContain('The chain cannot be read');
   node.setAway(false);
@@ -163,17 +168,22 @@ test('a transaction that the node does not trace is shown, with a word about it'
   await chain.close();
 });
 
-test('a node that offers no traces is told of on the page of a transaction', async () => {
+test('a page is made once in ten seconds', async () => {
+  const clock = new ManualClock();
   const chain = await startChain({ scripted: true });
-  const node = await startLimitedNode(chain.rpcUrl, ['trace_block']);
-  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer' });
-  const { hash } = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 10n ** 18n });
-  const open = async () => (await fetch(`${services.explorerUrl}/tx/${hash}`)).text();
-  expect(await open()).toMatch(/<strong>1 NATIVE<\/strong>.*does not trace this transaction/s);
-  node.refuse('trace_block', 502);
-  expect(await open()).toMatch(/<strong>1 NATIVE<\/strong>.*does not trace this transaction/s);
-  node.refuse('trace_block', null);
-  expect(await open()).not.toContain('does not trace');
+  const node = await startLimitedNode(chain.rpcUrl, []);
+  const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer', clock });
+  let calls = 0;
+  node.change('eth_getBalance', (result) => {
+    calls += 1;
+    return result;
+  });
+  const open = () => fetch(`${services.explorerUrl}/address/${chain.wallets.Alice}`);
+  await Promise.all([open(), open(), open()]);
+  expect(calls).toBe(1);
+  clock.advance(10_000);
+  await open();
+  expect(calls).toBe(2);
   await services.close();
   await node.close();
   await chain.close();

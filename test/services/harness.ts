@@ -67,14 +67,22 @@ export async function startHarness(
   options: Pick<ServicesOptions, 'rpcUrl' | 'dir'> & Partial<ServicesOptions>,
 ): Promise<Harness> {
   const clock = new ManualClock();
-  const services = await startServices({ projects: [harbor, other], clock, ...options });
+  const services = await startServices({
+    projects: [harbor, other],
+    clock,
+    webhookAllow: ['127.0.0.1'],
+    ...options,
+  });
   const notification = services.notification!;
   const call: Harness['call'] = async (method, path, body, as = harbor) => {
-    const response = await fetch(`${services.notificationUrl}${path}?apiKey=${as.key}`, {
-      method,
-      headers: { 'API-SECRET': as.secret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    const response = await fetch(
+      `${services.notificationUrl}${path}${path.includes('?') ? '&' : '?'}apiKey=${as.key}`,
+      {
+        method,
+        headers: { 'API-SECRET': as.secret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      },
+    );
     return { status: response.status, body: (await response.json()) as never };
   };
   const step: Harness['step'] = (fits) =>

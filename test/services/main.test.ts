@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
-import { NotificationStore } from '../../services/notification/store.ts';
+import { openStore } from '../../services/notification/store/index.ts';
 import { harbor, temporaryFolder } from './harness.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -41,6 +41,7 @@ async function start(): Promise<{ child: ChildProcess; url: string }> {
     RPC_URL: chain.rpcUrl,
     PORT: '0',
     POLL_MS: '50',
+    WEBHOOK_ALLOW: '127.0.0.1',
     DATA_DIR: folder.dir,
     PROJECTS: `${harbor.id}:${harbor.key}:${harbor.secret}`,
   });
@@ -85,13 +86,13 @@ test.each([
   {
     what: 'cut',
     change: (bytes: Buffer) => bytes.subarray(0, 4096),
-    says: /notification\.sqlite .*malformed\. Put a backup/,
+    says: /notification\.sqlite .*malformed\. Restore a backup/,
   },
   { what: 'overwritten', change: (bytes: Buffer) => bytes.fill(0xab, 4096), says: /holds a broken file: .*malformed/ },
 ])('a state file that was $what is told of, and the exit code is 78', async ({ what, change, says }) => {
   const dir = join(folder.dir, what);
   const file = join(dir, 'notification.sqlite');
-  new NotificationStore(dir).close();
+  openStore(dir).close();
   writeFileSync(file, change(readFileSync(file)));
   const { code, said } = await ended(run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: dir }));
   expect(code).toBe(78);

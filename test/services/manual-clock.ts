@@ -1,6 +1,6 @@
-import type { Clock } from '../../services/clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 
-/** A clock that only moves when it is told to. */
+/** A clock that moves only by {@link ManualClock.advance}. */
 export class ManualClock implements Clock {
   #now: number;
   #timers: { at: number; fire: () => void }[] = [];
@@ -13,7 +13,7 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
-  setTimer(ms: number, fire: () => void): () => void {
+  after(ms: number, fire: () => void): () => void {
     const timer = { at: this.#now + ms, fire };
     this.#timers.push(timer);
     return () => {
@@ -21,7 +21,7 @@ export class ManualClock implements Clock {
     };
   }
 
-  /** Moves on and fires what falls due on the way, in order. */
+  /** Moves on and runs the timers that fall due on the way, in order. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {

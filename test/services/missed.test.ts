@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
-import { NotificationStore } from '../../services/notification/store.ts';
+import { openStore } from '../../services/notification/store/index.ts';
 import { hasAnvil } from '../chain/kinds.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
@@ -64,8 +64,8 @@ function keepAll(): void {
   }
 }
 
-test.each(['blocks', 'receipts'] as const)(
-  'what a node has pruned (%s) is named, holds up nothing for good, and is told once another node has it',
+it.each(['blocks', 'receipts'] as const)(
+  'names the pruned %s of a node, goes on after 10 minutes, and reports them once a node has them',
   async (what) => {
     const blocks = await pay(1n, 2n, 3n, 4n, 5n, 6n, 7n);
     prune(what, blocks[5]!);
@@ -78,7 +78,7 @@ test.each(['blocks', 'receipts'] as const)(
 
     await services.close();
     await start();
-    expect(numbersOf(lines.at(-1))).toEqual({ level: 40, first: blocks[0], last: blocks[4] });
+    expect(numbersOf(lines.at(-1))).toEqual({ level: 50, first: blocks[0], last: blocks[4] });
     keepAll();
     await pay(8n);
     services.clock.advance(patience);
@@ -87,7 +87,7 @@ test.each(['blocks', 'receipts'] as const)(
   },
 );
 
-test.skipIf(!hasAnvil)('of very many missed blocks a hundred are told at each look, all without a wait', async () => {
+it.skipIf(!hasAnvil)('reports a hundred missed blocks at each look until all are reported', async () => {
   const [first] = await pay(1n);
   await rpcOf(here.chain.rpcUrl)('anvil_mine', ['0x78']);
   const [, newest] = await pay(2n, 3n);
@@ -103,7 +103,7 @@ test.skipIf(!hasAnvil)('of very many missed blocks a hundred are told at each lo
   expect(await values()).toEqual([1, 2, 3]);
 });
 
-test('single blocks that cannot be read are told later, the newest one is waited for', async () => {
+it('reports single unreadable blocks later, and waits for the newest one', async () => {
   const [first, , third, , last] = await pay(1n, 2n, 3n, 4n, 5n);
   const broken = new Set([first, third, last]);
   node.change('eth_getBlockByNumber', (block, [number]) => (broken.has(Number(number)) ? null : block));
@@ -119,62 +119,53 @@ test('single blocks that cannot be read are told later, the newest one is waited
   expect(await values()).toEqual([1, 2, 3, 4, 5]);
 });
 
-test.skipIf(!hasAnvil)(
-  'a reorganisation of a missed block and of those around it is told whole, and nothing twice',
-  async () => {
-    const rpc = rpcOf(here.chain.rpcUrl);
-    const fork = await rpc('evm_snapshot');
-    const [, second] = await pay(1n, 2n, 3n);
-    node.change('eth_getBlockByNumber', (block, [number]) => (Number(number) === second ? null : block));
-    await expect(scan()).rejects.toThrow(/does not have/);
-    expect(await values()).toEqual([1]);
-    services.clock.advance(patience);
-    await scan();
-    expect(await values()).toEqual([1, 3]);
-    await rpc('evm_revert', [fork]);
-    await pay(4n, 5n, 6n, 7n);
-    await scan();
-    expect(await values()).toEqual([1, 3, 6, 7]);
-    node.change('eth_getBlockByNumber', null);
-    services.clock.advance(patience);
-    await scan();
-    await scan();
-    expect(await values()).toEqual([1, 3, 4, 5, 6, 7]);
-  },
-);
+it.skipIf(!hasAnvil)('reports every block of a reorganization around a missed block once', async () => {
+  const rpc = rpcOf(here.chain.rpcUrl);
+  const fork = await rpc('evm_snapshot');
+  const [, second] = await pay(1n, 2n, 3n);
+  node.change('eth_getBlockByNumber', (block, [number]) => (Number(number) === second ? null : block));
+  await expect(scan()).rejects.toThrow(/does not have/);
+  expect(await values()).toEqual([1]);
+  services.clock.advance(patience);
+  await scan();
+  expect(await values()).toEqual([1, 3]);
+  await rpc('evm_revert', [fork]);
+  await pay(4n, 5n, 6n, 7n);
+  await scan();
+  expect(await values()).toEqual([1, 3, 6, 7]);
+  node.change('eth_getBlockByNumber', null);
+  services.clock.advance(patience);
+  await scan();
+  await scan();
+  expect(await values()).toEqual([1, 3, 4, 5, 6, 7]);
+});
 
-test('missed blocks are kept as ranges: what is told, read again or of another chain is none of them', () => {
-  const store = new NotificationStore(`${here.dir}/ranges`);
-  const at = (next: number, genesis = 'one') => ({ genesis, next });
-  store.commit(at(3));
-  store.miss(at(6), 3);
-  store.miss(at(9), 6);
-  store.commit(at(10));
-  store.miss(at(12), 10);
-  const left = [[...store.missed()]];
-  for (const number of [3, 4]) store.commitMissed(number, `hash ${number}`, []);
-  left.push(store.missed());
-  store.commit(at(7));
-  left.push(store.missed());
-  for (const number of [5, 6]) store.commitMissed(number, `hash ${number}`, []);
-  left.push(store.missed());
-  expect(left).toEqual([
-    [
-      { first: 3, last: 8 },
-      { first: 10, last: 11 },
-    ],
-    [
-      { first: 5, last: 8 },
-      { first: 10, last: 11 },
-    ],
-    [{ first: 5, last: 6 }],
-    [],
+it('keeps missed blocks as ranges and forgets those that were told or are read again', () => {
+  const { chain, close } = openStore(`${here.dir}/ranges`);
+  chain.begin({ chainId: '1', genesis: null, nextBlock: 3, newest: { number: 2, hash: 'two', time: 0 } });
+  const told = { time: 0, deliveries: [], unreadable: [], tracesMissing: null };
+  const ranges = () => chain.gaps().map(({ first, last }) => [first, last]);
+  chain.miss(3, 5, 'gone', 0);
+  chain.miss(6, 8, 'gone', 0);
+  chain.tell({ ...told, number: 9, hash: 'nine' }, 0);
+  chain.miss(10, 11, 'gone', 0);
+  expect(ranges()).toEqual([
+    [3, 8],
+    [10, 11],
   ]);
-  store.miss(at(9), 7);
-  store.commit(at(7));
-  expect(store.missed()).toEqual([]);
-  store.miss(at(9), 7);
-  store.restart(at(20, 'other'));
-  expect([store.missed(), store.toldAt(3)]).toEqual([[], []]);
-  store.close();
+  for (const number of [3, 5]) chain.fill('block', { ...told, number, hash: `hash ${number}` }, 0);
+  expect(ranges()).toEqual([
+    [4, 4],
+    [6, 8],
+    [10, 11],
+  ]);
+  expect(chain.fill('block', { ...told, number: 5, hash: 'hash 5' }, 0)).toBeNull();
+  chain.rewind(6);
+  expect(ranges()).toEqual([
+    [4, 4],
+    [6, 6],
+  ]);
+  chain.begin({ chainId: '2', genesis: null, nextBlock: 20, newest: { number: 19, hash: 'nineteen', time: 0 } });
+  expect([ranges(), chain.hashAt(3)]).toEqual([[], undefined]);
+  close();
 });

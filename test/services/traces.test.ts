@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { readBlock } from '../../services/chain/block.ts';
-import { connect } from '../../services/chain/node.ts';
+import { connect } from '../../services/chain/nodes.ts';
 import { coinMoves, coinMovesOf } from '../../services/chain/traces.ts';
 import { hasAnvil } from '../chain/kinds.ts';
 import { surroundings } from './harness.ts';
@@ -10,14 +10,14 @@ const here = surroundings();
 const [call, callcode, delegatecall, staticcall] = ['f1', 'f2', 'f4', 'fa'];
 const thenFail = '60006000fd';
 
-/** Byte code that calls an address, with coins where that is possible, and does not look at the outcome. */
+/** Byte code that calls an address, with coins where that is possible, and ignores the outcome. */
 function calling(opcode: string | undefined, to: string, coins = 0): string {
   const value = opcode === call || opcode === callcode ? `60${coins.toString(16).padStart(2, '0')}` : '';
   return `6000600060006000${value}73${to.slice(2)}5a${opcode}50`;
 }
 
-test.skipIf(!hasAnvil).each(['trace_block', 'debug_traceBlockByNumber'] as const)(
-  '%s tells the coins that moved, and no others',
+it.skipIf(!hasAnvil).each(['trace_block', 'debug_traceBlockByNumber'] as const)(
+  'reads exactly the coins that moved with %s',
   async (method) => {
     const { chain } = here;
     const { Alice, Grants } = chain.wallets;
@@ -43,9 +43,9 @@ test.skipIf(!hasAnvil).each(['trace_block', 'debug_traceBlockByNumber'] as const
       const hash = await rpc<`0x${string}`>('eth_sendTransaction', [{ from: Alice, to, gas: '0x100000' }]);
       await rpc('evm_mine');
       const block = await readBlock(node, Number(await rpc('eth_blockNumber')));
-      const moves = await coinMoves(node, method, block);
+      const moves = await coinMoves(node, block, { first: method });
       expect(moves.map(({ from, value }) => [from, value])).toEqual(sent.map((value) => [to, value]));
-      expect(await coinMovesOf(node, method, hash)).toEqual(moves);
+      expect(await coinMovesOf(node, hash, { first: method })).toEqual(moves);
     }
     node.close();
   },

@@ -1,0 +1,198 @@
+import { concat, type Hex, hexToBytes, isHex, keccak256, toBytes, toHex, toRlp } from 'viem';
+import type { NodeBlock, NodeLog, NodeReceipt, NodeTransaction } from './node.ts';
+
+/** Whether an answer fits what its block says about itself; `unknown` where this cannot be computed. */
+export type Proof = 'proven' | 'contradicted' | 'unknown';
+
+/**
+ * Compares the transactions of a block with its transactions root. The result is `unknown` for transaction types that
+ * only this chain has, and where a transaction's bytes do not hash to its own hash.
+ */
+export function proveTransactions({ transactions, transactionsRoot }: NodeBlock): Proof {
+  if (!isHash(transactionsRoot) || BigInt(transactionsRoot) === 0n) return 'unknown';
+  const encoded: Hex[] = [];
+  for (const transaction of transactions) {
+    const bytes = attempt(() => encodedTransaction(transaction as NodeTransaction & Record<string, never>));
+    if (bytes === undefined || keccak256(bytes) !== transaction.hash) return 'unknown';
+    encoded.push(bytes);
+  }
+  return trieRoot(encoded) === transactionsRoot.toLowerCase() ? 'proven' : 'contradicted';
+}
+
+/** Compares all receipts of a block, in order, with its receipts root; a wrong root may also be a chain's own encoding. */
+export function proveReceipts({ receiptsRoot }: NodeBlock, receipts: readonly NodeReceipt[]): Proof {
+  if (!isHash(receiptsRoot) || BigInt(receiptsRoot) === 0n) return 'unknown';
+  const encoded = receipts.map((receipt) => attempt(() => encodedReceipt(receipt)));
+  if (!encoded.every((one) => one !== undefined)) return 'unknown';
+  return trieRoot(encoded) === receiptsRoot.toLowerCase() ? 'proven' : 'contradicted';
+}
+
+/** Compares all logs of a block with its Bloom filter. */
+export function proveLogs({ logsBloom }: NodeBlock, logs: readonly NodeLog[]): Proof {
+  if (!isBloom(logsBloom)) return 'unknown';
+  const bloom = attempt(() => bloomOf(logs));
+  if (bloom === undefined) return 'unknown';
+  return bloom === BigInt(logsBloom) ? 'proven' : 'contradicted';
+}
+
+/** Whether a block may hold logs with one of these topics, by its Bloom filter; true where it has none. */
+export function mayHaveTopics({ logsBloom }: NodeBlock, topics: readonly Hex[]): boolean {
+  if (!isBloom(logsBloom)) return true;
+  const bloom = BigInt(logsBloom);
+  return topics.some((topic) => {
+    const bits = bitsOf(topic);
+    return (bloom & bits) === bits;
+  });
+}
+
+/** Whether a block carries a usable Bloom filter. */
+export function hasBloom({ logsBloom }: NodeBlock): boolean {
+  return isBloom(logsBloom);
+}
+
+function isBloom(value: unknown): value is Hex {
+  return isHex(value) && value.length === 514;
+}
+
+function isHash(value: unknown): value is Hex {
+  return isHex(value) && value.length === 66;
+}
+
+function attempt<Value>(make: () => Value): Value | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
+}
+
+function bloomOf(logs: readonly NodeLog[]): bigint {
+  const values = new Set(logs.flatMap(({ address, topics }) => [address, ...topics]));
+  let bloom = 0n;
+  for (const value of values) bloom |= bitsOf(value);
+  return bloom;
+}
+
+/** Three bits of 2,048, counted from the right. */
+function bitsOf(value: Hex): bigint {
+  const hash = keccak256(value, 'bytes');
+  return [0, 2, 4].reduce((bits, at) => bits | (1n << BigInt(((hash[at]! << 8) | hash[at + 1]!) & 2047)), 0n);
+}
+
+/** An integer as RLP writes it: without leading zeros. */
+function integer(value: Hex | undefined): Hex {
+  const number = BigInt(value ?? 0);
+  return number === 0n ? '0x' : toHex(toBytes(number));
+}
+
+type RawAccess = { address: Hex; storageKeys: Hex[] }[] | undefined;
+type RawAuthorization = { chainId: Hex; address: Hex; nonce: Hex; yParity?: Hex; v?: Hex; r: Hex; s: Hex };
+
+/** The bytes of a transaction of the types that all chains share. @throws for others. */
+function encodedTransaction(raw: NodeTransaction & Record<string, unknown>): Hex {
+  const field = (name: string) => integer(raw[name] as Hex | undefined);
+  const type = Number(raw.type ?? 0);
+  const call = [raw.to ?? '0x', field('value'), (raw.input ?? '0x') as Hex];
+  const signature = [field('r'), field('s')];
+  if (type === 0) return toRlp([field('nonce'), field('gasPrice'), field('gas'), ...call, field('v'), ...signature]);
+  const access = ((raw.accessList as RawAccess) ?? []).map(({ address, storageKeys }) => [address, storageKeys]);
+  const end = [raw.yParity === undefined ? field('v') : field('yParity'), ...signature];
+  const begin = [field('chainId'), field('nonce')];
+  const fees = [field('maxPriorityFeePerGas'), field('maxFeePerGas'), field('gas')];
+  switch (type) {
+    case 1:
+      return typed(1, [...begin, field('gasPrice'), field('gas'), ...call, access, ...end]);
+    case 2:
+      return typed(2, [...begin, ...fees, ...call, access, ...end]);
+    case 3:
+      return typed(3, [
+        ...begin,
+        ...fees,
+        ...call,
+        access,
+        field('maxFeePerBlobGas'),
+        raw.blobVersionedHashes as Hex[],
+        ...end,
+      ]);
+    case 4:
+      return typed(4, [...begin, ...fees, ...call, access, authorizations(raw.authorizationList), ...end]);
+    default:
+      throw new Error('a type of this chain alone');
+  }
+}
+
+function authorizations(list: unknown): Hex[][] {
+  return (list as RawAuthorization[]).map(({ chainId, address, nonce, yParity, v, r, s }) => [
+    integer(chainId),
+    address,
+    integer(nonce),
+    integer(yParity ?? v),
+    integer(r),
+    integer(s),
+  ]);
+}
+
+function encodedReceipt({ type = '0x0', status, root, cumulativeGasUsed, logsBloom, logs }: NodeReceipt): Hex {
+  const kind = Number(type);
+  if (kind > 4 || cumulativeGasUsed === undefined || logsBloom === undefined) throw new Error('not encodable');
+  const outcome = status === undefined ? (root as Hex) : integer(status);
+  const entries = logs.map(({ address, topics, data }) => [address, topics, data]);
+  const body = [outcome, integer(cumulativeGasUsed), logsBloom, entries];
+  return kind === 0 ? toRlp(body) : typed(kind, body);
+}
+
+type Rlp = Parameters<typeof toRlp>[0];
+
+function typed(type: number, fields: unknown[]): Hex {
+  return concat([toHex(type, { size: 1 }), toRlp(fields as Rlp) as Hex]);
+}
+
+type Entry = { path: number[]; value: Uint8Array };
+type TrieNode = Uint8Array | TrieNode[];
+
+/** The root of the Merkle Patricia trie of a list, whose keys are the RLP of the positions. */
+function trieRoot(values: readonly Hex[]): Hex {
+  const entries = values.map((value, index): Entry => {
+    const key = toRlp(index === 0 ? '0x' : toHex(index), 'bytes') as Uint8Array;
+    return { path: [...key].flatMap((byte) => [byte >> 4, byte & 15]), value: hexToBytes(value) };
+  });
+  if (entries.length === 0) return keccak256('0x80');
+  return keccak256(toRlp(trieNode(entries, 0) as Uint8Array, 'bytes'));
+}
+
+const NOTHING = new Uint8Array();
+
+function trieNode(entries: readonly Entry[], depth: number): TrieNode {
+  const [first] = entries as [Entry, ...Entry[]];
+  if (entries.length === 1) return [compact(first.path.slice(depth), true), first.value];
+  let shared = 0;
+  while (
+    entries.every(({ path }) => path.length > depth + shared && path[depth + shared] === first.path[depth + shared])
+  ) {
+    shared += 1;
+  }
+  if (shared > 0) {
+    const below = reference(trieNode(entries, depth + shared));
+    return [compact(first.path.slice(depth, depth + shared), false), below];
+  }
+  const groups: Entry[][] = Array.from({ length: 16 }, () => []);
+  for (const entry of entries) if (entry.path.length > depth) groups[entry.path[depth]!]!.push(entry);
+  const ending = entries.find(({ path }) => path.length === depth);
+  return [
+    ...groups.map((group) => (group.length === 0 ? NOTHING : reference(trieNode(group, depth + 1)))),
+    ending?.value ?? NOTHING,
+  ];
+}
+
+/** A node stands in its parent itself when it is short, otherwise by its hash. */
+function reference(node: TrieNode): TrieNode {
+  const encoded = toRlp(node as Uint8Array, 'bytes') as Uint8Array;
+  return encoded.length < 32 ? node : keccak256(encoded, 'bytes');
+}
+
+/** Half-bytes in bytes, with a flag for leaves and one for an odd count. */
+function compact(path: readonly number[], isLeaf: boolean): Uint8Array {
+  const flag = (isLeaf ? 2 : 0) + (path.length % 2);
+  const padded = path.length % 2 === 1 ? [flag, ...path] : [flag, 0, ...path];
+  return Uint8Array.from({ length: padded.length / 2 }, (_, at) => (padded[at * 2]! << 4) | padded[at * 2 + 1]!);
+}

@@ -1,0 +1,106 @@
+import { type Clock, SECOND } from '../../src/domain/clock.ts';
+import { type BlockLogs, readBlock, readLogs } from './block.ts';
+import type { NodeBlock } from './node.ts';
+import type { Nodes } from './nodes.ts';
+import type { Profile } from './profiles.ts';
+import { type CoinMove, coinMoves, TracesFailed } from './traces.ts';
+
+/** Everything that is read of a block; `moves` is the reason where its traces are not at hand. */
+export interface BlockContents {
+  block: NodeBlock;
+  logs: BlockLogs;
+  moves: CoinMove[] | TracesFailed;
+}
+
+/** Reads blocks, several at once, and keeps what was read of those that are not done. */
+export interface BlockReader {
+  /** Reads one block. @throws when the block itself or its logs cannot be read. */
+  read(number: number, tracePatienceMs?: number): Promise<BlockContents>;
+  /** Begins to read blocks that come soon. */
+  prepare(first: number, last: number): void;
+  /** What was read of this block is no longer needed. */
+  done(hash: string): void;
+  /** Forgets the prepared blocks: the chain has changed. */
+  reset(): void;
+}
+
+/** How long a block waits for its traces after everything else is there: then they come later. */
+const TRACE_PATIENCE_MS = 5 * SECOND;
+const MAX_KEPT = 64;
+
+interface Parts {
+  logs?: Promise<BlockLogs>;
+  moves?: Promise<CoinMove[]>;
+}
+
+/** Creates a reader over the nodes of a chain. */
+export function createReader(parts: { node: Nodes; clock: Clock; profile: () => Profile }): BlockReader {
+  const { node, clock, profile } = parts;
+  const blocks = new Map<number, Promise<NodeBlock>>();
+  const kept = new Map<string, Parts>();
+
+  const partsOf = (hash: string): Parts => {
+    const known = kept.get(hash) ?? {};
+    kept.delete(hash);
+    kept.set(hash, known);
+    if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!);
+    return known;
+  };
+
+  const begin = (block: NodeBlock): Required<Parts> => {
+    const known = partsOf(block.hash);
+    const { hasUnlistedLogs, traces } = profile();
+    const forget = (name: keyof Parts) => () => {
+      delete known[name];
+    };
+    if (known.logs === undefined) {
+      known.logs = readLogs(node, block, hasUnlistedLogs);
+      known.logs.catch(forget('logs'));
+    }
+    if (known.moves === undefined) {
+      known.moves = block.transactions.length === 0 ? Promise.resolve([]) : coinMoves(node, block, traces);
+      known.moves.catch(forget('moves'));
+    }
+    return known as Required<Parts>;
+  };
+
+  const fresh = async (number: number): Promise<NodeBlock> => {
+    const block = await readBlock(node, number);
+    await node.confirm(block);
+    return block;
+  };
+
+  return {
+    async read(number, tracePatienceMs = TRACE_PATIENCE_MS) {
+      const prepared = blocks.get(number);
+      blocks.delete(number);
+      const block = await (prepared ?? fresh(number));
+      const { logs, moves } = begin(block);
+      const read = await logs;
+      return { block, logs: read, moves: await inTime(moves, tracePatienceMs) };
+    },
+    prepare(first, last) {
+      for (let number = first; number <= last; number++) {
+        if (blocks.has(number)) continue;
+        const block = fresh(number);
+        blocks.set(number, block);
+        // A failure shows, or is asked for again, when it is this block's turn.
+        block.then(begin).catch(() => undefined);
+      }
+    },
+    done(hash) {
+      kept.delete(hash);
+    },
+    reset() {
+      blocks.clear();
+    },
+  };
+
+  /** The traces go on being read after the patience ends, and are there for the next try. */
+  async function inTime(moves: Promise<CoinMove[]>, ms: number): Promise<CoinMove[] | TracesFailed> {
+    const late = Promise.withResolvers<TracesFailed>();
+    const cancel = clock.after(ms, () => late.resolve(new TracesFailed(`The traces take longer than ${ms} ms`)));
+    const failed = (error: Error) => (error instanceof TracesFailed ? error : new TracesFailed(error.message));
+    return await Promise.race([moves.catch(failed), late.promise]).finally(cancel);
+  }
+}

@@ -1,0 +1,51 @@
+import { type Clock, SECOND } from '../../src/domain/clock.ts';
+
+/** More pages are being made than there is room for. */
+export class TooBusy extends Error {
+  readonly statusCode = 503;
+}
+
+/** Keeps finished pages for some seconds, and limits how many are made at the same time. */
+export interface PageCache<Page> {
+  /** Returns a page, made at most once at a time. @throws {TooBusy} */
+  get(key: string, make: () => Promise<Page>): Promise<Page>;
+}
+
+const FRESH_MS = 10 * SECOND;
+const MAX_PAGES = 500;
+const MAX_UNDER_WAY = 8;
+const MAX_WAITING = 64;
+
+/** Creates an empty cache. */
+export function createPageCache<Page>(clock: Clock): PageCache<Page> {
+  const pages = new Map<string, { page: Promise<Page>; at: number }>();
+  const waiting: (() => void)[] = [];
+  let underWay = 0;
+
+  const inTurn = async (make: () => Promise<Page>): Promise<Page> => {
+    if (underWay >= MAX_UNDER_WAY) {
+      if (waiting.length >= MAX_WAITING) throw new TooBusy('Too many pages are being made. Try again in some seconds');
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    }
+    underWay += 1;
+    try {
+      return await make();
+    } finally {
+      underWay -= 1;
+      waiting.shift()?.();
+    }
+  };
+
+  return {
+    get(key, make) {
+      const known = pages.get(key);
+      if (known !== undefined && clock.now() - known.at < FRESH_MS) return known.page;
+      const page = inTurn(make);
+      pages.delete(key);
+      pages.set(key, { page, at: clock.now() });
+      if (pages.size > MAX_PAGES) pages.delete(pages.keys().next().value!);
+      page.catch(() => pages.delete(key));
+      return page;
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import type { Logger } from 'pino';
+import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import type { ChainIdentity, Nodes } from '../chain/nodes.ts';
+import { profileOf } from '../chain/profiles.ts';
+import type { ChainState } from './store/chain.ts';
+
+/** The nodes follow another chain than this file. */
+export class WrongChain extends Error {}
+
+/** Watches that the nodes follow the chain of this file. */
+export interface ChainCheck {
+  /**
+   * Asks the nodes which chain they follow, once a minute. Returns the chain to begin with, and null when the file's
+   * chain goes on.
+   *
+   * @throws {WrongChain} when no node follows it; nodes that do not are excluded while others do.
+   */
+  check(): Promise<{ identity: ChainIdentity; startsOver: boolean } | null>;
+  /** Asks again at the next check. */
+  recheck(): void;
+  /** Why scanning is refused; null when it is not. */
+  refused(): string | null;
+}
+
+const EVERY_MS = MINUTE;
+/** While a node is excluded it is asked more often. */
+const EXCLUDED_EVERY_MS = 10 * SECOND;
+/** How often in a row a developer's chain must look different before it counts as started over. */
+const SURE = 3;
+
+/** Creates the check. */
+export function createChainCheck(parts: {
+  node: Nodes;
+  clock: Clock;
+  log: Logger;
+  state(): ChainState | undefined;
+  identify(identity: ChainIdentity): void;
+}): ChainCheck {
+  const { node, clock, log, state, identify } = parts;
+  let nextAt = 0;
+  let differing = 0;
+  let refused: string | null = null;
+  const excluded = new Set<string>();
+
+  return {
+    async check() {
+      const known = state();
+      if (clock.now() < nextAt && known !== undefined) return null;
+      const found = await node.identities();
+      if (known === undefined) {
+        const identity = mostNamed(found.map((one) => one.identity));
+        for (const one of found) one.exclude(isSame(one.identity, identity) ? null : 'another chain');
+        nextAt = clock.now() + EVERY_MS;
+        return { identity, startsOver: false };
+      }
+      const fitting = found.filter(({ identity }) => isSame(identity, known));
+      for (const { name, identity, exclude } of fitting.length === 0 ? [] : found) {
+        const isExcluded = !isSame(identity, known);
+        exclude(isExcluded ? `another chain: ${nameOf(identity)}` : null);
+        if (isExcluded && !excluded.has(name)) {
+          log.error(
+            { node: name, chain: nameOf(identity), expected: nameOf(known) },
+            'a node follows another chain: it is not used',
+          );
+        }
+        if (isExcluded) excluded.add(name);
+        else excluded.delete(name);
+      }
+      if (fitting.length > 0) {
+        differing = 0;
+        refused = null;
+        const [{ identity }] = fitting as [(typeof fitting)[number]];
+        if (known.chainId === null || (known.genesis === null && identity.genesis !== null)) identify(identity);
+        nextAt = clock.now() + (excluded.size > 0 ? EXCLUDED_EVERY_MS : EVERY_MS);
+        return null;
+      }
+      const identity = mostNamed(found.map((one) => one.identity));
+      differing += 1;
+      // A developer's chain starts over under the same id; one wrong answer is not yet a new chain.
+      if (differing >= SURE && identity.chainId === known.chainId && profileOf(identity.chainId).isDevelopment) {
+        log.warn({ chain: nameOf(identity) }, "the developer's chain started over: reading its newest blocks");
+        differing = 0;
+        return { identity, startsOver: true };
+      }
+      const message =
+        `RPC_URL leads to another chain (${nameOf(identity)}) than the one of this DATA_DIR (${nameOf(known)}). ` +
+        'Set RPC_URL to a node of that chain, or DATA_DIR to a new folder for this one';
+      if (differing === SURE) log.error(message);
+      if (differing >= SURE) refused = message;
+      throw new WrongChain(message);
+    },
+    recheck() {
+      nextAt = 0;
+    },
+    refused: () => refused,
+  };
+}
+
+type Known = { chainId: string | null; genesis: string | null };
+
+/** What is not known on one side does not differ. */
+function isSame(one: Known, other: Known): boolean {
+  const fits = (a: string | null, b: string | null) => a === null || b === null || a.toLowerCase() === b.toLowerCase();
+  return fits(one.chainId, other.chainId) && fits(one.genesis, other.genesis);
+}
+
+function nameOf({ chainId, genesis }: Known): string {
+  return `id ${chainId ?? 'unknown'}, first block ${genesis?.slice(0, 10) ?? 'unknown'}`;
+}
+
+function mostNamed(identities: readonly ChainIdentity[]): ChainIdentity {
+  const votes = (one: ChainIdentity) => identities.filter((other) => isSame(one, other)).length;
+  return [...identities].sort((one, other) => votes(other) - votes(one))[0]!;
+}

@@ -1,0 +1,284 @@
+import type { Logger } from 'pino';
+import { request } from 'undici';
+import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import { createBreaker } from './breaker.ts';
+import { createDueQueue } from './due-queue.ts';
+import type { Reach } from './reach.ts';
+import { identityHeaders } from './sign.ts';
+import type { Delivery } from './store/deliveries.ts';
+import type { NotificationStore } from './store/index.ts';
+import type { DeliveryProgress, DeliveryRef, Faults } from './types.ts';
+
+/** How long after a failed attempt the next one is made; after the last there is none. */
+const RETRY_DELAYS_MS: readonly number[] = [15 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY, DAY];
+const TIMEOUT_MS = 3 * SECOND;
+/** How long nothing is sent after the database failed. */
+const REST_MS = 5 * SECOND;
+/** How long the deliveries of a project that was removed are left alone. */
+const REMOVED_MS = MINUTE;
+/** How many attempts are made at the same time. */
+const MAX_PARALLEL = 256;
+/**
+ * How long a receiver is tried in vain before what it was owed at the beginning is given up: twice the schedule. Only
+ * then are there still deliveries whose turn never came, because each attempt waits for an answer.
+ */
+const SILENCE_MS = 2 * RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
+
+/** What the deliverer works with. */
+export interface DelivererParts {
+  store: NotificationStore;
+  clock: Clock;
+  log: Logger;
+  reach: Reach;
+  /** A number in [0, 1). */
+  random: () => number;
+  faults: () => Faults;
+  secretsOf: (projectId: string) => readonly string[];
+  /** Whether a project still exists: nothing is sent for one that was removed. */
+  isServed: (projectId: string) => boolean;
+  onProgress: (progress: DeliveryProgress) => void;
+  /** Called after each attempt with what came of it: a status, or `none`. */
+  onAttempt(result: string): void;
+}
+
+/** Sends what is due: the newest first to each webhook, all webhooks in turn. */
+export interface Deliverer {
+  /** Begins. @throws when the database cannot be read. */
+  start(): void;
+  /** These webhooks have new deliveries, due at these times. */
+  expect(due: readonly { webhookId: string; dueAt: number }[]): void;
+  /** Looks again at everything stored: deliveries became due in another way, or the faults changed. */
+  nudge(): void;
+  /** Sends everything that waits for a retry or a repetition now. */
+  deliverNow(): void;
+  /** Receivers that do not answer and are spared. */
+  spared(): string[];
+  /** Finishes the attempts under way; the rest stays on disk. */
+  stop(): Promise<void>;
+}
+
+/** Since when every attempt failed, and the newest delivery of that moment. */
+interface Silence {
+  since: number;
+  newest: number;
+}
+
+/** Creates the deliverer. */
+export function createDeliverer(parts: DelivererParts): Deliverer {
+  const { store, clock, log, random, faults, onProgress } = parts;
+  const agent = parts.reach.agent();
+  const due = createDueQueue();
+  const breaker = createBreaker(clock);
+  const underWay = new Map<string, Set<number>>();
+  const silences = new Map<string, Silence>();
+  /** Webhooks whose turn it is, each once. */
+  const ready = new Set<string>();
+  const attempts = new Set<Promise<void>>();
+  let cancel = () => {};
+  let isStopping = false;
+  let restUntil = 0;
+  let mustLoad = false;
+
+  const load = (): void => {
+    for (const { webhookId, dueAt } of store.deliveries.dueWebhooks()) due.add(webhookId, dueAt);
+  };
+
+  /** Begins as many attempts as there is room for, and sets the timer for what is due later. */
+  const pump = (): void => {
+    cancel();
+    cancel = () => {};
+    if (isStopping || faults().paused) return;
+    const now = clock.now();
+    if (now >= restUntil) {
+      try {
+        if (mustLoad) load();
+        mustLoad = false;
+        for (let id = due.take(now); id !== undefined; id = due.take(now)) ready.add(id);
+        while (attempts.size < MAX_PARALLEL && ready.size > 0) serve(ready.values().next().value!, now);
+      } catch (error) {
+        rest(error);
+      }
+    }
+    const nextAt = clock.now() < restUntil ? restUntil : due.nextAt();
+    if (nextAt !== undefined) cancel = clock.after(Math.max(0, nextAt - now), pump);
+  };
+
+  /** Gives a webhook one attempt; it comes again after the others. */
+  const serve = (webhookId: string, now: number): void => {
+    ready.delete(webhookId);
+    const under = underWay.get(webhookId) ?? new Set<number>();
+    const skip = faults().reorder ? Math.floor(random() * store.deliveries.countDue(webhookId, now)) : 0;
+    const delivery = store.deliveries.nextDue(webhookId, now, { skip, under: [...under] });
+    if (delivery === undefined) {
+      if (under.size > 0) return;
+      silences.delete(webhookId);
+      const nextAt = store.deliveries.nextDueAt(webhookId);
+      if (nextAt !== undefined) due.add(webhookId, nextAt);
+      return;
+    }
+    if (under.size >= delivery.parallel) return;
+    if (!parts.isServed(delivery.projectId)) {
+      due.add(webhookId, now + REMOVED_MS);
+      return;
+    }
+    const origin = new URL(delivery.url).origin;
+    const openUntil = breaker.openUntil(origin);
+    if (openUntil > now) {
+      due.add(webhookId, openUntil);
+      return;
+    }
+    breaker.begin(origin);
+    under.add(delivery.id);
+    underWay.set(webhookId, under);
+    if (under.size < delivery.parallel) ready.add(webhookId);
+    const made: Promise<void> = attempt(delivery, origin).finally(() => {
+      attempts.delete(made);
+      under.delete(delivery.id);
+      if (under.size === 0) underWay.delete(webhookId);
+      ready.add(webhookId);
+      pump();
+    });
+    attempts.add(made);
+  };
+
+  const attempt = async (delivery: Delivery, origin: string): Promise<void> => {
+    const { id: deliveryId, webhookId, projectId, txHash, blockNumber } = delivery;
+    const ref = (): DeliveryRef => ({ deliveryId, webhookId, projectId, txHash, blockNumber, at: clock.now() });
+    const number = delivery.attempts + 1;
+    onProgress({ ...ref(), type: 'attempted', attempt: number });
+    const answer = await post(delivery, number);
+    breaker.end(origin, answer.isTimedOut === true);
+    parts.onAttempt(answer.status === null ? 'none' : String(answer.status));
+    const { isTimedOut: _, ...said } = answer;
+    log.info({ deliveryId, webhookId, txHash, attempt: number, ...said }, 'delivery attempted');
+    try {
+      const outcome = apply(delivery, number, answer);
+      onProgress({ ...ref(), type: 'answered', attempt: number, ...said });
+      onProgress({ ...ref(), ...outcome });
+      if (answer.status === 200) silences.delete(webhookId);
+      else noteSilence(webhookId);
+    } catch (error) {
+      rest(error);
+    }
+  };
+
+  /** Gives up what could never be sent in time; otherwise it grew for as long as the receiver lets every attempt wait. */
+  const noteSilence = (webhookId: string): void => {
+    const silence = silences.get(webhookId);
+    if (silence !== undefined && clock.now() - silence.since < SILENCE_MS) return;
+    const count = silence === undefined ? 0 : store.deliveries.giveUp(webhookId, silence.newest, clock.now());
+    if (count > 0) log.error({ webhookId, count }, 'the receiver does not answer: its oldest deliveries are given up');
+    silences.set(webhookId, { since: clock.now(), newest: store.deliveries.newestId() });
+  };
+
+  /** Stores what comes after an answer: the end, a repetition or a retry. */
+  const apply = (delivery: Delivery, number: number, { status, error }: Answer) => {
+    const { id, repeats } = delivery;
+    const { repeat, repeatAfterMs } = faults();
+    const isDelivered = status === 200;
+    if (isDelivered && repeats < repeat) {
+      const dueAt = clock.now() + repeatAfterMs;
+      store.deliveries.postpone(id, { attempts: 0, repeats: repeats + 1, dueAt });
+      return { type: 'scheduled' as const, reason: 'repeat' as const, dueAt };
+    }
+    if (isDelivered) {
+      store.deliveries.deliver(id, clock.now());
+      return { type: 'ended' as const, outcome: 'delivered' as const };
+    }
+    const reason = error ?? `HTTP ${status}`;
+    const delay = RETRY_DELAYS_MS[number - 1];
+    if (delay === undefined) {
+      store.deliveries.fail(id, clock.now(), reason, number);
+      return { type: 'ended' as const, outcome: 'exhausted' as const };
+    }
+    const dueAt = clock.now() + delay;
+    store.deliveries.postpone(id, { attempts: number, repeats, dueAt, error: reason });
+    return { type: 'scheduled' as const, reason: 'retry' as const, dueAt };
+  };
+
+  const post = async (delivery: Delivery, number: number): Promise<Answer> => {
+    const { url, body } = delivery;
+    const timeout = new AbortController();
+    const stopTimer = clock.after(TIMEOUT_MS, () => timeout.abort());
+    const identity = identityHeaders({
+      delivery,
+      instance: store.instance,
+      chainId: store.chain.state()?.chainId ?? null,
+      attempt: number,
+      now: clock.now(),
+      secrets: parts.secretsOf(delivery.projectId),
+    });
+    try {
+      const response = await request(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...identity, ...credentialsOf(url) },
+        body,
+        dispatcher: agent,
+        signal: timeout.signal,
+      });
+      await response.body.dump().catch(() => undefined); // The status alone counts.
+      return { status: response.statusCode };
+    } catch (error) {
+      if (timeout.signal.aborted) {
+        return { status: null, error: `no answer within ${TIMEOUT_MS} ms`, isTimedOut: true };
+      }
+      const { code, message } = error as { code?: string; message: string };
+      return { status: null, error: code ?? message };
+    } finally {
+      stopTimer();
+    }
+  };
+
+  const rest = (error: unknown): void => {
+    log.error({ err: error }, `cannot read or store deliveries: trying again in ${REST_MS} ms`);
+    restUntil = clock.now() + REST_MS;
+    mustLoad = true;
+  };
+
+  return {
+    start() {
+      load();
+      pump();
+    },
+    expect(found) {
+      for (const { webhookId, dueAt } of found) due.add(webhookId, dueAt);
+      pump();
+    },
+    nudge() {
+      if (isStopping) return;
+      try {
+        load();
+      } catch (error) {
+        rest(error);
+      }
+      pump();
+    },
+    deliverNow() {
+      breaker.reset();
+      store.deliveries.hasten(clock.now());
+      this.nudge();
+    },
+    spared: () => breaker.open(),
+    async stop() {
+      isStopping = true;
+      cancel();
+      await Promise.all(attempts);
+      await agent.destroy();
+    },
+  };
+}
+
+interface Answer {
+  /** null when no answer came; `error` then says why. */
+  status: number | null;
+  error?: string;
+  isTimedOut?: true;
+}
+
+/** `https://user:password@…` as the header that it stands for. */
+function credentialsOf(url: string): { authorization?: string } {
+  const { username, password } = new URL(url);
+  if (username === '' && password === '') return {};
+  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
+}

@@ -1,0 +1,132 @@
+import type { Hex } from 'viem';
+import type { Clock } from '../../src/domain/clock.ts';
+import type { NodeBlock, NodeReceipt } from '../chain/node.ts';
+import type { TokenFacts } from '../chain/token.ts';
+import { type Address, settled, type Transfer } from '../chain/transfers.ts';
+import { addressIn, type EventStyle, eventBody, gasOf, mayWant, placeOf, type Role, toDraft, wants } from './event.ts';
+import type { NewDelivery } from './store/deliveries.ts';
+import type { Webhook } from './store/webhooks.ts';
+
+/** A transfer that a webhook watches. */
+export interface Match {
+  transfer: Transfer;
+  role: Role;
+  webhook: Webhook;
+}
+
+const ROLES: readonly Role[] = ['token', 'to', 'from'];
+
+/** Finds the webhooks that watch a block's transfers. In strict style one wallet event stands for both wallets. */
+export function matchesOf(
+  transfers: readonly Transfer[],
+  watchersOf: (address: string) => readonly Webhook[],
+  { strict }: Pick<EventStyle, 'strict'>,
+): Match[] {
+  // One transaction may move the tokens of one address thousands of times.
+  const known = new Map<string, readonly Webhook[]>();
+  const watchers = (address: string): readonly Webhook[] => {
+    const found = known.get(address) ?? watchersOf(address);
+    known.set(address, found);
+    return found;
+  };
+  return transfers.flatMap((transfer) => {
+    const wallets = new Set<string>();
+    return ROLES.flatMap((role) =>
+      watchers(addressIn(transfer, role))
+        .filter(({ eventType }) => mayWant(eventType, transfer))
+        .filter(({ id }) => {
+          if (!strict || role === 'token') return true;
+          const isFirst = !wallets.has(id);
+          wallets.add(id);
+          return isFirst;
+        })
+        .map((webhook) => ({ transfer, role, webhook })),
+    );
+  });
+}
+
+/** What deliveries are made of besides matches. */
+export interface DeliverySource {
+  block: NodeBlock;
+  receipts: ReadonlyMap<Hex, NodeReceipt>;
+  /** undefined: the token has not said it yet. */
+  factsOf(token: Address): TokenFacts | undefined;
+  style: EventStyle;
+  clock: Clock;
+  /** How long a new event waits before it is sent, in milliseconds. */
+  delayMs: number;
+  /** Above 0: of this replay. */
+  replay?: number;
+}
+
+/** The first events of a transaction come first among those of a webhook: nobody waits behind a stranger's thousands. */
+const TURN_SIZES = [16, 256] as const;
+
+/** Makes the deliveries of a block's matches; those of failed transactions and unwanted kinds are left out. */
+export function deliveriesOf(matches: readonly Match[], source: DeliverySource): NewDelivery[] {
+  const { block, receipts, clock, delayMs, replay = 0 } = source;
+  const transactions = new Map(block.transactions.map((one) => [one.hash, one]));
+  const gas = new Map<Hex, ReturnType<typeof gasOf>>();
+  const counts = new Map<string, number>();
+  const deliveries: NewDelivery[] = [];
+  for (const { transfer, role, webhook } of matches) {
+    const { txHash, place } = transfer;
+    const receipt = receipts.get(txHash);
+    const transaction = transactions.get(txHash);
+    if (receipt === undefined || transaction === undefined || receipt.status === '0x0') continue;
+    const paid = gas.get(txHash) ?? gasOf(transaction, receipt);
+    gas.set(txHash, paid);
+    const event = { transfer, role, projectId: webhook.projectId, ...placeOf(block), gas: paid };
+    const content = contentOf(event, webhook, source);
+    if (content === null) continue;
+    const counted = `${webhook.id} ${txHash}`;
+    const count = counts.get(counted) ?? 0;
+    counts.set(counted, count + 1);
+    deliveries.push({
+      webhookId: webhook.id,
+      projectId: webhook.projectId,
+      txHash,
+      blockNumber: event.blockNumber,
+      blockHash: block.hash,
+      blockTime: block.timestamp === undefined ? null : Number(block.timestamp),
+      eventKey: `${txHash}/${place}/${role}`,
+      transferKey: keyOf(transfer, role),
+      place,
+      matched: addressIn(transfer, role),
+      confirmAt: confirmAt(webhook, event.blockNumber),
+      ...content,
+      turn: count < TURN_SIZES[0] ? 0 : count < TURN_SIZES[1] ? 1 : 2,
+      dueAt: clock.now() + delayMs,
+      replay,
+    });
+  }
+  return deliveries;
+}
+
+type Content = Pick<NewDelivery, 'body' | 'draft' | 'token'>;
+
+function contentOf(
+  event: Parameters<typeof eventBody>[0],
+  { eventType }: Webhook,
+  { factsOf, style }: DeliverySource,
+): Content | null {
+  const { transfer } = event;
+  if (transfer.kind === 'native') return { body: eventBody(event, null, style), draft: null, token: null };
+  const facts = factsOf(transfer.token);
+  if (facts === undefined) return { body: null, draft: toDraft(event, eventType), token: transfer.token };
+  if (!wants(eventType, settled(transfer, facts))) return null;
+  return { body: eventBody(event, facts, style), draft: null, token: transfer.token };
+}
+
+/** Equal for the same transfer in another block, where its logs may have other numbers. */
+function keyOf(transfer: Transfer, role: Role): string {
+  const amount = transfer.kind === 'erc721' ? transfer.tokenId : transfer.value;
+  const id = transfer.kind === 'erc1155' ? transfer.tokenId : '';
+  return [transfer.kind, addressIn(transfer, 'token'), transfer.from, transfer.to, amount, id, role].join('/');
+}
+
+function confirmAt({ confirmations }: Webhook, blockNumber: number): number | null {
+  if (confirmations === 'safe') return -1;
+  if (confirmations === 'finalized') return -2;
+  return confirmations === 0 ? null : blockNumber + confirmations;
+}

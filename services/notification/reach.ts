@@ -1,0 +1,126 @@
+import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { Agent, buildConnector } from 'undici';
+
+/** Which addresses deliveries may go to. */
+export interface Reach {
+  /** Whether an IP address may be connected to. */
+  permits(ip: string): boolean;
+  /** Connects only to permitted addresses: also after a redirect of the name, because it looks at what is connected to. */
+  agent(): Agent;
+}
+
+/** The receiver's address is private, and not allowed. */
+export class AddressForbidden extends Error {
+  readonly code = 'ADDRESS_FORBIDDEN';
+
+  constructor(host: string) {
+    super(`${host} is a private address; WEBHOOK_ALLOW names those that deliveries may go to`);
+  }
+}
+
+const CONNECTIONS = 32;
+
+/** Ranges that are not the public internet: private, loopback, link-local, shared, reserved, multicast, and tunnels to them. */
+const PRIVATE_RANGES = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+  '::/128',
+  '::1/128',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/32',
+  '2001:db8::/32',
+  '2002::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+];
+
+/** Reads addresses and CIDRs separated by commas. @throws with the part that is neither. */
+export function readRanges(text: string): string[] {
+  const ranges = text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]));
+  listOf(ranges);
+  return ranges;
+}
+
+/** Creates the guard; `allowed` are addresses and CIDRs that may be reached although they are private. */
+export function createReach(allowed: readonly string[]): Reach {
+  const priv = listOf(PRIVATE_RANGES);
+  const allow = listOf(allowed);
+  const permits = (ip: string): boolean => {
+    const family = isIPv4(ip) ? 'ipv4' : 'ipv6';
+    if (isIP(ip) === 0) return false;
+    // An IPv4 address written as IPv6 is checked as what it is.
+    const mapped = /^::ffff:(?:0:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1] ?? dotted(ip);
+    if (mapped !== undefined) return permits(mapped);
+    return allow.check(ip, family) || !priv.check(ip, family);
+  };
+  const connect = buildConnector({ lookup: guardedLookup(permits) } as buildConnector.BuildOptions);
+  return {
+    permits,
+    agent: () =>
+      new Agent({
+        connections: CONNECTIONS,
+        connect(options, callback) {
+          const host = options.hostname.replace(/^\[|\]$/g, '');
+          if (isIP(host) !== 0 && !permits(host)) callback(new AddressForbidden(host), null);
+          else connect(options, callback);
+        },
+      }),
+  };
+}
+
+/** `::ffff:7f00:1` as IPv4; undefined for other addresses. */
+function dotted(ip: string): string | undefined {
+  const found = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(ip);
+  if (found === null) return undefined;
+  const [high, low] = [Number.parseInt(found[1]!, 16), Number.parseInt(found[2]!, 16)];
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}
+
+type Answered = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
+
+/** Looks a name up and hands on only what may be reached. */
+function guardedLookup(permits: (ip: string) => boolean) {
+  return (hostname: string, options: { all?: boolean; family?: number | string }, callback: Answered): void => {
+    dnsLookup(hostname, { ...options, all: true, family: Number(options.family ?? 0) || 0 }, (error, found) => {
+      if (error !== null) return callback(error);
+      const usable = found.filter(({ address }) => permits(address));
+      if (usable.length === 0) return callback(new AddressForbidden(hostname));
+      if (options.all === true) return callback(null, usable);
+      return callback(null, usable[0]!.address, usable[0]!.family);
+    });
+  };
+}
+
+function listOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', prefix, ...rest] = range.split('/');
+    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+    const bits = prefix === undefined ? null : Number(prefix);
+    const most = family === 'ipv4' ? 32 : 128;
+    const isUsable = bits === null || (/^\d+$/.test(prefix!) && bits <= most);
+    if (isIP(address) === 0 || rest.length > 0 || !isUsable) {
+      throw new Error(`${JSON.stringify(range)} is neither an IP address nor a CIDR`);
+    }
+    if (bits === null) list.addAddress(address, family);
+    else list.addSubnet(address, bits, family);
+  }
+  return list;
+}

@@ -1,0 +1,122 @@
+import { isIP } from 'node:net';
+import { isAddress, zeroAddress } from 'viem';
+import { z } from 'zod';
+import { SENTINEL_ADDRESS } from '../chain/transfers.ts';
+import { EVENT_TYPES } from './types.ts';
+
+const MAX_ADDRESSES = 10_000;
+const MAX_PARALLEL = 16;
+const MAX_CONFIRMATIONS = 10_000;
+
+const text = z.string({ error: 'must be a string' });
+
+const address = text
+  .transform((given) => given.replace(/^0X/, '0x'))
+  .refine((given) => isAddress(given, { strict: false }), 'is not an address: 0x and 40 hex digits')
+  // Watching one of them would match every coin transfer, or every mint and burn.
+  .refine(
+    (given) => ![zeroAddress, SENTINEL_ADDRESS.toLowerCase()].includes(given.toLowerCase()),
+    'cannot be watched: it takes part in too many transfers',
+  )
+  .describe('0x and 40 hex digits, in any case');
+
+const addresses = z
+  .array(address, { error: 'must be an array of addresses' })
+  .min(1, 'must hold at least one address')
+  .max(MAX_ADDRESSES, `must hold at most ${MAX_ADDRESSES.toLocaleString('en-US')} addresses`);
+
+/** To remove an address it needs not be one that may be watched. */
+const removable = z
+  .array(
+    text
+      .transform((given) => given.replace(/^0X/, '0x'))
+      .refine((given) => isAddress(given, { strict: false }), 'is not an address: 0x and 40 hex digits'),
+    { error: 'must be an array of addresses' },
+  )
+  .min(1, 'must hold at least one address')
+  .max(MAX_ADDRESSES, `must hold at most ${MAX_ADDRESSES.toLocaleString('en-US')} addresses`);
+
+const block = z
+  .int({ error: 'must be a block number' })
+  .min(0, 'must be a block number')
+  .max(Number.MAX_SAFE_INTEGER, 'must be a block number');
+
+const confirmations = z
+  .union([z.int().min(0).max(MAX_CONFIRMATIONS), z.enum(['safe', 'finalized'])], {
+    error: `must be a number from 0 to ${MAX_CONFIRMATIONS}, "safe" or "finalized"`,
+  })
+  .describe('How many blocks must follow an event’s block before it is sent');
+
+const OBJECT = { error: 'The body must be a JSON object' };
+
+/** The bodies of interface A. `permits` decides which literal IP addresses a receiver may have. */
+export function notificationSchemas(nativeSymbol: string, permits: (ip: string) => boolean) {
+  const receiverUrl = z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .max(2048)
+    .refine(hasReadableCredentials, 'must have its user and password in URL encoding: % is written %25')
+    .refine((url) => isReachable(url, permits), 'must not be a private address: WEBHOOK_ALLOW names the allowed ones');
+  const names = [...new Set([...EVENT_TYPES, nativeSymbol])];
+  const eventType = z
+    .enum(names as [string, ...string[]], { error: `must be one of ${names.join(', ')}` })
+    .transform((name) => EVENT_TYPES.find((one) => one === name) ?? 'NATIVE');
+  const options = {
+    confirmations: confirmations.optional(),
+    withdrawals: z
+      .boolean({ error: 'must be true or false' })
+      .describe('Send a follow-up with removed: true when an event’s block leaves the chain')
+      .optional(),
+    parallel: z
+      .int({ error: `must be a number from 1 to ${MAX_PARALLEL}` })
+      .min(1)
+      .max(MAX_PARALLEL)
+      .describe('How many deliveries may be under way at the same time')
+      .optional(),
+    fromBlock: block.nullable().describe('Addresses added later are replayed from this block on').optional(),
+  };
+  return {
+    create: z.object(
+      { projectId: text, webhookUrl: receiverUrl, eventType, addresses: addresses.optional(), ...options },
+      OBJECT,
+    ),
+    edit: z.object(
+      { webhookId: text, webhookUrl: receiverUrl.optional(), eventType: eventType.optional(), ...options },
+      OBJECT,
+    ),
+    addAddresses: z.object({ webhookId: text, addresses, fromBlock: block.optional() }, OBJECT),
+    deleteAddresses: z.object({ webhookId: text, addresses: removable }, OBJECT),
+    replay: z.object(
+      {
+        webhookId: text,
+        fromBlock: block.optional(),
+        toBlock: block.optional(),
+        failed: z.union([z.literal('all'), z.array(z.int()).min(1).max(MAX_ADDRESSES)]).optional(),
+      },
+      OBJECT,
+    ),
+    test: z.object({ webhookId: text }, OBJECT),
+  };
+}
+
+/** The query of a page of a list. */
+export const pageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(MAX_ADDRESSES).optional(),
+  after: z.string().optional(),
+});
+
+function isReachable(url: string, permits: (ip: string) => boolean): boolean {
+  if (!URL.canParse(url)) return true; // That is another fault.
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) === 0 || permits(host);
+}
+
+function hasReadableCredentials(url: string): boolean {
+  if (!URL.canParse(url)) return true; // That is another fault.
+  try {
+    const { username, password } = new URL(url);
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,57 @@
+import { createHmac } from 'node:crypto';
+import type { Delivery } from './store/deliveries.ts';
+
+/** A signing secret: `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks). */
+export const SIGNING_SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
+
+/** What the headers of an attempt are made of. */
+export interface Identity {
+  delivery: Pick<Delivery, 'id' | 'place' | 'matched' | 'removed' | 'movedFrom' | 'replay' | 'blockTime' | 'body'>;
+  /** Names the file of deliveries. */
+  instance: string;
+  /** Decimal; null while it is not known. */
+  chainId: string | null;
+  /** Counts from 1. */
+  attempt: number;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Two while a secret is rotated; none: not signed. */
+  secrets: readonly string[];
+}
+
+/** The headers that identify a delivery, and its signature. The body stays as the specification has it. */
+export function identityHeaders({
+  delivery,
+  instance,
+  chainId,
+  attempt,
+  now,
+  secrets,
+}: Identity): Record<string, string> {
+  const id = `msg_${instance}_${delivery.id}`;
+  const timestamp = String(Math.floor(now / 1000));
+  const optional = {
+    'ledgerbell-chain-id': chainId,
+    'ledgerbell-place': delivery.place,
+    'ledgerbell-matched-address': delivery.matched,
+    'ledgerbell-block-time': delivery.blockTime === null ? null : String(delivery.blockTime),
+    'ledgerbell-removed': delivery.removed === 1 ? 'true' : null,
+    'ledgerbell-moved-from': delivery.movedFrom,
+    'ledgerbell-replay': delivery.replay > 0 ? 'true' : null,
+    'webhook-signature': secrets.length === 0 ? null : signatures(`${id}.${timestamp}.${delivery.body}`, secrets),
+  };
+  const present = Object.entries(optional).filter((entry): entry is [string, string] => entry[1] !== null);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'ledgerbell-attempt': String(attempt),
+    ...Object.fromEntries(present),
+  };
+}
+
+function signatures(content: string, secrets: readonly string[]): string {
+  return secrets
+    .map((secret) => createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64')).update(content))
+    .map((hmac) => `v1,${hmac.digest('base64')}`)
+    .join(' ');
+}

@@ -1,0 +1,85 @@
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { Misconfigured } from '../../config.ts';
+import { MIGRATIONS } from './migrations.ts';
+
+/**
+ * Opens the notification service's file in a folder, which is created if missing, and brings it to the newest shape.
+ *
+ * @throws when another process has the file open; {@link Misconfigured} when the folder or the file cannot be used.
+ */
+export function openDatabase(dir: string): Database.Database {
+  const file = join(dir, 'notification.sqlite');
+  const db = openFile(dir, file);
+  try {
+    db.pragma('locking_mode = EXCLUSIVE');
+    // Pages of deleted deliveries are given back to the disk little by little; only an empty file takes this setting.
+    db.pragma('auto_vacuum = INCREMENTAL');
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    migrate(db, file);
+    db.pragma('foreign_keys = ON');
+    return db;
+  } catch (error) {
+    db.close();
+    if (error instanceof Misconfigured) throw error;
+    const { code = '', message } = error as { code?: string; message: string };
+    if (code === 'SQLITE_BUSY') {
+      throw new Error(`Another process is using ${file}. Stop it, or choose another folder with DATA_DIR.`);
+    }
+    if (!/NOTADB|CORRUPT|READONLY|CANTOPEN/.test(code)) throw error;
+    const isBroken = /NOTADB|CORRUPT/.test(code);
+    const hint = isBroken ? '. Restore a backup, or move the file away and create the webhooks again' : '';
+    throw new Misconfigured(`DATA_DIR: ${file} cannot be used: ${message}${hint}`);
+  }
+}
+
+/** Runs the missing steps, each in its own transaction, after a copy of the file was made. */
+function migrate(db: Database.Database, file: string): void {
+  const version = Number(db.pragma('user_version', { simple: true }));
+  if (version > MIGRATIONS.length) {
+    throw new Misconfigured(`DATA_DIR: ${file} was written by a newer version of the services. Start that version`);
+  }
+  // The first shape had no version number; all its statements are IF NOT EXISTS.
+  const isEmpty = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'webhooks'").get() === undefined;
+  if (version < MIGRATIONS.length && !isEmpty) backUp(db, `${file}.before-${MIGRATIONS.length}`);
+  db.pragma('foreign_keys = OFF');
+  for (const [index, step] of MIGRATIONS.entries()) {
+    if (index < version) continue;
+    db.transaction(() => {
+      db.exec(step);
+      db.pragma(`user_version = ${index + 1}`);
+    })();
+  }
+}
+
+function backUp(db: Database.Database, copy: string): void {
+  if (existsSync(copy)) return;
+  db.prepare('VACUUM INTO ?').run(copy);
+  chmodSync(copy, 0o600);
+}
+
+function openFile(dir: string, file: string): Database.Database {
+  try {
+    makeFolder(resolve(dir));
+    // Receivers' tokens are in it, and an older version left it open to everybody.
+    if (existsSync(file) && (statSync(file).mode & 0o007) !== 0) chmodSync(file, 0o600);
+    return new Database(file, { timeout: 500 });
+  } catch (error) {
+    throw new Misconfigured(`DATA_DIR ${dir} must be a folder that can be written to: ${(error as Error).message}`);
+  }
+}
+
+/** Creates a folder and its parents; where none can be made (`/proc`), Node's recursive mkdir never ends. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    makeFolder(dirname(path));
+    mkdirSync(path);
+  }
+}

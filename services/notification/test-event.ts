@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import { type Hex, zeroAddress, zeroHash } from 'viem';
+import { type EventStyle, eventBody } from './event.ts';
+import type { NewDelivery } from './store/deliveries.ts';
+import type { Webhook } from './store/webhooks.ts';
+
+/** The place in headers that marks a test event. */
+const TEST_PLACE = 'test';
+
+/** Makes an event of nothing, from the zero address to itself, in a block that does not exist. */
+export function testDelivery({ id: webhookId, projectId }: Webhook, style: EventStyle): NewDelivery {
+  const txHash: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const body = eventBody(
+    {
+      transfer: {
+        kind: 'native',
+        internal: false,
+        txHash,
+        from: zeroAddress,
+        to: zeroAddress,
+        value: 0n,
+        place: TEST_PLACE,
+      },
+      role: 'to',
+      projectId,
+      blockNumber: 0,
+      blockHash: zeroHash,
+      gas: { gasPrice: '0', gasUsed: '0', gasFee: '0', gasLimit: '0', txnValue: '0' },
+    },
+    null,
+    style,
+  );
+  return {
+    webhookId,
+    projectId,
+    txHash,
+    blockNumber: 0,
+    blockHash: zeroHash,
+    blockTime: null,
+    eventKey: `${txHash}/${TEST_PLACE}/to`,
+    transferKey: '',
+    place: TEST_PLACE,
+    matched: null,
+    confirmAt: null,
+    body,
+    draft: null,
+    token: null,
+    turn: 0,
+    dueAt: 0,
+  };
+}

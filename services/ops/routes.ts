@@ -1,0 +1,131 @@
+import type { FastifyInstance } from 'fastify';
+import { Gauge } from 'prom-client';
+import { type Clock, MINUTE } from '../../src/domain/clock.ts';
+import type { NodeHealth } from '../chain/nodes.ts';
+import { html, page, pageHeaders } from '../html.ts';
+import type { NotificationStatus } from '../notification/service.ts';
+import type { NotificationStore } from '../notification/store/index.ts';
+import type { Metrics } from './metrics.ts';
+
+/** How one chain does. */
+export interface ChainReport {
+  /** Empty where there is one chain. */
+  name: string;
+  status: NotificationStatus;
+  nodes: NodeHealth[];
+  store: NotificationStore;
+}
+
+/** How long the chain may be unreadable before the services are not ready. */
+const FAILING_MS = MINUTE;
+/** How many blocks the scanner may be behind before the services are not ready. */
+const MAX_LAG_BLOCKS = 300;
+
+/** `/healthz`, `/readyz`, `/metrics` and `/status`: for operators, not for the public. */
+export function opsRoutes(
+  server: FastifyInstance,
+  { chains, metrics, clock }: { chains(): ChainReport[]; metrics: Metrics; clock: Clock },
+): void {
+  gauges(metrics, chains);
+  server.get('/healthz', () => ({ ok: true }));
+  server.get('/readyz', (_request, reply) => {
+    const reports = chains().map((report) => readiness(report, clock.now()));
+    const ok = reports.every(({ problems }) => problems.length === 0);
+    return reply.code(ok ? 200 : 503).send({ ok, chains: reports });
+  });
+  server.get('/metrics', async (_request, reply) =>
+    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+  );
+  server.get('/status', (_request, reply) =>
+    reply.headers(pageHeaders).send(page('Status · Services', statusBody(chains(), clock.now()))),
+  );
+}
+
+function readiness({ name, status, nodes }: ChainReport, now: number) {
+  const { chainId, head, next, failingSince, problem, refused, gaps, quarantined, pending, sparedReceivers } = status;
+  const lagBlocks = head === null || next === null ? null : Math.max(0, head - next + 1);
+  const problems = [
+    ...(refused === null ? [] : [refused]),
+    ...(failingSince !== null && now - failingSince >= FAILING_MS ? [`cannot read the chain: ${problem}`] : []),
+    ...(lagBlocks !== null && lagBlocks > MAX_LAG_BLOCKS ? [`${lagBlocks} blocks behind`] : []),
+  ];
+  const missing = gaps.map(({ part, first, last, reason }) => ({ part, first, last, reason }));
+  const shownNodes = nodes.map(({ name: node, isHealthy, excluded }) => ({ node, isHealthy, excluded }));
+  return {
+    chain: name,
+    chainId,
+    head,
+    next,
+    lagBlocks,
+    problems,
+    gaps: missing,
+    quarantined,
+    pending,
+    sparedReceivers: sparedReceivers.length,
+    nodes: shownNodes,
+  };
+}
+
+function gauges({ registry }: Metrics, chains: () => ChainReport[]): void {
+  const gauge = (name: string, help: string, labels: string[], collect: (report: ChainReport, set: Setter) => void) =>
+    new Gauge({
+      name: `ledgerbell_services_${name}`,
+      help,
+      labelNames: ['chain', ...labels],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const report of chains())
+          collect(report, (value, more = {}) => this.set({ chain: report.name, ...more }, value));
+      },
+    });
+  gauge('head_block', 'Height of the chain', [], ({ status: { head } }, set) => set(head ?? 0));
+  gauge('next_block', 'Next block to read', [], ({ status: { next } }, set) => set(next ?? 0));
+  gauge('lag_blocks', 'Blocks that are not read yet', [], ({ status: { head, next } }, set) =>
+    set(Math.max(0, (head ?? 0) - (next ?? 0) + 1)),
+  );
+  gauge('gap_blocks', 'Blocks that are missing, whole or in their traces', ['part'], ({ status: { gaps } }, set) => {
+    for (const part of ['block', 'traces']) {
+      const own = gaps.filter((gap) => gap.part === part);
+      set(
+        own.reduce((sum, { first, last }) => sum + last - first + 1, 0),
+        { part },
+      );
+    }
+  });
+  gauge('quarantined', 'Parts of blocks that cannot be read', [], ({ status }, set) => set(status.quarantined));
+  gauge('deliveries', 'Deliveries by webhook and state', ['webhook', 'state'], ({ store }, set) => {
+    for (const { webhookId, state, count } of store.deliveries.countByState())
+      set(count, { webhook: webhookId, state });
+  });
+  gauge('node_healthy', '1 where the node answers', ['node'], ({ nodes }, set) => {
+    for (const { name, isHealthy, excluded } of nodes) set(isHealthy && excluded === null ? 1 : 0, { node: name });
+  });
+}
+
+type Setter = (value: number, labels?: Record<string, string>) => void;
+
+function statusBody(reports: readonly ChainReport[], now: number) {
+  const sections = reports.map((report) => {
+    const ready = readiness(report, now);
+    const gaps = ready.gaps.map(({ part, first, last, reason }) => html`<p>${part} ${first}–${last}: ${reason}</p>`);
+    const nodes = ready.nodes.map(
+      ({ node, isHealthy, excluded }) =>
+        html`<p>${node}: ${excluded ?? (isHealthy ? 'answers' : 'does not answer')}</p>`,
+    );
+    return html`<article>
+<h2>${report.name || 'Chain'} ${ready.chainId ?? '–'}</h2>
+<dl>
+<dt>State</dt><dd>${ready.problems.length === 0 ? 'ready' : ready.problems.join('; ')}</dd>
+<dt>Height</dt><dd>${ready.head ?? '–'}</dd>
+<dt>Next block</dt><dd>${ready.next ?? '–'}</dd>
+<dt>Deliveries waiting</dt><dd>${ready.pending}</dd>
+<dt>Set aside</dt><dd>${ready.quarantined}</dd>
+<dt>Receivers spared</dt><dd>${ready.sparedReceivers}</dd>
+<dt>Missing</dt><dd>${gaps.length === 0 ? 'nothing' : gaps}</dd>
+<dt>Nodes</dt><dd>${nodes}</dd>
+</dl>
+</article>`;
+  });
+  return html`<h1>Services</h1>${sections}`;
+}

@@ -1,0 +1,36 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import type { Logger } from 'pino';
+import type { Project } from './notification/types.ts';
+
+/** Who may manage webhooks, as a file says now. */
+export interface FollowedProjects {
+  list(): readonly Project[];
+  stop(): void;
+}
+
+const LOOK_EVERY_MS = 2000;
+
+/**
+ * Reads the projects of a file, and again whenever it changes. A file that cannot be read leaves the projects as they
+ * were.
+ *
+ * @throws what `read` throws at the first time.
+ */
+export function followProjects(
+  path: string,
+  fixed: readonly Project[],
+  read: (path: string) => Project[],
+  log: Logger,
+): FollowedProjects {
+  let projects = [...fixed, ...read(path)];
+  const look = (): void => {
+    try {
+      projects = [...fixed, ...read(path)];
+      log.info({ projects: projects.length }, 'the projects file changed');
+    } catch (error) {
+      log.error({ err: error }, 'cannot read the changed projects file: the projects stay as they were');
+    }
+  };
+  watchFile(path, { interval: LOOK_EVERY_MS }, look);
+  return { list: () => projects, stop: () => unwatchFile(path, look) };
+}

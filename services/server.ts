@@ -1,0 +1,37 @@
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import type { Logger } from 'pino';
+import { failure } from './notification/routes.ts';
+
+/** Creates a server without routes, whose own errors have the frame of the service that was asked. */
+export function openServer(log: Logger): FastifyInstance {
+  // Fastify's own request lines would hold the keys of the query.
+  const server = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 1000 },
+    // Its own words would repeat the path with the key of its query, in the frame of none of the services.
+    frameworkErrors: (_error, { url }: FastifyRequest, reply: FastifyReply) => {
+      const statusCode = 400;
+      const message = 'This path cannot be read: a part of it is too long, or is not URL encoding';
+      if (/^(\/[a-z0-9-]+)?\/notification\//.test(url)) reply.code(statusCode).send(failure(statusCode, message));
+      else if (/^(\/[a-z0-9-]+)?\/explorer\/v0/.test(url)) {
+        reply.code(statusCode).send({ status: '0', message, result: null });
+      } else reply.code(statusCode).send({ error: { message } });
+    },
+  });
+  server.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ error: { message: 'There is nothing at this path' } }),
+  );
+  server.setErrorHandler<FastifyError>(({ statusCode = 500, message }, _request, reply) =>
+    reply.code(statusCode).send({ error: { message: statusCode < 500 ? message : 'The request failed' } }),
+  );
+  return server;
+}
