@@ -85,7 +85,8 @@ export function notificationRoutes(server: FastifyInstance, parts: NotificationR
   server.get<{ Params: { projectId: string }; Querystring: { full?: string } }>('/webhooks/:projectId', (request) => {
     const { id } = projectOf(request);
     if (request.params.projectId !== id) throw new Forbidden();
-    const isFull = request.query.full === '1';
+    // A client may also ask for everything by a header (RFC 7240), which other services ignore.
+    const isFull = request.query.full === '1' || request.headers.prefer === 'return=representation';
     return store.webhooks.list(id).map((webhook) => {
       const { projectId, webhookUrl, eventType } = shown(webhook);
       return isFull ? shown(webhook) : { projectId, webhookUrl, eventType };

@@ -82,7 +82,9 @@ export function createNotification({ url, projectId, apiKey, apiSecret, timeoutM
 
   /** Sends a request and reads its answer by a schema. */
   async function ask<Read>(schema: z.ZodType<Read>, request: Pick<Call, 'url' | 'method' | 'body' | 'timeoutMs'>) {
-    const answer = jsonOf(await call({ ...request, headers: { 'API-SECRET': apiSecret } }));
+    // The project's own service then returns more than the specification shows, such as a webhook's id.
+    const headers = { 'API-SECRET': apiSecret, prefer: 'return=representation' };
+    const answer = jsonOf(await call({ ...request, headers }));
     if (answer.status !== 'ok') return answer;
     const { success, data } = schema.safeParse(answer.json);
     return success ? { status: 'ok' as const, data } : { status: 'unreadable' as const };

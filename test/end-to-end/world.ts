@@ -8,8 +8,8 @@ import { request } from 'undici';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { type Discord, ManualClock, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
-import { systemClock } from '../../src/domain/clock.ts';
 import { type Services, startServices } from '../../services/start.ts';
+import { systemClock } from '../../src/domain/clock.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PROJECT = { id: 'project-of-the-test', key: 'public-key', secret: 'very-secret-key' };

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A request that came in. */
@@ -6,10 +6,11 @@ export interface Received {
   method: string | undefined;
   contentType: string | undefined;
   authorization: string | undefined;
+  headers: IncomingHttpHeaders;
   body: string;
 }
 
-/** A webhook's receiver that remembers what it was sent and answers as told. */
+/** A webhook's receiver that remembers requests and returns the status it is set to. */
 export interface Receiver {
   url: string;
   received: Received[];
@@ -33,7 +34,7 @@ export async function startReceiver(): Promise<Receiver> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method, headers } = request;
     const { authorization, 'content-type': contentType } = headers;
-    received.push({ method, contentType, authorization, body: Buffer.concat(chunks).toString() });
+    received.push({ method, contentType, authorization, headers, body: Buffer.concat(chunks).toString() });
     if (status === null) unanswered.push(response);
     else response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
     for (const { count, resolve } of waiting) if (received.length >= count) resolve();

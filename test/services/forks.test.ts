@@ -1,0 +1,180 @@
+import { afterEach, expect, it } from 'vitest';
+import { rpcOf } from '../../sandbox/chain/driver.ts';
+import type { Confirmations } from '../../services/notification/types.ts';
+import { hasAnvil } from '../chain/kinds.ts';
+import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
+
+const here = surroundings();
+let services: Harness;
+afterEach(() => services?.close());
+
+interface Settings {
+  confirmations?: Confirmations;
+  withdrawals?: boolean;
+}
+
+const start = async (settings: Settings = {}) => {
+  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
+  const { wallets } = here.chain;
+  const body = {
+    projectId: harbor.id,
+    webhookUrl: here.receiver.url,
+    eventType: 'ALL',
+    addresses: [wallets.Treasury],
+    ...settings,
+  };
+  expect((await services.call('POST', '/webhook', body)).status).toBe(201);
+};
+const rpc = <Result = string>(method: string, params: unknown[] = []) =>
+  rpcOf(here.chain.rpcUrl)<Result>(method, params);
+const pay = (amount: bigint) => here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
+const mine = (count: number) => rpc('anvil_mine', [`0x${count.toString(16)}`]);
+/** Amounts that arrived so far, oldest first; a withdrawn one is negative. */
+const told = async () => {
+  await services.notification.scan();
+  await services.sent();
+  return here.receiver.received.map(({ body }) => {
+    const { value, removed } = JSON.parse(body) as { value: string; removed?: boolean };
+    return removed === true ? -Number(value) : Number(value);
+  });
+};
+const fork = async (): Promise<() => Promise<unknown>> => {
+  const id = await rpc('evm_snapshot');
+  return () => rpc('evm_revert', [id]);
+};
+/** Sends a transaction that was mined before once more, with the same hash. */
+const raw = (hash: string) => rpc<string>('eth_getRawTransactionByHash', [hash]);
+
+it.skipIf(!hasAnvil)('notices a reorganization at the same height without a new block', async () => {
+  await start({ withdrawals: true });
+  const back = await fork();
+  await pay(1n);
+  expect(await told()).toEqual([1]);
+  await back();
+  await pay(2n);
+  expect(await told()).toEqual([1, 2]);
+  await mine(3);
+  expect(await told()).toEqual([1, 2, -1]);
+});
+
+it.skipIf(!hasAnvil)('sends no follow-up to a webhook that did not ask for withdrawals', async () => {
+  await start();
+  const back = await fork();
+  await pay(1n);
+  expect(await told()).toEqual([1]);
+  await back();
+  await pay(2n);
+  await mine(5);
+  expect(await told()).toEqual([1, 2]);
+});
+
+it.skipIf(!hasAnvil)('repeats the body of a withdrawn event with removed: true', async () => {
+  await start({ withdrawals: true });
+  const back = await fork();
+  await pay(1n);
+  await told();
+  await back();
+  await mine(4);
+  expect(await told()).toEqual([1, -1]);
+  const [event, followUp] = here.receiver.received;
+  expect(JSON.parse(followUp!.body)).toEqual({ ...JSON.parse(event!.body), removed: true });
+  expect(followUp!.headers['ledgerbell-removed']).toBe('true');
+  expect(followUp!.headers['webhook-id']).not.toBe(event!.headers['webhook-id']);
+});
+
+it.skipIf(!hasAnvil)('drops deliveries of an orphaned block that were not sent yet', async () => {
+  await start({ withdrawals: true });
+  services.notification.setFaults({ paused: true });
+  const back = await fork();
+  await pay(1n);
+  await services.notification.scan();
+  await back();
+  await pay(2n);
+  await services.notification.scan();
+  services.notification.setFaults({ paused: false });
+  await mine(3);
+  expect(await told()).toEqual([2]);
+});
+
+it.skipIf(!hasAnvil)(
+  'waits for the confirmations of a webhook and never sends an event that lost its block before',
+  async () => {
+    await start({ confirmations: 3 });
+    const back = await fork();
+    await pay(1n);
+    await mine(1);
+    await services.notification.scan();
+    expect(here.receiver.received).toEqual([]);
+    await back();
+    await pay(2n);
+    await mine(2);
+    await services.notification.scan();
+    expect(here.receiver.received).toEqual([]);
+    await mine(1);
+    expect(await told()).toEqual([2]);
+  },
+);
+
+it.skipIf(!hasAnvil).each(['safe', 'finalized'] as const)('waits for the %s block of the chain', async (tag) => {
+  await start({ confirmations: tag });
+  await pay(1n);
+  await services.notification.scan();
+  expect(here.receiver.received).toEqual([]);
+  // Anvil's safe block is 32 blocks behind its newest, and the finalized one 64.
+  await mine(70);
+  expect(await told()).toEqual([1]);
+});
+
+it.skipIf(!hasAnvil)(
+  'reports a transaction that is mined again in another block as moved, without a withdrawal',
+  async () => {
+    await start({ withdrawals: true });
+    const back = await fork();
+    const { hash } = await pay(1n);
+    const bytes = await raw(hash);
+    expect(await told()).toEqual([1]);
+    const { blockHash } = JSON.parse(here.receiver.received[0]!.body) as { blockHash: string };
+    await back();
+    await mine(1);
+    await rpc('eth_sendRawTransaction', [bytes]);
+    await mine(5);
+    expect(await told()).toEqual([1, 1]);
+    expect(here.receiver.received[1]!.headers['ledgerbell-moved-from']).toBe(blockHash);
+  },
+);
+
+it.skipIf(!hasAnvil)('reports a block again only when it was withdrawn before the chain came back to it', async () => {
+  await start({ withdrawals: true });
+  const back = await fork();
+  const { hash, blockNumber } = await pay(1n);
+  const [bytes, block] = [
+    await raw(hash),
+    await rpc<{ timestamp: string }>('eth_getBlockByNumber', [`0x${blockNumber.toString(16)}`, false] as never),
+  ];
+  /** The same block again: the same transaction at the same time. */
+  const again = async () => {
+    await rpc('eth_sendRawTransaction', [bytes]);
+    await rpc('evm_mine', [Number((block as { timestamp: string }).timestamp)]);
+  };
+  expect(await told()).toEqual([1]);
+  const blockHash = () =>
+    rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false] as never).then(({ hash: own }) => own);
+  const first = await blockHash();
+  await back();
+  const backAgain = await fork();
+  await pay(2n);
+  expect(await told()).toEqual([1, 2]);
+  await backAgain();
+  const backOnceMore = await fork();
+  await again();
+  expect(await blockHash()).toBe(first);
+  expect(await told()).toEqual([1, 2]);
+  await backOnceMore();
+  const backAtLast = await fork();
+  await mine(5);
+  expect((await told()).slice(2).sort()).toEqual([-1, -2]);
+  await backAtLast();
+  await again();
+  await mine(1);
+  expect((await told()).slice(4)).toEqual([1]);
+});

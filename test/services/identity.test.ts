@@ -1,0 +1,69 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
+
+const here = surroundings({ scripted: true });
+const SECRETS = [24, 32].map((size) => `whsec_${Buffer.alloc(size, size).toString('base64')}`);
+let services: Harness;
+
+beforeEach(async () => {
+  const project = { ...harbor, signingSecrets: SECRETS };
+  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir, projects: [project] });
+  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+});
+afterEach(() => services.close());
+
+const received = async () => {
+  await services.notification.scan();
+  await services.sent();
+  return here.receiver.received;
+};
+
+it('names the delivery, chain, place, matched address, attempt and time in headers', async () => {
+  await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 5n });
+  await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 6n });
+  const [internal, token] = (await received()).map(({ headers }) => headers);
+  expect(token).toMatchObject({
+    'webhook-id': expect.stringMatching(/^msg_[0-9a-f]{12}_\d+$/),
+    'webhook-timestamp': String(services.clock.now() / 1000),
+    'ledgerbell-chain-id': '31337',
+    'ledgerbell-place': 'log:0',
+    'ledgerbell-matched-address': here.chain.wallets.Treasury,
+    'ledgerbell-attempt': '1',
+    'ledgerbell-block-time': expect.stringMatching(/^\d+$/),
+  });
+  expect(internal!['ledgerbell-place']).toBe('trace:0');
+});
+
+it('gives two equal transfers of one transaction different ids and places, and equal bodies', async () => {
+  await here.chain.twins({ from: 'Alice', to: 'Treasury' });
+  const twins = await received();
+  expect(new Set(twins.map(({ body }) => body)).size).toBe(1);
+  expect(new Set(twins.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
+  expect(new Set(twins.map(({ headers }) => headers['ledgerbell-place'])).size).toBe(2);
+});
+
+it('keeps the id of a delivery over its retries and counts its attempts', async () => {
+  here.receiver.answer(500);
+  const retried = services.step(({ type }) => type === 'scheduled');
+  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
+  await services.notification.scan();
+  await retried;
+  here.receiver.answer(200);
+  services.clock.advance(15_000);
+  await services.sent();
+  const [first, second] = here.receiver.received.map(({ headers }) => headers);
+  expect(second!['webhook-id']).toBe(first!['webhook-id']);
+  expect([first, second].map((headers) => headers!['ledgerbell-attempt'])).toEqual(['1', '2']);
+});
+
+it('signs deliveries with both secrets of a project as Standard Webhooks does', async () => {
+  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
+  const [{ headers, body }] = (await received()) as [(typeof here.receiver.received)[number]];
+  const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const signatures = SECRETS.map((secret) => {
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
+  });
+  expect(headers['webhook-signature']).toBe(signatures.join(' '));
+});

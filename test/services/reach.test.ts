@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { createReach, readRanges } from '../../services/notification/reach.ts';
+import { startHarness, surroundings } from './harness.ts';
+import { startReceiver } from './receiver.ts';
+
+describe('private addresses', () => {
+  const { permits } = createReach([]);
+
+  it.each([
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.31.255.255',
+    '192.168.0.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::1',
+    '::',
+    'fe80::1',
+    'fd00::1',
+    'ff02::1',
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+    'not an address',
+  ])('refuses %s', (ip) => {
+    expect(permits(ip)).toBe(false);
+  });
+
+  it.each(['1.1.1.1', '172.32.0.1', '2606:4700:4700::1111', '::ffff:1.1.1.1'])('permits %s', (ip) => {
+    expect(permits(ip)).toBe(true);
+  });
+
+  it('permits the private addresses and ranges that are allowed, and no others', () => {
+    const allowed = createReach(['127.0.0.1', '10.0.0.0/24', 'fd00::/64']);
+    expect(['127.0.0.1', '10.0.0.7', '::ffff:127.0.0.1', 'fd00::7'].map(allowed.permits)).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(['127.0.0.2', '10.0.1.7', 'fd01::7'].map(allowed.permits)).toEqual([false, false, false]);
+  });
+
+  it.each(['127.0.0.1/33', 'localhost', '10.0.0.0/8/8', '1.2.3'])('refuses %s as a range', (range) => {
+    expect(() => readRanges(range)).toThrow('neither an IP address nor a CIDR');
+  });
+});
+
+describe('deliveries to private addresses', () => {
+  const here = surroundings({ scripted: true });
+  const attemptTo = async (url: string, webhookAllow: string[]) => {
+    const services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir, webhookAllow });
+    await services.watch(url, [here.chain.wallets.Treasury]);
+    const answered = services.step(({ type }) => type === 'answered');
+    await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
+    await services.notification.scan();
+    const answer = await answered;
+    await services.close();
+    return answer;
+  };
+
+  it('never connect to a name that leads to a private address', async () => {
+    const receiver = await startReceiver();
+    const url = receiver.url.replace('127.0.0.1', 'localhost');
+    expect(await attemptTo(url, [])).toMatchObject({ status: null, error: 'ADDRESS_FORBIDDEN' });
+    expect(receiver.received).toEqual([]);
+    await receiver.close();
+  });
+
+  it('connect to a name whose address is allowed', async () => {
+    const receiver = await startReceiver();
+    const url = receiver.url.replace('127.0.0.1', 'localhost');
+    expect(await attemptTo(url, ['127.0.0.1', '::1'])).toMatchObject({ status: 200 });
+    await receiver.close();
+  });
+
+  it('never connect to a private address, even one that was stored while it was allowed', async () => {
+    const allowed = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
+    await allowed.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+    await allowed.close();
+    const services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir, webhookAllow: [] });
+    const answered = services.step(({ type }) => type === 'answered');
+    await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
+    await services.notification.scan();
+    expect(await answered).toMatchObject({ status: null, error: 'ADDRESS_FORBIDDEN' });
+    expect(here.receiver.received).toEqual([]);
+    await services.close();
+  });
+
+  it('are refused when the webhook is created', async () => {
+    const services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir, webhookAllow: [] });
+    for (const host of ['127.0.0.1', '[::1]', '2130706433', '0x7f.1', '169.254.169.254']) {
+      const body = { projectId: 'harbor', webhookUrl: `http://${host}/hook`, eventType: 'ALL' };
+      const { status, body: answer } = await services.call('POST', '/webhook', body);
+      expect([host, status, answer]).toEqual([
+        host,
+        400,
+        expect.objectContaining({ errorMessage: expect.stringContaining('WEBHOOK_ALLOW') }),
+      ]);
+    }
+    await services.close();
+  });
+});
