@@ -37,10 +37,10 @@ export async function readBlock(node: Node, number: number): Promise<NodeBlock> 
  * Reads the logs of transfers: from all receipts at once where a node offers them, otherwise from eth_getLogs and, where
  * that contradicts the block, from one receipt after another.
  */
-export async function readLogs(node: Node, block: NodeBlock, alwaysLogs = false): Promise<BlockLogs> {
-  const mayHaveLogs = alwaysLogs ? true : block.transactions.length > 0;
+export async function readLogs(node: Node, block: NodeBlock, hasUnlisted = false): Promise<BlockLogs> {
+  const mayHaveLogs = hasUnlisted || block.transactions.length > 0;
   if (!mayHaveLogs || !mayHaveTopics(block, TRANSFER_TOPICS)) return { logs: [], receipts: new Map() };
-  const all = await receiptsAtOnce(node, block);
+  const all = await receiptsAtOnce(node, block, hasUnlisted);
   if (all !== null) return { logs: transferLogs(all.flatMap(({ logs }) => logs)), receipts: byHash(all) };
   const logs = await logsByFilter(node, block);
   if (logs !== null) return { logs, receipts: new Map() };
@@ -115,13 +115,19 @@ export async function receiptsOf(
   return new Map([...known, ...read]);
 }
 
+/** A block lists fewer transactions than it has receipts. */
+class BlockPartial extends NodeUnreachable {}
+
 /** All receipts of a block, checked against its Bloom filter and root; null where no node returns them so. */
-async function receiptsAtOnce(node: Node, block: NodeBlock): Promise<NodeReceipt[] | null> {
+async function receiptsAtOnce(node: Node, block: NodeBlock, hasUnlisted = false): Promise<NodeReceipt[] | null> {
   const accept = (receipts: NodeReceipt[] | null) => {
     const hashes = new Set(Array.isArray(receipts) ? receipts.map((one) => one?.transactionHash) : []);
     const isComplete = block.transactions.every(({ hash }) => hashes.has(hash));
     if (!Array.isArray(receipts) || !isComplete || !receipts.every((one) => isOf(block, one))) {
       throw new NodeUnreachable('The node does not have all receipts');
+    }
+    if (receipts.length > block.transactions.length && !hasUnlisted) {
+      throw new BlockPartial(`The node returned only some transactions of block ${Number(block.number)}`);
     }
     if (!receipts.every(({ logs }) => Array.isArray(logs))) throw new NodeUnreachable('The receipts cannot be read');
     if (proveReceipts(block, receipts) === 'proven') return;
@@ -135,7 +141,7 @@ async function receiptsAtOnce(node: Node, block: NodeBlock): Promise<NodeReceipt
   try {
     return await node.call<NodeReceipt[]>('eth_getBlockReceipts', [block.hash], accept);
   } catch (error) {
-    if (error instanceof NodeBusy) throw error;
+    if (error instanceof NodeBusy || error instanceof BlockPartial) throw error;
     return null;
   }
 }

@@ -46,8 +46,9 @@ export async function askFacts(node: Node, address: Address): Promise<AskedFacts
   const asked = async (question: 'name' | 'symbol' | 'decimals'): Promise<Hex | null> => {
     try {
       const data = await ask(node, address, question);
-      if (data === '0x') failure ??= new NodeUnreachable(`${question}() of ${address} returns nothing`);
-      return data === '0x' ? null : data;
+      if (data === null || size(data) >= 32) return data;
+      failure ??= new NodeUnreachable(`${question}() of ${address} returns nothing`);
+      return null;
     } catch (error) {
       if (error instanceof NodeBusy) throw error;
       failure ??= error as Error;

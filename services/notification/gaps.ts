@@ -91,7 +91,7 @@ export function createGaps(parts: {
       }
     },
     wake() {
-      store.chain.wakeGaps();
+      store.chain.wakeGaps('traces');
     },
   };
 }

@@ -194,6 +194,7 @@ export function openNotification(parts: NotificationParts): RunningNotification 
     }),
     async start() {
       deliverer.start();
+      store.chain.wakeGaps();
       cancelShrink = clock.after(SHRINK_EVERY_MS, shrink);
       await poll();
     },

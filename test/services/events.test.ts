@@ -350,14 +350,12 @@ describe.skipIf(!hasAnvil)('a chain with anvil', () => {
     await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 9n });
     await here.chain.transfer({ kind: 'erc20', token: 'dollar', from: 'Alice', to: 'Treasury', amount: 8n });
     const busy = { code: -32000, message: 'Too many requests, please retry' };
-    node.refuse('trace_block', busy);
-    node.refuse('eth_call', busy);
+    for (const method of ['trace_block', 'debug_traceBlockByNumber', 'eth_call']) node.refuse(method, busy);
     await services.notification.scan();
     services.clock.advance(600_000);
     await services.notification.scan();
     expect(here.receiver.received).toEqual([]);
-    node.refuse('trace_block', null);
-    node.refuse('eth_call', null);
+    for (const method of ['trace_block', 'debug_traceBlockByNumber', 'eth_call']) node.refuse(method, null);
     services.clock.advance(600_000);
     await services.notification.scan();
     const told = await events(services);

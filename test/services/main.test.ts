@@ -88,7 +88,7 @@ test.each([
     change: (bytes: Buffer) => bytes.subarray(0, 4096),
     says: /notification\.sqlite .*malformed\. Restore a backup/,
   },
-  { what: 'overwritten', change: (bytes: Buffer) => bytes.fill(0xab, 4096), says: /holds a broken file: .*malformed/ },
+  { what: 'overwritten', change: (bytes: Buffer) => bytes.fill(0xab, 4096), says: /notification\.sqlite .*malformed/ },
 ])('a state file that was $what is told of, and the exit code is 78', async ({ what, change, says }) => {
   const dir = join(folder.dir, what);
   const file = join(dir, 'notification.sqlite');

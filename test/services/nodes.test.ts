@@ -140,6 +140,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
 
     it('reports internal transfers later when the node returns the traces of another block', async () => {
       const transactionHash = `0x${'7'.repeat(64)}`;
+      node.refuse('debug_traceBlockByNumber', 502);
       for (const amount of [8n, 9n]) {
         node.change('trace_block', (traces: object[]) => traces.map((one) => ({ ...one, transactionHash })));
         await pay(amount, 'internal');
@@ -155,6 +156,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
     it('does not take a receipt or traces of another block that holds the same transaction', async () => {
       const blockHash = `0x${'7'.repeat(64)}`;
       node.refuse('eth_getBlockReceipts', NO_RECEIPTS);
+      node.refuse('debug_traceBlockByNumber', 502);
       node.change('eth_getLogs', () => null);
       node.change('eth_getTransactionReceipt', (receipt: object) => ({ ...receipt, blockHash, logs: [] }));
       await pay(8n, 'erc20');
@@ -338,7 +340,7 @@ describe.skipIf(!hasAnvil)('over a chain with anvil', () => {
   });
 
   it('notices traces that lack a transaction, and reports its internal transfer later', async () => {
-    const { node, services, values, close } = await start();
+    const { node, services, values, close } = await start(['debug_traceBlockByNumber']);
     node.change('trace_block', (traces: { traceAddress: number[] }[]) =>
       traces.filter(({ traceAddress }) => traceAddress.length > 0),
     );

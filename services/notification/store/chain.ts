@@ -71,8 +71,8 @@ export interface ChainStore {
   gaps(): Gap[];
   /** The first gap that may be tried now. */
   dueGap(now: number): Gap | undefined;
-  /** Lets all missing traces be tried now. */
-  wakeGaps(): void;
+  /** Lets all gaps, or those of one kind, be tried now. */
+  wakeGaps(part?: GapPart): void;
   countQuarantine(): number;
 }
 
@@ -236,8 +236,9 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
            WHERE retry_at <= ? ORDER BY retry_at, part, first LIMIT 1`,
         )
         .get(now),
-    wakeGaps() {
-      db.exec("UPDATE gaps SET retry_at = 0 WHERE part = 'traces'");
+    wakeGaps(part) {
+      if (part === undefined) db.exec('UPDATE gaps SET retry_at = 0');
+      else db.prepare('UPDATE gaps SET retry_at = 0 WHERE part = ?').run(part);
     },
     countQuarantine: () => db.prepare<[], { count: number }>('SELECT count(*) AS count FROM quarantine').get()!.count,
   };
