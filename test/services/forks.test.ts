@@ -3,6 +3,7 @@ import { rpcOf } from '../../sandbox/chain/driver.ts';
 import type { Confirmations } from '../../services/notification/types.ts';
 import { hasAnvil } from '../chain/kinds.ts';
 import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
+import { mineSigned, signedPayment } from './signed.ts';
 
 const here = surroundings();
 let services: Harness;
@@ -42,9 +43,6 @@ const fork = async (): Promise<() => Promise<unknown>> => {
   const id = await rpc('evm_snapshot');
   return () => rpc('evm_revert', [id]);
 };
-/** Sends a transaction that was mined before once more, with the same hash. */
-const raw = (hash: string) => rpc<string>('eth_getRawTransactionByHash', [hash]);
-
 it.skipIf(!hasAnvil)('notices a reorganization at the same height without a new block', async () => {
   await start({ withdrawals: true });
   const back = await fork();
@@ -125,56 +123,40 @@ it.skipIf(!hasAnvil).each(['safe', 'finalized'] as const)('waits for the %s bloc
   expect(await told()).toEqual([1]);
 });
 
-it.skipIf(!hasAnvil)(
-  'reports a transaction that is mined again in another block as moved, without a withdrawal',
-  async () => {
-    await start({ withdrawals: true });
-    const back = await fork();
-    const { hash } = await pay(1n);
-    const bytes = await raw(hash);
-    expect(await told()).toEqual([1]);
-    const { blockHash } = JSON.parse(here.receiver.received[0]!.body) as { blockHash: string };
-    await back();
-    await mine(1);
-    await rpc('eth_sendRawTransaction', [bytes]);
-    await mine(5);
-    expect(await told()).toEqual([1, 1]);
-    expect(here.receiver.received[1]!.headers['ledgerbell-moved-from']).toBe(blockHash);
-  },
-);
-
-it.skipIf(!hasAnvil)('reports a block again only when it was withdrawn before the chain came back to it', async () => {
+it.skipIf(!hasAnvil)('reports a transaction mined again in another block as moved, without a withdrawal', async () => {
   await start({ withdrawals: true });
   const back = await fork();
-  const { hash, blockNumber } = await pay(1n);
-  const [bytes, block] = [
-    await raw(hash),
-    await rpc<{ timestamp: string }>('eth_getBlockByNumber', [`0x${blockNumber.toString(16)}`, false] as never),
-  ];
-  /** The same block again: the same transaction at the same time. */
-  const again = async () => {
-    await rpc('eth_sendRawTransaction', [bytes]);
-    await rpc('evm_mine', [Number((block as { timestamp: string }).timestamp)]);
-  };
+  const bytes = await signedPayment(here.chain, here.chain.wallets.Treasury, 1n);
+  const { hash } = await mineSigned(here.chain, bytes);
   expect(await told()).toEqual([1]);
-  const blockHash = () =>
-    rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false] as never).then(({ hash: own }) => own);
-  const first = await blockHash();
   await back();
-  const backAgain = await fork();
-  await pay(2n);
-  expect(await told()).toEqual([1, 2]);
-  await backAgain();
-  const backOnceMore = await fork();
-  await again();
-  expect(await blockHash()).toBe(first);
-  expect(await told()).toEqual([1, 2]);
-  await backOnceMore();
-  const backAtLast = await fork();
-  await mine(5);
-  expect((await told()).slice(2).sort()).toEqual([-1, -2]);
-  await backAtLast();
-  await again();
   await mine(1);
+  await mineSigned(here.chain, bytes);
+  await mine(5);
+  expect(await told()).toEqual([1, 1]);
+  expect(here.receiver.received[1]!.headers['ledgerbell-moved-from']).toBe(hash);
+});
+
+it.skipIf(!hasAnvil)('reports a block again only if it was withdrawn before the chain came back to it', async () => {
+  await start({ withdrawals: true });
+  let back = await fork();
+  const bytes = await signedPayment(here.chain, here.chain.wallets.Treasury, 1n);
+  const block = await mineSigned(here.chain, bytes);
+  /** Goes back and mines another chain, or the same block again. */
+  const follow = async (next: () => Promise<unknown>) => {
+    await back();
+    back = await fork();
+    await next();
+    return await told();
+  };
+  const again = () => mineSigned(here.chain, bytes, block.time);
+  expect(await told()).toEqual([1]);
+  expect(await follow(() => pay(2n))).toEqual([1, 2]);
+  expect(await follow(again)).toEqual([1, 2]);
+  expect(await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).toMatchObject({ hash: block.hash });
+  const withdrawn = await follow(() => mine(5));
+  expect(withdrawn.slice(2).sort()).toEqual([-1, -2]);
+  await follow(again);
+  await mine(6);
   expect((await told()).slice(4)).toEqual([1]);
 });
