@@ -1,4 +1,4 @@
-/** The real bot in a process of its own, that can be killed and started again. */
+/** The real bot in its own process, which can be killed and started again. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -23,10 +23,10 @@ export interface Bot {
 }
 
 /**
- * Prepares the bot with this environment, and nothing else of the sandbox's own; `start` runs it.
+ * Prepares the bot with this environment only. `start` runs it.
  *
- * @param options.onChange called whenever the state changed.
- * @param options.onCrash called when it ended without being asked to.
+ * @param options.onChange called whenever the state changes.
+ * @param options.onCrash called when it exits without being asked to.
  */
 export function superviseBot(options: {
   environment: Record<string, string>;
@@ -81,7 +81,7 @@ export function superviseBot(options: {
         become({
           state: 'stopped',
           pid: null,
-          note: signal ? `It was ended by ${signal}.` : `It ended with code ${code}.`,
+          note: signal ? `It was stopped by ${signal}.` : `It exited with code ${code}.`,
         });
         if (!asked) options.onCrash(bot);
       });
@@ -97,6 +97,6 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, signal);
   } catch {
-    // Gone already.
+    // It has already exited.
   }
 }

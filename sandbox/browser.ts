@@ -4,7 +4,7 @@ import { type Browser, chromium } from 'playwright-core';
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** The path of an installed Chromium, or null. */
+/** Returns the path of an installed Chromium, or null. */
 export function findChromium(): string | null {
   const found = places.find((path) => {
     try {
@@ -17,14 +17,14 @@ export function findChromium(): string | null {
   return found ?? null;
 }
 
-/** Starts Chromium without a window and without the calls that it makes on its own. */
+/** Starts Chromium headless and without its own network requests. */
 export function launchChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
       '--no-sandbox',
       '--disable-gpu',
-      // Containers have little shared memory, or none.
+      // Containers have little or no shared memory.
       '--disable-dev-shm-usage',
       '--disable-quic',
       '--no-first-run',

@@ -1,14 +1,14 @@
 import { createServer } from 'node:net';
 
-/** Systems hand out ports from 32,768 on by themselves; here nobody else is given one before it is used. */
+/** Below 32,768, where systems start to assign ports on their own: nobody else gets one before it is used. */
 const [LOWEST, COUNT] = [11_000, 20_000];
 const TRIES = 100;
 
-/** So many ports of 127.0.0.1 that nobody uses now, all different. */
+/** Returns `count` different free ports of 127.0.0.1. */
 export async function freePorts(count: number): Promise<number[]> {
   const found = new Set<number>();
   for (let n = 0; found.size < count; n++) {
-    if (n === TRIES + count) throw new Error('No port of 127.0.0.1 can be used.');
+    if (n === TRIES + count) throw new Error('No free port was found on 127.0.0.1.');
     const port = LOWEST + Math.floor(Math.random() * COUNT);
     if (await isFree(port)) found.add(port);
   }

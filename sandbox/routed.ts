@@ -1,19 +1,23 @@
-/** Looks into the bot's database, read-only, for what it decided about each transaction. */
+/** Reads from the bot's database what it decided about each transaction. */
 import Database from 'better-sqlite3';
 
 const POLL_MS = 300;
 const AT_ONCE = 500;
 
-/** What the bot's router made of one transfer. */
+/** The bot's decision about one transfer. */
 export interface Routed {
   txHash: string;
-  /** When the bot's clock stood so at its first line; null when it made none. */
+  /** When its first alert was made, or null without any. */
   at: number | null;
-  /** What it decided for each subscription that saw it: `matched`, or what hid it. */
+  /** The decision for each subscription that saw it: `matched`, or what hid it. */
   outcomes: string[];
 }
 
-/** Tells of every newly routed transfer, oldest first; gives back how to stop. The file may come later, or be locked. */
+/**
+ * Calls the listener with newly routed transfers, oldest first. The file may not exist yet, or be locked.
+ *
+ * @returns a function that stops it.
+ */
 export function watchRouting(file: string, listener: (routed: Routed[]) => void): () => void {
   let last = 0;
   let db: Database.Database | undefined;
@@ -31,7 +35,7 @@ export function watchRouting(file: string, listener: (routed: Routed[]) => void)
       if (rows.length > 0)
         listener(rows.map(({ txHash, at, outcomes }) => ({ txHash, at, outcomes: JSON.parse(outcomes) as string[] })));
     } catch {
-      // Not there yet, or busy: the next look finds the same.
+      // Not there yet, or busy: the next poll finds the same rows.
     }
   };
   const timer = setInterval(look, POLL_MS);

@@ -1,4 +1,4 @@
-/** The operator's webhook at the notification service, managed over interface A like anybody would. */
+/** The operator's webhook at the notification service, managed over interface A as any client would. */
 import type { Project } from '../services/notification/types.ts';
 
 /** The webhook that feeds the bot. */
@@ -12,8 +12,8 @@ export interface Webhook {
 /**
  * Creates a webhook for all kinds of events.
  *
- * @param root root of interface A, with its version segment.
- * @throws with what the service answered when that is an error.
+ * @param root the root of interface A with its version segment.
+ * @throws with the service's error message.
  */
 export async function createWebhook(root: string, project: Project, webhookUrl: string): Promise<Webhook> {
   const call = async <Answer>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> => {
@@ -23,7 +23,7 @@ export async function createWebhook(root: string, project: Project, webhookUrl: 
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const answer = (await response.json()) as Answer & { errorMessage?: string };
-    if (!response.ok) throw new Error(`The notification service answered ${response.status}: ${answer.errorMessage}`);
+    if (!response.ok) throw new Error(`The notification service responded ${response.status}: ${answer.errorMessage}`);
     return answer;
   };
   const { webhookId: id } = await call<{ webhookId: string }>('POST', '/webhook', {

@@ -5,7 +5,7 @@ import { getAddress, type Hex, numberToHex } from 'viem';
 import { type Call, type Driver, type Receipt, type Rpc, rpcOf } from './driver.ts';
 import type { Address, Hash } from './types.ts';
 
-/** The path of the anvil binary for this platform, or null where its package was not installed. */
+/** Returns the path of the anvil binary for this platform, or null if its package is not installed. */
 export function findAnvil(): string | null {
   const { resolve } = createRequire(import.meta.url);
   try {
@@ -17,13 +17,13 @@ export function findAnvil(): string | null {
 }
 
 /**
- * Starts anvil on 127.0.0.1 and waits until it answers.
+ * Starts anvil on 127.0.0.1 and waits until it is listening.
  *
- * @throws when it ends before it listens, e.g. because the port is in use; the message holds what it said.
+ * @throws when it exits before that, e.g. because the port is in use. The message contains its output.
  */
 export async function startAnvil(binary: string, port: number): Promise<Driver> {
-  // Anvil outlives its parent by itself. The shell between reads our end of a pipe: when this process dies, however it
-  // dies, the pipe closes, and the shell kills anvil.
+  // Anvil would outlive its parent. The shell in between reads a pipe from this process: whenever this process dies, the
+  // pipe closes, and the shell kills anvil.
   const guard =
     'exec 3<&0; "$@" </dev/null 3<&- & child=$!; (cat <&3 >/dev/null; kill -9 $child) 2>/dev/null & wait $child';
   const flags = [
@@ -55,13 +55,13 @@ export async function startAnvil(binary: string, port: number): Promise<Driver> 
   };
 }
 
-/** Resolves with the URL once anvil says that it listens. */
+/** Resolves with the URL once anvil reports that it is listening. */
 function listening(shell: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     const hear = (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-10_000);
-      const at = /Listening on (\S+)/.exec(said)?.[1];
+      output = (output + chunk.toString()).slice(-10_000);
+      const at = /Listening on (\S+)/.exec(output)?.[1];
       if (at !== undefined) {
         for (const stream of [shell.stdout, shell.stderr]) stream?.off('data', hear).resume();
         resolve(`http://${at}`);
@@ -72,12 +72,12 @@ function listening(shell: ChildProcess): Promise<string> {
     shell.once('error', reject);
     shell.once('exit', () => {
       shell.stdin?.destroy();
-      reject(new Error(`Anvil did not start here (it said: ${said.trim().replace(/\s+/g, ' ') || 'nothing'})`));
+      reject(new Error(`Anvil did not start here (output: ${output.trim().replace(/\s+/g, ' ') || 'none'})`));
     });
   });
 }
 
-/** Closes the pipe, upon which the shell kills anvil, and waits for both to be gone. */
+/** Closes the pipe, so that the shell kills anvil, and waits until both are gone. */
 async function end(shell: ChildProcess): Promise<void> {
   if (shell.exitCode !== null || shell.signalCode !== null) return;
   const gone = new Promise((resolve) => shell.once('exit', resolve));

@@ -7,27 +7,27 @@ export type ContractName = keyof typeof compiled;
 /** Every contract's name. */
 export const contractNames = Object.keys(compiled) as ContractName[];
 
-/** The interface of a contract. */
+/** Returns the ABI of a contract. */
 export function abiOf(name: ContractName): Abi {
   return compiled[name].abi as Abi;
 }
 
-/** The code that deploys a contract, without its constructor's arguments. */
+/** Returns the code that deploys a contract, without its constructor's arguments. */
 export function bytecodeOf(name: ContractName): Hex {
   return compiled[name].bytecode as Hex;
 }
 
-/** Transaction data that deploys a contract. */
+/** Returns transaction data that deploys a contract. */
 export function deployData(name: ContractName, args: readonly unknown[]): Hex {
   return encodeDeployData({ abi: abiOf(name), bytecode: bytecodeOf(name), args });
 }
 
-/** Transaction data that calls a function. */
+/** Returns transaction data that calls a function. */
 export function callData(name: ContractName, functionName: string, args: readonly unknown[]): Hex {
   return encodeFunctionData({ abi: abiOf(name), functionName, args });
 }
 
-/** What a call of a function answered. */
+/** Decodes the return value of a call. */
 export function callResult(name: ContractName, functionName: string, data: Hex): unknown {
   return decodeFunctionResult({ abi: abiOf(name), functionName, data });
 }

@@ -1,7 +1,7 @@
 import { createClient, type Hex, http } from 'viem';
 import type { Address, Hash } from './types.ts';
 
-/** A transaction to be made: a payment, a call with data, or (without `to`) a deployment. */
+/** A transaction to send: a payment, a call with data, or (without `to`) a deployment. */
 export interface Call {
   from: Address;
   to?: Address;
@@ -10,29 +10,29 @@ export interface Call {
   data?: Hex;
 }
 
-/** What became of a {@link Call}; `created` is the address of a deployed contract. */
+/** The result of a {@link Call}. `created` is the address of a deployed contract. */
 export interface Receipt {
   hash: Hash;
   blockNumber: number;
   created: Address | null;
 }
 
-/** What the two kinds of chain must be able to do; everything else is the same code over both. */
+/** What each kind of chain provides. Everything else is the same code over both. */
 export interface Driver {
   kind: 'anvil' | 'scripted';
   rpcUrl: string;
   /** At least ten addresses with coins. */
   accounts: readonly Address[];
-  /** Mines all calls in one block, in this order. Any address may be the sender. Throws when one of them fails. */
+  /** Mines all calls in one block, in this order. Any address may be the sender. @throws when one of them fails. */
   send(calls: readonly Call[]): Promise<Receipt[]>;
   setCoins(address: Address, wei: bigint): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A JSON-RPC request over HTTP. */
+/** Sends a JSON-RPC request over HTTP. */
 export type Rpc = <Result>(method: string, params?: readonly unknown[]) => Promise<Result>;
 
-/** JSON-RPC over HTTP with viem's transport; errors are viem's. */
+/** Returns JSON-RPC over HTTP with viem's transport. Errors are viem's. */
 export function rpcOf(rpcUrl: string): Rpc {
   const client = createClient({ transport: http(rpcUrl, { retryCount: 0 }) });
   return (method, params = []) => client.request({ method, params } as never);

@@ -10,12 +10,12 @@ export type { Address, Chain, Hash, Mined, Party, Token, TokenName, TransferRequ
 export { walletNames } from './types.ts';
 
 /**
- * Starts a local chain on 127.0.0.1 with wallets, contracts and balances ready: anvil where its package is installed and
- * runs, else the scripted chain.
+ * Starts a local chain on 127.0.0.1 with wallets, contracts and balances: anvil if its package is installed and runs,
+ * otherwise the scripted chain.
  *
- * @param options.port where its JSON-RPC listens; 0 or absent: a free one.
- * @param options.scripted true: the scripted chain even where anvil could run.
- * @param options.findAnvil answers the binary's path, or null where there is none.
+ * @param options.port the port of its JSON-RPC. 0 or absent picks a free one.
+ * @param options.scripted true starts the scripted chain even if anvil could run.
+ * @param options.findAnvil returns the binary's path, or null if there is none.
  * @throws when the port is in use.
  */
 export async function startChain(
@@ -26,9 +26,9 @@ export async function startChain(
   const binary = (options.findAnvil ?? findAnvil)();
   const anvil = binary === null ? new Error(MISSING) : await startAnvil(binary, port).catch((error: Error) => error);
   if (!(anvil instanceof Error)) return chainOn(anvil, null);
-  // The other one would not get the port either, if that is what is wrong.
+  // If the port is the problem, the scripted chain would not get it either.
   if (binary !== null && port !== 0) throw anvil;
-  const instead = 'so a small scripted chain takes its place. It makes the same transfers, but runs no real contracts.';
+  const instead = 'so a small scripted chain replaces it. It makes the same transfers, but runs no real contracts.';
   return chainOn(await startScripted(port), `${anvil.message}, ${instead}`);
 }
 

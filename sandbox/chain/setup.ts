@@ -11,18 +11,18 @@ import {
   walletNames,
 } from './types.ts';
 
-/** Everything that stands on the chain before the first action. */
+/** What exists on the chain before the first action. */
 export interface World extends Pick<Chain, 'wallets' | 'tokens' | 'contracts'> {
-  /** Who deployed it. */
+  /** The account that deployed it. */
   deployer: Address;
-  /** Which NFTs each wallet was given at the start. */
+  /** The NFTs of each wallet at the start. */
   pieces: { token: 'keys' | 'names'; owner: Address; ids: bigint[] }[];
 }
 
 /** The ids of the ERC-1155 that everybody holds. */
 export const supplyIds = [1n, 2n, 3n] as const;
 
-/** An id for the names collection, far beyond 2^53. */
+/** Returns an id of the names collection, far above 2^53. */
 export function nameId(number: number): bigint {
   return (
     57_896_044_618_658_097_711_785_492_504_343_953_926_634_992_332_820_282_019_728_792_003_956_564_819_967n +
@@ -66,7 +66,7 @@ export function contractOf(token: TokenName): ContractName {
   return descriptions[token].contract;
 }
 
-/** Deploys the contracts and hands out the first tokens. */
+/** Deploys the contracts and distributes the first tokens. */
 export async function setUp(driver: Driver): Promise<World> {
   const [deployer, ...others] = driver.accounts as readonly [Address, ...Address[]];
   const wallets = Object.fromEntries(walletNames.map((name, index) => [name, others[index]!])) as Record<
@@ -114,7 +114,7 @@ function firstIds(token: 'keys' | 'names', wallet: number): bigint[] {
   });
 }
 
-/** The calls that mint what everybody holds at the start. */
+/** Returns the calls that mint every wallet's first tokens. */
 function gifts({ deployer, wallets, tokens, contracts, pieces }: World): Call[] {
   const mint = (token: TokenName, functionName: string, args: unknown[]): Call => ({
     from: deployer,

@@ -1,12 +1,12 @@
 import { type Chain, type WalletName, walletNames } from './types.ts';
 
 /**
- * Keeps the chain lively: every `everyMs` a transfer of some kind into or out of Treasury, a burst now and then; once
- * every kind was there, more slowly, because a channel with more than 60 lines in ten minutes is told digests.
+ * Sends everyday transfers: every `everyMs` one of some kind into or out of Treasury, sometimes a burst. Once every kind
+ * was sent, it slows down, because a channel with more than 60 alerts in ten minutes gets digests.
  *
  * @param options.random a number in [0, 1); default `Math.random`.
- * @param options.onError called when an action failed; traffic goes on.
- * @returns the way to stop it; resolves when the last action is mined.
+ * @param options.onError called when an action fails. The next one follows all the same.
+ * @returns a function that stops it and resolves when the last action is mined.
  */
 export function startTraffic(
   chain: Chain,
@@ -32,7 +32,7 @@ export function startTraffic(
 
 const SLOWER = 15;
 
-/** The first turns show every kind once; later turns mix them. */
+/** The first turns send every kind once. Later turns mix them. */
 const acts: readonly ((chain: Chain, other: WalletName) => Promise<unknown>)[] = [
   (chain, other) => chain.transfer({ kind: 'erc20', token: 'dollar', from: other, to: 'Treasury' }),
   (chain, other) => chain.transfer({ kind: 'native', from: other, to: 'Treasury' }),

@@ -1,16 +1,16 @@
-/** What the sandbox's chain offers, whichever of the two kinds it is. Amounts are BigInt in the smallest unit. */
+/** The sandbox's chain, of either kind. Amounts are BigInt in the smallest unit. */
 
-/** `0x` and 40 hex digits; those that the chain hands out are EIP-55 checksummed. */
+/** `0x` and 40 hex digits. Those that the chain returns are EIP-55 checksummed. */
 export type Address = `0x${string}`;
 /** A transaction hash: `0x` and 64 hex digits. */
 export type Hash = `0x${string}`;
 
-/** The people and places of the sandbox; all hold coins and a share of every token. */
+/** The wallets of the sandbox. All hold coins and some of every token. */
 export const walletNames = ['Treasury', 'Payroll', 'Alice', 'Bob', 'Carol', 'Market', 'Whale', 'Grants'] as const;
 /** One of {@link walletNames}. */
 export type WalletName = (typeof walletNames)[number];
 
-/** A known wallet by name, or any address. */
+/** A wallet by name, or any address. */
 export type Party = WalletName | Address;
 
 /**
@@ -36,10 +36,10 @@ export type Erc20Name = 'dollar' | 'bell' | 'hostile' | 'fake';
 export type Erc721Name = 'keys' | 'names';
 
 /**
- * One transfer to make. Left out: `amount` is a small plausible one; `token` is the first of its kind; `id` is a fresh
- * one, minted to `from` beforehand (ERC-721) or one of the three that everybody holds (ERC-1155). ERC-1155 with `batch`
- * moves several ids in one TransferBatch. `internal` sends coins through the splitter contract, so that `to` receives
- * them from a contract.
+ * One transfer to send. Defaults: `amount` is a small one, `token` is the first of its kind, `id` is one that `from` holds
+ * (ERC-721; minted first if there is none) or one of the three that every wallet holds (ERC-1155). With `batch`, an
+ * ERC-1155 transfer moves several ids in one TransferBatch. `internal` sends coins through the splitter contract, so `to`
+ * receives them from a contract.
  */
 export type TransferRequest =
   | { kind: 'native' | 'internal'; from: Party; to: Party; amount?: bigint }
@@ -55,38 +55,38 @@ export interface Mined {
   summary: string;
 }
 
-/** A running chain: see {@link startChain}. Actions run one after another; each is mined in a block of its own. */
+/** A running chain: see {@link startChain}. Actions run one after another, each in its own block. */
 export interface Chain {
   rpcUrl: string;
   kind: 'anvil' | 'scripted';
-  /** Why a scripted chain runs although none was asked for, as a sentence; else null. */
+  /** Why a scripted chain runs although it was not requested, as a sentence; otherwise null. */
   notice: string | null;
   wallets: Readonly<Record<WalletName, Address>>;
   tokens: Readonly<Record<TokenName, Token>>;
-  /** The contracts that move things: the splitter is the sender of every internal transfer. */
+  /** The contracts that move coins and tokens. The splitter is the sender of every internal transfer. */
   contracts: Readonly<Record<'splitter' | 'swap' | 'mover', Address>>;
   transfer(request: TransferRequest): Promise<Mined>;
-  /** `count` (1–500) transfers of all kinds between the two, or between everybody and Treasury, in one block. */
+  /** Sends `count` (1–500) transfers of all kinds in one block, between the two, or between everybody and Treasury. */
   burst(count: number, between?: { from: Party; to: Party }): Promise<Mined[]>;
-  /** Pays dollars into the swap contract and gets bell out of it, in one transaction. */
+  /** Swaps dollars for bell in one transaction. */
   swap(who: Party, amount?: bigint): Promise<Mined>;
-  /** `count` (1–50) NFTs at once, in one transaction. */
+  /** Sends `count` (1–50) NFTs in one transaction. */
   sweep(request: { from: Party; to: Party; count: number }): Promise<Mined>;
   /**
-   * Address poisoning: a transfer of dust (or `amount` dollars) to `to` from an address that begins and ends with the
-   * same four hex digits as `like`. Answers the address too.
+   * Address poisoning: sends dust (or `amount` dollars) to `to` from an address with the same first and last four hex
+   * digits as `like`. Also returns that address.
    */
   lookalike(request: { like: Party; to: Party; amount?: bigint }): Promise<Mined & { address: Address }>;
-  /** A transfer of the token with the hostile name. */
+  /** Sends the token with the hostile name. */
   hostile(request: { from: Party; to: Party }): Promise<Mined>;
-  /** A transfer of the token that copies the dollar's name and symbol. */
+  /** Sends the token that copies the dollar's name and symbol. */
   fake(request: { from: Party; to: Party }): Promise<Mined>;
   mint(request: { to: Party; token?: TokenName; amount?: bigint }): Promise<Mined>;
   burn(request: { from: Party; token?: TokenName; amount?: bigint }): Promise<Mined>;
-  /** Two equal dollar transfers in one transaction. */
+  /** Sends two equal dollar transfers in one transaction. */
   twins(request: { from: Party; to: Party; amount?: bigint }): Promise<Mined>;
-  /** Calls the listener for everything mined by an action or by traffic; answers the way to stop it. */
+  /** Calls the listener for every transaction of an action. Returns a function that stops that. */
   onMined(listener: (mined: Mined) => void): () => void;
-  /** Ends the chain; no process and no port stay behind. */
+  /** Stops the chain and frees its process and port. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Changes to the world, each told to the bot as Discord tells it. */
+/** Performs changes to the world, and sends each to the bot the way Discord does. */
 import { ChannelType, GatewayIntentBits as Intent } from 'discord.js';
 import type { WorldAction, WorldResult } from './control.ts';
 import type { Core } from './core.ts';
@@ -11,7 +11,7 @@ import { bits, sees } from './permissions.ts';
 import { channelState, userStates } from './state.ts';
 import type { Channel, Role } from './world.ts';
 
-/** Puts on the target what the action names. */
+/** Copies the fields that the action sets to the target. */
 function assign<T extends object, K extends keyof T>(target: T, given: Partial<Pick<T, K>>, keys: readonly K[]): void {
   for (const key of keys) if (given[key] !== undefined) target[key] = given[key] as T[K];
 }
@@ -43,7 +43,7 @@ function sendMessage(core: Core, action: ActionOf<'message.send'>): WorldResult 
   if (typeof action.content !== 'string' || action.content.trim() === '')
     throw new NotPossible('A message needs content.');
   if (action.content.length > MESSAGE_MAX) throw new NotPossible(`A message has at most ${MESSAGE_MAX} characters.`);
-  // Whom somebody mentions in a private thread is in it from then on.
+  // A mention adds the bot to a private thread.
   if (on.type === ChannelType.PrivateThread && !on.joined && action.content.includes(`<@${core.world.botId}>`)) {
     on.joined = true;
     notifyMembership(core, on);
@@ -53,7 +53,7 @@ function sendMessage(core: Core, action: ActionOf<'message.send'>): WorldResult 
 
 function expel(core: Core, thread: Channel): void {
   if (thread.type !== ChannelType.PrivateThread || !thread.joined)
-    throw new NotPossible(`The bot was not brought into #${thread.name}.`);
+    throw new NotPossible(`The bot is not in #${thread.name}.`);
   thread.joined = false;
   notifyMembership(core, thread);
 }
@@ -68,7 +68,7 @@ function forget(core: Core): void {
   core.events.emit({ type: 'reset' });
 }
 
-/** What each action does; gives the id of what was made or changed. */
+/** Performs each kind of action. Returns the id of what was created or changed. */
 const ACTIONS: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) => WorldResult } = {
   'user.create'(core, { username, displayName = username, locale = 'en-US' }) {
     const made = core.world.addUser({ id: core.nextId(), username, displayName, locale });
@@ -185,9 +185,9 @@ const ACTIONS: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) =
   },
 };
 
-/** Does it, and tells the bot and the listeners. Throws {@link NotPossible} with a sentence. */
+/** Performs an action and notifies the bot and the listeners. @throws {@link NotPossible} with a sentence. */
 export function act(core: Core, action: WorldAction): WorldResult {
-  // JSON from outside may name anything.
+  // JSON from outside may contain any name.
   if (!Object.hasOwn(ACTIONS, action.do)) throw new NotPossible(`There is no action "${action.do}".`);
   const run = ACTIONS[action.do] as (core: Core, action: WorldAction) => WorldResult;
   return run(core, action);

@@ -1,4 +1,4 @@
-/** Which answers Discord takes to which interaction. */
+/** Which responses Discord accepts for which interaction. */
 import { InteractionType } from 'discord.js';
 import { checkAutocomplete } from './command-rules.ts';
 import type { MessageState } from './control.ts';
@@ -6,7 +6,7 @@ import { errors, FieldErrors } from './errors.ts';
 import { checkMessage, checkModal, isEmpty, type Upload } from './message-rules.ts';
 import type { Json } from './validate.ts';
 
-/** What a person does, ready for the gateway: the payload's own part and what must be remembered. */
+/** An interaction ready for the gateway: its part of the payload, and what the rules need later. */
 export interface Prepared {
   type: InteractionType;
   name: string;
@@ -24,7 +24,7 @@ const ALLOWED: Record<number, readonly number[]> = {
   [InteractionType.ModalSubmit]: [4, 5],
 };
 
-/** Throws what Discord answers to this callback, unless it takes it. */
+/** @throws Discord's error when it does not accept this callback. */
 export function checkAnswer(prepared: Prepared, body: Json, uploads: readonly Upload[], strict: boolean): void {
   const found = new FieldErrors();
   const { source } = prepared;

@@ -1,21 +1,7 @@
-/** Time as the stand-in sees it; ids are made from it. */
+/** Clocks for tests and snowflake IDs. */
+import type { Clock } from '../../src/domain/clock.ts';
 
-/** `now` in ms since 1970; `after` runs something later and gives back how to call that off. */
-export interface Clock {
-  now(): number;
-  after(ms: number, run: () => void): () => void;
-}
-
-/** The machine's own clock. */
-export const systemClock: Clock = {
-  now: Date.now,
-  after(ms, run) {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-};
-
-/** A clock that stands still until `advance` moves it; timers run on the way, in order. */
+/** A clock that stands still until `advance` moves it. Timers run on the way, in order. */
 export class ManualClock implements Clock {
   private time: number;
   private timers: { due: number; run: () => void }[] = [];
@@ -49,7 +35,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** The same clock, whose running timers can all be called off at once. */
+/** Returns the same clock with a `stop` that cancels all pending timers. */
 export function stoppable(clock: Clock): Clock & { stop(): void } {
   const running = new Set<() => void>();
   return {
@@ -74,7 +60,7 @@ export function stoppable(clock: Clock): Clock & { stop(): void } {
 
 const EPOCH = 1_420_070_400_000;
 
-/** Makes snowflakes: unique, ever growing, and telling the clock's time. */
+/** Returns a generator of snowflakes: unique, increasing, and based on the clock's time. */
 export function snowflakes(clock: Clock): () => string {
   let last = 0n;
   return () => {
@@ -84,12 +70,12 @@ export function snowflakes(clock: Clock): () => string {
   };
 }
 
-/** The time at which an id was made, ms since 1970. */
+/** Returns the time of a snowflake in milliseconds since 1970. */
 export function timeOf(id: string): number {
   return Number(BigInt(id) >> 22n) + EPOCH;
 }
 
-/** A time as Discord writes it. */
+/** Formats a time as Discord does. */
 export function iso(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000+00:00');
 }

@@ -1,11 +1,11 @@
-/** What Discord refuses in command definitions and autocomplete choices beyond its published schemas. */
+/** What Discord refuses in command definitions and autocomplete choices, beyond its published schemas. */
 import { ApplicationCommandType, Locale, ApplicationCommandOptionType as Type } from 'discord.js';
 import { errors, FieldErrors, type Path } from './errors.ts';
 import { conforms, type Json } from './validate.ts';
 
 const NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
 const TEXT_MAX = 8000;
-/** How many commands of a type there can be, globally and in each server. */
+/** The limit of commands per type, globally and in each server. */
 export const COMMANDS_MAX: Record<number, number> = {
   [ApplicationCommandType.ChatInput]: 100,
   [ApplicationCommandType.User]: 15,
@@ -31,7 +31,7 @@ function checkLocales(of: Json, path: Path, found: FieldErrors): void {
     }
 }
 
-/** What choices are called, and the text that they stand for. */
+/** Checks the names and text values of choices. */
 function checkValues(choices: Json[], path: Path, found: FieldErrors): void {
   for (const [index, choice] of choices.entries()) {
     if (typeof choice?.name === 'string' && choice.name.trim() === '')
@@ -108,7 +108,7 @@ function checkOptions(options: Json[], path: Path, depth: number, found: FieldEr
   }
 }
 
-/** Of each text only its longest language counts. */
+/** Returns a command's size. Only the longest language of each text counts. */
 function textOf(of: Json): number {
   const longest = (text: unknown, localized: object | null | undefined): number =>
     Math.max(...[text ?? '', ...Object.values(localized ?? {})].map((one) => String(one).length));
@@ -146,14 +146,14 @@ function checkOne(command: Json, path: Path, found: FieldErrors): void {
     found.add(path, 'APPLICATION_COMMAND_TOO_LARGE', `Command exceeds maximum size (${TEXT_MAX})`);
 }
 
-/** Throws what Discord answers to this command's definition, unless it takes it; an edit is checked as a whole. */
+/** @throws Discord's error when it does not accept this definition. An edit is checked as a whole. */
 export function checkCommand(body: Json, merged: Json = body): void {
   const found = new FieldErrors();
   if (conforms(merged === body ? 'command' : 'command-edit', body, found)) checkOne(merged, [], found);
   found.throwIfAny();
 }
 
-/** Throws what Discord answers to this list of all commands, unless it takes it. */
+/** @throws Discord's error when it does not accept this list of all commands. */
 export function checkCommands(body: Json): void {
   const found = new FieldErrors();
   if (!Array.isArray(body)) found.add([], 'LIST_TYPE_CONVERT', 'Only iterables may be used in a ListType');
@@ -173,7 +173,7 @@ export function checkCommands(body: Json): void {
   found.throwIfAny();
 }
 
-/** Throws what Discord answers to these choices for an option of `type`, unless it takes them. */
+/** @throws Discord's error when it does not accept these choices for an option of `type`. */
 export function checkAutocomplete(data: Json, type: number): void {
   const found = new FieldErrors();
   const kind = type === Type.Integer ? 'integer-choices' : type === Type.Number ? 'number-choices' : 'string-choices';

@@ -1,4 +1,4 @@
-/** The registered commands of the application: global ones and those of single servers. */
+/** The application's registered commands, globally and per server. */
 import { type APIApplicationCommand, ApplicationCommandType } from 'discord.js';
 import { COMMANDS_MAX, checkCommand, checkCommands } from './command-rules.ts';
 import type { CommandsState } from './control.ts';
@@ -20,7 +20,7 @@ export class Commands {
     this.strict = parts.strict;
   }
 
-  /** The commands of a server, or the global ones (null). */
+  /** Returns the commands of a server, or the global ones (null). */
   list(guildId: string | null): APIApplicationCommand[] {
     return this.scopes.get(guildId) ?? [];
   }
@@ -35,13 +35,13 @@ export class Commands {
     return command;
   }
 
-  /** The command that a client in this server, or in direct messages (null), offers under this name. */
+  /** Returns the command that a client offers under this name in this server, or in direct messages (null). */
   find(guildId: string | null, type: ApplicationCommandType, name: string): APIApplicationCommand | undefined {
     const fits = (one: APIApplicationCommand): boolean => one.type === type && one.name === name;
     return this.list(guildId).find(fits) ?? this.list(null).find(fits);
   }
 
-  /** All of a scope at once; a command that keeps its name keeps its id. */
+  /** Replaces all commands of a scope. A command that keeps its name keeps its id. */
   replace(guildId: string | null, body: Json): APIApplicationCommand[] {
     if (this.strict) checkCommands(body);
     const old = this.list(guildId);
@@ -54,7 +54,7 @@ export class Commands {
     );
   }
 
-  /** Adds a command, or overwrites the one with this name. */
+  /** Adds a command, or replaces the one with this name. */
   create(guildId: string | null, body: Json): { created: boolean; command: APIApplicationCommand } {
     if (this.strict) checkCommand(body);
     const old = this.list(guildId);

@@ -1,4 +1,4 @@
-/** The HTTP side of control.ts, and the files of messages. */
+/** The HTTP routes of control.ts, and the files of messages. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { act } from './act.ts';
 import type { ControlEvent, FaultRule, InteractionRequest, WorldAction } from './control.ts';
@@ -36,7 +36,7 @@ function checkFault(rule: FaultRule): void {
   if (!FAULTS.includes(rule?.fault?.kind)) throw new NotPossible(`"fault.kind" must be one of ${FAULTS.join(', ')}.`);
 }
 
-/** Only pages and programs of this machine may drive the stand-in: a web site elsewhere may not. */
+/** Refuses web pages of other machines: only local pages and programs may control the stand-in. */
 function guard(request: FastifyRequest, reply: FastifyReply): boolean {
   const { origin, host } = request.headers;
   if (origin !== undefined && LOOPBACK.test(origin))
@@ -59,7 +59,7 @@ async function controlRoutes(app: FastifyInstance, core: Core): Promise<void> {
   app.setErrorHandler(async (error: Error & { statusCode?: number }, _request, reply) => {
     const malformed = error instanceof TypeError || error instanceof SyntaxError;
     const status = error instanceof NotPossible || malformed ? 400 : (error.statusCode ?? 500);
-    const hint = malformed ? 'This does not have the form that sandbox/discord/control.ts describes: ' : '';
+    const hint = malformed ? 'This does not match sandbox/discord/control.ts: ' : '';
     return reply.code(status).send({ error: `${hint}${error.message}` });
   });
   app.options('/*', async () => undefined);
@@ -99,7 +99,7 @@ async function controlRoutes(app: FastifyInstance, core: Core): Promise<void> {
   });
 }
 
-/** Adds `/_control` and the addresses at which files of messages are served. */
+/** Adds `/_control` and the routes that serve files of messages. */
 export function addControl(app: FastifyInstance, core: Core): void {
   app.register(async (control) => controlRoutes(control, core), { prefix: '/_control' });
   for (const folder of ['attachments', 'ephemeral-attachments'])

@@ -1,4 +1,4 @@
-/** What the stand-in tells of itself: states, and events that bear them. */
+/** The stand-in's states, and the events that carry them. */
 import type {
   APIApplicationCommand,
   APIApplicationCommandOptionChoice,
@@ -70,29 +70,29 @@ export interface GuildState {
   members: MemberState[];
 }
 
-/** One step in the life of a message; `message` is how it looked from then on. */
+/** One change of a message. `message` is how it looked afterwards. */
 export interface MessageVersion {
   change: 'created' | 'edited' | 'deleted';
   at: string;
   message: APIMessage;
 }
 
-/** A message with everything that happened to it. `visibleTo` names the one person who sees an ephemeral one. */
+/** A message with its history. `visibleTo` is the only person who sees an ephemeral one. */
 export interface MessageState {
   id: string;
   channelId: string;
   guildId: string | null;
   visibleTo: string | null;
   deleted: boolean;
-  /** As it looks now (or looked last). */
+  /** Its current or last state. */
   message: APIMessage;
   /** Oldest first; at most the last 100 changes. */
   history: MessageVersion[];
 }
 
 /**
- * What came of an interaction: `waiting` → `acknowledged` (answered; a `loading` reply still says "thinking…"), or
- * `failed` (the bot did not answer in 3 s, or no bot was connected).
+ * The state of an interaction: `waiting` → `acknowledged` (a `loading` reply still shows "thinking…"), or `failed` (the
+ * bot did not respond within 3 s, or no bot was connected).
  */
 export interface InteractionState {
   id: string;
@@ -108,35 +108,35 @@ export interface InteractionState {
   responseType: number | null;
   /** Time to the acknowledgement. */
   ackMs: number | null;
-  /** Whether `reply` still says "thinking…". */
+  /** Whether `reply` still shows "thinking…". */
   loading: boolean;
   /** The message `@original`: the reply, or for 6 and 7 the message that the component is on. */
   reply: MessageState | null;
   followups: MessageState[];
   modal: APIModalInteractionResponseCallbackData | null;
   choices: APIApplicationCommandOptionChoice[] | null;
-  /** What the person is told on failure. */
+  /** What the person sees after a failure. */
   failure: string | null;
 }
 
-/** A fault in force; `hits` counts the requests it met. */
+/** An active fault. `hits` counts the requests it affected. */
 export interface FaultState extends FaultRule {
   id: string;
   hits: number;
 }
 
-/** A request of the bot, secrets removed. `status` is null while it runs or when it never got an answer. */
+/** A request of the bot, without secrets. `status` is null while it runs and when it got no response. */
 export interface RequestRecord {
   number: number;
   at: string;
   method: string;
-  /** Below `/api/v10`, with its query; interaction tokens are shortened. */
+  /** Below `/api/v10`, with its query. Interaction tokens are shortened. */
   path: string;
   headers: Record<string, string>;
   status: number | null;
-  /** Discord's error code in the answer. */
+  /** Discord's error code in the response. */
   code: number | null;
-  /** The kind of fault that met it. */
+  /** The kind of fault that affected it. */
   fault: Fault['kind'] | null;
   ms: number | null;
 }
@@ -155,7 +155,7 @@ interface Counters {
   requests: number;
   messages: number;
   rateLimited: number;
-  /** 401, 403 and 429: what Discord bans an address for at 10,000 in 10 minutes. */
+  /** 401, 403 and 429 responses: Discord bans an IP address at 10,000 in 10 minutes. */
   invalidRequests: number;
   refusedBodies: number;
   identifies: number;
@@ -168,7 +168,7 @@ export interface CommandsState {
   commands: APIApplicationCommand[];
 }
 
-/** Everything at once. `messages` holds the last 200 undeleted ones of each channel, oldest first. */
+/** The whole state. `messages` has the last 200 of each channel, oldest first, without deleted ones. */
 export interface State {
   /** Root of the stand-in, e.g. `http://127.0.0.1:4000`. */
   url: string;
@@ -185,11 +185,11 @@ export interface State {
   faults: FaultState[];
   sessions: SessionState[];
   counters: Counters;
-  /** Events after this one are not yet part of this state. */
+  /** Events up to this one are part of this state. */
   lastEventId: number;
 }
 
-/** What happened; whole states, so that a listener replaces what it had. */
+/** An event. It carries whole states, so a listener replaces what it had. */
 export type ControlEvent = { id: number; at: string } & (
   | { type: 'message'; change: MessageVersion['change']; message: MessageState }
   | { type: 'interaction'; interaction: InteractionState }

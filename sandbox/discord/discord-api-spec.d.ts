@@ -1,4 +1,4 @@
-/** The package ships these schemas without types; named here are those in use. */
+/** The package ships these schemas without types. These are the ones in use. */
 declare module 'discord-api-spec/zod' {
   import type { ZodMiniType } from 'zod/mini';
 

@@ -1,6 +1,6 @@
-/** Discord's error answers: the JSON codes, and the tree of field errors that comes with code 50035. */
+/** Discord's error responses: the JSON codes, and the tree of field errors of code 50035. */
 
-/** Something asked of the stand-in that cannot be done; the message is a sentence for whoever asked. */
+/** A request to the stand-in that is not possible. The message is a sentence for the caller. */
 export class NotPossible extends Error {}
 
 /** Where in a body an error is: names and indexes from the root. */
@@ -8,7 +8,7 @@ export type Path = readonly (string | number)[];
 
 type Tree = { [key: string]: Tree | { code: string; message: string }[] };
 
-/** An answer other than success, as Discord words it. */
+/** An error response in Discord's words. */
 export class DiscordError extends Error {
   readonly status: number;
   readonly code: number;
@@ -26,7 +26,7 @@ export class DiscordError extends Error {
   }
 }
 
-/** Collects what is wrong with a body, field by field. */
+/** Collects the errors of a body by field. */
 export class FieldErrors {
   private readonly tree: Tree = {};
   private found = false;
@@ -46,14 +46,14 @@ export class FieldErrors {
     this.add(path, 'BASE_TYPE_REQUIRED', 'This field is required');
   }
 
-  /** Says of a list which values it holds twice, where Discord takes each once. */
+  /** Adds an error for each repeated value of a list. */
   distinct(path: Path, list: readonly unknown[]): void {
     for (const [index, value] of list.entries())
       if (list.indexOf(value) < index)
         this.add([...path, index], 'SET_TYPE_ALREADY_CONTAINS_VALUE', 'The set already contains this value');
   }
 
-  /** Throws 400/50035 with everything that was added. */
+  /** @throws 400/50035 if any error was added. */
   throwIfAny(): void {
     if (this.found) throw new DiscordError(400, 50035, 'Invalid Form Body', this.tree);
   }
@@ -62,7 +62,7 @@ export class FieldErrors {
 const make = (status: number, code: number, message: string) => (): DiscordError =>
   new DiscordError(status, code, message);
 
-/** The plain errors in use, by what they say. */
+/** The errors in use, by meaning. */
 export const errors = {
   notFound: make(404, 0, '404: Not Found'),
   unauthorized: make(401, 0, '401: Unauthorized'),

@@ -1,6 +1,6 @@
-/** Tells listeners what happened, and remembers the last 1,000 events for those who come back. */
+/** Sends events to listeners, and keeps the last 1,000 for listeners that reconnect. */
 import { EventEmitter } from 'node:events';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import type { ControlEvent } from './control.ts';
 
 type Plain = ControlEvent extends infer E ? (E extends unknown ? Omit<E, 'id' | 'at'> : never) : never;
@@ -24,13 +24,13 @@ export class Events {
     this.emitter.emit('event', full);
   }
 
-  /** Calls `listener` with every event from now on; gives back how to stop that. */
+  /** Calls the listener with every event from now on. Returns a function that stops that. */
   on(listener: (event: ControlEvent) => void): () => void {
     this.emitter.on('event', listener);
     return () => void this.emitter.off('event', listener);
   }
 
-  /** The events after this id, or undefined if some of them are no longer known. */
+  /** Returns the events after this id, or undefined if some of them are no longer kept. */
   since(id: number): ControlEvent[] | undefined {
     const oldest = this.kept[0]?.id ?? this.lastId + 1;
     return id > this.lastId || id + 1 < oldest ? undefined : this.kept.filter((event) => event.id > id);

@@ -1,12 +1,12 @@
-/** Which request meets which fault. What a fault does to an answer is the REST server's part. */
-import type { Clock } from './clock.ts';
+/** Decides which fault affects which request. The REST server applies it. */
+import type { Clock } from '../../src/domain/clock.ts';
 import type { Fault, FaultRule, FaultState } from './control.ts';
 import type { Events } from './events.ts';
 
-/** A fault in force that the TypeScript API hands out. */
+/** An active fault in the TypeScript API. */
 export interface ActiveFault {
   readonly id: string;
-  /** How many requests it met so far. */
+  /** How many requests it has affected. */
   readonly hits: number;
   clear(): void;
 }
@@ -36,7 +36,7 @@ export class Faults {
   private entries: Entry[] = [];
   private made = 0;
 
-  /** `onService` is called when the gateway, or all of Discord, goes down. */
+  /** @param onService called when the gateway or all of Discord goes down. */
   constructor(clock: Clock, events: Events, onService: () => void) {
     this.clock = clock;
     this.events = events;
@@ -60,7 +60,7 @@ export class Faults {
     };
   }
 
-  /** Ends this fault, or every one. */
+  /** Removes one fault, or all. */
   clear(id?: string): void {
     for (const entry of this.entries) if (id === undefined || entry.state.id === id) entry.cancel();
     this.entries = this.entries.filter((entry) => id !== undefined && entry.state.id !== id);
@@ -76,7 +76,7 @@ export class Faults {
     return this.entries.some(({ state }) => SERVICE.includes(state.fault.kind));
   }
 
-  /** The fault for this request; counts it. `path` is below `/api/v10`, without query. */
+  /** Returns the fault for this request and counts it. `path` is below `/api/v10`, without query. */
   meet(method: string, path: string): Fault | null {
     for (const entry of this.entries) {
       const { state } = entry;

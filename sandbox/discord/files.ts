@@ -1,4 +1,4 @@
-/** The files of messages and of attachment options, and which of them a message lists. */
+/** The files of messages and attachment options, and which of them a message lists. */
 import type { APIMessage } from 'discord.js';
 import type { Upload } from './message-rules.ts';
 import type { Json } from './validate.ts';
@@ -10,13 +10,13 @@ export interface StoredFile {
   bytes: Buffer;
 }
 
-/** Every file, served by the stand-in itself. */
+/** The files that the stand-in serves. */
 export class Files {
-  /** Root of the stand-in, for the files' addresses. */
+  /** The stand-in's root, for the files' URLs. */
   url = '';
   private readonly nextId: () => string;
   private readonly files = new Map<string, StoredFile>();
-  /** By message: attachments that its embeds or components show. */
+  /** By message: the attachments that its embeds or components show. */
   private readonly pictures = new Map<string, Json[]>();
 
   constructor(nextId: () => string) {
@@ -32,13 +32,13 @@ export class Files {
     this.pictures.clear();
   }
 
-  /** Forgets a message's files. */
+  /** Deletes a message's files. */
   drop(message: APIMessage): void {
     for (const { id } of [...message.attachments, ...(this.pictures.get(message.id) ?? [])]) this.files.delete(id);
     this.pictures.delete(message.id);
   }
 
-  /** Stores a file and gives its attachment object. */
+  /** Stores a file and returns its attachment object. */
   store(folder: string, upload: Omit<Upload, 'id'>, description?: string): Json {
     const id = this.nextId();
     this.files.set(id, upload);
@@ -54,12 +54,12 @@ export class Files {
     };
   }
 
-  /** Gives a message the files that a body lists; `existing` are those that it has, null for a new one. */
+  /** Returns a message's files after a body. `existing` are its files before, or null for a new message. */
   attach(message: Json, body: Json, uploads: readonly Upload[], existing: Json[] | null): void {
     const named = new Map<string, Json>((body.attachments ?? []).map((item: Json) => [String(item.id), item]));
     const before = existing ? [...existing, ...(this.pictures.get(message.id) ?? [])] : [];
     const kept = body.attachments ? before.filter(({ id }) => named.has(id)) : before;
-    // Which files a message has after a change is what `attachments` lists, if it is there: old and new ones.
+    // After an edit, a message has the files that `attachments` lists, if it is present: old and new ones.
     const taken = existing && body.attachments ? uploads.filter(({ id }) => named.has(id)) : uploads;
     const added = taken.map((upload) => {
       const filename = named.get(upload.id)?.filename ?? upload.filename;
@@ -88,7 +88,7 @@ export class Files {
       message.embeds = resolve(message.embeds);
       message.components = resolve(message.components);
     }
-    // A file that an embed or component shows is not listed a second time, for as long as it does.
+    // A file that an embed or component shows is not listed as an attachment.
     message.attachments = all.filter(({ id }) => !used.has(id));
     const pictures = all.filter(({ id }) => used.has(id));
     if (pictures.length > 0) this.pictures.set(message.id, pictures);

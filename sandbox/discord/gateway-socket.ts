@@ -1,11 +1,11 @@
-/** The bytes of a gateway connection. */
+/** Writes to a gateway connection. */
 import { constants, createDeflate, type Deflate } from 'node:zlib';
 import type { WebSocket } from 'ws';
 import type { Json } from './validate.ts';
 
 const streams = new WeakMap<WebSocket, Deflate>();
 
-/** From now on what is written goes through one zlib stream, flushed after each payload. */
+/** Compresses everything that is written from now on as one zlib stream, flushed after each payload. */
 export function compress(socket: WebSocket): void {
   const stream = createDeflate({ flush: constants.Z_SYNC_FLUSH });
   let pending: Buffer[] = [];
@@ -20,7 +20,7 @@ export function compress(socket: WebSocket): void {
   streams.set(socket, stream);
 }
 
-/** Sends a payload, JSON or what becomes it. */
+/** Sends a payload: JSON text, or a value to serialize. */
 export function write(socket: WebSocket, payload: Json): void {
   const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
   const stream = streams.get(socket);

@@ -41,16 +41,16 @@ const CLOSE = {
   disallowedIntents: [4014, 'Disallowed intent(s).'],
 } as const;
 
-/** Which of so many shards serves a server. */
+/** Returns the shard that serves a server. */
 const shardOf = (guildId: string, count: number): number => Number((BigInt(guildId) >> 22n) % BigInt(count));
 
-/** Who gets an event: those with one of `intents` (0: everybody) whose shard serves the server. */
+/** The sessions that get an event: those with one of `intents` (0: all) whose shard serves the server. */
 export interface Audience {
   guildId: string | null;
   intents: number;
 }
 
-/** The bot's sessions: who gets which event, also after a connection that broke. */
+/** The bot's sessions: which of them gets which event, even after a broken connection. */
 export class Gateway {
   identifies = 0;
   resumes = 0;
@@ -92,7 +92,7 @@ export class Gateway {
     return [...this.sessions.values()].some(({ socket }) => socket !== null);
   }
 
-  /** Sends an event to every session it concerns; a dropped session gets it when it resumes. */
+  /** Sends an event to its sessions. A dropped session gets it when it resumes. */
   dispatch(name: string, data: Json, audience: Audience): void {
     for (const session of this.sessions.values()) {
       if (audience.intents !== 0 && !(session.intents & audience.intents)) continue;
@@ -107,7 +107,7 @@ export class Gateway {
     }
   }
 
-  /** Breaks every connection without a close frame. */
+  /** Drops every connection without a close frame. */
   drop(): void {
     for (const socket of this.sockets) socket.terminate();
   }
@@ -164,7 +164,7 @@ export class Gateway {
     }
   }
 
-  /** Reads one payload; gives back the session that it opened. */
+  /** Handles one payload. Returns the session that it opened. */
   private receive(socket: WebSocket, session: Session | undefined, raw: string): Session | undefined {
     const refuse = ([code, reason]: readonly [number, string]): undefined => {
       socket.close(code, reason);
@@ -220,7 +220,7 @@ export class Gateway {
       socket,
       resumed: 0,
     };
-    // Sessions that nobody resumed are forgotten when a new one takes their shard.
+    // A new session on a shard replaces sessions that were not resumed.
     for (const old of this.sessions.values())
       if (old.socket === null && old.shard.join() === session.shard.join()) this.sessions.delete(old.id);
     this.sessions.set(session.id, session);

@@ -1,4 +1,4 @@
-/** Servers and their channels, as owners and Discord itself change them; each change is told to the bot. */
+/** Changes to servers and channels by owners and Discord itself. Each change is sent to the bot. */
 import { ChannelType, GatewayIntentBits as Intent } from 'discord.js';
 import type { Overwrite, WorldAction, WorldResult } from './control.ts';
 import type { Core } from './core.ts';
@@ -13,7 +13,7 @@ import type { Channel, Guild } from './world.ts';
 /** The action of a kind, or of one of several. */
 export type ActionOf<D extends WorldAction['do']> = Extract<WorldAction, { do: D }>;
 
-/** The bot's own role and membership. */
+/** Adds the bot's own role and membership. */
 function joinBot(core: Core, into: Guild): void {
   const { botId } = core.world;
   const own =
@@ -28,7 +28,7 @@ function joinBot(core: Core, into: Guild): void {
   core.world.addMember({ guildId: into.id, userId: botId, roleIds: [own.id], joinedAt: core.clock.now() });
 }
 
-/** A new server, with its owner and the bot. */
+/** Creates a server with its owner and the bot. */
 export function createGuild(core: Core, action: ActionOf<'guild.create'>): WorldResult {
   const owner = user(core, action.ownerId);
   const made = core.world.addGuild(
@@ -52,7 +52,7 @@ function hideGuild(core: Core, hidden: Guild, unavailable: boolean): void {
   notifyGuild(core, hidden);
 }
 
-/** The bot leaves the server, or is removed from it. */
+/** Removes the bot from the server. */
 export function leave(core: Core, left: Guild): void {
   if (!left.present) return;
   left.present = false;
@@ -60,7 +60,7 @@ export function leave(core: Core, left: Guild): void {
   hideGuild(core, left, false);
 }
 
-/** An outage of a server, and the bot's coming and going. */
+/** Server outages, and adding and removing the bot. */
 export function changeGuild(
   core: Core,
   action: ActionOf<'guild.unavailable' | 'guild.available' | 'guild.remove' | 'guild.add'>,
@@ -90,14 +90,14 @@ function enter(core: Core, entered: Guild): void {
   showGuild(core, entered);
 }
 
-/** Throws {@link NotPossible} for what is no overwrite. */
+/** @throws {@link NotPossible} when this is not a permission overwrite. */
 export function checkOverwrites(overwrites: Overwrite[] = []): void {
   for (const { id, type, allow, deny } of overwrites)
     if (![id, allow, deny].every((text) => /^\d+$/.test(text)) || (type !== 0 && type !== 1))
       throw new NotPossible('An overwrite has an id, a type (0 role, 1 member), and decimal text in allow and deny.');
 }
 
-/** A new channel, at the end of its server. */
+/** Creates a channel at the end of its server. */
 export function createChannel(core: Core, action: ActionOf<'channel.create'>): WorldResult {
   checkOverwrites(action.overwrites);
   const made = core.world.addChannel({
@@ -113,7 +113,7 @@ export function createChannel(core: Core, action: ActionOf<'channel.create'>): W
   return { id: made.id };
 }
 
-/** Sets, or with 0n removes, the bot's own overwrite. */
+/** Sets the bot's own overwrite, or removes it (0n). */
 export function setBotOverwrite(core: Core, on: Channel, deny: bigint): void {
   const { botId } = core.world;
   on.overwrites = on.overwrites.filter(({ id }) => id !== botId);

@@ -1,8 +1,9 @@
-/** A stand-in for Discord that an unmodified bot logs into. Start it with {@link startDiscord}. */
+/** A stand-in for Discord that an unmodified bot logs in to. Start it with {@link startDiscord}. */
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { act } from './act.ts';
-import { type Clock, snowflakes, stoppable, systemClock } from './clock.ts';
+import { snowflakes, stoppable } from './clock.ts';
 import { Commands } from './commands.ts';
 import type {
   ControlEvent,
@@ -41,22 +42,22 @@ const BODY_MAX = 26 * 1024 * 1024;
 const DIRECT_MESSAGES = 1 << 12;
 const GUILD_MESSAGES = 1 << 9;
 
-/** How to start a stand-in; everything has a default. */
+/** How to start a stand-in. Everything has a default. */
 export interface DiscordOptions {
   /** Default `127.0.0.1`. */
   host?: string;
   /** Default 0: any free port. */
   port?: number;
-  /** The one bot token that is accepted. */
+  /** The only bot token that is accepted. */
   token?: string;
-  /** Default `discord`; with a table, what it leaves out is Discord's. */
+  /** Default `discord`. A table overrides single limits of Discord's. */
   limits?: 'discord' | 'none' | Partial<LimitTable>;
   clock?: Clock;
-  /** `empty` has only the bot; default is the world described by {@link seed}. */
+  /** `empty` has only the bot. The default is the world of {@link seed}. */
   seed?: 'default' | 'empty';
-  /** false takes bodies unchecked, for measurements. */
+  /** false accepts unchecked bodies, for measurements. Default true. */
   strict?: boolean;
-  /** Whether the privileged intents are switched on for the application (default false: close code 4014). */
+  /** Whether the application has the privileged intents. Default false: they are refused with close code 4014. */
   privilegedIntents?: boolean;
 }
 
@@ -69,31 +70,31 @@ export interface Discord {
   readonly token: string;
   readonly botId: string;
   readonly state: State;
-  /** The undeleted messages of a channel, oldest first, ephemeral ones included. */
+  /** Returns the messages of a channel, oldest first, including ephemeral ones and without deleted ones. */
   messages(channelId: string): MessageState[];
-  /** Every message with its history, deleted ones included. */
+  /** Returns every message with its history, including deleted ones. */
   history(channelId?: string): MessageState[];
   requests(after?: number): RequestRecord[];
-  /** Listens to everything that happens; gives back how to stop. */
+  /** Calls the listener with every event. Returns a function that stops that. */
   on(listener: (event: ControlEvent) => void): () => void;
-  /** Resolves with the first event that satisfies `condition`, from now on. */
+  /** Resolves with the next event that satisfies the condition. */
   next<E extends ControlEvent>(condition: (event: ControlEvent) => event is E): Promise<E>;
   next(condition: (event: ControlEvent) => boolean): Promise<ControlEvent>;
-  /** Resolves as soon as `condition` holds; it is asked now and after each event. */
+  /** Resolves as soon as the condition holds. It is checked now and after each event. */
   until(condition: (discord: Discord) => boolean): Promise<void>;
-  /** A person does something; resolves once the bot acknowledged it or failed to. Throws {@link NotPossible}. */
+  /** Performs a person's action. Resolves once the bot has acknowledged it or failed to. @throws {@link NotPossible} */
   use(request: InteractionRequest): Promise<Interaction>;
-  /** The same, but gives back the interaction at once. */
+  /** The same, without waiting for the bot. */
   begin(request: InteractionRequest): Interaction;
-  /** Changes the world. Throws {@link NotPossible}. */
+  /** Changes the world. @throws {@link NotPossible} */
   act(action: WorldAction): WorldResult;
   fault(rule: FaultRule): ActiveFault;
   clearFaults(): void;
-  /** Ends every connection and timer. */
+  /** Closes every connection and cancels every timer. */
   close(): Promise<void>;
 }
 
-/** A token of the shape that Discord's have, good for nothing but the stand-in. */
+/** A token in the format of Discord's. It is valid only here. */
 function standInToken(botId: string): string {
   return [Buffer.from(botId).toString('base64url'), 'sandbx', 'stand-in'.padEnd(27, '-')].join('.');
 }
@@ -152,7 +153,7 @@ function visible(world: World, channelId: string): boolean {
   }
 }
 
-/** Starts a stand-in and resolves once it listens. Rejects with `EADDRINUSE` when the port is taken. */
+/** Starts a stand-in and resolves once it is listening. @throws `EADDRINUSE` when the port is in use. */
 export async function startDiscord(options: DiscordOptions = {}): Promise<Discord> {
   const clock = stoppable(options.clock ?? systemClock);
   const core = build(options, clock);

@@ -1,8 +1,8 @@
-/** Interactions from the press of a key to the last followup: tokens, deadlines, how they stand, who waits for them. */
+/** Interactions from a person's action to the last followup: tokens, deadlines, states, and who waits for them. */
 import { randomBytes } from 'node:crypto';
 import { MessageFlags } from 'discord.js';
+import type { Clock } from '../../src/domain/clock.ts';
 import type { Prepared } from './answer-rules.ts';
-import type { Clock } from './clock.ts';
 import type { InteractionRequest, InteractionState, MessageState } from './control.ts';
 import { errors } from './errors.ts';
 import type { Events } from './events.ts';
@@ -14,7 +14,7 @@ const ACK_MS = 3000;
 const LIFE_MS = 15 * 60_000;
 const KEPT = 2000;
 
-/** An interaction as it is kept. */
+/** A stored interaction. */
 export interface Entry {
   id: string;
   token: string;
@@ -35,7 +35,7 @@ export interface Entry {
   waiting: Set<{ check: () => boolean; fail: (error: Error) => void }>;
 }
 
-/** An interaction that is under way. */
+/** A pending interaction. */
 export class Interaction {
   private readonly owner: Interactions;
   readonly id: string;
@@ -45,33 +45,33 @@ export class Interaction {
     this.id = id;
   }
 
-  /** As it stands now. */
+  /** Its current state. */
   get state(): InteractionState {
     return this.owner.state(this.id);
   }
 
-  /** Resolves as soon as the state satisfies `condition`, at once if it does already. */
+  /** Resolves as soon as the state satisfies the condition. */
   until(condition: (state: InteractionState) => boolean): Promise<InteractionState> {
     return this.owner.until(this.id, condition);
   }
 
-  /** Resolves when the bot acknowledged it, or did not in time. */
+  /** Resolves when the bot has acknowledged it, or has not in time. */
   acknowledged(): Promise<InteractionState> {
     return this.until(({ status }) => status !== 'waiting');
   }
 
-  /** Resolves when it failed, or was answered with more than "thinking…". */
+  /** Resolves when it has failed or has a reply that is more than "thinking…". */
   final(): Promise<InteractionState> {
     return this.until(({ status, loading }) => status !== 'waiting' && !loading);
   }
 }
 
-/** Whether the reply still says "thinking…". */
+/** Whether the reply still shows "thinking…". */
 export function isLoading({ original }: Entry): boolean {
   return original !== null && !original.deleted && ((original.message.flags ?? 0) & MessageFlags.Loading) !== 0;
 }
 
-/** Every interaction that people began; what the bot answers is the business of {@link Replies}. */
+/** All interactions. {@link Replies} handles the bot's responses. */
 export class Interactions {
   private readonly world: World;
   private readonly clock: Clock;
@@ -100,7 +100,7 @@ export class Interactions {
     });
   }
 
-  /** Sends it to the bot; it fails by itself when no acknowledgement comes in time. */
+  /** Sends it to the bot. It fails when no acknowledgement arrives in time. */
   begin(request: InteractionRequest, prepared: Prepared): Interaction {
     const id = this.nextId();
     const token = Buffer.from(`interaction:${id}:${randomBytes(48).toString('hex')}`).toString('base64url');
@@ -162,12 +162,12 @@ export class Interactions {
     return this.entries.has(id);
   }
 
-  /** The last 100, oldest first. */
+  /** Returns the last 100, oldest first. */
   states(): InteractionState[] {
     return [...this.entries.keys()].slice(-100).map((id) => this.state(id));
   }
 
-  /** The message behind an interaction that was answered with a form. */
+  /** Returns the message of the component that opened a form. */
   sourceOf(id: string): MessageState | null {
     return this.entries.get(id)?.prepared.source ?? null;
   }
@@ -188,7 +188,7 @@ export class Interactions {
     });
   }
 
-  /** The interaction that waits for its first answer; throws what Discord answers when there is none. */
+  /** Returns the interaction that waits for its first response. @throws Discord's error when there is none. */
   waiting(id: string, token: string): Entry {
     const entry = this.entries.get(id);
     const late = entry && this.clock.now() - entry.at > ACK_MS && entry.status !== 'acknowledged';
@@ -197,7 +197,7 @@ export class Interactions {
     return entry;
   }
 
-  /** The interaction of a token that may still be used for followups; throws what Discord answers when there is none. */
+  /** Returns the interaction of a token that is still valid for followups. @throws Discord's error when there is none. */
   alive(token: string): Entry {
     const entry = this.byToken.get(token);
     if (!entry || this.clock.now() - entry.at >= LIFE_MS) throw errors.invalidWebhookToken();
@@ -205,7 +205,7 @@ export class Interactions {
     return entry;
   }
 
-  /** The bot answered in time. */
+  /** Records the bot's response. */
   acknowledge(entry: Entry, responseType: number): void {
     entry.stopDeadline();
     entry.status = 'acknowledged';
@@ -213,19 +213,19 @@ export class Interactions {
     entry.ackMs = this.clock.now() - entry.at;
   }
 
-  /** What becomes of this message is news of the interaction. */
+  /** Reports changes of this message as changes of the interaction. */
   follow(entry: Entry, message: MessageState): void {
     this.byMessage.set(message.id, entry);
   }
 
-  /** Tells the listeners, and those who wait for it, how an interaction stands now. */
+  /** Reports an interaction's state to the listeners and to those who wait for it. */
   changed(entry: Entry): void {
     this.events.emit({ type: 'interaction', interaction: this.state(entry.id) });
     for (const waiter of entry.waiting) if (waiter.check()) entry.waiting.delete(waiter);
   }
 
   forget(): void {
-    this.failWaiting(new Error('The stand-in was told to forget this interaction.'));
+    this.failWaiting(new Error('The stand-in has deleted this interaction.'));
     for (const entry of this.entries.values()) entry.stopDeadline();
     for (const map of [this.entries, this.byToken, this.byMessage]) map.clear();
   }

@@ -1,16 +1,16 @@
-/** Discord's rate limits: a bucket per route and channel, one for everything, and how they are told in headers. */
+/** Discord's rate limits: a bucket per route and channel, a global one, and their headers. */
 import { createHash } from 'node:crypto';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 
-/** At most `limit` requests in `perMs` ms, counted from the first. */
+/** At most `limit` requests in `perMs` milliseconds from the first one. */
 export interface Limit {
   limit: number;
   perMs: number;
 }
 
-/** The limits in force; those left out are Discord's. */
+/** The active limits. Those left out are Discord's. */
 export interface LimitTable {
-  /** All requests with the bot's token; those of interactions do not count. */
+  /** All requests with the bot's token. Those of interactions do not count. */
   global: Limit;
   /** New messages, per channel. */
   messages: Limit;
@@ -37,7 +37,7 @@ interface Window {
 
 interface Verdict {
   headers: Record<string, string>;
-  /** Set when the request is refused: how long to wait, ms, and whether for everything. */
+  /** Set when the request is refused: milliseconds to wait, and whether the limit is global. */
   refused: { retryAfterMs: number; global: boolean } | null;
 }
 
@@ -53,7 +53,7 @@ export class Limits {
 
   /**
    * Counts a request of `route` (its pattern, with method) under `major`, the id of its channel, server or
-   * interaction; `bot` tells whether it carries the bot's token.
+   * interaction. `bot`: whether it carries the bot's token.
    */
   take(route: string, major: string, bot: boolean): Verdict {
     if (!this.table) return { headers: {}, refused: null };

@@ -19,7 +19,7 @@ Look at it and drive it: ${discord.url}/_control/state (sandbox/discord/README.m
   const code = (error as NodeJS.ErrnoException).code;
   const reason =
     code === 'EADDRINUSE'
-      ? `Port ${port} is in use. Stop what listens there, or choose another: DISCORD_PORT=4011 npm run sandbox:discord`
+      ? `Port ${port} is in use. Stop the program that uses it, or set another one: DISCORD_PORT=4011 npm run sandbox:discord`
       : `The Discord stand-in cannot listen on ${host} port ${process.env.DISCORD_PORT ?? port}: ${(error as Error).message}`;
   console.error(reason);
   process.exitCode = 1;

@@ -1,4 +1,4 @@
-/** What Discord refuses in messages and forms beyond its published schemas. */
+/** What Discord refuses in messages and forms, beyond its published schemas. */
 import { ComponentType, MessageFlags } from 'discord.js';
 import { errors, FieldErrors, type Path } from './errors.ts';
 import { conforms, type Json } from './validate.ts';
@@ -8,10 +8,10 @@ const EMBEDS_MAX = 6000;
 const TEXT_DISPLAY_MAX = 4000;
 const FILE_MAX = 10 * 1024 * 1024;
 const REQUEST_MAX = 25 * 1024 * 1024;
-/** No host for a link: the name of a machine alone, or one with an underscore. */
+/** Hosts that Discord refuses in links: a single label, or one with an underscore. */
 const NO_HOST = /^(?!localhost$)[^.:]*$|_/;
 
-/** A file that came with a request, and the `files[n]` number it came under. */
+/** A file of a request, and its number `n` in `files[n]`. */
 export interface Upload {
   id: string;
   filename: string;
@@ -20,12 +20,12 @@ export interface Upload {
 }
 
 interface Form {
-  /** `message` and `reply` are new; the others change one that exists. */
+  /** `message` and `reply` create a message; the others change one. */
   kind: 'message' | 'message-edit' | 'reply' | 'reply-edit';
-  /** Where the message stands in the body. */
+  /** The message's path in the body. */
   base?: Path;
   uploads: readonly Upload[];
-  /** Ids of the attachments that the edited message has. */
+  /** The ids of the edited message's attachments. */
   existing?: readonly string[];
   /** Flags of the edited message. */
   flags?: number;
@@ -77,7 +77,7 @@ function checkEmbed(embed: Json, path: Path, found: FieldErrors): number {
   return length;
 }
 
-/** Every component of a tree, with its path. */
+/** Returns every component of a tree with its path. */
 export function* componentsIn(list: Json, path: Path): Generator<[component: Json, path: Path]> {
   for (const [index, component] of (Array.isArray(list) ? list : []).entries()) {
     yield [component, [...path, index]];
@@ -131,7 +131,7 @@ function checkSelect(select: Json, path: Path, found: FieldErrors): void {
   }
 }
 
-/** Rules of one component, whatever it stands in. */
+/** The rules of one component, wherever it is. */
 function checkComponents(list: Json, path: Path, found: FieldErrors): { count: number; text: number } {
   const ids = new Set<string>();
   let count = 0;
@@ -223,7 +223,7 @@ function checkComponentsV2(body: Json, path: Path, size: { count: number; text: 
     );
 }
 
-/** Throws what Discord answers to a message with this body, unless it takes it. */
+/** @throws Discord's error when it does not accept a message with this body. */
 export function checkMessage(body: Json, form: Form): void {
   const found = new FieldErrors();
   const base = form.base ?? [];
@@ -259,7 +259,7 @@ export function isEmpty(body: Json, uploads: readonly Upload[]): boolean {
   );
 }
 
-/** Throws what Discord answers to a form (modal) with this body, unless it takes it. */
+/** @throws Discord's error when it does not accept a form (modal) with this body. */
 export function checkModal(body: Json): void {
   const found = new FieldErrors();
   if (conforms('modal', body, found, ['data'])) {
@@ -267,7 +267,7 @@ export function checkModal(body: Json): void {
       found.add(['data', 'components'], 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 5 in length.');
     for (const [index, row] of body.components.entries()) {
       const at: Path = ['data', 'components', index];
-      // What a label says of an input, the input does not say once more; and whoever opens a form may fill it in.
+      // An input inside a label has no label of its own, and a form's inputs cannot be disabled.
       for (const key of ['label', 'disabled'])
         if (row.component?.[key])
           found.add([...at, 'component', key], 'BASE_TYPE_CHOICES', `${key} is not allowed inside a label.`);

@@ -1,6 +1,7 @@
-/** Messages and what becomes of them: built from bodies, edited, deleted, with their histories. */
+/** Messages: created from bodies, edited, deleted, with their histories. */
 import { type APIMessage, MessageFlags, MessageReferenceType, MessageType, PermissionFlagsBits } from 'discord.js';
-import { type Clock, iso } from './clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
+import { iso } from './clock.ts';
 import type { MessageState, MessageVersion } from './control.ts';
 import { errors } from './errors.ts';
 import type { Events } from './events.ts';
@@ -20,13 +21,13 @@ interface Draft {
   author: User;
   body: Json;
   uploads: readonly Upload[];
-  /** The one person who sees it. */
+  /** The only person who sees it. */
   visibleTo?: string;
   /** Fields that the body does not decide: type, interaction metadata, flags… */
   extra?: Json;
 }
 
-/** Every message that was ever sent, as far as it is kept. */
+/** The messages that are kept. */
 export class Messages {
   created = 0;
   private readonly world: World;
@@ -55,12 +56,12 @@ export class Messages {
     this.tell = parts.tell;
   }
 
-  /** The message with this id, also a deleted one. */
+  /** Returns the message with this id, even if it is deleted. */
   get(id: string): MessageState | undefined {
     return this.states.get(id);
   }
 
-  /** The undeleted messages of a channel, oldest first. */
+  /** Returns the messages of a channel, oldest first, without deleted ones. */
   in(channelId: string): MessageState[] {
     return (this.byChannel.get(channelId) ?? []).map((id) => this.states.get(id)!).filter(({ deleted }) => !deleted);
   }
@@ -75,7 +76,7 @@ export class Messages {
     this.created = 0;
   }
 
-  /** What a message of the bot with this nonce already is, in whichever channel; throws 10008 if that was deleted since. */
+  /** Returns the bot's earlier message with this nonce, in any channel. @throws 10008 when it was deleted since. */
   repeated(nonce: string): APIMessage | undefined {
     const known = this.nonces.get(nonce);
     if (!known || known.at + NONCE_MS <= this.clock.now()) return undefined;
@@ -127,7 +128,7 @@ export class Messages {
     return state;
   }
 
-  /** Changes what the body names; the rest stays. With `flags`, it completes a reply that was still loading. */
+  /** Changes the fields in the body. With `flags`, it completes a reply that was still loading. */
   edit(state: MessageState, body: Json, uploads: readonly Upload[], flags?: number): MessageState {
     const channel = this.world.channels.get(state.channelId)!;
     const message = { ...state.message } as Json;
@@ -153,7 +154,7 @@ export class Messages {
     this.record(state, 'deleted');
   }
 
-  /** Deletes without a word what was in a deleted channel. */
+  /** Deletes a deleted channel's messages without an event. */
   removeChannel(channelId: string): void {
     for (const id of this.byChannel.get(channelId) ?? []) {
       const state = this.states.get(id)!;
@@ -206,7 +207,7 @@ export class Messages {
     };
   }
 
-  /** Who is notified: what the text names, as far as `allowed_mentions` and permissions let it. */
+  /** Returns who is notified: the mentions in the text that `allowed_mentions` and permissions allow. */
   private mentions(channel: Channel, author: User, content: string, body: Json): Json {
     const allowed = body.allowed_mentions;
     const may = (kind: 'users' | 'roles', id: string): boolean =>

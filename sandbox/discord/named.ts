@@ -1,4 +1,4 @@
-/** What an action names by id. Each throws {@link NotPossible} with a sentence where there is no such thing. */
+/** Finds what an action names by id. Each function throws {@link NotPossible} when it does not exist. */
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
 import type { Channel, Guild, Member, Role, User } from './world.ts';

@@ -1,4 +1,4 @@
-/** Tells the bot over the gateway, and listeners over events, that a server's parts changed. */
+/** Reports changes of servers: to the bot over the gateway, to listeners as events. */
 import { GatewayIntentBits as Intent } from 'discord.js';
 import { iso } from './clock.ts';
 import type { Core } from './core.ts';
@@ -7,7 +7,7 @@ import { botPermissions } from './permissions.ts';
 import { guildState } from './state.ts';
 import { type Channel, type Guild, isThread, type Member, type Role } from './world.ts';
 
-/** Tells listeners how a server looks now. */
+/** Reports a server's state to listeners. */
 export function notifyGuild(core: Core, guild: Guild): void {
   core.events.emit({ type: 'guild', guild: guildState(core.world, guild) });
 }
@@ -25,11 +25,11 @@ export function notifyThread(
   const { id, guildId, parentId, type } = thread;
   const whole = { ...apiChannel(core.world, thread), ...(name === 'THREAD_CREATE' && { newly_created: true }) };
   const data = name === 'THREAD_DELETE' ? { id, guild_id: guildId, parent_id: parentId, type } : whole;
-  // Discord tells bots of every channel, but only of those threads that they can see.
+  // Discord sends bots every channel, but only the threads that they can see.
   send(core, guildOf(core, thread), name, data, Intent.Guilds, botPermissions(core.world, thread) !== 0n);
 }
 
-/** The bot is brought into a private thread, or taken out of it; of other members it is not told. */
+/** Reports that the bot was added to or removed from a private thread. Other members are not reported. */
 export function notifyMembership(core: Core, thread: Channel): void {
   const { id, guildId: guild_id, joined } = thread;
   const { botId: user_id } = core.world;
@@ -43,7 +43,7 @@ export function notifyMembership(core: Core, thread: Channel): void {
 
 const guildOf = (core: Core, { guildId }: Channel): Guild => core.world.guilds.get(guildId!)!;
 
-/** A channel or thread came, changed or goes; going removes it, its messages and its threads from the world. */
+/** Reports a created, changed or deleted channel or thread. A deletion also removes its messages and threads. */
 export function notifyChannel(core: Core, channel: Channel, change: 'CREATE' | 'UPDATE' | 'DELETE'): void {
   const guild = core.world.guildOf(channel);
   if (!guild) return;
@@ -63,7 +63,7 @@ export function notifyRole(core: Core, role: Role, change: 'CREATE' | 'UPDATE' |
   send(core, guild, `GUILD_ROLE_${change}`, { guild_id: guild.id, ...data }, Intent.Guilds);
 }
 
-/** The bot hears of itself in any case, of others only with the privileged intent. */
+/** Reports a member to the bot: itself always, others only with the privileged intent. */
 export function notifyMember(core: Core, member: Member, change: 'ADD' | 'UPDATE' | 'REMOVE'): void {
   const guild = core.world.guilds.get(member.guildId)!;
   const own = member.userId === core.world.botId;

@@ -1,4 +1,4 @@
-/** The world in Discord's own JSON. */
+/** Discord's JSON objects of the world. */
 import { ChannelType } from 'discord.js';
 import { iso, timeOf } from './clock.ts';
 import { botPermissions, permissionsOf } from './permissions.ts';
@@ -56,7 +56,7 @@ export function apiMember(world: World, member: Member): Json {
   };
 }
 
-/** A member as an interaction carries it: with permissions in the channel. */
+/** Returns a member with permissions in the channel, as interactions carry it. */
 export function interactionMember(world: World, guild: Guild, member: Member, channel: Channel): Json {
   return { ...apiMember(world, member), permissions: permissionsOf(world, guild, member, channel).toString() };
 }
@@ -144,7 +144,7 @@ export function apiGuild(world: World, guild: Guild): Json {
   };
 }
 
-/** A message of a server, as the bot sees it without the privileged intent: what others write is hidden, unless it is for the bot. */
+/** Returns a message as the bot sees it without the privileged intent: others' content is hidden unless it mentions the bot. */
 export function withoutContent(world: World, message: Json): Json {
   const { author, mentions = [], referenced_message } = message;
   const reply = referenced_message && { referenced_message: withoutContent(world, referenced_message) };
@@ -152,7 +152,7 @@ export function withoutContent(world: World, message: Json): Json {
   return { ...message, ...reply, content: '', embeds: [], attachments: [], components: [] };
 }
 
-/** What GUILD_CREATE tells: the server with its channels, threads and, below 250, its members. */
+/** Returns the payload of GUILD_CREATE: the server with its channels, threads and, below 250, its members. */
 export function guildCreate(world: World, guild: Guild): Json {
   const channels = world.channelsOf(guild.id);
   const reachable = (channel: Channel): boolean => botPermissions(world, channel) !== 0n;
@@ -165,7 +165,7 @@ export function guildCreate(world: World, guild: Guild): Json {
     member_count: guild.members.size,
     voice_states: [],
     members: bot ? [apiMember(world, bot)] : [],
-    // Discord tells bots of every channel, but only of those threads that they can see.
+    // Discord sends bots every channel, but only the threads that they can see.
     channels: channels.filter((channel) => !isThread(channel)).map((channel) => apiChannel(world, channel)),
     threads: channels
       .filter((channel) => isThread(channel) && !channel.archived && reachable(channel))

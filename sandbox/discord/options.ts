@@ -1,4 +1,4 @@
-/** What a person puts into options: checked as a client checks it, ids accompanied by what they stand for. */
+/** Option values, checked as a client does. Ids come with the objects that they refer to. */
 import { ApplicationCommandOptionType as Option } from 'discord.js';
 import type { FileInput, MessageState, OptionInput } from './control.ts';
 import type { Core } from './core.ts';
@@ -8,14 +8,14 @@ import { permissionsOf } from './permissions.ts';
 import type { Json } from './validate.ts';
 import type { Channel, Guild, Member } from './world.ts';
 
-/** Where a person does something. */
+/** Where a person acts. */
 export interface Place {
   channel: Channel;
   guild: Guild | undefined;
   member: Member | undefined;
 }
 
-/** Collects what ids in values stand for. */
+/** Collects the objects that ids in values refer to. */
 export class Resolved {
   readonly found: Json = {};
   private readonly core: Core;
@@ -81,7 +81,7 @@ export class Resolved {
   }
 }
 
-/** An option's value as the payload carries it; throws {@link NotPossible} where a client would not send it. */
+/** Returns an option's value for the payload. @throws {@link NotPossible} when a client would not send it. */
 export function optionValue(
   option: Json,
   given: OptionInput,

@@ -1,4 +1,4 @@
-/** What a member may do, computed as Discord computes it: owner, roles, overwrites, and what implies what. */
+/** Members' permissions, computed as Discord does: owner, roles, overwrites, and implied permissions. */
 import { PermissionFlagsBits as Bit, ChannelType } from 'discord.js';
 import type { PermissionName } from './control.ts';
 import { errors, NotPossible } from './errors.ts';
@@ -6,15 +6,15 @@ import { type Channel, type Guild, holdsMessages, isThread, type Member, type Wo
 
 const ALL = Object.values(Bit).reduce((sum, bit) => sum | bit, 0n);
 
-/** The bit field of these permissions. */
+/** Returns the bit field of these permissions. */
 export function bits(names: readonly PermissionName[]): bigint {
   return names.reduce((sum, name) => {
-    if (Bit[name] === undefined) throw new NotPossible(`There is no permission "${name}"; right is e.g. ViewChannel.`);
+    if (Bit[name] === undefined) throw new NotPossible(`There is no permission "${name}". An example is ViewChannel.`);
     return sum | Bit[name];
   }, 0n);
 }
 
-/** A member's permissions in the server, or in one of its channels. */
+/** Returns a member's permissions in the server, or in one of its channels. */
 export function permissionsOf(world: World, guild: Guild, member: Member, channel?: Channel): bigint {
   if (guild.ownerId === member.userId) return ALL;
   const roles = [guild.id, ...member.roleIds];
@@ -43,7 +43,7 @@ export function sees(world: World, userId: string, channel: Channel): boolean {
   return member !== undefined && (permissionsOf(world, guild, member, channel) & Bit.ViewChannel) !== 0n;
 }
 
-/** The bot's permissions in a channel; 0 where it has no access. */
+/** Returns the bot's permissions in a channel; 0 without access. */
 export function botPermissions(world: World, channel: Channel): bigint {
   const guild = world.guildOf(channel);
   if (!guild) return ALL;
@@ -54,7 +54,7 @@ export function botPermissions(world: World, channel: Channel): bigint {
   return isIn || allowed & Bit.ManageThreads ? allowed : 0n;
 }
 
-/** The channel of this id, if the bot has all of `needed` there; else throws what Discord answers. */
+/** Returns the channel with this id. @throws Discord's error unless the bot has all of `needed` there. */
 export function accessible(world: World, channelId: string, needed: readonly PermissionName[] = []): Channel {
   const channel = world.channels.get(channelId);
   if (!channel) throw errors.unknownChannel();
@@ -65,12 +65,12 @@ export function accessible(world: World, channelId: string, needed: readonly Per
   return channel;
 }
 
-/** The permission that sending needs in this channel. */
+/** Returns the permission that sending needs in this channel. */
 export function sending(channel: Channel): PermissionName {
   return isThread(channel) ? 'SendMessagesInThreads' : 'SendMessages';
 }
 
-/** Whether a thread is locked for the bot: who manages threads writes there all the same. */
+/** Whether a thread is locked for the bot. Members who manage threads can still write. */
 export function isLockedOut(world: World, channel: Channel): boolean {
   return channel.locked && !(botPermissions(world, channel) & Bit.ManageThreads);
 }

@@ -1,4 +1,4 @@
-/** Commands as a person's client sends them. */
+/** Commands, as a person's client sends them. */
 import {
   type APIApplicationCommand,
   ApplicationCommandType,
@@ -26,7 +26,7 @@ function findCommand(
   const command = core.commands.find(place.guild?.id ?? null, type, name);
   if (!command) {
     const known = [...core.commands.list(place.guild?.id ?? null), ...core.commands.list(null)].map((one) => one.name);
-    throw new NotPossible(`The bot has no command "${name}" here. It registered: ${known.join(', ') || 'nothing'}.`);
+    throw new NotPossible(`The bot has no command "${name}" here. Registered: ${known.join(', ') || 'none'}.`);
   }
   if (request.unchecked) return command;
   const { guild, member, channel } = place;
@@ -47,7 +47,7 @@ function findCommand(
   return command;
 }
 
-/** The option list that a full name leads to, and how its values are wrapped on the way back. */
+/** Returns the options of a full command name, and how to nest their values in the payload. */
 function descend(
   command: APIApplicationCommand,
   words: string[],
@@ -69,7 +69,7 @@ function descend(
   return { options, wrap };
 }
 
-/** A slash command, or one of its options while it is typed. */
+/** Prepares a slash command, or the autocomplete of one of its options. */
 export function slash(core: Core, request: RequestOf<'command'> | RequestOf<'autocomplete'>, place: Place): Prepared {
   const [first = '', ...rest] = request.name.replace(/^\//, '').trim().split(/\s+/);
   const command = findCommand(core, request, place, ApplicationCommandType.ChatInput, first);
@@ -120,7 +120,7 @@ function commandData(command: APIApplicationCommand): Json {
   };
 }
 
-/** A command of the menu of a message or a person. */
+/** Prepares a command from the menu of a message or a person. */
 export function contextMenu(
   core: Core,
   request: RequestOf<'message-command'> | RequestOf<'user-command'>,

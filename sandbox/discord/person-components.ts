@@ -1,4 +1,4 @@
-/** Buttons, menus and forms as a person's client sends them. */
+/** Buttons, menus and forms, as a person's client sends them. */
 import { ComponentType as Component, InteractionType } from 'discord.js';
 import type { Prepared } from './answer-rules.ts';
 import type { InteractionRequest, MessageState } from './control.ts';
@@ -8,10 +8,10 @@ import { componentsIn } from './message-rules.ts';
 import { type Place, Resolved } from './options.ts';
 import type { Json } from './validate.ts';
 
-/** What a person does of a kind. */
+/** A person's action of one kind. */
 export type RequestOf<K extends InteractionRequest['kind']> = Extract<InteractionRequest, { kind: K }>;
 
-/** A message that the person sees in the channel. Throws {@link NotPossible}. */
+/** Returns a message that the person sees in the channel. @throws {@link NotPossible} */
 export function visible(core: Core, request: InteractionRequest, messageId: string): MessageState {
   const state = core.messages.get(messageId);
   const shown = state && !state.deleted && state.channelId === request.channelId;
@@ -36,7 +36,7 @@ function selected(component: Json, values: string[], resolved: Resolved, uncheck
   }
 }
 
-/** A button or a menu under a message. */
+/** Prepares a click on a button, or a choice in a menu, of a message. */
 export function component(core: Core, request: RequestOf<'button'> | RequestOf<'select'>, place: Place): Prepared {
   const source = visible(core, request, request.messageId);
   const found = [...componentsIn(source.message.components, [])]
@@ -85,7 +85,7 @@ function input(field: Json, request: RequestOf<'modal'>, resolved: Resolved): Js
   return { ...base, value };
 }
 
-/** A form that an interaction was answered with, filled in. */
+/** Prepares the submission of a form that an interaction opened. */
 export function modal(core: Core, request: RequestOf<'modal'>, place: Place): Prepared {
   const opened = core.interactions.has(request.interactionId)
     ? core.interactions.state(request.interactionId)

@@ -1,4 +1,4 @@
-/** What a person's client does: checks what it would not let through, and fills the payload. */
+/** A person's client: refuses what a real client would, and builds the payload. */
 import { InteractionContextType as Context } from 'discord.js';
 import type { Prepared } from './answer-rules.ts';
 import type { InteractionRequest } from './control.ts';
@@ -24,7 +24,7 @@ function placeOf(core: Core, request: InteractionRequest): Place {
   return { channel, guild, member };
 }
 
-/** The part of the payload that says who and where. */
+/** Returns the payload's fields for the person and the place. */
 function frame(core: Core, request: InteractionRequest, place: Place): Json {
   const { world } = core;
   const user = world.users.get(request.userId)!;
@@ -53,7 +53,7 @@ function frame(core: Core, request: InteractionRequest, place: Place): Json {
   };
 }
 
-/** Turns what a person does into what the bot is sent. Throws {@link NotPossible}. */
+/** Returns what the bot receives for a person's action. @throws {@link NotPossible} */
 export function prepare(core: Core, request: InteractionRequest): Prepared {
   const place = placeOf(core, request);
   const make = (): Prepared => {

@@ -1,4 +1,4 @@
-/** What the bot answers to interactions: the one acknowledgement, the reply and its changes, followups. */
+/** The bot's responses to interactions: the acknowledgement, the reply and its edits, followups. */
 import { InteractionResponseType as Answer, InteractionType, MessageFlags, MessageType } from 'discord.js';
 import { checkAnswer } from './answer-rules.ts';
 import type { MessageState } from './control.ts';
@@ -10,7 +10,7 @@ import { apiUser } from './objects.ts';
 import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
-/** Takes the bot's answers, and shows them as messages. */
+/** Applies the bot's responses and creates their messages. */
 export class Replies {
   private readonly world: World;
   private readonly interactions: Interactions;
@@ -24,7 +24,7 @@ export class Replies {
     this.strict = parts.strict;
   }
 
-  /** Takes the bot's answer to `POST /interactions/{id}/{token}/callback`. */
+  /** Handles `POST /interactions/{id}/{token}/callback`. */
   respond(id: string, token: string, body: Json, uploads: readonly Upload[]): Json {
     const entry = this.interactions.waiting(id, token);
     checkAnswer(entry.prepared, body, uploads, this.strict);
@@ -59,7 +59,7 @@ export class Replies {
     return this.callbackResource(entry, body.type);
   }
 
-  /** `POST /webhooks/{application}/{token}`: another message; completes the reply if that is still loading. */
+  /** Handles `POST /webhooks/{application}/{token}`: a followup, or the completion of a loading reply. */
   followUp(token: string, body: Json, uploads: readonly Upload[]): MessageState {
     const entry = this.interactions.alive(token);
     if (this.strict) checkMessage(body, { kind: 'reply', uploads });
@@ -72,7 +72,7 @@ export class Replies {
     return message;
   }
 
-  /** A message of this interaction, by id or `@original`. */
+  /** Returns a message of this interaction by id or `@original`. */
   message(token: string, id: string): MessageState {
     const entry = this.interactions.alive(token);
     const found =
@@ -110,7 +110,7 @@ export class Replies {
     this.interactions.follow(entry, message);
   }
 
-  /** Fills the reply that says "thinking…". */
+  /** Completes the reply that shows "thinking…". */
   private complete(entry: Entry, body: Json, uploads: readonly Upload[]): MessageState {
     const original = entry.original!;
     return this.messages.edit(original, body, uploads, (original.message.flags ?? 0) & ~MessageFlags.Loading);

@@ -1,6 +1,6 @@
-/** The last 10,000 requests of the bot, without secrets, and what is counted about them. */
+/** The bot's last 10,000 requests, without secrets, and their counters. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import type { RequestRecord } from './control.ts';
 import type { Events } from './events.ts';
 
@@ -44,7 +44,7 @@ export class RequestLog {
     return record;
   }
 
-  /** Notes the answer; a null status says that there was none. */
+  /** Records the response. A null status means that there was none. */
   end(record: RequestRecord, status: number | null, code: number | null): void {
     record.status = status;
     record.code = code;
@@ -55,7 +55,7 @@ export class RequestLog {
     this.events.emit({ type: 'request', request: record });
   }
 
-  /** Those after this number, oldest first. */
+  /** Returns the requests after this number, oldest first. */
   list(after = 0): RequestRecord[] {
     return this.records.slice(-KEPT).filter(({ number }) => number > after);
   }

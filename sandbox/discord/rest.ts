@@ -1,4 +1,4 @@
-/** The way of every REST request: faults, authentication, rate limits, body, route, answer. */
+/** Serves every REST request: faults, authentication, rate limits, body, route, response. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Fault, RequestRecord } from './control.ts';
 import type { Core } from './core.ts';
@@ -40,7 +40,7 @@ function tooMany(retryAfterMs: number, global: boolean, headers: Record<string, 
   return json(429, body, { 'retry-after': String(Math.ceil(seconds)), ...headers });
 }
 
-/** What a fault answers in the place of the route, if it does. */
+/** Returns the response of a fault that replaces the route's, if it does. */
 function faultAnswer(fault: Fault): Answer | null {
   switch (fault.kind) {
     case 'error':
@@ -106,7 +106,7 @@ class Rest {
     this.core = core;
   }
 
-  /** Serves one route, from the fault that meets it to the last byte. */
+  /** Serves one route, from its fault to the last byte. */
   async serve(route: Route | null, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { core } = this;
     reply.hijack();
@@ -173,7 +173,7 @@ class Rest {
   }
 }
 
-/** Adds Discord's REST API below `/api/v10`; gives back how to break off what is still open. */
+/** Adds Discord's REST API below `/api/v10`. Returns a function that aborts open requests. */
 export function addRest(app: FastifyInstance, core: Core): () => void {
   const rest = new Rest(core);
   const routes = [...channelRoutes(core), ...guildRoutes(core), ...commandRoutes(core), ...interactionRoutes(core)];

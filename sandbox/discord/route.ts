@@ -1,4 +1,4 @@
-/** What a route of the REST API is. */
+/** The type of REST routes. */
 import type { HTTPMethods } from 'fastify';
 import type { Upload } from './message-rules.ts';
 import type { Json } from './validate.ts';
@@ -11,7 +11,7 @@ export interface Call {
   uploads: Upload[];
 }
 
-/** One route; `open` ones need no bot token, because their path holds one. */
+/** One route. `open` ones need no bot token, because their path contains one. */
 export interface Route {
   method: HTTPMethods;
   path: string;

@@ -11,7 +11,7 @@ import type { Call, Route } from './route.ts';
 import { type Json, validate } from './validate.ts';
 import { type Channel, holdsMessages, isThread } from './world.ts';
 
-/** A channel in which the bot may send what this body holds. */
+/** Returns a channel in which the bot may send this body. */
 function writable(core: Core, call: Call): Channel {
   const channel = accessible(core.world, call.params.channel!);
   if (!holdsMessages(channel)) throw errors.notATextChannel();
@@ -41,7 +41,7 @@ function send(core: Core, call: Call): APIMessage {
   if (isEmpty(body, uploads)) throw errors.emptyMessage();
   const repeated = body.enforce_nonce && body.nonce != null && core.messages.repeated(String(body.nonce));
   if (repeated) return repeated;
-  // Whoever writes in an archived thread opens it again.
+  // A message reopens an archived thread.
   if (channel.archived) {
     channel.archived = false;
     notifyThread(core, 'THREAD_UPDATE', channel);
@@ -49,7 +49,7 @@ function send(core: Core, call: Call): APIMessage {
   return core.messages.create({ channel, author: core.world.users.get(core.world.botId)!, body, uploads }).message;
 }
 
-/** A message that everybody in the channel can see. */
+/** Returns a message that everybody in the channel can see. */
 function publicMessage(core: Core, call: Call): MessageState {
   const channel = accessible(core.world, call.params.channel!);
   const state = core.messages.get(call.params.message!);
@@ -58,7 +58,7 @@ function publicMessage(core: Core, call: Call): MessageState {
   return state;
 }
 
-/** As the bot may read it. */
+/** Returns a message as the bot may read it. */
 function readable(core: Core, { guildId, message }: MessageState): APIMessage {
   return guildId === null || core.privilegedIntents ? message : withoutContent(core.world, message);
 }
@@ -72,7 +72,7 @@ function edit(core: Core, call: Call): APIMessage {
   if (!own) accessible(core.world, state.channelId, ['ManageMessages']);
   const channel = core.world.channels.get(state.channelId)!;
   if (isLockedOut(core.world, channel)) throw errors.threadLocked();
-  // A new message opens a closed thread again, a changed one does not.
+  // A new message reopens a closed thread; an edit does not.
   if (channel.archived) throw errors.threadArchived();
   const { attachments, flags } = state.message;
   if (core.strict)
@@ -93,7 +93,7 @@ function history(core: Core, call: Call): APIMessage[] {
     if (!/^\d+$/.test(call.query[key] ?? '0'))
       found.add([key], 'NUMBER_TYPE_COERCE', `Value "${call.query[key]}" is not snowflake.`);
   found.throwIfAny();
-  // Without the right to read history Discord shows nothing, but does not complain.
+  // Without permission to read the history, Discord returns an empty list instead of an error.
   if (channel.guildId !== null && !(botPermissions(core.world, channel) & (1n << 16n))) return [];
   const all = core.messages.in(channel.id).filter(({ visibleTo }) => visibleTo === null);
   const { before, after, around } = call.query;

@@ -3,7 +3,7 @@ import type { Core } from './core.ts';
 import { errors } from './errors.ts';
 import type { Call, Route } from './route.ts';
 
-/** The scope that a call names; throws when it is not this application's. */
+/** Returns the scope of a call. @throws when it names another application. */
 function scope(core: Core, { params }: Call): string | null {
   if (params.application !== core.world.botId) throw errors.unknownApplication();
   if (params.guild === undefined) return null;
@@ -11,7 +11,7 @@ function scope(core: Core, { params }: Call): string | null {
   return params.guild;
 }
 
-/** Lists leave out the texts in other languages unless they are asked for. */
+/** Lists omit localized texts unless they are requested. */
 function withoutOthers(command: object): object {
   const keep = (key: string, value: unknown) => (key.endsWith('_localizations') ? undefined : value);
   return JSON.parse(JSON.stringify(command, keep)) as object;

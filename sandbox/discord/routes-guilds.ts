@@ -68,7 +68,7 @@ function botRoutes(core: Core): Route[] {
         body: {
           url: url(),
           shards: Math.max(1, Math.ceil([...world.guilds.values()].filter(({ present }) => present).length / 1000)),
-          // Libraries wait 5 s between sessions where Discord opens fewer at once.
+          // With a lower concurrency, libraries wait 5 s between sessions.
           session_start_limit: { total: 1000, remaining: 1000, reset_after: 86_400_000, max_concurrency: 16 },
         },
       }),

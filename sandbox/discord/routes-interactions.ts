@@ -1,9 +1,9 @@
-/** REST: the bot's answers to interactions; their token is their only key. */
+/** REST: the bot's responses to interactions. The token in the path is their only credential. */
 import type { Core } from './core.ts';
 import { errors } from './errors.ts';
 import type { Call, Route } from './route.ts';
 
-/** The routes whose path holds an interaction's token. */
+/** The routes whose path contains an interaction's token. */
 export function interactionRoutes(core: Core): Route[] {
   const { replies } = core;
   const root = '/webhooks/:application/:token';

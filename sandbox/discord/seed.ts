@@ -4,7 +4,7 @@ import type { PermissionName } from './control.ts';
 import { bits } from './permissions.ts';
 import type { Channel, World } from './world.ts';
 
-/** What everybody may do in a new server. */
+/** The permissions of everybody in a new server. */
 export const EVERYONE_PERMISSIONS: readonly PermissionName[] = [
   'ViewChannel',
   'SendMessages',
@@ -17,7 +17,7 @@ export const EVERYONE_PERMISSIONS: readonly PermissionName[] = [
   'UseApplicationCommands',
 ];
 
-/** What the bot's own role may do. */
+/** The permissions of the bot's own role. */
 export const BOT_PERMISSIONS: readonly PermissionName[] = [
   'ViewChannel',
   'SendMessages',
@@ -29,7 +29,7 @@ export const BOT_PERMISSIONS: readonly PermissionName[] = [
 
 const id = (number: number): string => String(1_100_000_000_000_000_000n + BigInt(number));
 
-/** The ids of the first world, by name. Ada owns both servers; Max manages; Mia and Noa are members. */
+/** The ids of the first world by name. Ada owns both servers, Max manages them, Mia and Noa are members. */
 export const seed = {
   bot: id(1),
   ada: id(11),
@@ -135,7 +135,7 @@ function plantOrchid(world: World, now: number): void {
   add(orchid.rules, 'rules', { overwrites: [deny(world.botId, 1, 'SendMessages')] });
 }
 
-/** Adds channels to a server, text channels if nothing else is said. */
+/** Returns a function that adds channels to a server, by default text channels. */
 const addTo =
   (world: World, guildId: string) =>
   (id: string, name: string, rest: Partial<Channel> = {}): void => {

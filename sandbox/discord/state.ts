@@ -1,4 +1,4 @@
-/** The world as control clients see it. */
+/** The world as states for control clients. */
 import type { ChannelState, GuildState, State, UserState } from './control.ts';
 import type { Core } from './core.ts';
 import { botMaySend, permissionsOf, sees } from './permissions.ts';
@@ -49,7 +49,7 @@ export function guildState(world: World, guild: Guild): GuildState {
   };
 }
 
-/** Everything at once. */
+/** Returns the whole state. */
 export function wholeState(core: Core): State {
   const { world, messages, gateway, log } = core;
   const channels = [...world.channels.values()];

@@ -1,10 +1,10 @@
-/** Checks bodies against Discord's own published schemas, and says what is wrong in Discord's words. */
+/** Checks bodies against Discord's published schemas, and reports errors in Discord's words. */
 import * as spec from 'discord-api-spec/zod';
 import type { ZodMiniType } from 'zod/mini';
 import { FieldErrors, type Path } from './errors.ts';
 
-/** JSON as it came; every reader checks before it trusts. */
-// biome-ignore lint/suspicious/noExplicitAny: the one door through which unchecked JSON comes in
+/** Unchecked JSON. Every reader checks what it uses. */
+// biome-ignore lint/suspicious/noExplicitAny: the only place where unchecked JSON enters
 export type Json = any;
 
 interface Issue {
@@ -31,7 +31,7 @@ const WRONG_TYPE: Record<string, [code: string, message: (input: string) => stri
   record: ['DICT_TYPE_CONVERT', () => 'Only dictionaries may be used in a DictType'],
 };
 
-/** Of a union's branches, the one that the author meant: same `type`, else the one that came furthest. */
+/** Returns the intended branch of a union: the one with the same `type`, otherwise the one that matched furthest. */
 function meant(branches: Issue[][]): Issue[] | undefined {
   const fits = branches.filter((issues) => !issues.some(({ path }) => path.at(-1) === 'type' && path.length === 1));
   const depth = (issues: Issue[]): number => Math.max(...issues.map(({ path }) => path.length));
@@ -82,7 +82,7 @@ function describe(issue: Issue, base: Path, found: FieldErrors): void {
 }
 
 function check(schema: ZodMiniType, body: Json, base: Path, found: FieldErrors): boolean {
-  // A schema fills its input's getters only for errors: the quick pass comes first.
+  // Errors need the slower pass, so the quick one comes first.
   if (schema.safeParse(body).success) return true;
   for (const issue of schema.safeParse(body, { reportInput: true }).error?.issues ?? [])
     describe(issue as Issue, base, found);
@@ -106,7 +106,7 @@ const SCHEMAS = {
   'thread-edit': spec.UpdateThreadRequestPartialSchema,
 };
 
-/** Discord reads numbers also from text, and ids also from numbers; the schemas know one form of each. */
+/** Discord accepts numbers as text, and ids as numbers. The schemas accept one form of each. */
 function coerce(body: Json): Json {
   const out = { ...body };
   const number = (key: string): void => {
@@ -121,7 +121,7 @@ function coerce(body: Json): Json {
   return out;
 }
 
-/** Adds to `found` what the schema refuses in `body`, with paths below `base`; true when it refuses nothing. */
+/** Adds the schema's errors to `found`, with paths below `base`. Returns whether there were none. */
 export function conforms(kind: keyof typeof SCHEMAS, body: Json, found: FieldErrors, base: Path = []): boolean {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     found.add(base, 'DICT_TYPE_CONVERT', 'Only dictionaries may be used in a DictType');
@@ -130,7 +130,7 @@ export function conforms(kind: keyof typeof SCHEMAS, body: Json, found: FieldErr
   return check(SCHEMAS[kind], coerce(body), base, found);
 }
 
-/** Throws 400/50035 unless the schema takes `body`. */
+/** @throws 400/50035 unless the schema accepts the body. */
 export function validate(kind: keyof typeof SCHEMAS, body: Json): void {
   const found = new FieldErrors();
   conforms(kind, body, found);

@@ -1,4 +1,4 @@
-/** Who and what exists: users, servers, roles, channels, members. Plain data; nothing here tells anybody. */
+/** Users, servers, roles, channels, members: plain data, without notifications. */
 import { ChannelType } from 'discord.js';
 import type { ChannelState, UserState } from './control.ts';
 
@@ -16,11 +16,11 @@ export interface Role {
   position: number;
   permissions: bigint;
   mentionable: boolean;
-  /** Belongs to the bot and cannot be deleted or given away. */
+  /** Belongs to the bot and cannot be deleted or assigned. */
   managed: boolean;
 }
 
-/** Somebody's place in a server. */
+/** A person's membership in a server. */
 export interface Member {
   userId: string;
   guildId: string;
@@ -33,7 +33,7 @@ export interface Member {
 export interface Channel extends Omit<ChannelState, 'botMaySend' | 'visibleTo'> {
   /** Who opened a thread. */
   ownerId: string | null;
-  /** The bot was brought into a private thread. */
+  /** Whether the bot was added to a private thread. */
   joined: boolean;
   lastMessageId: string | null;
 }

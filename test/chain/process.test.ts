@@ -17,7 +17,7 @@ test('where anvil is missing a scripted chain takes over and says so', async () 
   const chain = await startChain({ findAnvil: () => null });
   expect(chain.kind).toBe('scripted');
   expect(chain.notice).toMatch(
-    /There is no anvil for this platform \(\w+ \w+\), so a small scripted chain takes its place/,
+    /There is no anvil for this platform \(\w+ \w+\), so a small scripted chain replaces it/,
   );
   await chain.close();
   expect(await answers(chain.rpcUrl)).toBe(false);
@@ -27,7 +27,7 @@ test('where anvil does not run, that is said with its own words', async () => {
   const chain = await startChain({ findAnvil: () => '/no such folder/anvil' });
   expect(chain.kind).toBe('scripted');
   expect(chain.notice).toMatch(
-    /^Anvil did not start here \(it said: .*\/no such folder\/anvil.*\), so a small scripted chain takes its place\./,
+    /^Anvil did not start here \(output: .*\/no such folder\/anvil.*\), so a small scripted chain replaces it\./,
   );
   await chain.close();
 });

@@ -1,17 +1,17 @@
-/** What tests of the stand-in share: a bot that logs in, and bare calls of the REST API. */
+/** Shared by the tests of the stand-in: a bot that logs in, and plain calls of the REST API. */
 import { once } from 'node:events';
 import { Client, type ClientOptions, Events, GatewayIntentBits } from 'discord.js';
 import { onTestFinished } from 'vitest';
 import { type Discord, type DiscordOptions, startDiscord } from '../../sandbox/discord/index.ts';
 
-/** A stand-in that ends with the test. */
+/** Starts a stand-in that closes with the test. */
 export async function standIn(options: DiscordOptions = {}): Promise<Discord> {
   const discord = await startDiscord(options);
   onTestFinished(() => discord.close());
   return discord;
 }
 
-/** An unmodified discord.js client, ready, that ends with the test. */
+/** Logs in an unmodified discord.js client that closes with the test. */
 export async function logIn(discord: Discord, options: Partial<ClientOptions> = {}): Promise<Client<true>> {
   const client = new Client({
     intents: [GatewayIntentBits.Guilds],
@@ -25,15 +25,15 @@ export async function logIn(discord: Discord, options: Partial<ClientOptions> = 
   return client as Client<true>;
 }
 
-/** An answer as it came. */
+/** A raw response. */
 export interface Answer {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at any field of any answer
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any field of any response
   body: any;
 }
 
-/** One call below `/api/v10`, as the bot, without any client library. */
+/** Calls a route below `/api/v10` as the bot, without a client library. */
 export async function call(
   discord: Discord,
   method: string,
@@ -56,7 +56,7 @@ export async function call(
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
-/** The error code at a path of a 50035 answer's tree. */
+/** Returns the error code at a path in the tree of a 50035 response. */
 export function codeAt(errors: unknown, path: string): string | undefined {
   let node = errors as Record<string, unknown> | undefined;
   for (const key of path === '' ? [] : path.split('.')) node = node?.[key] as Record<string, unknown> | undefined;

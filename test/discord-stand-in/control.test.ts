@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Events, type Interaction } from 'discord.js';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { type ControlEvent, type Discord, type State, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
 
@@ -17,7 +17,7 @@ async function control(discord: Discord, method: string, path: string, body?: un
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** The events of the stream, one by one. */
+/** Yields the events of the stream one by one. */
 async function* stream(discord: Discord, query = ''): AsyncGenerator<ControlEvent> {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
@@ -33,7 +33,7 @@ async function* stream(discord: Discord, query = ''): AsyncGenerator<ControlEven
   }
 }
 
-test('the state tells everything, and events continue from it', async () => {
+it('returns the whole state, from which the event stream continues', async () => {
   const discord = await standIn();
   await call(discord, 'POST', `/channels/${harbor.general}/messages`, { content: 'before' });
   const state: State = (await control(discord, 'GET', '/state')).body;
@@ -54,7 +54,7 @@ test('the state tells everything, and events continue from it', async () => {
   expect(seen).toEqual(['message', 'request']);
 });
 
-test('a stream that missed too much is told to start over', async () => {
+it('opens a stream with reset when events after the last id are no longer kept', async () => {
   const discord = await standIn();
   for await (const event of stream(discord, '?after=99')) {
     expect(event.type).toBe('reset');
@@ -62,7 +62,7 @@ test('a stream that missed too much is told to start over', async () => {
   }
 });
 
-test('everything can be driven over HTTP', async () => {
+it('performs interactions, world changes and faults over HTTP', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   await client.application.commands.set([{ name: 'ping', description: 'd' }]);
@@ -98,7 +98,7 @@ test('everything can be driven over HTTP', async () => {
   expect(message.history).toHaveLength(2);
 });
 
-test('what cannot be done is said in a sentence', async () => {
+it('refuses an impossible control request with a sentence', async () => {
   const discord = await standIn();
   const refused = async (path: string, body: unknown) => (await control(discord, 'POST', path, body)).body.error;
   expect(await refused('/world', { do: 'fly' })).toBe('There is no action "fly".');
@@ -109,7 +109,7 @@ test('what cannot be done is said in a sentence', async () => {
   expect(await refused('/interactions', { ...request, kind: 'shout' })).toMatch(/no kind of interaction "shout"/);
 });
 
-test('a web site elsewhere may not drive it, a page of this machine may', async () => {
+it('refuses control requests of foreign web sites and accepts those of local pages', async () => {
   const discord = await standIn();
   const from = (origin: string) => control(discord, 'GET', '/state', undefined, { origin });
   expect((await from('https://evil.example')).status).toBe(403);
@@ -117,7 +117,7 @@ test('a web site elsewhere may not drive it, a page of this machine may', async 
   expect([own.status, own.headers.get('access-control-allow-origin')]).toEqual([200, 'http://localhost:3000']);
 });
 
-test('forget clears what happened and leaves the world', async () => {
+it('deletes messages, requests and counters on forget, and keeps the servers', async () => {
   const discord = await standIn();
   await call(discord, 'POST', `/channels/${harbor.general}/messages`, { content: 'x' });
   discord.act({ do: 'forget' });
@@ -125,7 +125,7 @@ test('forget clears what happened and leaves the world', async () => {
   expect(discord.state.guilds).toHaveLength(2);
 });
 
-test('it starts alone, says how to use it, and says what to do when its port is taken', async () => {
+it('starts on its own, prints how to use it, and explains a port that is in use', async () => {
   const run = (port: string) => {
     const child = spawn(process.execPath, ['sandbox/discord/main.ts'], { env: { ...process.env, DISCORD_PORT: port } });
     onTestFinished(() => void child.kill('SIGKILL'));

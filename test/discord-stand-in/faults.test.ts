@@ -1,6 +1,6 @@
 import { on, once } from 'node:events';
 import { Events, REST, type TextChannel } from 'discord.js';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Discord, type Fault, ManualClock, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
 
@@ -9,7 +9,7 @@ const send = (discord: Discord, channelId: string = harbor.general) =>
   call(discord, 'POST', `/channels/${channelId}/messages`, { content: 'x' });
 const stored = (discord: Discord) => discord.messages(harbor.general).length;
 
-test('an error of choice, and then all is well again', async () => {
+it('responds with the chosen error for the chosen number of requests, then normally', async () => {
   const discord = await standIn();
   const fault = discord.fault({
     fault: { kind: 'error', status: 403, code: 50013, message: 'Missing Permissions' },
@@ -27,7 +27,7 @@ test('an error of choice, and then all is well again', async () => {
   ]);
 });
 
-test('faults are aimed: by channel, method, path, and after some requests', async () => {
+it('applies a fault only to the given channel, method and path, after the given number of requests', async () => {
   const discord = await standIn({ limits: 'none' });
   const fault: Fault = { kind: 'error', status: 500 };
   const aims = [
@@ -52,7 +52,7 @@ test('faults are aimed: by channel, method, path, and after some requests', asyn
   expect((await send(discord)).status).toBe(200);
 });
 
-test('a fault ends by the clock', async () => {
+it('ends a fault after its duration', async () => {
   const clock = new ManualClock();
   const discord = await standIn({ clock });
   discord.fault({ fault: { kind: 'error', status: 503 }, forMs: 60_000 });
@@ -62,7 +62,7 @@ test('a fault ends by the clock', async () => {
   expect((await send(discord)).status).toBe(200);
 });
 
-test('429 comes with headers, or without any', async () => {
+it('responds 429 with rate-limit headers, or without any', async () => {
   const discord = await standIn();
   discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2500 }, times: 1 });
   discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 1000, global: true }, times: 1 });
@@ -79,7 +79,7 @@ test('429 comes with headers, or without any', async () => {
   expect(discord.state.counters.rateLimited).toBe(3);
 });
 
-test.each([403, 429, 502])("Cloudflare's page with %i", async (status) => {
+it.each([403, 429, 502])("responds %i with Cloudflare's HTML page", async (status) => {
   const discord = await standIn();
   discord.fault({ fault: { kind: 'cloudflare', status }, times: 1 });
   const answer = await send(discord);
@@ -88,11 +88,11 @@ test.each([403, 429, 502])("Cloudflare's page with %i", async (status) => {
   expect(stored(discord)).toBe(0);
 });
 
-test.each<[Fault, number]>([
+it.each<[Fault, number]>([
   [{ kind: 'cut' }, 1],
   [{ kind: 'lost' }, 1],
   [{ kind: 'reset' }, 0],
-])('a connection that breaks: %j', async (fault, kept) => {
+])('breaks the connection of a request: %j, messages kept: %i', async (fault, kept) => {
   const discord = await standIn();
   discord.fault({ fault, times: 1 });
   await expect(send(discord)).rejects.toThrow();
@@ -101,7 +101,7 @@ test.each<[Fault, number]>([
   expect((await send(discord)).status).toBe(200);
 });
 
-test('a cut answer has its headers and half of its body', async () => {
+it('cuts a response after its headers and half of its body', async () => {
   const discord = await standIn();
   discord.fault({ fault: { kind: 'cut' }, times: 1 });
   const response = await fetch(`${discord.apiUrl}/v10/users/@me`, {
@@ -111,7 +111,7 @@ test('a cut answer has its headers and half of its body', async () => {
   await expect(response.text()).rejects.toThrow();
 });
 
-test.each([true, false])('a connection that never answers (done: %s)', async (done) => {
+it.each([true, false])('never responds to a hanging request (takes effect: %s)', async (done) => {
   const discord = await standIn();
   const fault = discord.fault({ fault: { kind: 'hang', done }, times: 1 });
   const rest = new REST({ api: discord.apiUrl, timeout: 300_000, retries: 0 }).setToken(discord.token);
@@ -119,14 +119,14 @@ test.each([true, false])('a connection that never answers (done: %s)', async (do
   const path = `/channels/${harbor.general}/messages` as const;
   const answer = rest.post(path, { body: { content: 'x' }, signal: patience.signal });
   await discord.until(() => fault.hits === 1 && stored(discord) === (done ? 1 : 0));
-  // What would be answered is answered in the same turn of the event loop, and read in the next ones.
+  // A response would be sent in this turn of the event loop and read in the next ones.
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
   patience.abort();
   await expect(answer).rejects.toThrow(/abort/i);
   expect([fault.hits, stored(discord)]).toEqual([1, done ? 1 : 0]);
 });
 
-test('a delay holds the answer back until its time', async () => {
+it('delays a response by the given time', async () => {
   const clock = new ManualClock();
   const discord = await standIn({ clock });
   discord.fault({ fault: { kind: 'delay', ms: 2000 }, times: 1 });
@@ -139,13 +139,13 @@ test('a delay holds the answer back until its time', async () => {
   expect((await answer).status).toBe(200);
 });
 
-test('the gateway is down for a minute while REST goes on; the bot comes back by itself', async () => {
+it('keeps REST working while the gateway is down, and the bot reconnects afterwards', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   const attempts = on(client, Events.ShardReconnecting);
   const fault = discord.fault({ fault: { kind: 'gateway-down' } });
   await attempts.next();
-  // The second one says that the first attempt was refused.
+  // The second event means that the first attempt was refused.
   await attempts.next();
   expect(discord.state.sessions).toMatchObject([{ connected: false }]);
   const channel = (await client.channels.fetch(harbor.general)) as TextChannel;
@@ -156,7 +156,7 @@ test('the gateway is down for a minute while REST goes on; the bot comes back by
   expect(discord.state.sessions).toMatchObject([{ connected: true }]);
 });
 
-test('all of Discord goes away and returns', async () => {
+it('refuses all connections while Discord is away, and accepts them afterwards', async () => {
   const clock = new ManualClock();
   const discord = await standIn({ clock });
   discord.fault({ fault: { kind: 'away' }, forMs: 60_000 });

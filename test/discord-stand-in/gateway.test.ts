@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { Client, Events, GatewayIntentBits, PermissionFlagsBits } from 'discord.js';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
 
 const { harbor, orchid } = seed;
 
-test('an unmodified discord.js client logs in and knows the servers', async () => {
+it('lets an unmodified discord.js client log in and sends it the servers', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   expect(client.user.id).toBe(discord.botId);
@@ -20,7 +20,7 @@ test('an unmodified discord.js client logs in and knows the servers', async () =
   expect(discord.state.sessions).toMatchObject([{ connected: true, shard: [0, 1], intents: 1 }]);
 });
 
-test('a wrong token is refused by REST and by the gateway', async () => {
+it('refuses a wrong token in REST and at the gateway', async () => {
   const discord = await standIn();
   const client = new Client({ intents: [], rest: { api: discord.apiUrl } });
   onTestFinished(() => client.destroy());
@@ -40,7 +40,7 @@ async function closeCode(discord: Discord, ...payloads: unknown[]): Promise<numb
   return code;
 }
 
-test('the gateway closes with the documented codes', async () => {
+it('closes gateway connections with the documented codes', async () => {
   const discord = await standIn();
   const identify = { op: 2, d: { token: discord.token, intents: 1, properties: {} } };
   expect(await closeCode(discord, '{')).toBe(4002);
@@ -54,7 +54,7 @@ test('the gateway closes with the documented codes', async () => {
   );
 });
 
-test('a dropped connection is resumed, and what happened meanwhile is replayed', async () => {
+it('resumes a dropped connection and replays the missed events', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   const resumed = once(client, Events.ShardResume);
@@ -69,7 +69,7 @@ test('a dropped connection is resumed, and what happened meanwhile is replayed',
   expect(discord.state.counters).toMatchObject({ identifies: 1, resumes: 1 });
 });
 
-test('op 7 makes the bot reconnect and resume', async () => {
+it('makes the bot reconnect and resume with op 7', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   const resumed = once(client, Events.ShardResume);
@@ -78,7 +78,7 @@ test('op 7 makes the bot reconnect and resume', async () => {
   expect(discord.state.sessions).toMatchObject([{ connected: true, resumed: 1 }]);
 });
 
-test('an invalidated session has to identify anew', async () => {
+it('makes the bot identify again after its session was invalidated', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   const ready = once(client, Events.ShardReady);
@@ -87,7 +87,7 @@ test('an invalidated session has to identify anew', async () => {
   expect(discord.state.counters).toMatchObject({ identifies: 2, resumes: 0 });
 });
 
-test('changes of servers, channels, roles and members reach the bot', async () => {
+it('sends the bot changes of servers, channels, roles and members', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   const guild = client.guilds.cache.get(harbor.id)!;
@@ -126,7 +126,7 @@ test('changes of servers, channels, roles and members reach the bot', async () =
   expect(guild.members.me!.nickname).toBe('Bell');
 });
 
-test('an outage of a server, a removal and a return are told apart', async () => {
+it('distinguishes a server outage from a removal and a return of the bot', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   const outage = once(client, Events.GuildUnavailable);
@@ -146,7 +146,7 @@ test('an outage of a server, a removal and a return are told apart', async () =>
   expect(client.guilds.cache.get(orchid.id)!.members.me).not.toBeNull();
 });
 
-test('messages are told only to those who asked for them, and their text only with the privileged intent', async () => {
+it('sends messages only to sessions with the intent, and their text only with the privileged one', async () => {
   const discord = await standIn({ privilegedIntents: true });
   const { Guilds, GuildMessages, MessageContent } = GatewayIntentBits;
   const quiet = await logIn(discord);
@@ -166,7 +166,7 @@ test('messages are told only to those who asked for them, and their text only wi
   expect(heard).toBe(0);
 });
 
-test('the compressed stream carries the same', async () => {
+it('sends the same events over a compressed stream', async () => {
   const discord = await standIn();
   const socket = new WebSocket(`${discord.url.replace('http', 'ws')}/?v=10&encoding=json&compress=zlib-stream`);
   onTestFinished(() => socket.terminate());

@@ -15,7 +15,7 @@ import {
   TextInputBuilder,
   TextInputStyle,
 } from 'discord.js';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Discord, ManualClock, NotPossible, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
 
@@ -54,7 +54,7 @@ const COMMANDS = [
   { name: 'Look up', type: ApplicationCommandType.Message as const },
 ];
 
-/** A bot that has these commands and answers each interaction with `answer`. */
+/** Logs in a bot with these commands that handles each interaction with `answer`. */
 async function bot(discord: Discord, answer: (interaction: Interaction) => unknown): Promise<Client<true>> {
   const client = await logIn(discord);
   await client.application.commands.set(COMMANDS);
@@ -62,7 +62,7 @@ async function bot(discord: Discord, answer: (interaction: Interaction) => unkno
   return client;
 }
 
-test('a command brings everything that discord.js reads from it', async () => {
+it('sends a command with every option type that discord.js reads', async () => {
   const discord = await standIn();
   const seen: unknown[] = [];
   await bot(discord, async (interaction) => {
@@ -107,7 +107,7 @@ test('a command brings everything that discord.js reads from it', async () => {
   expect(used.state.reply?.message).toMatchObject({ content: 'done', embeds: [{ title: 'Watched' }], type: 20 });
 });
 
-test('a deferred ephemeral reply is seen by one person only, loads, and settles', async () => {
+it('shows a deferred ephemeral reply to one person only, first loading, then complete', async () => {
   const discord = await standIn();
   let finish = () => {};
   const may = new Promise<void>((resolve) => {
@@ -132,7 +132,7 @@ test('a deferred ephemeral reply is seen by one person only, loads, and settles'
   expect(list.body).toEqual([]);
 });
 
-test('autocomplete asks the bot, and the client refuses what it would not send', async () => {
+it('asks the bot for autocomplete, and refuses options that a client would not send', async () => {
   const discord = await standIn();
   await bot(discord, async (interaction) => {
     if (!interaction.isAutocomplete()) return;
@@ -154,7 +154,7 @@ test('autocomplete asks the bot, and the client refuses what it would not send',
   const command = { ...max, kind: 'command' as const };
   await expect(discord.use({ ...command, name: 'watch add' })).rejects.toThrow(/needs the option "address"/);
   await expect(discord.use({ ...command, name: 'watch' })).rejects.toThrow(/needs a subcommand: add/);
-  await expect(discord.use({ ...command, name: 'nothing' })).rejects.toThrow(/It registered: ping, watch, Look up/);
+  await expect(discord.use({ ...command, name: 'nothing' })).rejects.toThrow(/Registered: ping, watch, Look up/);
   const options = { address: 'x', page: 0 };
   await expect(discord.use({ ...command, name: 'watch add', options })).rejects.toThrow(/below its minimum of 1/);
   const mia = { ...general, kind: 'command' as const, name: 'watch add', options: { address: 'x' } };
@@ -162,7 +162,7 @@ test('autocomplete asks the bot, and the client refuses what it would not send',
   expect(discord.begin({ ...mia, unchecked: true }).state.status).toBe('waiting');
 });
 
-test('buttons, menus and forms work on real messages', async () => {
+it('handles buttons, menus and forms on messages of the bot', async () => {
   const discord = await standIn();
   const answers: unknown[] = [];
   await bot(discord, async (interaction) => {
@@ -219,7 +219,7 @@ test('buttons, menus and forms work on real messages', async () => {
   expect(pressed.state.reply).toMatchObject({ id: messageId, message: { content: 'gone', components: [] } });
 });
 
-test('a message command brings its message, and direct messages have no member', async () => {
+it('sends a message command with its message, and direct messages without a member', async () => {
   const discord = await standIn();
   const seen: unknown[] = [];
   await bot(discord, async (interaction) => {
@@ -237,7 +237,7 @@ test('a message command brings its message, and direct messages have no member',
   await expect(discord.use({ ...inDm, kind: 'command', name: 'watch add' })).rejects.toThrow(/not offered in direct/);
 });
 
-/** A stand-in whose time stands still, and an interaction of it that no bot answers by itself. */
+/** Starts a stand-in whose clock stands still, with an interaction that the bot leaves unanswered. */
 async function waiting(): Promise<{ discord: Discord; clock: ManualClock; id: string; token: string }> {
   const clock = new ManualClock();
   const discord = await standIn({ clock });
@@ -250,7 +250,7 @@ async function waiting(): Promise<{ discord: Discord; clock: ManualClock; id: st
 
 const open = { authorization: '' };
 
-test('an interaction is acknowledged once, in 3 s, or it is lost', async () => {
+it('accepts one acknowledgement within 3 s and fails the interaction otherwise', async () => {
   const { discord, clock, id, token } = await waiting();
   const answer = (body: unknown, key = token) =>
     call(discord, 'POST', `/interactions/${id}/${key}/callback`, body, open);
@@ -272,7 +272,7 @@ test('an interaction is acknowledged once, in 3 s, or it is lost', async () => {
   expect(await answer({ type: 4, data: { content: 'x' } })).toMatchObject({ status: 404, body: { code: 10062 } });
 });
 
-test('the callback answers 204, or with_response what was made; a second one is refused', async () => {
+it('returns 204 or, with with_response, the created message, and refuses a second callback', async () => {
   const { discord, clock, id, token } = await waiting();
   clock.advance(2999);
   const path = `/interactions/${id}/${token}/callback`;
@@ -296,7 +296,7 @@ test('the callback answers 204, or with_response what was made; a second one is 
   });
 });
 
-test('a token lives 15 minutes, works without authorization, and opens only its own messages', async () => {
+it('accepts an interaction token for 15 minutes, without authorization, for its own messages only', async () => {
   const { discord, clock, id, token } = await waiting();
   const root = `/webhooks/${discord.botId}/${token}`;
   expect(await call(discord, 'POST', root, { content: 'early' }, open)).toMatchObject({
@@ -326,7 +326,7 @@ test('a token lives 15 minutes, works without authorization, and opens only its 
   expect(JSON.stringify(discord.requests())).not.toContain(token);
 });
 
-test('a bot that is not connected lets the interaction fail', async () => {
+it('fails an interaction when no bot is connected', async () => {
   const clock = new ManualClock();
   const discord = await standIn({ clock });
   await call(discord, 'PUT', `/applications/${discord.botId}/commands`, [{ name: 'ping', description: 'd' }]);
@@ -335,7 +335,7 @@ test('a bot that is not connected lets the interaction fail', async () => {
   expect(await used.acknowledged()).toMatchObject({ status: 'failed', reply: null });
 });
 
-test('forms and choices are checked', async () => {
+it('checks forms and autocomplete choices of the bot', async () => {
   const discord = await standIn();
   const errors: number[] = [];
   const labelled = (component: object) => ({

@@ -1,5 +1,5 @@
 import { type Client, RESTEvents, type TextChannel } from 'discord.js';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Discord, ManualClock, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
 
@@ -7,7 +7,7 @@ const { harbor } = seed;
 const send = (discord: Discord, channelId: string = harbor.general) =>
   call(discord, 'POST', `/channels/${channelId}/messages`, { content: 'x' });
 
-test('five messages in 5 s per channel, told in the headers', async () => {
+it('allows five messages in 5 s per channel and reports it in headers', async () => {
   const clock = new ManualClock();
   const discord = await standIn({ clock });
   const first = await send(discord);
@@ -36,7 +36,7 @@ test('five messages in 5 s per channel, told in the headers', async () => {
   expect(discord.state.counters).toMatchObject({ rateLimited: 1, invalidRequests: 1, messages: 7 });
 });
 
-test('50 requests in a second for everything, and then a global refusal', async () => {
+it('allows 50 requests per second overall, then refuses with a global limit', async () => {
   const discord = await standIn({ clock: new ManualClock(), limits: { messages: { limit: 1000, perMs: 1000 } } });
   for (let sent = 0; sent < 50; sent += 1) expect((await send(discord)).status).toBe(200);
   const refused = await send(discord, harbor.alerts);
@@ -45,14 +45,14 @@ test('50 requests in a second for everything, and then a global refusal', async 
   expect(refused.headers.get('x-ratelimit-scope')).toBe('global');
 });
 
-test('without limits there are no headers either', async () => {
+it('sends no rate-limit headers when limits are off', async () => {
   const discord = await standIn({ limits: 'none' });
   for (let sent = 0; sent < 60; sent += 1) expect((await send(discord)).status).toBe(200);
   expect((await send(discord)).headers.has('x-ratelimit-limit')).toBe(false);
 });
 
-test('discord.js obeys the headers: it waits by itself and is never refused', async () => {
-  // So long that the second of two messages comes within it on any machine.
+it('lets discord.js stay within the limits from the headers alone', async () => {
+  // Long enough for the second of two messages to arrive within it on any machine.
   const discord = await standIn({ limits: { messages: { limit: 2, perMs: 2_500 } } });
   const client: Client<true> = await logIn(discord);
   let waits = 0;

@@ -1,5 +1,5 @@
 import { AttachmentBuilder, ChannelType, type TextChannel } from 'discord.js';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Discord, ManualClock, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
 
@@ -8,7 +8,7 @@ const messages = `/channels/${harbor.general}/messages`;
 const send = (discord: Discord, body: unknown, channelId: string = harbor.general) =>
   call(discord, 'POST', `/channels/${channelId}/messages`, body);
 
-test('a message is sent, edited, read and deleted, and its history is kept', async () => {
+it('keeps the history of a message that is sent, edited, read and deleted', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   const channel = (await client.channels.fetch(harbor.general)) as TextChannel;
@@ -27,7 +27,7 @@ test('a message is sent, edited, read and deleted, and its history is kept', asy
   expect(state!.message.embeds).toMatchObject([{ type: 'rich', fields: [{ name: 'n', value: 'v', inline: false }] }]);
 });
 
-test('lists come newest first, before, after and around an id', async () => {
+it('lists messages newest first, before, after and around an id', async () => {
   const discord = await standIn({ limits: 'none' });
   const ids: string[] = [];
   for (let index = 0; index < 7; index += 1) ids.push((await send(discord, { content: `${index}` })).body.id);
@@ -44,7 +44,7 @@ test('lists come newest first, before, after and around an id', async () => {
     expect(await call(discord, 'GET', `${messages}?${wrong}`)).toMatchObject({ status: 400, body: { code: 50035 } });
 });
 
-test('files are served, shown by embeds, and kept or dropped by edits', async () => {
+it('serves files, shows them in embeds, and keeps or removes them on edits', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   const channel = (await client.channels.fetch(harbor.general)) as TextChannel;
@@ -59,13 +59,13 @@ test('files are served, shown by embeds, and kept or dropped by edits', async ()
   const read = async (url: string) => (await fetch(url)).text();
   expect(await read(sent.attachments.first()!.url)).toBe('a;b');
   expect(await read(sent.embeds[0]!.image!.url)).toBe('png');
-  // What no embed shows any more stands below the message.
+  // A file that no embed shows anymore is listed as an attachment.
   const bare = await sent.edit({ embeds: [{ description: 'Bare' }] });
   expect(bare.attachments.map(({ name }) => name)).toEqual(['a b.csv', 'chart.png']);
   const list = [new AttachmentBuilder(Buffer.from('c;d'), { name: 'a b.csv' })];
   const renewed = await sent.edit({ attachments: [], files: list });
   expect(await Promise.all(renewed.attachments.map(({ url }) => read(url)))).toEqual(['c;d']);
-  // A new file that the list of those to be there leaves out is not there.
+  // A new file that `attachments` omits is not attached.
   const form = new FormData();
   form.set('payload_json', '{"attachments":[]}');
   form.set('files[0]', new Blob(['e;f']), 'e.csv');
@@ -80,7 +80,7 @@ test('files are served, shown by embeds, and kept or dropped by edits', async ()
   expect(edited.attachments.size).toBe(0);
 });
 
-test('a nonce that is enforced gives the first message back, until it is forgotten', async () => {
+it('returns the first message for an enforced nonce until the nonce expires', async () => {
   const clock = new ManualClock();
   const discord = await standIn({ clock, limits: 'none' });
   const body = { content: 'once', nonce: 'n-1', enforce_nonce: true };
@@ -89,7 +89,7 @@ test('a nonce that is enforced gives the first message back, until it is forgott
   clock.advance(4 * 60_000);
   const again = await send(discord, { ...body, content: 'changed' });
   expect(again).toMatchObject({ status: 200, body: { id: first.body.id, content: 'once' } });
-  // In whichever channel: it names a message of the author.
+  // A nonce applies to the author, in any channel.
   expect((await send(discord, body, harbor.alerts)).body.id).toBe(first.body.id);
   expect(discord.messages(harbor.alerts)).toEqual([]);
   expect(discord.messages(harbor.general)).toHaveLength(1);
@@ -97,7 +97,7 @@ test('a nonce that is enforced gives the first message back, until it is forgott
   expect((await send(discord, body)).body.id).not.toBe(first.body.id);
 });
 
-test('without enforce_nonce a repeat is a second message; a deleted one answers 10008', async () => {
+it('creates a second message without enforce_nonce, and returns 10008 if the first was deleted', async () => {
   const discord = await standIn({ limits: 'none' });
   await send(discord, { content: 'x', nonce: 'n' });
   await send(discord, { content: 'x', nonce: 'n' });
@@ -110,7 +110,7 @@ test('without enforce_nonce a repeat is a second message; a deleted one answers 
   });
 });
 
-test('mentions notify only as far as allowed_mentions and permissions go', async () => {
+it('notifies only the mentions that allowed_mentions and permissions allow', async () => {
   const discord = await standIn({ limits: 'none' });
   const content = `@everyone <@${seed.mia}> <@&${harbor.watchers}>`;
   const notified = async (allowed_mentions?: object) => {
@@ -125,7 +125,7 @@ test('mentions notify only as far as allowed_mentions and permissions go', async
   expect(await notified({ parse: [], roles: [harbor.watchers] })).toEqual([false, 0, 1]);
 });
 
-test('what is unknown, hidden or forbidden is told apart', async () => {
+it('distinguishes unknown, hidden and forbidden channels in its errors', async () => {
   const discord = await standIn({ limits: 'none' });
   const refused = async (channelId: string, body: unknown = { content: 'x' }) => {
     const answer = await send(discord, body, channelId);
@@ -161,7 +161,7 @@ test('what is unknown, hidden or forbidden is told apart', async () => {
   expect(await refused(harbor.audit)).toEqual([404, 10003]);
 });
 
-test('roles decide what the bot may do, the owner and administrators may do all', async () => {
+it('computes permissions from roles, and grants owners and administrators everything', async () => {
   const discord = await standIn({ limits: 'none' });
   const member = { do: 'member.update', guildId: orchid.id, userId: discord.botId } as const;
   const { id } = discord.act({ do: 'role.create', guildId: orchid.id, name: 'All', permissions: ['Administrator'] });
@@ -170,7 +170,7 @@ test('roles decide what the bot may do, the owner and administrators may do all'
   expect((await send(discord, { content: 'x' }, orchid.rules)).status).toBe(200);
 });
 
-test("others' messages can be neither edited nor, without the right, deleted", async () => {
+it("refuses to edit others' messages, and to delete them without the permission", async () => {
   const discord = await standIn();
   const { id } = discord.act({ do: 'message.send', channelId: harbor.general, userId: seed.mia, content: 'mine' });
   expect(await call(discord, 'PATCH', `${messages}/${id}`, { content: 'x' })).toMatchObject({
@@ -180,7 +180,7 @@ test("others' messages can be neither edited nor, without the right, deleted", a
   expect(await call(discord, 'DELETE', `${messages}/${id}`)).toMatchObject({ status: 403, body: { code: 50013 } });
 });
 
-test('what others write is told by the REST API with the privileged intent alone, or where it is for the bot', async () => {
+it("hides others' content in REST without the privileged intent unless it mentions the bot", async () => {
   const contents = async (privilegedIntents: boolean) => {
     const discord = await standIn({ privilegedIntents, limits: 'none' });
     const say = (content: string) =>
@@ -196,7 +196,7 @@ test('what others write is told by the REST API with the privileged intent alone
   expect(await contents(false)).toEqual(['own', '', hello, '', '']);
 });
 
-test('direct messages reach people who take them', async () => {
+it('delivers direct messages to people who accept them', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   const sent = await client.users.send(seed.mia, 'hello');
@@ -205,7 +205,7 @@ test('direct messages reach people who take them', async () => {
   await expect(client.users.send(seed.mia, 'hello')).rejects.toMatchObject({ code: 50007 });
 });
 
-test('threads are opened on messages, and an archived one opens again when the bot writes', async () => {
+it('creates threads on messages, and reopens an archived one when the bot writes', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   const channel = (await client.channels.fetch(harbor.general)) as TextChannel;
@@ -221,7 +221,7 @@ test('threads are opened on messages, and an archived one opens again when the b
   await expect(inside.edit('changed')).rejects.toMatchObject({ code: 160005 });
 });
 
-test('voice and stage channels hold messages of their own, forums do not', async () => {
+it('accepts messages in voice and stage channels, but not in forums', async () => {
   const discord = await standIn({ limits: 'none' });
   const status = async (type: ChannelType) => {
     const { id } = discord.act({ do: 'channel.create', guildId: harbor.id, name: 'new', type });
@@ -232,7 +232,7 @@ test('voice and stage channels hold messages of their own, forums do not', async
   expect(await status(ChannelType.GuildForum)).toBe(400);
 });
 
-test('commands are registered globally and per server, and keep their ids by name', async () => {
+it('registers commands globally and per server, and keeps their ids by name', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   const { commands } = client.application;
@@ -253,7 +253,7 @@ test('commands are registered globally and per server, and keep their ids by nam
   expect(await call(discord, 'GET', '/applications/1/commands')).toMatchObject({ status: 404, body: { code: 10002 } });
 });
 
-test('an unknown route is not found, and says so as Discord does', async () => {
+it('returns 404 with code 0 for an unknown route', async () => {
   const discord = await standIn();
   expect(await call(discord, 'GET', '/nothing')).toMatchObject({
     status: 404,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { call, codeAt, standIn } from './bot.ts';
 
 type Case = [name: string, bad: object, path: string, good: object];
@@ -8,7 +8,7 @@ const option = (more: object) => ({ type: 3, name: 'a', description: 'd', ...mor
 const options = (...list: object[]) => command({ options: list });
 const choices = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `n${i}`, value: `v${i}` }));
 
-/** 25 options whose texts are short but in German and French; each has `count` choices of 100 characters there. */
+/** Returns 25 options with long texts in German and French only; each has `count` choices of 100 characters there. */
 const localized = (count: number) => {
   const long = { de: 'd'.repeat(100), fr: 'f'.repeat(100) };
   const named = choices(count).map((choice) => ({ ...choice, name_localizations: long }));
@@ -147,8 +147,8 @@ const COMMANDS: Case[] = [
   ],
 ];
 
-describe('a command is refused with 50035 where Discord does', () => {
-  test.each(COMMANDS)('%s', async (_name, bad, path, good) => {
+describe('commands', () => {
+  it.each(COMMANDS)('refuses a command with 50035: %s', async (_name, bad, path, good) => {
     const discord = await standIn({ limits: 'none' });
     const url = `/applications/${discord.botId}/commands`;
     const refused = await call(discord, 'POST', url, bad);
@@ -159,7 +159,7 @@ describe('a command is refused with 50035 where Discord does', () => {
     expect(codeAt(bulk.body.errors, path === '' ? '1' : `1.${path}`)).toEqual(expect.any(String));
   });
 
-  test('names are unique in a bulk registration, and at most 100 or, in menus, 15', async () => {
+  it('refuses repeated names in a bulk registration, and more than 100 commands or 15 in menus', async () => {
     const discord = await standIn({ limits: 'none' });
     const url = `/applications/${discord.botId}/commands`;
     const twice = await call(discord, 'PUT', url, [command({}), command({})]);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import { call, codeAt, standIn } from './bot.ts';
 
@@ -213,8 +213,8 @@ const MESSAGES: Case[] = [
 const send = (discord: Discord, body: unknown) =>
   call(discord, 'POST', `/channels/${seed.harbor.general}/messages`, body);
 
-describe('a message is refused with 50035 where Discord does', () => {
-  test.each(MESSAGES)('%s', async (_name, bad, path, good) => {
+describe('messages', () => {
+  it.each(MESSAGES)('refuses a message with 50035: %s', async (_name, bad, path, good) => {
     const discord = await standIn({ limits: 'none' });
     const refused = await send(discord, bad);
     expect(refused).toMatchObject({ status: 400, body: { code: 50035, message: 'Invalid Form Body' } });
@@ -223,7 +223,7 @@ describe('a message is refused with 50035 where Discord does', () => {
     expect(discord.messages(seed.harbor.general)).toHaveLength(1);
   });
 
-  test('every fault of a body is named at once', async () => {
+  it('reports every error of a body at once', async () => {
     const discord = await standIn({ limits: 'none' });
     const { body } = await send(discord, {
       content: 'x'.repeat(5000),
@@ -232,7 +232,7 @@ describe('a message is refused with 50035 where Discord does', () => {
     for (const path of ['content', 'embeds.0.title', 'embeds.0.color']) expect(codeAt(body.errors, path)).toBeDefined();
   });
 
-  test.each([[{}], [{ content: ' \n ' }], [{ embeds: [] }], [{ content: null, components: [] }]])(
+  it.each([[{}], [{ content: ' \n ' }], [{ embeds: [] }], [{ content: null, components: [] }]])(
     'an empty message %j is refused with 50006',
     async (body) => {
       const discord = await standIn({ limits: 'none' });
@@ -240,7 +240,7 @@ describe('a message is refused with 50035 where Discord does', () => {
     },
   );
 
-  test('an edit follows the same rules, and may not empty the message', async () => {
+  it('applies the same rules to an edit, and refuses one that empties the message', async () => {
     const discord = await standIn({ limits: 'none' });
     const { body } = await send(discord, { content: 'x' });
     const path = `/channels/${seed.harbor.general}/messages/${body.id}`;
@@ -249,7 +249,7 @@ describe('a message is refused with 50035 where Discord does', () => {
     expect(await call(discord, 'PATCH', path, { content: '', ...embed({}) })).toMatchObject({ status: 200 });
   });
 
-  test('broken JSON is refused, and so are a body that does not tell what it is and a file that is too large', async () => {
+  it('refuses broken JSON, a body without a content type, and a file that is too large', async () => {
     const discord = await standIn({ limits: 'none' });
     const url = `${discord.apiUrl}/v10/channels/${seed.harbor.general}/messages`;
     const headers = { authorization: `Bot ${discord.token}`, 'content-type': 'application/json' };
@@ -263,7 +263,7 @@ describe('a message is refused with 50035 where Discord does', () => {
     expect(await send(discord, form)).toMatchObject({ status: 413, body: { code: 40005 } });
   });
 
-  test('strict: false takes anything, for measurements', async () => {
+  it('accepts any body with strict: false', async () => {
     const discord = await standIn({ limits: 'none', strict: false });
     expect(await send(discord, { content: 'x'.repeat(2001) })).toMatchObject({ status: 200 });
   });

@@ -272,7 +272,7 @@ describe.skipIf(chromium === null)('what a bot can show', () => {
   it('says what is missing, offers choices, and tells when the bot does not answer', async () => {
     const { page, clock, client, faults } = await visit();
     await use(page, 'echo');
-    await page.getByRole('alert').filter({ hasText: 'text is needed' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'text is required' }).waitFor();
     await page.locator('#option-text').focus();
     await page.keyboard.type('Hello');
     await page.getByRole('button', { name: '+ 1 optional' }).click();

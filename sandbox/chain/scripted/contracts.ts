@@ -8,11 +8,11 @@ export interface Frame {
   state: State;
   self: Address;
   sender: Address;
-  /** Coins that came with the call, in wei. */
+  /** Coins sent with the call, in wei. */
   value: bigint;
-  /** Writes an event of the contract's interface. */
+  /** Emits an event of the contract's ABI. */
   log(event: string, args: Record<string, unknown>): void;
-  /** Sends coins on. */
+  /** Sends coins from the contract. */
   pay(to: Address, wei: bigint): void;
   /** Calls another contract's function as this contract. */
   call(to: Address, functionName: string, args: readonly unknown[]): void;
@@ -22,10 +22,10 @@ export interface Frame {
 type Args = readonly unknown[];
 type Contract = Record<string, (frame: Frame, args: never) => unknown>;
 
-/** Why a call was refused; the message is the contract's own. */
+/** A reverted call. The message is the contract's own. */
 export class Reverted extends Error {}
 
-/** The contracts of `../contracts/*.sol` once more, line by line: the suite that runs on both keeps them equal. */
+/** The contracts of `../contracts/*.sol` in TypeScript, line by line. One test suite runs on both. */
 const behaviours: Record<ContractName, Contract> = {
   Coin: {
     birth: (frame, [name, symbol, decimals, trusted]: [string, string, number, Address[]]) => {
@@ -126,7 +126,7 @@ const behaviours: Record<ContractName, Contract> = {
   },
 };
 
-/** Runs a contract's function; `birth` is its constructor. */
+/** Runs a contract's function. `birth` is its constructor. */
 export function run(contract: ContractName, functionName: string, frame: Frame, args: Args): unknown {
   const behaviour = Object.hasOwn(behaviours[contract], functionName) ? behaviours[contract][functionName] : undefined;
   if (behaviour === undefined) {
@@ -138,7 +138,7 @@ export function run(contract: ContractName, functionName: string, frame: Frame, 
 
 const balance = (frame: Frame, owner: Address) => `${frame.self}.balance.${owner}`;
 
-/** Adds to a number; below zero reverts, as checked arithmetic does. */
+/** Adds to a number. Below zero it reverts, like checked arithmetic. */
 function add(frame: Frame, key: string, by: bigint): void {
   const sum = frame.state.number(key) + by;
   if (sum < 0n) throw new Reverted('not enough');

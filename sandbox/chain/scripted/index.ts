@@ -50,6 +50,6 @@ function respond(ledger: Ledger, { id = null, method, params }: Request): unknow
   } catch (error) {
     if (error instanceof RpcError) return { ...frame, error: { code: error.code, message: error.message } };
     if (error instanceof Reverted) return { ...frame, error: { code: 3, message: error.message } };
-    return { ...frame, error: { code: -32602, message: 'The parameters cannot be read' } };
+    return { ...frame, error: { code: -32602, message: 'The parameters are not valid' } };
   }
 }

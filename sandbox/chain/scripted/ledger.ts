@@ -20,7 +20,7 @@ import type { Address, Hash } from '../types.ts';
 import { type Frame, Reverted, run } from './contracts.ts';
 import { State } from './state.ts';
 
-/** An event that a contract wrote. */
+/** An event of a contract. */
 export interface Log {
   address: Address;
   topics: Hex[];
@@ -49,7 +49,7 @@ export interface Transaction {
   traces: Trace[];
 }
 
-/** A block; its number is its place in the chain. */
+/** A block. Its number is its index in the chain. */
 export interface Block {
   number: number;
   hash: Hash;
@@ -59,10 +59,10 @@ export interface Block {
   transactions: Transaction[];
 }
 
-/** Wei per unit of gas, the same for everybody. */
+/** Wei per unit of gas. */
 export const gasPrice = 1_500_000_000n;
 
-/** A small in-memory chain: accounts, contracts with known behaviour, blocks. */
+/** A small in-memory chain: accounts, contracts with known behavior, blocks. */
 export class Ledger {
   readonly blocks: Block[] = [];
   readonly #state = new State();
@@ -70,7 +70,7 @@ export class Ledger {
   readonly #now: () => number;
   readonly #salt: string;
 
-  /** @param now milliseconds since 1970; also makes this chain's hashes differ from another one's. */
+  /** @param now milliseconds since 1970. It also makes this chain's hashes differ from another chain's. */
   constructor(now: () => number) {
     this.#now = now;
     this.#salt = `${now()}`;
@@ -90,12 +90,12 @@ export class Ledger {
     return this.#state.number(`nonce.${getAddress(address)}`);
   }
 
-  /** The deployed code; here only its presence counts. */
+  /** Returns the deployed code. Only its presence matters here. */
   code(address: Address): Hex {
     return this.#contracts.has(getAddress(address)) ? '0x00' : '0x';
   }
 
-  /** Mines all calls in one block, or throws {@link Reverted} and mines none. */
+  /** Mines all calls in one block. @throws {@link Reverted} and mines none. */
   mine(calls: readonly Call[]): Receipt[] {
     const born: Address[] = [];
     try {
@@ -114,7 +114,7 @@ export class Ledger {
     }
   }
 
-  /** What a call would answer, without a trace of it. Throws {@link Reverted}. */
+  /** Returns the result of a call without changing anything. @throws {@link Reverted} */
   read(to: Address, data: Hex): Hex {
     const self = getAddress(to);
     const contract = this.#contracts.get(self);

@@ -3,7 +3,7 @@ import type { Address } from '../types.ts';
 import { Reverted } from './contracts.ts';
 import { type Block, gasPrice, type Ledger, type Log, type Transaction } from './ledger.ts';
 
-/** An error that JSON-RPC names by a number. */
+/** A JSON-RPC error with its code. */
 export class RpcError extends Error {
   readonly code: number;
 
@@ -22,7 +22,7 @@ interface Filter {
   topics?: (null | Hex | Hex[])[];
 }
 
-/** Answers one JSON-RPC method from the ledger, as a node would. Throws {@link RpcError}. */
+/** Returns the result of one JSON-RPC method, like a node would. @throws {@link RpcError} */
 export function answer(ledger: Ledger, method: string, params: Params): unknown {
   switch (method) {
     case 'web3_clientVersion':

@@ -1,15 +1,15 @@
-/** Everything the scripted chain remembers, as text keys and BigInt or text values, with one level of undo. */
+/** The scripted chain's state as text keys with BigInt or text values, with one level of undo. */
 export class State {
   readonly #values = new Map<string, bigint | string>();
   #undo: [key: string, before: bigint | string | undefined][] = [];
 
-  /** A number; 0 where nothing was set. */
+  /** Returns a number, by default 0. */
   number(key: string): bigint {
     const value = this.#values.get(key);
     return typeof value === 'bigint' ? value : 0n;
   }
 
-  /** A text; empty where nothing was set. */
+  /** Returns a text, by default empty. */
   text(key: string): string {
     const value = this.#values.get(key);
     return typeof value === 'string' ? value : '';
@@ -25,7 +25,7 @@ export class State {
     this.#undo = [];
   }
 
-  /** Takes back everything since the last keep or drop. */
+  /** Undoes everything since the last keep or drop. */
   drop(): void {
     for (const [key, before] of this.#undo.reverse()) {
       if (before === undefined) this.#values.delete(key);

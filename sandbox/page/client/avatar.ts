@@ -1,4 +1,4 @@
-/** Pictures of people and servers, drawn here: no picture is loaded from anywhere. */
+/** Pictures of people and servers, and icons. All are drawn here, so nothing is loaded. */
 import { html, svg, type TemplateResult } from 'lit-html';
 import { known } from './model.ts';
 
@@ -8,7 +8,7 @@ function colorOf(id: string): string {
   return colors[Number(BigInt(id) % BigInt(colors.length))]!;
 }
 
-/** A round picture; decorative, as the name always stands next to it. */
+/** Draws a round picture. It is decorative: the name is always next to it. */
 export function avatar(userId: string, name: string, small = false): TemplateResult {
   const bot = userId === known?.discord.botId;
   const drawing = bot
@@ -17,7 +17,7 @@ export function avatar(userId: string, name: string, small = false): TemplateRes
   return html`<svg class=${small ? 'avatar small' : 'avatar'} viewBox="0 0 64 64" aria-hidden="true">${drawing}</svg>`;
 }
 
-/** A server's initials. */
+/** Returns a server's initials. */
 export function initials(name: string): string {
   return name
     .split(/\s+/)
@@ -41,7 +41,7 @@ const shapes = {
     'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8ZM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.500 1.500M17.500 17.500 19 19M5 19l1.500-1.500M17.500 6.500 19 5',
 };
 
-/** A small line drawing; decorative. */
+/** Draws a decorative icon. */
 export function icon(name: keyof typeof shapes): TemplateResult {
   return html`<svg class="drawn" viewBox="0 0 24 24" aria-hidden="true"><path d=${shapes[name]}></path></svg>`;
 }

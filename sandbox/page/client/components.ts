@@ -11,14 +11,14 @@ import { channelsFor, nameOf } from './model.ts';
 import { draw, ui, useComponent } from './screen.ts';
 import { markdown } from './text.ts';
 
-/** One thing that a menu offers. */
+/** One choice of a menu. */
 export interface Choice {
   value: string;
   label: string;
   description?: string | undefined;
 }
 
-/** Everything below a message's text. */
+/** Draws everything below a message's text. */
 export function components(state: MessageState, guild: GuildState | undefined): TemplateResult | typeof nothing {
   const list = state.message.components ?? [];
   return list.length === 0
@@ -74,7 +74,7 @@ function button(one: APIButtonComponent, state: MessageState): TemplateResult {
     @click=${() => void useComponent(state.id, one.custom_id)}>${emoji}${label}</button>`;
 }
 
-/** What a menu offers: its own options, or people, roles and channels of the server. */
+/** Returns a menu's choices: its own options, or people, roles and channels of the server. */
 export function choicesOf(menu: APISelectMenuComponent, guild: GuildState | undefined): Choice[] {
   const people = (): Choice[] =>
     (guild?.members ?? []).map(({ userId }) => ({ value: userId, label: nameOf(userId, guild) }));
@@ -96,14 +96,14 @@ export function choicesOf(menu: APISelectMenuComponent, guild: GuildState | unde
   }
 }
 
-/** What was chosen before anybody touched the menu. */
+/** Returns a menu's default values. */
 export function defaultsOf(menu: APISelectMenuComponent): string[] {
   if (menu.type === Component.StringSelect)
     return menu.options.filter((option) => option.default).map(({ value }) => value);
   return menu.default_values?.map(({ id }) => id) ?? [];
 }
 
-/** Redraws the page once a menu was used. */
+/** Sends a menu's choice and redraws the page. */
 export function chosen(state: MessageState, menu: APISelectMenuComponent, values: string[]): void {
   void useComponent(state.id, menu.custom_id, values).then(() => draw());
 }

@@ -1,4 +1,4 @@
-/** The form that the bot opens in answer to a command or button. */
+/** The form that the bot opens in response to a command or button. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { guildOf } from './model.ts';
 import { currentChannelId, draw, follow, interact, ui } from './screen.ts';
@@ -28,7 +28,7 @@ const TEXT_INPUT = 4;
 const TEXT_DISPLAY = 10;
 const PARAGRAPH = 2;
 
-/** Nothing while no form is open. */
+/** Draws the open form, if there is one. */
 export function formView(): TemplateResult | typeof nothing {
   const { form } = ui;
   if (!form?.modal) return nothing;
@@ -46,7 +46,7 @@ export function formView(): TemplateResult | typeof nothing {
   </dialog>`;
 }
 
-/** Opens the drawn dialog, which only the browser's own call makes modal. */
+/** Opens the drawn dialog. Only the browser's own call makes it modal. */
 export function openForm(): void {
   const dialog = document.querySelector<HTMLDialogElement>('dialog.form');
   if (dialog && !dialog.open) dialog.showModal();

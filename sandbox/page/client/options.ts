@@ -1,17 +1,17 @@
-/** The options of slash commands: how they are typed, what is offered for them, and what they are sent as. */
+/** The options of slash commands: how they are typed, their suggestions, and the values that are sent. */
 import { ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
 import type { FileInput, GuildState, OptionInput } from '../../discord/control.ts';
 import { type Command, type CommandOption, channelsFor, nameOf } from './model.ts';
 import { ui } from './screen.ts';
 
-/** An option on the line. `picked` is what stands behind the text, if it was chosen from a list. */
+/** An option on the line. `picked` is the value behind the text, if it was chosen from a list. */
 export interface Field {
   option: CommandOption;
   text: string;
   picked: { text: string; value: OptionInput } | undefined;
 }
 
-/** The commands whose name holds what was typed, first those that begin with it. */
+/** Returns the commands whose name contains the typed text. Those that start with it come first. */
 export function commandsLike(commands: readonly Command[], typed: string): Command[] {
   const wanted = typed.toLowerCase().trimStart();
   const starts = ({ path, label }: Command): boolean => [path, label].some((name) => name.startsWith(wanted));
@@ -20,7 +20,7 @@ export function commandsLike(commands: readonly Command[], typed: string): Comma
     .sort((a, b) => Number(starts(b)) - Number(starts(a)));
 }
 
-/** A command that was typed or pasted whole, with a space after it. */
+/** Returns the command that was typed or pasted in full, with a space after it. */
 export function findTyped(commands: readonly Command[], typed: string): { command: Command; rest: string } | undefined {
   const fitting = commands.flatMap((command) =>
     [command.path, command.label].flatMap((name) => (typed.startsWith(`${name} `) ? [{ command, name }] : [])),
@@ -29,7 +29,7 @@ export function findTyped(commands: readonly Command[], typed: string): { comman
   return found && { command: found.command, rest: typed.slice(found.name.length + 1) };
 }
 
-/** The values by option of what was typed after a command: `address:0x… label:Treasury`. */
+/** Returns the values by option in the text after a command: `address:0x… label:Treasury`. */
 export function readOptions({ options }: Command, rest: string): Map<string, string> {
   const written = new Map<string, string>();
   if (rest.trim() === '') return written;
@@ -42,7 +42,7 @@ export function readOptions({ options }: Command, rest: string): Map<string, str
   return written;
 }
 
-/** What Discord itself offers for an option: choices, channels, people, roles. */
+/** Returns what Discord itself offers for an option: choices, channels, people, roles. */
 export function offers(
   option: CommandOption,
   guild: GuildState,
@@ -74,14 +74,14 @@ export function offers(
   }
 }
 
-/** A chosen file as it is sent. */
+/** Returns a chosen file as it is sent. */
 export async function readFile(file: File): Promise<FileInput> {
   let binary = '';
   for (const byte of new Uint8Array(await file.arrayBuffer())) binary += String.fromCharCode(byte);
   return { filename: file.name, base64: btoa(binary), ...(file.type && { contentType: file.type }) };
 }
 
-/** The values by option, or the first option that cannot be sent, and why. */
+/** Returns the values by option, or the first option that cannot be sent and the reason. */
 export function readValues(
   fields: readonly Field[],
   guild: GuildState,
@@ -91,12 +91,12 @@ export function readValues(
     const value = optionValue(field, guild);
     if (value instanceof Error) return { fault: value.message, option };
     if (value === undefined && option.required)
-      return { fault: `${option.label} is needed: ${option.description}.`, option };
+      return { fault: `${option.label} is required: ${option.description}.`, option };
   }
   return { values: valuesSoFar(fields, guild) };
 }
 
-/** The values by option, as far as they could be sent. */
+/** Returns the values of the options that can be sent. */
 export function valuesSoFar(fields: readonly Field[], guild: GuildState): Record<string, OptionInput> {
   return Object.fromEntries(
     fields.flatMap((field) => {
@@ -106,7 +106,7 @@ export function valuesSoFar(fields: readonly Field[], guild: GuildState): Record
   );
 }
 
-/** What the option is sent as; undefined if it is left out, an error if it cannot be. */
+/** Returns the option's value, undefined if it is empty, or an error if it is not valid. */
 function optionValue({ option, text: typed, picked }: Field, guild: GuildState): OptionInput | undefined | Error {
   if (picked) return picked.value;
   const written = typed.trim();
@@ -120,7 +120,7 @@ function optionValue({ option, text: typed, picked }: Field, guild: GuildState):
   if (meant) return meant[1];
   if (option.type === Option.String && offered.length === 0) return written;
   if (option.type === Option.Integer || option.type === Option.Number) {
-    return Number.isFinite(Number(written)) ? Number(written) : new Error(`${option.label} takes a number.`);
+    return Number.isFinite(Number(written)) ? Number(written) : new Error(`${option.label} must be a number.`);
   }
   return new Error(`Choose "${option.label}" from the list.`);
 }

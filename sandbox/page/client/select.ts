@@ -4,7 +4,7 @@ import { html, nothing, render } from 'lit-html';
 import type { GuildState, MessageState } from '../../discord/control.ts';
 import { type Choice, choicesOf, chosen, defaultsOf } from './components.ts';
 
-/** The menu and where it stands: on a message, or (without `state`) in a form. */
+/** The menu and its place: on a message, or (without `state`) in a form. */
 export interface Owner {
   menu: APISelectMenuComponent;
   state: MessageState | null;
@@ -14,7 +14,7 @@ export interface Owner {
 let count = 0;
 
 export class BellSelect extends HTMLElement {
-  /** What is chosen now. */
+  /** The current choice. */
   values: string[] = [];
   #owner: Owner | undefined;
   #open = false;

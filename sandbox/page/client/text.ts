@@ -7,12 +7,12 @@ import { longTime, styledTime } from './time.ts';
 
 type Drawn = TemplateResult | string;
 
-/** A whole text with headings, lists, quotes and code. */
+/** Draws a text with headings, lists, quotes and code. */
 export function markdown(source: string, guild: GuildState | undefined): TemplateResult {
   return html`<div class="md">${readMarkdown(source).map((block) => drawBlock(block, guild))}</div>`;
 }
 
-/** A single line: titles and names of fields. */
+/** Draws a single line: a title or the name of a field. */
 export function inlineMarkdown(source: string, guild: GuildState | undefined): Drawn[] {
   return readInline(source).map((node) => drawInline(node, guild));
 }
