@@ -7,11 +7,11 @@ import type {
   CommandUse,
   Reply,
 } from '../src/discord/command.ts';
-import type { ActivityQuery } from '../src/domain/activity.ts';
 import { type AddressText, parseAddress } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
+import { type Question, readActivity, readActivityFile } from './activity/read.ts';
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
 import { addressChoice, fitting } from './shared/choices.ts';
 import { define } from './shared/define.ts';
@@ -22,7 +22,7 @@ import { hiddenFrom } from './shared/visibility.ts';
 
 const PERIODS: Record<PeriodName, string> = { '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days' };
 
-/** Of more decisions only the latest are looked at: somebody waits for the answer. */
+/** Of more transfers only the latest are looked at: somebody waits for the answer. */
 const MOST = 100_000;
 
 /** `activity:show:<period>:<address>` */
@@ -39,9 +39,7 @@ const csvButton: Button = {
   async press(interaction, [period, address], context) {
     const { store, t } = context;
     const asked = await ask(interaction, context, address ?? '', periodOf(period));
-    const { csv, left, cut } = await queueForGuild(interaction.guildId, () =>
-      store.history.activityFile(asked.question),
-    );
+    const { csv, left, cut } = await queueForGuild(interaction.guildId, () => readActivityFile(store, asked.question));
     const words = { name: asked.name, period: t(`activity.period.${asked.period}`) };
     const lines = [
       t('activity.file', words),
@@ -96,7 +94,7 @@ async function show(
   const { guildId } = interaction;
   // The picture as well: they are drawn one after the other for everybody.
   return queueForGuild(guildId, async () =>
-    report(await context.store.history.activity(asked.question), asked, guildId, context),
+    report(await readActivity(context.store, asked.question), asked, guildId, context),
   );
 }
 
@@ -106,7 +104,7 @@ async function ask(
   context: CommandContext,
   typed: string,
   period: PeriodName,
-): Promise<Shown & { question: ActivityQuery }> {
+): Promise<Shown & { question: Question }> {
   const { t, settings, server, now } = context;
   const known = await watched(interaction, context);
   const wanted = typed.trim().toLowerCase();
@@ -126,7 +124,7 @@ async function ask(
   // Also those that its subscriptions were in before they were moved.
   const { guildId } = interaction;
   const told = await queueForGuild(guildId, () =>
-    context.store.history.activityChannels({ guildId, address, since, now: at }),
+    context.store.history.activityChannels({ guildId, address, since, until: at }),
   );
   const hidden = await hiddenFrom(interaction, told, context);
   return {
@@ -139,7 +137,7 @@ async function ask(
       address,
       channelIds: told.filter((channelId) => !hidden.has(channelId)),
       since,
-      now: at,
+      until: at,
       timezone,
       most: MOST,
     },

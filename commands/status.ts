@@ -1,7 +1,7 @@
 import { type APIEmbedField, version as discordVersion } from 'discord.js';
 import type { Command, CommandContext } from '../src/discord/command.ts';
 import type { GuildOverview } from '../src/domain/overview.ts';
-import type { Silence } from '../src/domain/silence.ts';
+import { SILENCE_RULE, type Silence } from '../src/domain/silence.ts';
 import type { Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { Translate } from '../src/languages/index.ts';
@@ -23,7 +23,7 @@ export const status = {
     const [overview, subscriptions, silent, error] = await Promise.all([
       store.metrics.guild(guildId),
       store.subscriptions.list(guildId),
-      store.silence.current(guildId, now()),
+      store.silence.current(guildId, SILENCE_RULE, now()),
       lastRefused(guildId, context),
     ]);
     const { lastDeadLetter: last } = overview;

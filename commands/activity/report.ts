@@ -1,6 +1,5 @@
 import { ButtonStyle, messageLink } from 'discord.js';
 import type { CommandContext, Reply } from '../../src/discord/command.ts';
-import type { ActivityReport } from '../../src/domain/activity.ts';
 import { type Activity, type AssetTotal, isNoise, type Way } from '../../src/domain/activity.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { addressPage, transactionPage } from '../../src/domain/explorer.ts';
@@ -8,6 +7,7 @@ import type { HiddenReason } from '../../src/domain/match.ts';
 import { isItem } from '../../src/domain/transfer.ts';
 import { writeNumber } from '../../src/languages/number.ts';
 import { ago, fullAddress, linkButton, note, press, row } from '../shared/reply.ts';
+import type { ActivityReport } from './read.ts';
 
 /** How far back. */
 export type PeriodName = '24h' | '7d' | '30d';
@@ -117,9 +117,10 @@ function sumOf({ transfer, ...sums }: AssetTotal, way: Way, { t, language, moved
   return t('activity.pieces', { amount: writeNumber(value, language), what: assetName(transfer, language) });
 }
 
-function largestOf({ largest }: ActivityReport, guildId: string, context: CommandContext): string[] {
+function largestOf({ largest, messages }: ActivityReport, guildId: string, context: CommandContext): string[] {
   const { t, language, moved, settings } = context;
-  return largest.map(({ transfer, way, at, message, imitation }) => {
+  return largest.map(({ transferId, transfer, way, at, imitation }) => {
+    const message = messages.get(transferId);
     const what = moved(transfer, language);
     const url = transactionPage(settings, transfer.txHash);
     const linked = url ? `[${what}](${url})` : what;

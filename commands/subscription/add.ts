@@ -13,7 +13,7 @@ import { hiddenFrom, isGone } from '../shared/visibility.ts';
 import { addressLine, told } from './describe.ts';
 import { nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
-import { rehearse } from './rehearsal.ts';
+import { rehearsalField } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
 /** `/subscription add`. */
@@ -57,7 +57,7 @@ export async function watch(
 ): Promise<Reply> {
   const { guildId } = interaction;
   const { store, settings, now, t } = context;
-  const rehearsal = await rehearse({ ...wish, guildId }, context);
+  const rehearsal = await rehearsalField({ ...wish, guildId }, context);
   const outcome = await store.subscriptions.add(
     { ...wish, guildId, createdBy: interaction.user.id, createdAt: now() },
     settings.maxSubscriptions,

@@ -8,7 +8,7 @@ import { checkTarget } from '../shared/target.ts';
 import { addressLine, told } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
-import { rehearse } from './rehearsal.ts';
+import { rehearsalField } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
 /** `/subscription edit`. */
@@ -20,7 +20,7 @@ export async function edit(interaction: CommandUse, context: CommandContext): Pr
   const picked = interaction.options.getChannel('channel');
   if (picked) await checkTarget(interaction, picked.id, picked, t);
   const wish = { ...choices, ...(picked && { channelId: picked.id }) };
-  const fields = [await rehearse({ ...before, ...wish }, context)];
+  const fields = [await rehearsalField({ ...before, ...wish }, context)];
   const change = onlyChanged(before, wish);
   const same = Object.keys(change).length === 0;
   const after = same ? before : await save(interaction, context, before, change);

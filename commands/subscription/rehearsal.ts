@@ -3,7 +3,7 @@ import type { CommandContext } from '../../src/discord/command.ts';
 import { DAY } from '../../src/domain/clock.ts';
 import { transactionPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
-import type { Rehearsal, Wish } from '../../src/domain/rehearsal.ts';
+import { type Rehearsal, rehearse, type Wish } from '../../src/domain/rehearsal.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
@@ -20,10 +20,11 @@ const LONGEST = 120;
 
 const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤', self: '🔁', token: '🔁' };
 
-/** What a subscription would have told in the last days, with examples. */
-export async function rehearse(wish: Wish, context: CommandContext): Promise<APIEmbedField> {
+/** Shows what a subscription would have posted in the last days, with examples. */
+export async function rehearsalField(wish: Wish, context: CommandContext): Promise<APIEmbedField> {
   const { store, settings, moved, language, now, t } = context;
-  const rehearsal = await queueForGuild(wish.guildId, () => store.history.rehearse(wish, now() - LOOK_BACK_MS, MOST));
+  const period = { since: now() - LOOK_BACK_MS, until: now(), most: MOST };
+  const rehearsal = await queueForGuild(wish.guildId, () => rehearse(wish, period, store.history.recentTransfers));
   const examples = rehearsal.examples.map(({ transfer, perspective, seenAt }) => {
     const time = ago(seenAt);
     const url = transactionPage(settings, transfer.txHash);
@@ -62,7 +63,7 @@ function leftOut(
   return reasons.length > 0 ? [t('subscription.rehearsal.leftOut', { reasons: reasons.join(t('reply.comma')) })] : [];
 }
 
-function sum({ related, told, since }: Rehearsal, now: number, t: Translate): string {
+function sum({ related, posted: told, since }: Rehearsal, now: number, t: Translate): string {
   if (related === 0) return t('subscription.rehearsal.nothing');
   if (told === 0) return t('subscription.rehearsal.none', { related });
   const days = since === null ? 0 : (now - since) / DAY;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type Clock, HOUR } from '../domain/clock.ts';
-import type { Silence } from '../domain/silence.ts';
+import { SILENCE_RULE, type Silence } from '../domain/silence.ts';
 import type { Store } from '../store/store.ts';
 
 /** What the silence watch needs. `render` words all silences of one channel. */
@@ -23,7 +23,7 @@ export function watchSilence({ store, clock, log, render, onNotice }: SilenceOpt
   async function check(): Promise<void> {
     const now = clock.now();
     try {
-      const byChannel = Map.groupBy(await store.silence.unreported(now), ({ channelId }) => channelId);
+      const byChannel = Map.groupBy(await store.silence.unreported(SILENCE_RULE, now), ({ channelId }) => channelId);
       for (const [channelId, silences] of byChannel) {
         const { guildId } = silences[0]!;
         const language = await store.guilds.language(guildId);

@@ -1,5 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { checksumAddress } from '../domain/address.ts';
+import { type Movement, wayOf } from '../domain/activity.ts';
+import { type AddressText, checksumAddress } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { amountCell, csvLine, FILE_BYTES, idCell } from '../domain/csv.ts';
 import { viewOf } from '../domain/story.ts';
@@ -38,5 +39,60 @@ function rowOf(alert: Alert): string {
     count,
     viewOf(alert),
     warnings.map(({ kind }) => kind).join(' '),
+  ]);
+}
+
+/** Rows of one activity file. */
+const MOST_ROWS = 20_000;
+const ACTIVITY_HEAD =
+  'received,transaction,block,direction,kind,from,from name,to,to name,token,symbol,amount,token id,times,told';
+
+/**
+ * A CSV file of what an address did, one row for each transfer, oldest first. The movements come latest first; `left`
+ * of them, the oldest, do not fit.
+ */
+export async function activityCsv(
+  movements: AsyncIterable<Movement>,
+  address: AddressText,
+  names: ReadonlyMap<AddressText, string>,
+): Promise<{ csv: string; left: number }> {
+  const rows: string[] = [];
+  let bytes = ACTIVITY_HEAD.length;
+  let left = 0;
+  for await (const movement of movements) {
+    if (left === 0 && rows.length < MOST_ROWS) {
+      const row = activityRow(movement, address, names);
+      bytes += Buffer.byteLength(row) + 2;
+      if (bytes <= FILE_BYTES) {
+        rows.push(row);
+        continue;
+      }
+    }
+    left++;
+  }
+  return { csv: [ACTIVITY_HEAD, ...rows.reverse()].join('\r\n'), left };
+}
+
+function activityRow(
+  { at, transfer, count, hidden }: Movement,
+  address: AddressText,
+  names: ReadonlyMap<AddressText, string>,
+): string {
+  const { from, to, token } = transfer;
+  const party = (party: AddressText | null) => [party && checksumAddress(party), party && (names.get(party) ?? null)];
+  return csvLine([
+    new Date(at).toISOString(),
+    transfer.txHash,
+    transfer.blockNumber,
+    wayOf(address, transfer),
+    transfer.kind,
+    ...party(from),
+    ...party(to),
+    token && checksumAddress(token),
+    plainText(transfer.tokenSymbol),
+    amountCell(transfer),
+    idCell(transfer),
+    count,
+    hidden === null ? 'yes' : `no: ${hidden}`,
   ]);
 }

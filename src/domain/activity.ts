@@ -1,18 +1,21 @@
 import type { AddressText } from './address.ts';
 import { HOUR } from './clock.ts';
-import type { HiddenReason } from './match.ts';
+import { type HiddenReason, REASONS } from './match.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
+import type { Warning } from './warning.ts';
 
-/** Which way a transfer went, seen from an address; `other`: to itself, or of the address's own token. */
+/** A transfer's direction, seen from an address; `other`: to itself, or of the token whose contract the address is. */
 export type Way = 'incoming' | 'outgoing' | 'other';
 
-/** One transfer of an address in a period. `hidden`: why nobody was told, null when somebody was. */
+/** One transfer of an address in a period. */
 export interface Movement {
+  transferId: number;
   at: number;
   transfer: Transfer;
   count: number;
+  /** Why it was not posted; null if it was. */
   hidden: string | null;
-  /** It was marked: its token only bears the symbol of a known one. */
+  /** Its alert warned that the token copies a known one's symbol. */
   imitation: boolean;
 }
 
@@ -33,17 +36,17 @@ export interface AssetTotal extends Record<Way, Sum> {
 export interface Activity extends Record<Way, number> {
   /** One for each hour or day; the label is the hour (00 to 23) or the day of the month. */
   buckets: ({ label: string } & Record<Way, number>)[];
-  /** The few with the most transfers, those first: anybody can have an address get thousands of tokens. */
+  /** The assets with the most transfers first, and only a few: anybody can send thousands of tokens to an address. */
   totals: AssetTotal[];
   /** How many assets there are. */
   assets: number;
-  /** The largest of each asset, the largest of the busiest asset first. */
+  /** The largest transfers of each asset, beginning with the busiest asset. */
   largest: (Movement & { way: Way })[];
-  /** What was not told, by reason; the most frequent first. */
+  /** What was not posted, by reason; the most frequent first. */
   hidden: { reason: string; transfers: number }[];
 }
 
-/** A period; `now` ends it. Hours are shown for a day, days for what is longer. */
+/** A period that ends `now`. A day is shown by the hour, more by the day. */
 export interface Period {
   since: number;
   now: number;
@@ -54,8 +57,8 @@ const QUARTER = HOUR / 4;
 const LARGEST = 5;
 const TOTALS = 6;
 
-/** Reasons that say "this is nothing": such transfers are counted as hidden only. */
-const NOISE: ReadonlySet<string> = new Set([
+/** Reasons to ignore a transfer: such transfers count as hidden only. */
+const NOISE: ReadonlySet<string> = new Set<HiddenReason>([
   'guard',
   'zero',
   'self',
@@ -63,19 +66,19 @@ const NOISE: ReadonlySet<string> = new Set([
   'token-muted',
   'denied-token',
   'denied-counterparty',
-] satisfies HiddenReason[]);
+]);
 
-/** Whether a transfer that was hidden for this reason is left out of sums and charts. */
+/** Whether sums and charts leave out a transfer that was hidden for this reason. */
 export const isNoise = (hidden: string | null): boolean => hidden !== null && NOISE.has(hidden);
 
-/** Whether a transfer came to an address or left it; `other`: neither, or both. */
+/** Returns a transfer's direction, seen from an address. */
 export function wayOf(address: AddressText, { from, to }: Transfer): Way {
   if (from === to) return 'other';
   if (to === address) return 'incoming';
   return from === address ? 'outgoing' : 'other';
 }
 
-/** What is known of one asset so far. `largest` are the first of its movements by amount. */
+/** One asset's sums so far; `largest`: its largest movements, in order. */
 interface Tally extends Record<Way, { transfers: number; value: bigint }> {
   transfer: Transfer;
   movements: number;
@@ -83,12 +86,16 @@ interface Tally extends Record<Way, { transfers: number; value: bigint }> {
   largest: Activity['largest'];
 }
 
-/** Sums up what an address did; amounts are exact. However many movements there are, only a few are kept. */
-export function summarise(address: AddressText, movements: Iterable<Movement>, period: Period): Activity {
+/** Sums up what an address did, exactly. Keeps only a few of the movements, however many there are. */
+export async function summarize(
+  address: AddressText,
+  movements: AsyncIterable<Movement> | Iterable<Movement>,
+  period: Period,
+): Promise<Activity> {
   const { buckets, bucketAt } = bucketsOf(period);
   const tallies = new Map<string, Tally>();
   const hidden = new Map<string, number>();
-  for (const movement of movements) {
+  for await (const movement of movements) {
     const { at, count, transfer } = movement;
     if (movement.hidden !== null) hidden.set(movement.hidden, (hidden.get(movement.hidden) ?? 0) + count);
     if (isNoise(movement.hidden)) continue;
@@ -109,15 +116,17 @@ export function summarise(address: AddressText, movements: Iterable<Movement>, p
     totals: totals.slice(0, TOTALS),
     assets: totals.length,
     largest: largestOf([...tallies.values()]),
-    hidden: [...hidden].map(([reason, transfers]) => ({ reason, transfers })).sort((a, b) => b.transfers - a.transfers),
+    hidden: [...hidden]
+      .map(([reason, transfers]) => ({ reason, transfers }))
+      .sort((a, b) => b.transfers - a.transfers || a.reason.localeCompare(b.reason)),
   };
 }
 
 type Seen = Activity['largest'][number];
 
 /**
- * The same for all transfers that are summed up together. A token whose contract did not come is told from others by its
- * name. NFTs of a contract, its amounts, and transfers without an amount are three sums.
+ * Equal for transfers that belong to one sum. A token without a contract is identified by its name, symbol and decimals.
+ * A contract's NFTs, its amounts, and its transfers without an amount are three sums.
  */
 function keyOf(transfer: Transfer): string {
   const { kind, token, tokenName, tokenSymbol, decimals, value } = transfer;
@@ -144,7 +153,7 @@ function add(tally: Tally, seen: Seen): void {
   tally.largest = [...tally.largest, seen].sort(byAmount).slice(0, LARGEST);
 }
 
-/** The largest first, and of equals the latest. */
+/** The largest first, the latest first among equals. */
 function byAmount(a: Seen, b: Seen): number {
   const [one, other] = [amountOf(a.transfer), amountOf(b.transfer)];
   return one < other ? 1 : one > other ? -1 : b.at - a.at;
@@ -157,14 +166,14 @@ function totalOf({ transfer, imitation, ...tally }: Tally): AssetTotal {
   return { ...ways, transfer, transfers, imitation };
 }
 
-/** Amounts of several assets cannot be compared: each asset's largest, then each one's second, until there are enough. */
+/** Amounts of different assets cannot be compared: takes each asset's largest, then each one's second, and so on. */
 function largestOf(tallies: Tally[]): Seen[] {
   const ranked = tallies.sort((a, b) => b.movements - a.movements).map(({ largest }) => largest);
   const rounds = Array.from({ length: LARGEST }, (_, rank) => ranked.flatMap((movements) => movements[rank] ?? []));
   return rounds.flat().slice(0, LARGEST);
 }
 
-/** The hours or days of a period by the time zone's clock; mostly the first and the last are not whole. */
+/** The hours or days of a period in the time zone; the first and the last are usually partial. */
 function bucketsOf({ since, now, timezone }: Period) {
   const hours = now - since <= 24 * HOUR;
   const clock = new Intl.DateTimeFormat('en-US', {
@@ -174,7 +183,7 @@ function bucketsOf({ since, now, timezone }: Period) {
     ...(hours && { hour: '2-digit', hourCycle: 'h23' }),
   });
   const buckets = new Map<string, Activity['buckets'][number]>();
-  // All time zones are whole quarters of an hour apart, so every quarter lies within one hour and one day.
+  // Time zones differ by whole quarters of an hour, so every quarter lies within one hour and one day.
   const quarters = new Map<number, Activity['buckets'][number]>();
   const bucketAt = (at: number) => {
     const quarter = Math.floor(at / QUARTER);
@@ -193,20 +202,75 @@ function bucketsOf({ since, now, timezone }: Period) {
   return { buckets, bucketAt };
 }
 
-/** What is asked of an address: as far as these channels of the guild were concerned with it. */
-export interface ActivityQuery extends Period {
+/** Which decisions about an address count: those for these channels of a guild, in a period that ends at `until`. */
+export interface ActivityQuery {
   guildId: string;
   address: AddressText;
   channelIds: string[];
-  /** Of more decisions than this only the latest are looked at. */
-  most: number;
+  since: number;
+  until: number;
+}
+
+/** A transfer, with every decision that the guild's subscriptions made about it. */
+export interface DecidedTransfer {
+  transferId: number;
+  /** When it came. */
+  at: number;
+  /** Each is `matched` or a {@link HiddenReason}; a later version may have stored one that is unknown here. */
+  outcomes: string[];
+  transfer: Transfer;
+  count: number;
+  /** The warnings of the guild's alerts about it. */
+  warnings: Warning[];
+}
+
+/** The message that shows a transfer. */
+export interface PostedIn {
+  transferId: number;
+  channelId: string;
+  messageId: string;
+}
+
+/** Transfers that are read at once: the event loop handles other events between two pages. */
+const PAGE = 1_000;
+
+/**
+ * Reads movements, latest first, page by page; at most `most`. `read` returns the latest transfers until a time, all of
+ * the oldest moment included, and nothing once there are no more. After the last movement `cut` returns `most` if there
+ * were more, else null.
+ */
+export function readMovements(
+  read: (until: number, limit: number) => Promise<DecidedTransfer[]>,
+  now: number,
+  most: number,
+): { movements: AsyncIterable<Movement>; cut(): number | null } {
+  let cut: number | null = null;
+  async function* movements(): AsyncGenerator<Movement> {
+    let until = now;
+    let left = most;
+    for (;;) {
+      const page = await read(until, PAGE);
+      if (page.length === 0) return;
+      for (const decided of page) {
+        if (left === 0) {
+          cut = most;
+          return;
+        }
+        left--;
+        yield movementOf(decided);
+      }
+      until = page.at(-1)!.at - 1;
+    }
+  }
+  return { movements: movements(), cut: () => cut };
 }
 
 /**
- * An {@link Activity}, with the message that tells of each of the largest, where one does. `cut`: how many transfers were
- * looked at, where there were more; else null.
+ * How a decided transfer counts. It was posted if one subscription matched. Otherwise the reason of the one that came
+ * nearest to a match counts: its rule is the last in order.
  */
-export interface ActivityReport extends Activity {
-  largest: (Activity['largest'][number] & { message: { channelId: string; messageId: string } | null })[];
-  cut: number | null;
+export function movementOf({ transferId, at, outcomes, transfer, count, warnings }: DecidedTransfer): Movement {
+  const reasons = REASONS.filter((reason) => outcomes.includes(reason));
+  const hidden = outcomes.includes('matched') ? null : (reasons.at(-1) ?? outcomes[0] ?? null);
+  return { transferId, at, transfer, count, hidden, imitation: warnings.some(({ kind }) => kind === 'imitation') };
 }

@@ -1,12 +1,20 @@
 import type { AddressText } from './address.ts';
 import { HOUR } from './clock.ts';
 
-/** Events from which on an address has a rhythm. */
-export const RHYTHM_EVENTS = 20;
-/** The longest usual gap of an address whose silence says something. */
-export const RHYTHM_GAP_MS = 2 * HOUR;
+/** When the silence of a busy address is worth a notice. */
+export interface SilenceRule {
+  /** How many events make an address busy. */
+  events: number;
+  /** The longest average gap between the events of a busy address. */
+  gapMs: number;
+  /** It is silent after this many average gaps, but not before `leastMs`. */
+  gaps: number;
+  leastMs: number;
+}
 
-/** An address that usually moves every hour or so, and has not for long. */
+export const SILENCE_RULE: SilenceRule = { events: 20, gapMs: 2 * HOUR, gaps: 12, leastMs: 6 * HOUR };
+
+/** A busy address that has gone quiet. */
 export interface Silence {
   subscription: number;
   guildId: string;
@@ -14,16 +22,14 @@ export interface Silence {
   address: AddressText;
   label: string | null;
   lastEventAt: number;
-  /** The usual time between two events. */
+  /** The average gap between two events. */
   gapMs: number;
-  /** When the last event of any address came by the guild's project; null: none is known. */
+  /** When the guild's project last brought an event of any address; null if none is known. */
   feedAt: number | null;
 }
 
-/** How long silence of an address with this usual gap is still ordinary. */
-export const patienceMs = (gapMs: number): number => Math.max(6 * HOUR, 12 * gapMs);
-
-/** Whether nothing at all came: the feed may be dead, not just this address quiet. */
+/** Whether no address had an event: then the feed may be down, not just this address quiet. */
 export function isFeedSilent({ gapMs, feedAt }: Pick<Silence, 'gapMs' | 'feedAt'>, now: number): boolean {
-  return feedAt === null || now - feedAt >= patienceMs(gapMs);
+  const { gaps, leastMs } = SILENCE_RULE;
+  return feedAt === null || now - feedAt >= Math.max(leastMs, gaps * gapMs);
 }

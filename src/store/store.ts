@@ -1,4 +1,4 @@
-import type { ActivityQuery, ActivityReport } from '../domain/activity.ts';
+import type { ActivityQuery, DecidedTransfer, PostedIn } from '../domain/activity.ts';
 import type { AddressText } from '../domain/address.ts';
 import type { Alert, RenderedAlert } from '../domain/alert.ts';
 import type { ClaimOptions, DeadLetter, Joinable, MessageRef, NewBatch, NextMessage, Notice } from '../domain/batch.ts';
@@ -8,11 +8,11 @@ import type { Story } from '../domain/history.ts';
 import type { InboxRow, NewDelivery, Quarantined } from '../domain/inbox.ts';
 import type { Backlog, GuildOverview, StoredCounts } from '../domain/overview.ts';
 import type { ReceiverToken, StoredProject } from '../domain/project.ts';
-import type { Rehearsal, Wish } from '../domain/rehearsal.ts';
+import type { RecentQuery, RecentTransfers } from '../domain/rehearsal.ts';
 import type { ErasureCursor, RetentionCursor } from '../domain/retention.ts';
 import type { RoutingContext, RoutingQuery, RoutingResult } from '../domain/routing.ts';
 import type { Hold } from '../domain/schedule.ts';
-import type { Silence } from '../domain/silence.ts';
+import type { Silence, SilenceRule } from '../domain/silence.ts';
 import type {
   Asset,
   ImportLimits,
@@ -272,14 +272,20 @@ export interface History {
     reference: string,
     most: number,
   ): Promise<{ total: number; first: { txHash: string; transfers: number; transfer: Transfer }[] }>;
-  /** The channels in which transfers of an address were decided about. */
-  activityChannels(query: Pick<ActivityQuery, 'guildId' | 'address' | 'since' | 'now'>): Promise<string[]>;
-  /** What an address did in a period. */
-  activity(query: ActivityQuery): Promise<ActivityReport>;
-  /** The same as a CSV file; `left`: older transfers without room in it. */
-  activityFile(query: ActivityQuery): Promise<{ csv: string; left: number; cut: number | null }>;
-  /** What a subscription would have posted since a time, judged by the latest `most` transfers. */
-  rehearse(wish: Wish, since: number, most: number): Promise<Rehearsal>;
+  /** The channels for which transfers of an address were decided about. */
+  activityChannels(query: Omit<ActivityQuery, 'channelIds'>): Promise<string[]>;
+  /**
+   * The latest transfers of an address with what was decided about each: about `limit`, latest first, and every transfer
+   * of the oldest moment among them. Empty when there are no more.
+   */
+  decidedTransfers(query: ActivityQuery, limit: number): Promise<DecidedTransfer[]>;
+  /** The first message in these channels that shows each transfer, where there is one. */
+  postedIn(guildId: string, transferIds: readonly number[], channelIds: readonly string[]): Promise<PostedIn[]>;
+  /**
+   * Looks through about `limit` of the latest transfers of the guild's project, and every transfer of the oldest moment
+   * among them, for those that involve an address; latest first.
+   */
+  recentTransfers(query: RecentQuery, limit: number): Promise<RecentTransfers>;
   /** The latest messages, at most `limit`, of a guild since a time that show one of these addresses. */
   messagesShowing(
     guildId: string,
@@ -291,13 +297,13 @@ export interface History {
   counterparties(guildId: string, decisions: number): Promise<AddressText[]>;
 }
 
-/** Addresses that usually move and have gone quiet. */
+/** Busy addresses that have gone quiet, as of the latest count of events. */
 export interface Silences {
-  /** A guild's silent addresses, the longest first. */
-  current(guildId: string, now: number): Promise<Silence[]>;
-  /** Every guild's silences that are to be reported and were not yet. */
-  unreported(now: number): Promise<Silence[]>;
-  /** Freezes a notice about these subscriptions, unless their silence was reported; the next event ends it. */
+  /** A guild's silent addresses, whether muted or not, the longest silence first. */
+  current(guildId: string, rule: SilenceRule, now: number): Promise<Silence[]>;
+  /** Every guild's silences that somebody wants a notice of, that are not muted and were not reported. */
+  unreported(rule: SilenceRule, now: number): Promise<Silence[]>;
+  /** Freezes a notice about these subscriptions. False if all of them were reported since their last event. */
   report(notice: Notice, subscriptions: number[]): Promise<boolean>;
 }
 

@@ -1,5 +1,6 @@
 import { loadImage } from '@napi-rs/canvas';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readActivity, readActivityFile } from '../../commands/activity/read.ts';
 import { drawChart } from '../../src/discord/chart.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
 import { until } from '../until.ts';
@@ -108,11 +109,22 @@ describe('nobody sees more than their channels tell', () => {
     await receive({ from: `0x${'4'.repeat(40)}`, to: address });
     const now = pipeline.clock.now();
     const seen = async (...channelIds: string[]) => {
-      const question = { guildId: HARBOR, address, channelIds, since: now - DAY, now, timezone: 'UTC', most: 100 };
-      const { largest } = await pipeline.store.history.activity(question);
-      const { csv } = await pipeline.store.history.activityFile(question);
+      const question = {
+        guildId: HARBOR,
+        address,
+        channelIds,
+        since: now - DAY,
+        until: now,
+        timezone: 'UTC',
+        most: 100,
+      };
+      const { largest, messages } = await readActivity(pipeline.store, question);
+      const { csv } = await readActivityFile(pipeline.store, question);
       const told = csv.split('\r\n').slice(1);
-      return [...largest.map(({ message }) => message?.channelId), ...told.map((row) => row.split(',').at(-1))];
+      return [
+        ...largest.map(({ transferId }) => messages.get(transferId)?.channelId),
+        ...told.map((row) => row.split(',').at(-1)),
+      ];
     };
     expect(await seen(ALERTS)).toEqual([ALERTS, 'yes']);
     expect(await seen(treasury)).toEqual([undefined, 'no: direction']);
@@ -155,9 +167,17 @@ it('each of the largest leads to the message that tells of it, and only an imita
   const [three, four, five] = pipeline.discord.messages(ALERTS).slice(-3);
   pipeline.rows(`UPDATE alerts SET marks = '[{"kind":"uncataloged"}]' WHERE id = (SELECT max(id) FROM alerts)`);
   const now = pipeline.clock.now();
-  const question = { guildId: HARBOR, address, channelIds: [ALERTS], since: now - DAY, now, timezone: 'UTC', most: 9 };
-  const { largest } = await pipeline.store.history.activity(question);
-  expect(largest.map(({ message, imitation }) => [message?.messageId, imitation])).toEqual(
+  const question = {
+    guildId: HARBOR,
+    address,
+    channelIds: [ALERTS],
+    since: now - DAY,
+    until: now,
+    timezone: 'UTC',
+    most: 9,
+  };
+  const { largest, messages } = await readActivity(pipeline.store, question);
+  expect(largest.map(({ transferId, imitation }) => [messages.get(transferId)?.messageId, imitation])).toEqual(
     [five, four, three].map((one) => [one!.message.id, false]),
   );
 });
@@ -194,15 +214,16 @@ it('looks at the latest of very many, and says so', async () => {
     address: TREASURY,
     channelIds,
     since: now - 7 * DAY,
-    now,
+    until: now,
     timezone: 'UTC',
   } as const;
-  const { activity, activityFile } = pipeline.store.history;
-  const all = await activity({ ...question, most: 100 });
-  const some = await activity({ ...question, most: 2 });
+  const all = await readActivity(pipeline.store, { ...question, most: 100 });
+  const some = await readActivity(pipeline.store, { ...question, most: 2 });
   expect([all.cut, some.cut]).toEqual([null, 2]);
   expect(some.incoming + some.outgoing).toBeLessThan(all.incoming + all.outgoing);
-  const [whole, part] = await Promise.all([100, 2].map((most) => activityFile({ ...question, most })));
+  const [whole, part] = await Promise.all(
+    [100, 2].map((most) => readActivityFile(pipeline.store, { ...question, most })),
+  );
   expect(whole!.csv.endsWith(part!.csv.split('\r\n').slice(1).join('\r\n'))).toBe(true);
 });
 

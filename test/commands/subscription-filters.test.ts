@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
+import { rehearse } from '../../src/domain/rehearsal.ts';
 import { DEFAULT_CHOICES, DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { catalogue, PAYER, remember, trouble } from './ledger.ts';
@@ -382,11 +383,19 @@ describe('the dry run', () => {
     const own = { guildId: seed.orchid.id, projectId: 'p', sealed: new Uint8Array() };
     const scope = await world.store.projects.save(own, 'path-token', seed.ada, 0);
     const to = lower('0x00000000000000000000000000000000000000de');
-    remember(world.file, world.clock.now, [{ to, scope, value: '1' }, { to, scope, value: '2' }, { scope }, { to }]);
+    remember(world.file, world.clock.now, [
+      { to, scope, value: '1', ago: 1 },
+      { to, scope, value: '2', ago: 2 },
+      { scope, ago: 3 },
+      { to },
+    ]);
     const wish = { ...DEFAULT_CHOICES, guildId: seed.orchid.id, address: to };
-    const { rehearse } = world.store.history;
-    expect(await rehearse(wish, 0, 3)).toMatchObject({ related: 2, told: 2, cut: null });
-    expect(await rehearse(wish, 0, 1)).toMatchObject({ cut: 1 });
-    expect(await rehearse({ ...wish, guildId: harbor.id }, 0, 1_000)).toMatchObject({ related: 1 });
+    const judged = (changed: object, most: number) => {
+      const period = { since: 0, until: world.clock.now, most };
+      return rehearse({ ...wish, ...changed }, period, world.store.history.recentTransfers);
+    };
+    expect(await judged({}, 3)).toMatchObject({ related: 2, posted: 2, cut: null });
+    expect(await judged({}, 1)).toMatchObject({ cut: 1 });
+    expect(await judged({ guildId: harbor.id }, 1_000)).toMatchObject({ related: 1 });
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Movement, summarise } from '../../src/domain/activity.ts';
+import { type Movement, summarize } from '../../src/domain/activity.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 
@@ -33,12 +33,12 @@ function movement(
     gasFee: null,
     ...move,
   };
-  return { at: NOW - HOUR, count: 1, hidden: null, imitation: false, transfer, ...rest };
+  return { transferId: 1, at: NOW - HOUR, count: 1, hidden: null, imitation: false, transfer, ...rest };
 }
 
-it('sums are exact, equal transfers count each, and what is noise is in no sum', () => {
+it('sums are exact, equal transfers count each, and what is noise is in no sum', async () => {
   const huge = '123456789012345678901234567890123456789';
-  const found = summarise(
+  const found = await summarize(
     ME,
     [
       movement({ value: huge, count: 2 }),
@@ -60,9 +60,9 @@ it('sums are exact, equal transfers count each, and what is noise is in no sum',
   ]);
 });
 
-it('only what is known to be one token is summed, and what has no amount is in no sum', () => {
+it('only what is known to be one token is summed, and what has no amount is in no sum', async () => {
   const nameless = (tokenSymbol: string) => ({ token: null, tokenSymbol });
-  const found = summarise(
+  const found = await summarize(
     ME,
     [
       movement({ value: '5', move: nameless('ONE') }),
@@ -76,26 +76,26 @@ it('only what is known to be one token is summed, and what has no amount is in n
   expect(found.totals.map(({ incoming }) => incoming.value)).toEqual(['5', '7', '3', '0']);
 });
 
-it('amounts and pieces of one contract have no sum together', () => {
+it('amounts and pieces of one contract have no sum together', async () => {
   const piece = movement({ move: { kind: 'erc721', tokenId: '7', value: null } });
-  const { totals } = summarise(ME, [movement({ value: '5000000' }), piece, piece], week);
+  const { totals } = await summarize(ME, [movement({ value: '5000000' }), piece, piece], week);
   expect(totals.map(({ transfer, incoming }) => [transfer.kind, incoming.transfers, incoming.value])).toEqual([
     ['erc721', 2, '2'],
     ['erc20', 1, '5000000'],
   ]);
 });
 
-it('of thousands of tokens, which anybody can send, the busiest are told and all are counted', () => {
+it('of thousands of tokens, which anybody can send, the busiest are told and all are counted', async () => {
   const tokens = Array.from({ length: 2_000 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}` as const);
-  const found = summarise(ME, [...tokens.map((token) => movement({ move: { token } })), movement()], week);
+  const found = await summarize(ME, [...tokens.map((token) => movement({ move: { token } })), movement()], week);
   expect([found.assets, found.incoming]).toEqual([2_001, 2_001]);
   expect(found.totals).toHaveLength(6);
   expect(JSON.stringify(found).length).toBeLessThan(20_000);
 });
 
-it('the largest are those of each asset in turn, never by comparing two', () => {
+it('the largest are those of each asset in turn, never by comparing two', async () => {
   const other = { token: YOU, tokenSymbol: 'MINI', decimals: 0 };
-  const found = summarise(
+  const found = await summarize(
     ME,
     [
       ...['5', '90', '70'].map((value) => movement({ value })),
@@ -106,9 +106,9 @@ it('the largest are those of each asset in turn, never by comparing two', () => 
   expect(found.largest.map(({ transfer }) => transfer.value)).toEqual(['90', '9', '70', '2', '5']);
 });
 
-it('the largest are amounts, and of equals the latest', () => {
+it('the largest are amounts, and of equals the latest', async () => {
   const hours = [3, 1, 7, 5, 2, 6, 4];
-  const found = summarise(
+  const found = await summarize(
     ME,
     [
       movement({ value: '900', move: { kind: 'erc1155', token: YOU, tokenId: '7', decimals: null } }),
@@ -122,13 +122,14 @@ it('the largest are amounts, and of equals the latest', () => {
   expect(found.totals.find(({ transfer }) => transfer.kind === 'erc1155')!.incoming.value).toBe('900');
 });
 
-it('what an address sends to itself came from nobody and went to nobody', () => {
-  const { incoming, outgoing, other } = summarise(ME, [movement({ move: { from: ME } })], week);
+it('what an address sends to itself came from nobody and went to nobody', async () => {
+  const { incoming, outgoing, other } = await summarize(ME, [movement({ move: { from: ME } })], week);
   expect([incoming, outgoing, other]).toEqual([0, 0, 1]);
 });
 
-it('a week has a bar for each day of the time zone’s calendar, 24 hours one for each hour', () => {
-  const days = summarise(ME, [movement({ at: NOW - 7 * 24 * HOUR }), movement({ at: NOW, out: true })], week).buckets;
+it('a week has a bar for each day of the time zone’s calendar, 24 hours one for each hour', async () => {
+  const days = (await summarize(ME, [movement({ at: NOW - 7 * 24 * HOUR }), movement({ at: NOW, out: true })], week))
+    .buckets;
   expect(days.map(({ label }) => label)).toEqual(['01', '02', '03', '04', '05', '06', '07', '08']);
   expect([days[0], days[7]]).toMatchObject([
     { incoming: 1, outgoing: 0 },
@@ -136,7 +137,7 @@ it('a week has a bar for each day of the time zone’s calendar, 24 hours one fo
   ]);
   // Midnight in Kathmandu is at 18:15 UTC.
   const day = { since: NOW - 24 * HOUR, now: NOW, timezone: 'Asia/Kathmandu' };
-  const hours = summarise(ME, [movement({ at: Date.UTC(2026, 0, 7, 18, 20) })], day).buckets;
+  const hours = (await summarize(ME, [movement({ at: Date.UTC(2026, 0, 7, 18, 20) })], day)).buckets;
   expect(hours).toHaveLength(25);
   expect(hours.find(({ label }) => label === '00')).toMatchObject({ incoming: 1 });
 });

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { expect, it } from 'vitest';
+import { SILENCE_RULE } from '../../src/domain/silence.ts';
 import { silenceReader } from '../../src/store/sqlite/silence.ts';
 import { openHere, put, putTransfer } from './opened.ts';
 
@@ -31,7 +32,7 @@ it('an address is current that moved twenty times, every two hours at least, and
     watch(db, {}, 'g', { paused: 1 }),
     watch(db, {}, 'another'),
   ];
-  const found = current('g', NOW).map(({ subscription }) => subscription);
+  const found = current('g', SILENCE_RULE, NOW).map(({ subscription }) => subscription);
   expect(found).toEqual([ids[5], ids[0], ids[2]]);
 });
 
@@ -46,7 +47,7 @@ it('silences are to be pointed out where that is wanted, nobody muted it, and th
     watch(db, {}, 'g', { muted_until: NOW + 1 }),
     watch(db, {}, 'g', { muted_until: NOW }),
   ];
-  const found = unreported(NOW).map(({ subscription }) => subscription);
+  const found = unreported(SILENCE_RULE, NOW).map(({ subscription }) => subscription);
   expect(found).toEqual([ids[0], ids[1], ids[5]]);
 });
 
@@ -60,7 +61,7 @@ it('whether a server’s feed lives is told by the latest transfer of its own pr
   project('empty');
   for (const at of [20, 90, 30]) putTransfer(db, at);
   for (const at of [40, 70, 50]) putTransfer(db, at, {}, scope);
-  expect(unreported(NOW).map(({ guildId, feedAt }) => [guildId, feedAt])).toEqual([
+  expect(unreported(SILENCE_RULE, NOW).map(({ guildId, feedAt }) => [guildId, feedAt])).toEqual([
     ['own', 70],
     ['empty', null],
     ['none', 90],

@@ -1,34 +1,21 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
 import type { MessageRef } from '../../domain/batch.ts';
-import { matchTransfer } from '../../domain/match.ts';
-import type { Rehearsal, Wish } from '../../domain/rehearsal.ts';
-import type { Asset, Subscription } from '../../domain/subscription.ts';
+import type { RecentQuery, RecentTransfers } from '../../domain/rehearsal.ts';
+import type { Asset } from '../../domain/subscription.ts';
 import type { KnownToken } from '../../domain/token.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { scopeLookUp } from './projects.ts';
 
-const EXAMPLES = 3;
+type RecentRange = { scope: number; since: number; until: number; limit: number };
 
-/** How many of a guild's latest decisions are looked at for its tokens. */
+/** How many of a guild's latest decisions show which tokens move there. */
 const LATEST = 2_000;
 const MOST_TOKENS = 1_000;
 
-/** A subscription that nobody paused, with no past. */
-const UNDISTURBED = {
-  id: 0,
-  channelId: '',
-  paused: false,
-  mutedUntil: null,
-  createdBy: '',
-  createdAt: 0,
-  lastEventAt: null,
-  mentionedAt: null,
-} satisfies Partial<Subscription>;
-
-/** What moved at a guild's addresses, as far as it was seen. */
+/** Transfers and messages of the past; every method stays within one guild. */
 export function historyTable(db: Database) {
-  // The latest messages with lines that show one of the addresses, found by the guild's channels.
+  // Messages that list alerts one by one; those that are frozen too, because they were rendered already.
   const showing = db.prepare<{ guildId: string; addresses: string; since: number; limit: number }, MessageRef>(
     `WITH named (address) AS (SELECT value FROM json_each(@addresses)),
        rendered AS (
@@ -42,6 +29,7 @@ export function historyTable(db: Database) {
      WHERE t.data ->> '$.from' IN named OR t.data ->> '$.to' IN named OR t.data ->> '$.token' IN named
      ORDER BY b.id DESC LIMIT @limit`,
   );
+  const recent = recentReader(db);
   const met = db
     .prepare<[string, number], string>(
       `SELECT t.data FROM decisions d JOIN transfers t ON t.id = d.transfer_id
@@ -50,16 +38,11 @@ export function historyTable(db: Database) {
     .pluck();
 
   return {
-    ...rehearsals(db),
+    recentTransfers: (query: RecentQuery, limit: number): RecentTransfers => recent(query, limit),
 
-    /**
-     * The latest messages with lines, at most so many, that a guild was sent since a time, or will be sent as they were
-     * rendered, and that show one of these addresses.
-     */
     messagesShowing: (guildId: string, addresses: readonly AddressText[], since: number, limit: number): MessageRef[] =>
       showing.all({ guildId, addresses: JSON.stringify(addresses), since, limit }),
 
-    /** Whom the guild's addresses dealt with in the latest so many decisions, the latest first. */
     counterparties(guildId: string, decisions: number): AddressText[] {
       const transfers = met.all(guildId, decisions).map((data) => JSON.parse(data) as Transfer);
       return [...new Set(transfers.flatMap(({ from, to }) => [from, to].filter((address) => address !== null)))];
@@ -67,56 +50,46 @@ export function historyTable(db: Database) {
   };
 }
 
-/** What subscriptions would have told of what was seen. */
-function rehearsals(db: Database) {
+/** Transfers that a subscription would have been asked about. */
+function recentReader(db: Database) {
   const scopeOf = scopeLookUp(db);
-  const latest = db.prepare<[number, number, number], { seenAt: number; data: string }>(
-    'SELECT seen_at AS seenAt, data FROM transfers WHERE scope = ? AND seen_at >= ? ORDER BY seen_at DESC LIMIT ?',
+  // `limit` transfers, and the others of the moment in which the last of them came.
+  const seen = db.prepare<RecentRange, { seen: number; oldest: number | null }>(
+    `WITH last (seen_at) AS (SELECT min(seen_at) FROM (
+       SELECT seen_at FROM transfers WHERE scope = @scope AND seen_at BETWEEN @since AND @until
+       ORDER BY seen_at DESC LIMIT @limit))
+     SELECT count(*) AS seen, min(transfers.seen_at) AS oldest FROM transfers, last
+     WHERE scope = @scope AND transfers.seen_at BETWEEN last.seen_at AND @until`,
   );
-  const inCatalog = db.prepare<[string], 0 | 1 | null>('SELECT cataloged FROM catalog WHERE token = ?').pluck();
-
-  return {
-    /** What a subscription would have told since a time, of at most so many of the latest transfers; mutes set aside. */
-    rehearse(wish: Wish, since: number, most: number): Rehearsal {
-      const subscription: Subscription = { ...wish, ...UNDISTURBED };
-      const context = {
-        now: since,
-        tokenMuted: () => false,
-        cataloged(token: AddressText) {
-          const known = inCatalog.get(token) ?? null;
-          return known === null ? null : known === 1;
-        },
-      };
-      const rehearsal: Rehearsal = { related: 0, told: 0, hidden: {}, examples: [], since: null, cut: null };
-      let looked = 0;
-      for (const { seenAt, data } of latest.iterate(scopeOf(wish.guildId), since, most + 1)) {
-        if (++looked > most) {
-          rehearsal.cut = most;
-          break;
-        }
-        rehearsal.since = seenAt;
-        // Most rows are of other addresses; reading them as JSON would take ten times as long.
-        if (!data.includes(wish.address)) continue;
-        const transfer = JSON.parse(data) as Transfer;
-        const match = matchTransfer(subscription, transfer, context);
-        if (match.outcome === 'unrelated') continue;
-        rehearsal.related++;
-        if (match.outcome === 'hidden') {
-          rehearsal.hidden[match.reason] = (rehearsal.hidden[match.reason] ?? 0) + 1;
-          continue;
-        }
-        rehearsal.told++;
-        const { perspective } = match;
-        if (rehearsal.examples.length < EXAMPLES) rehearsal.examples.push({ transfer, perspective, seenAt });
-      }
-      return rehearsal;
-    },
-  };
+  const involved = db.prepare<
+    { scope: number; from: number; until: number; address: string },
+    { seenAt: number; data: string; cataloged: 0 | 1 | null }
+  >(
+    `SELECT seen_at AS seenAt, data, (SELECT cataloged FROM catalog WHERE token = data ->> '$.token') AS cataloged
+     FROM transfers
+     WHERE scope = @scope AND seen_at BETWEEN @from AND @until
+       AND @address IN (data ->> '$.from', data ->> '$.to', data ->> '$.token')
+     ORDER BY seen_at DESC`,
+  );
+  return db.transaction(({ guildId, address, since, until }: RecentQuery, limit: number): RecentTransfers => {
+    const scope = scopeOf(guildId);
+    const range = seen.get({ scope, since, until, limit })!;
+    if (range.oldest === null) return { ...range, involved: [] };
+    const rows = involved.all({ scope, from: range.oldest, until, address });
+    return {
+      ...range,
+      involved: rows.map(({ seenAt, data, cataloged }) => ({
+        seenAt,
+        transfer: JSON.parse(data) as Transfer,
+        cataloged: cataloged === null ? null : cataloged === 1,
+      })),
+    };
+  });
 }
 
 /** The tokens that a guild may mean by a symbol. */
 export function tokensTable(db: Database) {
-  // The tokens of a guild's latest decisions, the most frequent first; the native coin is one of its own.
+  // By kind too: the native coin has no contract, like a token whose contract is unknown.
   const seenTokens = db.prepare<
     [string, number],
     { token: AddressText | null; kind: string; symbol: string | null; type: string | null; cataloged: 0 | 1 | null }
@@ -132,7 +105,6 @@ export function tokensTable(db: Database) {
     'SELECT token, symbol FROM catalog WHERE cataloged = 1 AND symbol IS NOT NULL ORDER BY checked_at DESC LIMIT ?',
   );
   return {
-    /** What moved at the guild's addresses, most often first, then what the explorer's catalogue has. */
     known(guildId: string): KnownToken[] {
       const found = new Map<Asset, KnownToken>();
       for (const { token, kind, symbol, type, cataloged } of seenTokens.all(guildId, LATEST)) {

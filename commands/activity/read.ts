@@ -1,0 +1,48 @@
+import { activityCsv } from '../../src/discord/csv.ts';
+import {
+  type Activity,
+  type ActivityQuery,
+  type PostedIn,
+  readMovements,
+  summarize,
+} from '../../src/domain/activity.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** What is asked of an address; of more than `most` transfers only the latest count. */
+export interface Question extends ActivityQuery {
+  timezone: string;
+  most: number;
+}
+
+/** What an address did, with the message that shows each of the largest transfers, where there is one. */
+export interface ActivityReport extends Activity {
+  messages: Map<number, PostedIn>;
+  /** How many transfers were summed up, if there were more; else null. */
+  cut: number | null;
+}
+
+/** Sums up what an address did. */
+export async function readActivity(store: Pick<Store, 'history'>, question: Question): Promise<ActivityReport> {
+  const { guildId, address, channelIds, since, until, timezone } = question;
+  const { movements, cut } = movementsFor(store, question);
+  const activity = await summarize(address, movements, { since, now: until, timezone });
+  const ids = activity.largest.map(({ transferId }) => transferId);
+  const messages = await store.history.postedIn(guildId, ids, channelIds);
+  return { ...activity, messages: new Map(messages.map((one) => [one.transferId, one])), cut: cut() };
+}
+
+/** The same as a CSV file; `left`: the oldest transfers, which do not fit. */
+export async function readActivityFile(
+  store: Pick<Store, 'history' | 'labels'>,
+  question: Question,
+): Promise<{ csv: string; left: number; cut: number | null }> {
+  const labels = await store.labels.list(question.guildId);
+  const names = new Map(labels.map(({ address, name }) => [address, name]));
+  const { movements, cut } = movementsFor(store, question);
+  const file = await activityCsv(movements, question.address, names);
+  return { ...file, cut: cut() };
+}
+
+function movementsFor({ history }: Pick<Store, 'history'>, { timezone: _, most, ...query }: Question) {
+  return readMovements((until, limit) => history.decidedTransfers({ ...query, until }, limit), query.until, most);
+}
