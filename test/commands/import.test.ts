@@ -278,7 +278,7 @@ describe('/subscription export and import', () => {
     const lines = rows.map((row, n) => `${wallet(n + 1)},#alerts,${row}`).join('\n');
     const text = textOf(await bring(`address,channel,mention,mention-cooldown,muted-until\n${lines}`));
     const minutes = /: The time between two pings .* from 0 to `10080`/;
-    const end = /: `muted-until` is a time like/;
+    const end = /: `muted-until` must be a time like/;
     const wanted = {
       'Line 2': /: Enter the role’s ID/,
       'Line 3': /: I never ping @everyone/,

@@ -57,7 +57,7 @@ describe('every filter', () => {
     expect(text).toContain('- at least `0.5` of `ETH`');
     expect(text).toContain(`- only ${usdc}, \`ETH\`, \`G$\` [`);
     expect(text).toMatch(/- all but `USDC` \[`0x0+fA4e0`/i);
-    expect(text).toContain('- quiet 22:00–07:30 (UTC)');
+    expect(text).toContain('- quiet hours 22:00–07:30 (UTC)');
     expect(text).toContain(`- pings <@&${harbor.watchers}> for at least \`1000\`\n- at most one ping every 60 minutes`);
     for (const phrase of [
       'only from or to',
@@ -164,8 +164,8 @@ describe('what cannot be', () => {
   it.each<[string, Record<string, OptionInput>, RegExp]>([
     ['a minimum without a token', { minimums: '100' }, /can’t read `100` in `minimums`.*`USDC=100, ETH=0.5`/],
     ['a minimum with separators', { minimums: 'G$=1,000' }, /can’t read `000`/],
-    ['a counterparty that is none', { counterparties: `${B} bob` }, /`bob` is not an address.*40 hexadecimal/],
-    ['a name in the place of an address', { counterparties: 'treasury.eth' }, /`treasury.eth` is not an address/],
+    ['a counterparty that is none', { counterparties: `${B} bob` }, /`bob` isn’t a valid address.*40 hexadecimal/],
+    ['a name in the place of an address', { counterparties: 'treasury.eth' }, /`treasury.eth` isn’t a valid address/],
     ['hours that are none', { quiet: '22-7' }, /`22:00-07:00`, or `off`/],
     ['hours past midnight', { quiet: '22:00-25:00' }, /two times of day/],
     ['a minute past the hour’s end', { quiet: '22:60-07:00' }, /two times of day/],
@@ -176,11 +176,11 @@ describe('what cannot be', () => {
     ['a label longer than is shown', { label: 'Treasury '.repeat(12) }, /longer than 32/],
     ['a token both asked for and left out', { tokens: 'G$ native', 'exclude-tokens': 'native' }, /`ETH` is both/],
     ['a party both asked for and left out', { counterparties: B, 'exclude-counterparties': B }, /is both included/],
-    ['a token not among the tokens', { token: TOKEN, tokens: 'native' }, /not among `tokens`/],
+    ['a token not among the tokens', { token: TOKEN, tokens: 'native' }, /is not in `tokens`/],
     ['the native coin and tokens only', { kind: 'native', tokens: TOKEN }, /nothing would ever match/],
     ['tokens and the native coin only', { kind: 'erc20', tokens: 'native' }, /nothing would ever match/],
-    ['the native coin without itself', { kind: 'native', 'exclude-tokens': 'native' }, /`ETH` is both asked/],
-    ['the native coin as a token', { token: 'native' }, /Choose `kind: native`/],
+    ['the native coin without itself', { kind: 'native', 'exclude-tokens': 'native' }, /`ETH` is both included/],
+    ['the native coin as a token', { token: 'native' }, /choose `kind: native`/],
     [
       'too many',
       { tokens: Array.from({ length: 51 }, (_, n) => `0x${n.toString(16).padStart(40, 'a')}`).join() },
@@ -195,7 +195,7 @@ describe('what cannot be', () => {
 it.each([{ 'mention-minimum': '1000' }, { 'mention-cooldown': 60 }])(
   'about pings without a role, it is said that there are none: %o',
   async (options: Record<string, OptionInput>) => {
-    expect(textOf(await add(options))).toContain('- pings nobody, because no role is chosen with `mention`');
+    expect(textOf(await add(options))).toContain('- pings nobody, because `mention` sets no role');
     expect(textOf(await add({ address: B }))).not.toContain('pings');
   },
 );
@@ -364,7 +364,7 @@ describe('the dry run', () => {
     world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
     expect(german).toContain(`\`${wordingsOf('de')['subscription add minimum']!.name}\` (22)`);
     const same = await world.use('subscription edit', { subscription: String(id), minimum: '1001' });
-    expect(textOf(same)).toMatch(/^Nothing was changed\n/);
+    expect(textOf(same)).toMatch(/^Nothing changed\n/);
   });
 
   it('names a token with a long name whole, or up to a character', async () => {

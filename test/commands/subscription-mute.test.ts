@@ -74,7 +74,7 @@ describe('/subscription pause, resume, mute', () => {
     await world.use('subscription mute', { subscription, duration: '8h' });
     await world.use('subscription pause', { subscription });
     const resumed = textOf(await world.use('subscription resume', { subscription }));
-    expect(resumed).toMatch(/No alerts come at the moment: 🔕 muted until <t:/);
+    expect(resumed).toMatch(/No alerts right now: 🔕 muted until <t:/);
     await world.use('subscription pause', { subscription });
     for (const asked of [subscription, 'all']) {
       const unmuted = textOf(await world.use('subscription mute', { subscription: asked, duration: 'off' }));
@@ -99,7 +99,7 @@ describe('/subscription pause, resume, mute', () => {
       world.use('subscription mute', { subscription, duration, token });
     const muted = textOf(await mute('1d', TOKEN));
     expect(muted).toContain(`\`${TOKEN}\``);
-    expect(muted).toContain(`No channel of this server gets alerts about it until <t:${ends}:f>`);
+    expect(muted).toContain(`No channel in this server gets alerts about it until <t:${ends}:f>`);
     await mute('forever', 'native');
     const { now } = world.clock;
     expect(await world.store.subscriptions.tokenMutes(harbor.id, now)).toEqual([

@@ -31,7 +31,7 @@ describe('/subscription add', () => {
     expect(isPrivate(answer)).toBe(true);
     expect(textOf(answer)).toContain(`[\`${A}\`](https://explorer.example/address/${A})`);
     expect(textOf(answer)).toContain('`Treasury`');
-    expect(textOf(answer)).toContain(`<#${harbor.alerts}>: every transfer except zero amounts and those to itself`);
+    expect(textOf(answer)).toContain(`<#${harbor.alerts}>: every transfer except zero amounts and self-transfers`);
     expect(textOf(answer)).toContain(
       `Add the address to your webhook at the notification service, the one that posts to\n\`${RECEIVER_URL}\``,
     );
@@ -121,7 +121,7 @@ describe('/subscription add', () => {
     [
       'an address of another chain',
       { address: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
-      /another kind of chain.*40 hexadecimal digits.*Copy/,
+      /another kind of chain.*40 hexadecimal digits.*copy/,
     ],
     ['the zero address', { address: `0x${'0'.repeat(40)}` }, /zero address.*nearly everything/],
     ['the native sentinel', { address: `0x${'e'.repeat(40)}` }, /stands for the native coin.*nearly everything/],
@@ -182,7 +182,7 @@ describe('/subscription add', () => {
       await world.use('subscription add', { address: B }, { in: id! }),
       await world.use('subscription add', { address: B, channel: id! }),
     ];
-    for (const answer of answers) expect(textOf(answer)).toContain(`I am not in <#${id}>`);
+    for (const answer of answers) expect(textOf(answer)).toContain(`I’m not in <#${id}>`);
     expect(await all()).toEqual(before);
     world.discord.act({ do: 'message.send', channelId: id!, userId: seed.ada, content: `<@${seed.bot}> come in` });
     expect(textOf(await world.use('subscription add', { address: B }, { in: id! }))).toContain('Watching');
@@ -199,8 +199,8 @@ describe('/subscription add', () => {
     const file = { filename: 'a.csv', text };
     const outside = textOf(await add({ address: A }, { as: seed.noa }));
     const imported = textOf(await world.use('subscription import', { file }, { as: seed.noa }));
-    expect(outside).toContain(`I cannot tell whether you can see <#${id}>`);
-    expect(imported).toContain(`**Lines 2–3**: I cannot tell whether you can see <#${id}>`);
+    expect(outside).toContain(`I can’t check whether you can see <#${id}>`);
+    expect(imported).toContain(`**Lines 2–3**: I can’t check whether you can see <#${id}>`);
     expect(await all()).toEqual([]);
     expect(textOf(await add({ address: A }, { as: seed.noa, in: id! }))).toContain('Watching');
     expect(textOf(await add({ address: B }))).toContain('Watching');
@@ -228,7 +228,7 @@ describe('/subscription remove', () => {
     const asked = await world.use('subscription remove', { subscription: String(id) });
     await world.store.subscriptions.change(harbor.id, id, { channelId: harbor.whales });
     const again = await world.press(asked, 'subscription:drop');
-    expect(textOf(again)).toContain(`<#${harbor.whales}> will get no more alerts`);
+    expect(textOf(again)).toContain(`<#${harbor.whales}> will no longer get alerts`);
     expect(await all()).toHaveLength(1);
     expect(textOf(await world.press(again, 'subscription:drop'))).toContain('Removed');
     expect(await all()).toEqual([]);
@@ -294,7 +294,9 @@ describe('/subscription edit', () => {
 
   it('refuses what would contradict what is set, and a second one in a channel', async () => {
     const { id } = await world.subscribe({ minimum: '5' });
-    expect(textOf(await world.use('subscription edit', { subscription: String(id), kind: 'nft' }))).toMatch(/counted/);
+    expect(textOf(await world.use('subscription edit', { subscription: String(id), kind: 'nft' }))).toMatch(
+      /no amount/,
+    );
     const other = await world.subscribe({ channelId: harbor.whales });
     const answer = await world.use('subscription edit', { subscription: String(id), channel: harbor.whales });
     expect(textOf(answer)).toContain(`already watches this address (number ${other.id})`);

@@ -99,7 +99,7 @@ describe('/token', () => {
     upstream.set(() => given);
     const text = textOf(await world.use('token', { address: TOKEN }));
     expect(text).toContain(
-      `Total supply\n10,000,000,000,000,000,000,000,000 \`G$\`\nraw ${raw}\n-# The explorer gives it rounded`,
+      `Total supply\n10,000,000,000,000,000,000,000,000 \`G$\`\nraw ${raw}\n-# The explorer returns it rounded`,
     );
   });
 

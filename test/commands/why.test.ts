@@ -187,7 +187,7 @@ it('the button explains the message’s transaction, and lets choose where there
   const picked = await (await pipeline.discord.use(pick)).until(({ reply }) => (reply?.history.length ?? 0) > versions);
   expect(textOf(picked)).toContain(third);
   expect(textOf(picked)).not.toContain(second);
-  expect(textOf(picked)).toMatch(/7 `USDC`[\s\S]*1 alert of other transactions is in the same message/);
+  expect(textOf(picked)).toMatch(/7 `USDC`[\s\S]*The same message includes 1 alert for other transactions/);
 
   // A reference says nothing outside its server.
   const elsewhere = await press(reference(0), seed.orchid.lobby);
