@@ -51,7 +51,7 @@ export async function startApp(
   const settings: RenderSettings = { explorerUrl: linkedExplorer(config, log), nativeSymbol: config.NATIVE_SYMBOL };
   let publicUrl = config.PUBLIC_URL ?? '';
   if (config.RECEIVER_TOKEN !== undefined && config.RECEIVER_TOKEN.length < TOKEN_LENGTH) {
-    log.warn('RECEIVER_TOKEN is so short that it may be guessed; set a longer one (openssl rand -hex 24)');
+    log.warn('RECEIVER_TOKEN is short enough to be guessed; set a longer one (openssl rand -hex 24)');
   }
   const paths = await openPaths({ store, fixed: config.RECEIVER_TOKEN, now, publicUrl: () => publicUrl });
   const projects = await openProjects(config, { store, file, receiver: paths, now, log }).catch(async (error) => {
@@ -75,8 +75,8 @@ export async function startApp(
   const arrivals = steadyTime(now, () => performance.now());
   const tellFault = (reason: string | null) =>
     reason === null
-      ? log.info('deliveries are stored again')
-      : log.error({ reason }, 'deliveries cannot be stored and are answered with 503; their sender comes again');
+      ? log.info('deliveries can be stored again')
+      : log.error({ reason }, 'cannot store deliveries: returning 503, the sender will retry');
   const intake = createIntake({ store, now: arrivals, onStored: (rows) => router.wake(rows), onFault: tellFault });
   const router = startRouter({
     store,
@@ -199,7 +199,7 @@ export async function startApp(
       return isThere;
     },
     async onBegun(guild) {
-      log.info({ guild }, 'a server removed the bot 30 days ago: what is stored about it is erased');
+      log.info({ guild }, 'erasing the data of a server that removed the bot 30 days ago');
       await paths.refresh();
     },
   });
@@ -215,7 +215,7 @@ export async function startApp(
 function linkedExplorer({ EXPLORER_URL }: Config, log: Logger): string | undefined {
   if (EXPLORER_URL === undefined || isLinkable(EXPLORER_URL)) return EXPLORER_URL;
   log.warn(
-    'EXPLORER_URL is not linked: Discord refuses links to a host without a domain; set one that people can reach',
+    'EXPLORER_URL is not linked because Discord rejects links to a host without a domain; set a URL that users can reach',
   );
   return undefined;
 }
@@ -238,7 +238,7 @@ async function channelRemoved(store: Store, channelId: string, now: number, log:
     await store.channels.setState({ channelId, state: 'paused', dueAt: 0, attempts: 0, since: now, reason });
   } catch (error) {
     // The next message there will get that 404 from Discord itself.
-    log.warn({ err: error, channel: channelId }, 'a removed channel could not be noted');
+    log.warn({ err: error, channel: channelId }, 'cannot record a removed channel');
   }
 }
 

@@ -13,7 +13,7 @@ try {
   const [name, ...more] = process.argv.slice(2);
   // More words are the rest of a path with blanks in it, and something like `--help` is no file either.
   if (name?.startsWith('-') || more.length > 0)
-    throw new UserError('Name one file, or none: npm run backup -- "/a path/name.sqlite"');
+    throw new UserError('Specify one file or none: npm run backup -- "/a path/name.sqlite"');
   file = readDatabaseFile(process.env);
   const target = resolve(name ?? `${backupFolder(file)}/${stamp(Date.now())}.sqlite`);
   const { bytes } = await backUp(file, target);

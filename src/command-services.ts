@@ -24,11 +24,11 @@ export async function openProjects(
   const { store, file, receiver, now, log } = options;
   const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(join(dirname(file), 'secrets.key'))]);
   const { resealed, closed } = await resealProjects(store, seal);
-  if (resealed > 0) log.info({ resealed }, 'projects are sealed with the new key');
+  if (resealed > 0) log.info({ resealed }, 're-encrypted projects with the new key');
   if (closed.length > 0) {
     log.error(
       { guilds: closed },
-      'no key opens these servers’ projects: put the one back that sealed them, or they store their projects again',
+      'cannot decrypt these servers’ projects: restore the key that encrypted them, or have each server store its project again',
     );
   }
   return createProjects({

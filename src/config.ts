@@ -22,44 +22,47 @@ const oneOf = <const T extends [string, ...string[]]>(values: T, expected: strin
 
 const port = z
   .string()
-  .regex(/^\d+$/, 'a port is a number from 0 to 65535')
+  .regex(/^\d+$/, 'must be a port number from 0 to 65535')
   .transform(Number)
-  .refine((value) => value <= 65535, 'a port is a number from 0 to 65535');
+  .refine((value) => value <= 65535, 'must be a port number from 0 to 65535');
 const urlLike = (example: string) =>
   z
     .string()
     // Paths are put behind it: behind a `?` or `#` they would be none.
-    .refine((value) => /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value), `a URL like ${example}`)
+    .refine((value) => /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value), `must be a URL like ${example}`)
     .transform((value) => value.replace(/\/+$/, ''));
 /** A password in it would not be sent, but shown in links. */
 const openUrl = (example: string) =>
-  urlLike(example).refine((value) => !/\/\/[^/]*@/.test(value), `without a user and a password, like ${example}`);
+  urlLike(example).refine(
+    (value) => !/\/\/[^/]*@/.test(value),
+    `must not contain a user name or password; use a URL like ${example}`,
+  );
 const url = openUrl('https://service.example/v0');
 const publicUrl = urlLike('https://bot.example').refine(
   (value) => !/\/hooks(\/|$)/.test(value),
-  'without /hooks and what follows, which the bot adds itself: like https://bot.example',
+  'must not contain /hooks, which the bot adds itself; use a URL like https://bot.example',
 );
 /** The library puts the version behind it; with another one in between no request would arrive. */
 const discordUrl = openUrl('https://discord.com/api').refine(
   (value) => !/\/api\/v\d+$/.test(value),
-  'without the version, like https://discord.com/api',
+  'must not contain the version; use a URL like https://discord.com/api',
 );
 /** What is sent as a header: with any other character in it every request would fail. */
 const credential = (expected: string) =>
-  z.string({ required_error: `required: ${expected}` }).regex(/^[!-~]+$/, `${expected}, without blanks in it`);
+  z.string({ required_error: `required: ${expected}` }).regex(/^[!-~]+$/, `must be ${expected}, without spaces`);
 const ids = z
   .string()
   .transform(split)
   .refine(
     (list) => list.every((id) => /^\d{1,20}$/.test(id)),
-    'ids of servers: numbers like 112233445566778899, separated by commas',
+    'must be server IDs like 112233445566778899, separated by commas',
   );
 const list = z.string().transform((value, context): AddressList => {
   const entries = split(value);
   const blocks = new BlockList();
   for (const entry of entries) {
     if (add(blocks, entry)) continue;
-    const message = `"${entry.slice(0, 60)}" is not an IP or a CIDR range like 203.0.113.0/24`;
+    const message = `"${entry.slice(0, 60)}" is not an IP address or a CIDR range like 203.0.113.0/24`;
     context.addIssue({ code: 'custom', message });
   }
   return { entries, has: (ip) => isIP(ip) !== 0 && blocks.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4') };
@@ -69,7 +72,7 @@ const keys = z
   .transform((value) => split(value).map((key) => Buffer.from(key, 'base64')))
   .refine(
     (keys) => keys.length > 0 && keys.every((key) => key.length === 32),
-    '32 bytes in base64 (openssl rand -base64 32); to change it: the new one, a comma, the old one',
+    'must be 32 bytes in base64 (openssl rand -base64 32); to change the key, set the new key, a comma and the old key',
   );
 
 /** An IPv6 address also as it stands in a URL. */
@@ -112,22 +115,22 @@ const schema = z.object({
       .string()
       .regex(
         /^(sqlite:(?!\/\/[^/])|(?!\w+:))./,
-        'sqlite: and a path, like sqlite:data/ledgerbell.sqlite or sqlite:/srv/ledgerbell.sqlite',
+        'must be sqlite: and a path, like sqlite:data/ledgerbell.sqlite or sqlite:/srv/ledgerbell.sqlite',
       ),
     'sqlite:data/ledgerbell.sqlite',
   ),
   SECRETS_KEY: optional(keys),
   RECEIVER_TOKEN: optional(
-    z.string().regex(/^[\w-][\w.~-]{0,99}$/, 'up to 100 letters, digits, _, -, . or ~ (openssl rand -hex 24)'),
+    z.string().regex(/^[\w-][\w.~-]{0,99}$/, 'must be up to 100 letters, digits, _, -, . or ~ (openssl rand -hex 24)'),
   ),
   RECEIVER_SOURCES: withDefault(
     list.refine(
       ({ entries }) => entries.length > 0,
-      'IPs or CIDR ranges; to check none, leave it out and set RECEIVER_SOURCE_CHECK=off',
+      'must list IP addresses or CIDR ranges; to turn the check off, leave it out and set RECEIVER_SOURCE_CHECK=off',
     ),
     SOURCES,
   ),
-  RECEIVER_SOURCE_CHECK: withDefault(oneOf(['enforce', 'report', 'off'], 'enforce, report or off'), 'enforce'),
+  RECEIVER_SOURCE_CHECK: withDefault(oneOf(['enforce', 'report', 'off'], 'must be enforce, report or off'), 'enforce'),
   TRUSTED_PROXIES: withDefault(list, ','),
   NOTIFICATION_URL: optional(url),
   NOTIFICATION_PROJECT_ID: optional(z.string()),
@@ -135,22 +138,25 @@ const schema = z.object({
   NOTIFICATION_API_SECRET: optional(credential('the project’s API secret')),
   OPERATOR_GUILD_IDS: withDefault(ids, ','),
   EXPLORER_API_URL: optional(url),
-  EXPLORER_ADDRESS_PARAM: withDefault(z.string().regex(/^\w+$/, 'the name of a query parameter'), 'contractaddress'),
+  EXPLORER_ADDRESS_PARAM: withDefault(
+    z.string().regex(/^\w+$/, 'must be the name of a query parameter'),
+    'contractaddress',
+  ),
   EXPLORER_API_KEY: optional(z.string()),
   EXPLORER_URL: optional(openUrl('https://explorer.example')),
   DISCOVERY_URL: optional(openUrl('https://service.example')),
   MAX_SUBSCRIPTIONS: withDefault(
     z
       .string()
-      .regex(/^[1-9]\d{0,6}$/, 'a number from 1 to 9999999')
+      .regex(/^[1-9]\d{0,6}$/, 'must be a number from 1 to 9999999')
       .transform(Number),
     '1000',
   ),
-  NATIVE_SYMBOL: optional(z.string().max(16, 'at most 16 characters')),
+  NATIVE_SYMBOL: optional(z.string().max(16, 'must have at most 16 characters')),
   LOG_LEVEL: withDefault(
     oneOf(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-      'trace, debug, info, warn, error, fatal or silent',
+      'must be trace, debug, info, warn, error, fatal or silent',
     ),
     'info',
   ),
@@ -171,15 +177,15 @@ export function readConfig(environment: Environment): Config {
   const faults = (parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])}: ${issue.message}`);
   faults.push(...halfProject(environment), ...overlap(environment), ...onePort(environment));
   if (marked !== undefined) {
-    faults.push(`${marked.slice(1)}: .env begins with a byte order mark; save it as UTF-8 without one`);
+    faults.push(`${marked.slice(1)}: .env starts with a byte order mark; save it as UTF-8 without one`);
   }
   if (parsed.success && faults.length === 0) return parsed.data;
   throw new ConfigError(
     [
       `Ledgerbell cannot start: ${faults.length === 1 ? 'one value is' : `${faults.length} values are`} missing or wrong.`,
       ...faults.map((fault) => `  - ${fault}`),
-      'Set them in the environment, or in a file named .env that this user may read (.env.example explains each).',
-      'To try everything without any account: npm run sandbox',
+      'Set them in the environment or in a .env file that this user can read (.env.example explains each variable).',
+      'To try everything without an account, run: npm run sandbox',
     ].join('\n'),
   );
 }
@@ -201,7 +207,10 @@ const PROJECT_KEYS = ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_API_KEY', 'NOTIFI
 function halfProject(values: Environment): string[] {
   const missing = PROJECT_KEYS.filter((key) => !given(values[key]));
   if (missing.length === 0 || missing.length === PROJECT_KEYS.length) return [];
-  return missing.map((key) => `${key}: missing; the three NOTIFICATION_ project values go together, all or none`);
+  return missing.map(
+    (key) =>
+      `${key}: missing; set all three of NOTIFICATION_PROJECT_ID, NOTIFICATION_API_KEY and NOTIFICATION_API_SECRET, or none`,
+  );
 }
 
 /** Whether a host stands for all addresses of this machine, that of the other host among them. */
@@ -214,7 +223,7 @@ function onePort(environment: Environment): string[] {
   const { HOST, PORT, OPS_HOST, OPS_PORT } = places.data;
   const isOne = HOST === OPS_HOST || includes(HOST, OPS_HOST) || includes(OPS_HOST, HOST);
   if (PORT === 0 || PORT !== OPS_PORT || !isOne) return [];
-  return [`OPS_PORT: ${OPS_PORT} is the receiver's PORT as well; set another one`];
+  return [`OPS_PORT: ${OPS_PORT} is also the receiver's PORT; set a different one`];
 }
 
 /** Proxies that are sources as well. If one of the lists is itself wrong, nothing is compared. */
@@ -228,6 +237,6 @@ function overlap(environment: Environment): string[] {
   );
   if (both.length === 0) return [];
   return [
-    `TRUSTED_PROXIES: ${both.join(', ')} overlaps RECEIVER_SOURCES; a proxy that is itself a source could not be told from the service: take it out of one of the two`,
+    `TRUSTED_PROXIES: ${both.join(', ')} overlaps RECEIVER_SOURCES, so the proxy could not be distinguished from the service; remove it from one of the two`,
   ];
 }

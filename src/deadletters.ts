@@ -11,13 +11,13 @@ import { quarantineTable } from './store/sqlite/quarantine.ts';
  */
 
 const USAGE = `Usage:
-  npm run deadletters -- list                   what could not be told (d1, d2, …) or understood (q1, q2, …)
-  npm run deadletters -- show <id>              one of them, with its bytes
-  npm run deadletters -- replay <id> …          puts these back to be told or read anew, within a minute
-  npm run deadletters -- replay all             the same for every one of them
-  npm run deadletters -- discard <id> …         gives these up for good
-  npm run deadletters -- discard channel <id>   the same for every line that could not be told in a channel
-  npm run deadletters -- discard all            the same for every delivery that could not be understood (q1, q2, …)`;
+  npm run deadletters -- list                   list alerts that could not be sent (d1, d2, …) and deliveries that could not be read (q1, q2, …)
+  npm run deadletters -- show <id>              show one of them, with its bytes
+  npm run deadletters -- replay <id> …          retry these; a running bot does it within a minute
+  npm run deadletters -- replay all             retry all of them
+  npm run deadletters -- discard <id> …         delete these permanently
+  npm run deadletters -- discard channel <id>   delete every alert that could not be sent in a channel
+  npm run deadletters -- discard all            delete every delivery that could not be read (q1, q2, …)`;
 
 type Tables = { deadLetters: ReturnType<typeof deadLetters>; quarantine: ReturnType<typeof quarantineTable> };
 
@@ -57,9 +57,9 @@ function list({ deadLetters, quarantine }: Tables): string {
     .list()
     .map((one) => `q${one.id}  ${at(one.receivedAt)}  ${urlOf(one)}  ${one.bytes} bytes  ${oneLine(one.reason)}`);
   return [
-    `Dead letters (lines that could not be told): ${letters.length}`,
+    `Dead letters (alerts that could not be sent): ${letters.length}`,
     ...letters,
-    `Quarantine (deliveries that could not be understood): ${kept.length}`,
+    `Quarantine (deliveries that could not be read): ${kept.length}`,
     ...kept,
   ].join('\n');
 }
@@ -68,20 +68,20 @@ function show({ deadLetters, quarantine }: Tables, id: string): string {
   const { letter, number } = parse(id);
   if (letter === 'd') {
     const found = deadLetters.get(number);
-    if (!found) throw new UserError(`There is no ${id}. See: npm run deadletters -- list`);
+    if (!found) throw new UserError(`There is no ${id}. To list all, run: npm run deadletters -- list`);
     return [
-      `${id}: a ${found.isChange ? 'sent message that could not be changed' : 'line that could not be told'}`,
+      `${id}: ${found.isChange ? 'a sent message that could not be changed' : 'an alert that could not be sent'}`,
       `at       ${at(found.at)}`,
       `channel  ${found.channelId}`,
       `reason   ${oneLine(found.reason)}`,
-      `transfer ${safe(found.transfer ?? 'forgotten')}`,
-      `message  ${found.payload === '' ? 'was never made, or was a digest' : safe(found.payload)}`,
+      `transfer ${safe(found.transfer ?? 'no longer stored')}`,
+      `message  ${found.payload === '' ? 'never rendered, or part of a digest' : safe(found.payload)}`,
     ].join('\n');
   }
   const found = quarantine.get(number);
-  if (!found) throw new UserError(`There is no ${id}. See: npm run deadletters -- list`);
+  if (!found) throw new UserError(`There is no ${id}. To list all, run: npm run deadletters -- list`);
   return [
-    `${id}: a delivery that could not be understood`,
+    `${id}: a delivery that could not be read`,
     `received ${at(found.receivedAt)}`,
     `url      ${urlOf(found)}`,
     `reason   ${oneLine(found.reason)}`,
@@ -97,14 +97,14 @@ function each({ deadLetters, quarantine }: Tables, ids: string[], run: (id: Id) 
   const all = [...new Set(ids)].map((id) => ({ id, ...parse(id) }));
   const missing = all.filter(({ letter, number }) => !(letter === 'd' ? deadLetters.get : quarantine.get)(number));
   if (missing.length > 0) {
-    throw new UserError(`There is no ${namesOf(missing)}. See: npm run deadletters -- list`);
+    throw new UserError(`There is no ${namesOf(missing)}. To list all, run: npm run deadletters -- list`);
   }
   const done = all.filter(run);
   const left = all.filter((one) => !done.includes(one));
   const did = `${namesOf(done)} ${done.length === 1 ? 'is' : 'are'}`;
   if (left.length > 0) {
     throw new UserError(
-      `${done.length > 0 ? `${did} done. ` : ''}What ${namesOf(left)} told of is forgotten: discard that.`,
+      `${done.length > 0 ? `${did} done. ` : ''}The transfer of ${namesOf(left)} is no longer stored, so it cannot be sent: discard it.`,
     );
   }
   return did;
@@ -117,29 +117,29 @@ function replay(tables: Tables, ids: string[]): string {
     const again = each(tables, ids, ({ letter, number }) =>
       letter === 'd' ? deadLetters.replay(number, now) : quarantine.replay(number),
     );
-    return `${again} put back; a running bot takes that up within a minute.`;
+    return `${again} queued again; a running bot retries within a minute.`;
   }
   const dead = tables.deadLetters.list(Number.MAX_SAFE_INTEGER);
   const letters = dead.filter(({ id }) => tables.deadLetters.replay(id, now));
   const kept = tables.quarantine.replayAll();
-  return `${letters.length} dead letters and ${kept} deliveries wait again; a running bot takes them up within a minute.`;
+  return `${letters.length} dead letters and ${kept} deliveries are queued again; a running bot retries them within a minute.`;
 }
 
 function discard(tables: Tables, ids: string[]): string {
   const { deadLetters, quarantine } = tables;
   const now = Date.now();
   if (ids.join() === 'all') {
-    return `${quarantine.discardAll()} deliveries are gone for good; a running bot notices within a minute.`;
+    return `${quarantine.discardAll()} deliveries were deleted; a running bot notices within a minute.`;
   }
   if (ids[0] === 'channel') {
     const [, channel = '', ...more] = ids;
     if (!/^\d{1,20}$/.test(channel) || more.length > 0) throw new UserError(USAGE);
-    return `${deadLetters.discardAll(channel, now)} dead letters of channel ${channel} are gone for good.`;
+    return `${deadLetters.discardAll(channel, now)} dead letters of channel ${channel} were deleted.`;
   }
   const gone = each(tables, ids, ({ letter, number }) =>
     letter === 'd' ? deadLetters.discard(number, now) : quarantine.discard(number),
   );
-  return `${gone} gone for good.`;
+  return `${gone} deleted.`;
 }
 
 interface Id {
@@ -149,7 +149,7 @@ interface Id {
 
 function parse(id: string): Id {
   const found = /^([dq])(\d{1,15})$/.exec(id);
-  if (!found) throw new UserError(`"${oneLine(id)}" is no id; one looks like d12 or q3.\n${USAGE}`);
+  if (!found) throw new UserError(`"${oneLine(id)}" is not an ID. IDs look like d12 or q3.\n${USAGE}`);
   return { letter: found[1]!, number: Number(found[2]) };
 }
 

@@ -25,7 +25,7 @@ export function startError(message: string, { code = '' }: NodeJS.ErrnoException
 /** An error as an operator's tool tells it: the words of the system and of SQLite do not say what to do. */
 export function toolWords({ message, code }: NodeJS.ErrnoException, file: string): string {
   if (code === undefined) return message;
-  return `${file} cannot be used: ${message}. Run this as the user that runs the bot, on its database (DATABASE_URL).`;
+  return `${file} cannot be used: ${message}. Run this as the user that runs the bot, with its DATABASE_URL.`;
 }
 
 /** A failed call to the database; `code` is SQLite's (`SQLITE_BUSY`, `SQLITE_FULL`, …) where it has one. */

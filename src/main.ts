@@ -20,7 +20,7 @@ const STOP_MS = 7_500;
 async function start(config: Config, log: Logger): Promise<App> {
   const onLost = (error: Error) => {
     // Not as `fatal`: the library would write that at once, and wait until somebody reads it.
-    log.error({ err: error }, 'the database’s thread has ended; start again');
+    log.error({ err: error }, 'the database thread exited; restart the bot');
     process.exit(1);
   };
   const file = databaseFile(config);
@@ -29,7 +29,7 @@ async function start(config: Config, log: Logger): Promise<App> {
   const [database, { startApp }] = await Promise.all([openStore(file, onLost), import('./app.ts')]);
   // If the path is wrong, the bot runs without any subscription: it takes every delivery and tells nobody.
   if (isNew)
-    log.warn({ database: file }, 'there was no database; an empty one is made. Expected one? See DATABASE_URL');
+    log.warn({ database: file }, 'no database found, creating an empty one; if you expected one, check DATABASE_URL');
   return startApp(config, { database, log });
 }
 
@@ -61,7 +61,7 @@ async function main(): Promise<void> {
   // SIGHUP comes when the terminal is closed.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
   // By default SIGUSR1 opens a debugger, with which everybody on this machine could read the bot's token.
-  process.on('SIGUSR1', () => log.warn('SIGUSR1 does nothing here'));
+  process.on('SIGUSR1', () => log.warn('ignoring SIGUSR1'));
   await starting;
   // After the start half of the memory is garbage, and an idle bot would never collect it. Once, this takes some 30 ms.
   setTimeout(() => globalThis.gc?.({ type: 'major', flavor: 'last-resort' }), SETTLED_MS).unref();

@@ -11,11 +11,12 @@ let file = '';
 try {
   const [backup, ...more] = process.argv.slice(2);
   if (!backup || more.length > 0)
-    throw new UserError('Name one backup: npm run restore -- data/backups/2026-01-31T12-00-00-000Z.sqlite');
+    throw new UserError('Specify one backup file: npm run restore -- data/backups/2026-01-31T12-00-00-000Z.sqlite');
   file = readDatabaseFile(process.env);
   const { kept } = await restore(file, resolve(backup), Date.now());
   process.stdout.write(`Restored ${resolve(backup)} to ${file}.\n`);
-  if (kept !== null) process.stdout.write(`What was there is kept as ${kept}; delete it once all is well.\n`);
+  if (kept !== null)
+    process.stdout.write(`The previous database was kept as ${kept}. Delete it when you no longer need it.\n`);
 } catch (error) {
   process.stderr.write(`${toolWords(error as Error, file)}\n`);
   process.exitCode = 1;

@@ -18,7 +18,7 @@ export interface Seal {
 /** AES-256-GCM with a nonce of its own for each text. The first of the keys seals, all of them open. */
 export function createSeal(keys: readonly Uint8Array[]): Seal {
   const [first] = keys;
-  if (!first) throw new Error('There is no key to seal with.');
+  if (!first) throw new Error('No encryption key is set.');
 
   function openWith(key: Uint8Array, sealed: Uint8Array, about: string): string | null {
     try {
@@ -58,8 +58,8 @@ export function keyFromFile(file: string): Uint8Array {
   const key = Buffer.from(readOrMake(file).trim(), 'base64');
   if (key.length === KEY_BYTES) return key;
   throw new ConfigError(
-    `Ledgerbell cannot start: ${file} does not hold a key (32 bytes in base64). Put the right one back from your ` +
-      'backup; or remove the file to have a new one made, and let each server store its project again.',
+    `Ledgerbell cannot start: ${file} does not contain a key (32 bytes in base64). Restore it from your ` +
+      'backup, or delete the file to create a new key and have each server store its project again.',
   );
 }
 

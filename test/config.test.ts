@@ -99,7 +99,7 @@ describe('a wrong environment', () => {
     }
     expect(message).toContain('NOTIFICATION_PROJECT_ID: missing');
     // Node takes a file that it may not read for one that is not there.
-    expect(message).toContain('.env that this user may read');
+    expect(message).toContain('.env file that this user can read');
     expect(message).toContain('npm run sandbox');
     for (const secret of ['se cret', 'hush-hush', 'c2hvcnQ=', 'password']) expect(message).not.toContain(secret);
   });
@@ -107,7 +107,7 @@ describe('a wrong environment', () => {
   it('has a token that no request could carry; blanks around it are not its own', () => {
     for (const token of ['to ken', 'to\nken', 'tokén']) {
       const message = faults({ DISCORD_TOKEN: token, ...project, NOTIFICATION_API_SECRET: token });
-      expect(message).toMatch(/DISCORD_TOKEN: the bot token.*NOTIFICATION_API_SECRET: the project/s);
+      expect(message).toMatch(/DISCORD_TOKEN: must be the bot token.*NOTIFICATION_API_SECRET: must be the project/s);
       expect(message).not.toContain(token);
     }
     expect(readConfig({ DISCORD_TOKEN: ' token\n' }).DISCORD_TOKEN).toBe('token');
@@ -131,9 +131,9 @@ describe('a wrong environment', () => {
   });
 
   it('has one port for both listeners', () => {
-    expect(faults({ DISCORD_TOKEN: 't', PORT: '9464' })).toContain('- OPS_PORT: 9464 is the receiver');
+    expect(faults({ DISCORD_TOKEN: 't', PORT: '9464' })).toContain('- OPS_PORT: 9464 is also the receiver');
     for (const all of [{ HOST: '0.0.0.0' }, { HOST: '::' }, { OPS_HOST: '0.0.0.0' }]) {
-      expect(faults({ DISCORD_TOKEN: 't', PORT: '9464', ...all })).toContain('- OPS_PORT: 9464 is the receiver');
+      expect(faults({ DISCORD_TOKEN: 't', PORT: '9464', ...all })).toContain('- OPS_PORT: 9464 is also the receiver');
     }
     const elsewhere = { DISCORD_TOKEN: 't', PORT: '9464', HOST: '10.0.0.1' };
     const otherFamily = { ...elsewhere, HOST: '0.0.0.0', OPS_HOST: '::1' };
@@ -145,7 +145,7 @@ describe('a wrong environment', () => {
     'has a range that is none: %s',
     (range) => {
       const message = faults({ DISCORD_TOKEN: 't', TRUSTED_PROXIES: `127.0.0.1, ${range}` });
-      expect(message).toContain(`TRUSTED_PROXIES: "${range}" is not an IP or a CIDR range`);
+      expect(message).toContain(`TRUSTED_PROXIES: "${range}" is not an IP address or a CIDR range`);
     },
   );
 
@@ -157,14 +157,18 @@ describe('a wrong environment', () => {
   });
 
   it('has a root with a query', () => {
-    expect(faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/?a=1' })).toContain('PUBLIC_URL: a URL like');
+    expect(faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/?a=1' })).toContain(
+      'PUBLIC_URL: must be a URL like',
+    );
   });
 
   it.each(['DISCORD_API_URL', 'NOTIFICATION_URL', 'EXPLORER_API_URL', 'EXPLORER_URL', 'DISCOVERY_URL'])(
     'has a password in %s, which is never sent and would stand in links',
     (name) => {
       const message = faults({ DISCORD_TOKEN: 't', [name]: 'https://user:hush-hush@service.example/v0' });
-      expect(message).toMatch(new RegExp(`- ${name}: without a user and a password, like https://`));
+      expect(message).toMatch(
+        new RegExp(`- ${name}: must not contain a user name or password; use a URL like https://`),
+      );
       expect(message).not.toContain('hush-hush');
       readConfig({ DISCORD_TOKEN: 't', [name]: 'https://service.example/@v0' });
     },
@@ -172,13 +176,13 @@ describe('a wrong environment', () => {
 
   it('has the whole receiver URL where its root belongs; the token in it is not repeated', () => {
     const message = faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/hooks/hush-hush' });
-    expect(message).toMatch(/PUBLIC_URL: without \/hooks .*like https:\/\/bot\.example$/m);
+    expect(message).toMatch(/PUBLIC_URL: must not contain \/hooks.*like https:\/\/bot\.example$/m);
     expect(message).not.toContain('hush-hush');
   });
 
   it('has a database of which nobody can say whether its path begins at the root', () => {
     expect(faults({ DISCORD_TOKEN: 't', DATABASE_URL: 'sqlite://data/bell.sqlite' })).toMatch(
-      /DATABASE_URL: sqlite: and a path, like sqlite:data\/ledgerbell\.sqlite/,
+      /DATABASE_URL: must be sqlite: and a path, like sqlite:data\/ledgerbell\.sqlite/,
     );
     expect(databaseFile(readConfig({ DISCORD_TOKEN: 't', DATABASE_URL: 'sqlite:///srv/b.sqlite' }))).toBe(
       '/srv/b.sqlite',
@@ -186,19 +190,23 @@ describe('a wrong environment', () => {
   });
 
   it.each([
-    ['PORT', 'http', 'a port is a number from 0 to 65535'],
-    ['OPS_PORT', '-1', 'a port is a number from 0 to 65535'],
-    ['RECEIVER_SOURCES', ' , ', 'IPs or CIDR ranges; to check none, leave it out and set RECEIVER_SOURCE_CHECK=off'],
-    ['RECEIVER_SOURCE_CHECK', 'Enforce', 'enforce, report or off'],
-    ['NOTIFICATION_URL', 'service.example/v0', 'a URL like https://service.example/v0'],
-    ['EXPLORER_API_URL', 'ftp://service.example/v0', 'a URL like https://service.example/v0'],
-    ['EXPLORER_ADDRESS_PARAM', 'contract address', 'the name of a query parameter'],
-    ['EXPLORER_URL', 'explorer', 'a URL like https://explorer.example'],
-    ['DISCOVERY_URL', '//service.example', 'a URL like https://service.example'],
-    ['OPERATOR_GUILD_IDS', 'Harbor DAO', 'numbers like 112233445566778899, separated by commas'],
-    ['MAX_SUBSCRIPTIONS', '0', 'a number from 1 to 9999999'],
-    ['NATIVE_SYMBOL', 'x'.repeat(17), 'at most 16 characters'],
-    ['LOG_LEVEL', 'verbose', 'trace, debug, info, warn, error, fatal or silent'],
+    ['PORT', 'http', 'must be a port number from 0 to 65535'],
+    ['OPS_PORT', '-1', 'must be a port number from 0 to 65535'],
+    [
+      'RECEIVER_SOURCES',
+      ' , ',
+      'must list IP addresses or CIDR ranges; to turn the check off, leave it out and set RECEIVER_SOURCE_CHECK=off',
+    ],
+    ['RECEIVER_SOURCE_CHECK', 'Enforce', 'must be enforce, report or off'],
+    ['NOTIFICATION_URL', 'service.example/v0', 'must be a URL like https://service.example/v0'],
+    ['EXPLORER_API_URL', 'ftp://service.example/v0', 'must be a URL like https://service.example/v0'],
+    ['EXPLORER_ADDRESS_PARAM', 'contract address', 'must be the name of a query parameter'],
+    ['EXPLORER_URL', 'explorer', 'must be a URL like https://explorer.example'],
+    ['DISCOVERY_URL', '//service.example', 'must be a URL like https://service.example'],
+    ['OPERATOR_GUILD_IDS', 'Harbor DAO', 'must be server IDs like 112233445566778899, separated by commas'],
+    ['MAX_SUBSCRIPTIONS', '0', 'must be a number from 1 to 9999999'],
+    ['NATIVE_SYMBOL', 'x'.repeat(17), 'must have at most 16 characters'],
+    ['LOG_LEVEL', 'verbose', 'must be trace, debug, info, warn, error, fatal or silent'],
     ['SECRETS_KEY', 'hush-hush,hush', 'openssl rand -base64 32'],
   ])('has %s=%s, and hears what a right value looks like', (name, value, like) => {
     const message = faults({ DISCORD_TOKEN: 't', [name]: value });

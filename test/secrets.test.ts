@@ -40,6 +40,6 @@ it('the key file is made once, for its owner only; what holds no key is refused 
   const text = readFileSync(file, 'utf8').trim();
   expect(Buffer.from(text, 'base64')).toEqual(made);
   writeFileSync(file, 'c2hvcnQ=');
-  expect(() => keyFromFile(file)).toThrow(/does not hold a key.*Put the right one back/);
+  expect(() => keyFromFile(file)).toThrow(/does not contain a key.*Restore it/);
   expect(() => keyFromFile(file)).not.toThrow(/c2hvcnQ/);
 });

@@ -96,7 +96,7 @@ export function createSend(options: SendOptions) {
     const alerts = await alertsOf(original, store);
     if (!alerts) return unchanged;
     const rendered = await renderedAgain({ ...original, alerts }, batch.reference);
-    if (!rendered) return { status: 'refused', reason: 'The message has no room for what is known now.' };
+    if (!rendered) return { status: 'refused', reason: 'The updated alerts do not fit in the message.' };
     return sender.edit(batch.channelId, messageId, rendered.payload, rendered.csv);
   }
 

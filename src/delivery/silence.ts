@@ -32,7 +32,7 @@ export function watchSilence({ store, clock, log, render, onNotice }: SilenceOpt
         if (await store.silence.report(notice, ids)) onNotice([channelId]);
       }
     } catch (error) {
-      log.warn({ err: error }, 'looking for silence failed; the next try is in an hour');
+      log.warn({ err: error }, 'checking for quiet addresses failed; retrying in an hour');
     }
   }
 

@@ -33,10 +33,10 @@ export function drawChart(bars: Bars): Promise<Buffer> {
 async function draw(bars: Bars): Promise<Buffer> {
   const worker = new Worker(new URL('./chart-thread.ts', import.meta.url), { workerData: bars });
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const timer = setTimeout(() => reject(new Error('Drawing took too long.')), PATIENCE_MS);
+  const timer = setTimeout(() => reject(new Error('Drawing the chart timed out.')), PATIENCE_MS);
   worker.on('message', (png: Uint8Array) => resolve(Buffer.from(png)));
   worker.on('error', (error) => reject(error as Error));
-  worker.on('exit', () => reject(new Error('Nothing was drawn.')));
+  worker.on('exit', () => reject(new Error('The chart was not drawn.')));
   try {
     return await promise;
   } finally {

@@ -103,10 +103,10 @@ export function startGateway(options: GatewayOptions) {
     try {
       const { commands } = await served();
       const outcome = await registerCommands(ready.rest, ready.application.id, commands);
-      log.info({ outcome, commands: commands.length }, 'commands are registered');
+      log.info({ outcome, commands: commands.length }, 'commands registered');
     } catch (error) {
       if (client !== ready || closing.signal.aborted) return;
-      log.error({ reason: reasonOf(error) }, 'commands could not be registered');
+      log.error({ reason: reasonOf(error) }, 'cannot register commands');
       setTimeout(() => void keepRegistering(ready, attempt + 1), backOff(attempt + 2, random())).unref();
     }
   }

@@ -59,11 +59,11 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
       else if (interaction.isMessageContextMenuCommand()) await messageCommand(interaction);
       else if (interaction.isButton() || interaction.isStringSelectMenu()) await component(interaction);
       else if (interaction.isModalSubmit()) await form(interaction);
-      else return log.warn(line, 'interaction of an unknown kind');
+      else return log.warn(line, 'unknown interaction type');
       log.info({ ...line, ms: parts.now() - started }, 'interaction answered');
     } catch (error) {
       // The person's side is over (expired, deleted, Discord away): nothing is left to say to them.
-      log.warn({ ...line, ms: parts.now() - started, err: forLog(error) }, 'interaction could not be answered');
+      log.warn({ ...line, ms: parts.now() - started, err: forLog(error) }, 'cannot respond to interaction');
     }
   };
 

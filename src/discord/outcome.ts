@@ -83,7 +83,7 @@ export function classify(error: unknown, isChange: boolean): SendOutcome {
   const { name, message } = error as Error;
   return {
     status: 'unsure',
-    reason: name === 'AbortError' ? 'no answer in time' : `${name}: ${message}`.slice(0, 200),
+    reason: name === 'AbortError' ? 'no response in time' : `${name}: ${message}`.slice(0, 200),
   };
 }
 

@@ -29,7 +29,7 @@ export function parseEvent(body: string): ParsedEvent {
     return { ok: false, reason: `The body is not JSON${likeness(body)}.` };
   }
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    return { ok: false, reason: 'The body is not one JSON object.' };
+    return { ok: false, reason: 'The body is not a single JSON object.' };
   }
   return readEvent(fields as Fields);
 }
@@ -79,7 +79,7 @@ function readEvent(fields: Fields): ParsedEvent {
   const tokenAddress = toAddress(fields.tokenAddress);
   // Nobody can watch the native coin's sentinel, so nobody would ever hear of an event that names nothing else.
   if (!from && !to && (!tokenAddress || tokenAddress === NATIVE_SENTINEL)) {
-    return { ok: false, reason: 'The event names no address (from, to, tokenAddress).' };
+    return { ok: false, reason: 'The event contains no address (from, to, tokenAddress).' };
   }
   const tokenId = readTokenId(fields.tokenId);
   const value = integer(fields.value);

@@ -19,9 +19,9 @@ export async function watchQuarantine(
       const most = scope === OPERATOR_SCOPE ? MOST : OWN_MOST;
       return rows >= most.rows || bytes >= most.bytes;
     });
-    for (const scope of full) log.error(scope, 'the quarantine is full; deliveries are refused');
+    for (const scope of full) log.error(scope, 'quarantine is full: rejecting deliveries');
     intake.setQuarantineFull(new Set(full.map(({ scope }) => scope)));
   } catch (error) {
-    log.warn({ err: error }, 'the quarantine could not be measured');
+    log.warn({ err: error }, 'cannot measure the quarantine');
   }
 }

@@ -141,7 +141,7 @@ export function createReceiver(options: ReceiverOptions) {
     if (reply.sent) return reply;
     if (error.statusCode === 413) return refuse(reply.header('connection', 'close'), 413, 'too-large');
     // What remains are broken-off bodies and bodies of another length than announced: nobody reads this answer.
-    log.debug({ error: error.message }, 'request broken off');
+    log.debug({ error: error.message }, 'request aborted');
     return unavailable(reply.header('connection', 'close'), 'broken-off');
   });
   return app;

@@ -60,7 +60,7 @@ describe('/setup project', () => {
     const gone = { kind: 'error', status: 404, code: 10015, message: 'Unknown Webhook' } as const;
     const opened = await world.use('setup project', {}, here);
     world.discord.fault({ fault: gone, path: '/webhooks/**', times: 1 });
-    const unanswered = () => world.logged.filter(({ msg }) => msg === 'interaction could not be answered');
+    const unanswered = () => world.logged.filter(({ msg }) => msg === 'cannot respond to interaction');
     const form = { kind: 'modal', interactionId: opened.id, values: KEYS, userId: seed.ada } as const;
     world.discord.begin({ ...form, channelId: orchid.lobby });
     await until(() => unanswered().length > 0);

@@ -124,13 +124,13 @@ describe('registering', () => {
   it('registers everything once, in bulk, and again only when a definition changed', async () => {
     const discord = await standIn();
     const first = start(discord);
-    await until(() => has(first.logged, 'commands are registered'));
+    await until(() => has(first.logged, 'commands registered'));
     expect(discord.state.commands.flatMap((list) => list.commands.map(({ name }) => name)).sort()).toEqual(
       commands.map(({ data }) => data.name).sort(),
     );
     await first.gateway.close();
     const same = start(discord);
-    await until(() => has(same.logged, 'commands are registered'));
+    await until(() => has(same.logged, 'commands registered'));
     expect(puts(discord)).toHaveLength(1);
     await same.gateway.close();
     const changed = commands.map((command) =>
@@ -139,7 +139,7 @@ describe('registering', () => {
         : command,
     );
     const other = start(discord, { commands: async () => changed });
-    await until(() => has(other.logged, 'commands are registered'));
+    await until(() => has(other.logged, 'commands registered'));
     expect(puts(discord)).toHaveLength(2);
   });
 
@@ -147,7 +147,7 @@ describe('registering', () => {
     const discord = await standIn();
     const broken = () => Promise.reject(new SyntaxError('half a file'));
     const { gateway, logged } = start(discord, { commands: broken });
-    await until(() => has(logged, 'commands could not be registered', 2));
+    await until(() => has(logged, 'cannot register commands', 2));
     expect(JSON.stringify(logged)).toContain('SyntaxError: half a file');
     expect(gateway.state()).toBe('ready');
   });
@@ -156,9 +156,9 @@ describe('registering', () => {
     const discord = await standIn();
     discord.fault({ fault: { kind: 'error', status: 403, code: 50001 }, method: 'PUT', times: 1 });
     const { gateway, logged } = start(discord);
-    await until(() => has(logged, 'commands could not be registered'));
+    await until(() => has(logged, 'cannot register commands'));
     expect(gateway.state()).toBe('ready');
-    await until(() => has(logged, 'commands are registered'));
+    await until(() => has(logged, 'commands registered'));
   });
 });
 

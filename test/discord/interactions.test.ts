@@ -157,12 +157,12 @@ describe('errors', () => {
       return { content: 'x' };
     };
     world.discord.begin({ kind: 'command', name: 'probe', userId: seed.ada, channelId: harbor.alerts });
-    await until(() => logged('interaction could not be answered').length > 0);
+    await until(() => logged('cannot respond to interaction').length > 0);
     expect(ran).toBe(false);
     const gone = { kind: 'error', status: 404, code: 10015, message: 'Unknown Webhook' } as const;
     world.discord.fault({ fault: gone, path: '/webhooks/**', times: 1 });
     world.discord.begin({ kind: 'command', name: 'probe', userId: seed.ada, channelId: harbor.alerts });
-    await until(() => logged('interaction could not be answered').length > 1);
+    await until(() => logged('cannot respond to interaction').length > 1);
     behave = async () => ({ content: 'Still here.' });
     expect(textOf(await world.use('probe'))).toBe('Still here.');
   });

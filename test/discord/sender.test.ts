@@ -163,7 +163,7 @@ describe('an answer that', () => {
     const sender = await answering(200, JSON_TYPE, '{"id":', true);
     expect(await sender.create('1', { content: 'line' }, 'nonce')).toEqual({
       status: 'unsure',
-      reason: 'no answer in time',
+      reason: 'no response in time',
     });
   });
 });

@@ -9,7 +9,7 @@ import { payment } from '../pipeline/harness.ts';
  */
 
 const NOT_JSON = /^The body is not JSON[.:]/;
-const NOT_AN_EVENT = /^The (body is not one JSON object|event (has no transaction hash|names no address))/;
+const NOT_AN_EVENT = /^The (body is not a single JSON object|event (has no transaction hash|contains no address))/;
 
 it.each(parsing.map(({ name, input }) => [name, input]))('%s is read as what it is', (name, input) => {
   const parsed = parseEvent(input);

@@ -141,7 +141,7 @@ it('whatever an interaction looks like, the bot goes on, and answers the next on
     { numRuns: RUNS, examples: [[separated, {}]] },
   );
   // Each of them was answered, or the log says why it was not.
-  const told = ['interaction answered', 'interaction could not be answered', 'unexpected error'];
+  const told = ['interaction answered', 'cannot respond to interaction', 'unexpected error'];
   await until(() => bot.log.filter(({ msg }) => told.includes(msg)).length >= RUNS + known);
   expect(known).toBeGreaterThan(RUNS / 4);
   expect((await request(`${bot.ops}/healthz`)).statusCode).toBe(200);

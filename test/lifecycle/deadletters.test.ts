@@ -100,7 +100,9 @@ describe('beside a running bot', () => {
     minute();
     await discord.until(() => discord.messages(CHANNEL).length === 1);
     expect(count('dead_letters')).toBe(0);
-    expect((await deadletters('replay', 'd1')).stderr).toBe('There is no d1. See: npm run deadletters -- list\n');
+    expect((await deadletters('replay', 'd1')).stderr).toBe(
+      'There is no d1. To list all, run: npm run deadletters -- list\n',
+    );
   });
 
   it('a sent message that could not be changed is listed, shown and replayed; it is not told again', async () => {
@@ -119,7 +121,7 @@ describe('beside a running bot', () => {
     const { stdout } = await deadletters('show', 'd1');
     expect(stdout).toContain('d1: a sent message that could not be changed');
     expect(stdout).toContain(TREASURY);
-    expect((await deadletters('replay', 'd1')).stdout).toContain('d1 is put back');
+    expect((await deadletters('replay', 'd1')).stdout).toContain('d1 is queued again');
     minute();
     const told = () => discord.messages(CHANNEL).map(({ message }) => JSON.stringify(message).includes('×2'));
     await discord.until(() => told().includes(true));
@@ -133,7 +135,7 @@ describe('beside a running bot', () => {
     await until(() => count('quarantine') === 2);
 
     const listed = await deadletters('list');
-    expect(listed.stdout).toContain('Quarantine (deliveries that could not be understood): 2\nq1  ');
+    expect(listed.stdout).toContain('Quarantine (deliveries that could not be read): 2\nq1  ');
     const [broken, text] = [await deadletters('show', 'q1'), await deadletters('show', 'q2')];
     expect(broken.stdout).toContain('{"a":"\\x1b[2J\\x0d\n\\xe2\\x80\\xae\\xff\\x00');
     expect(text.stdout).toContain('\\u{1b}]0;title\\u{7} {é');
@@ -176,8 +178,8 @@ describe('beside a running bot', () => {
     await until(async () => (await post(app, JSON.stringify(payment()))) === 503);
     await restart();
     expect(await post(app, JSON.stringify(payment()))).toBe(503);
-    expect((await deadletters('discard', 'q1')).stdout).toBe('q1 is gone for good.\n');
-    expect((await deadletters('discard', 'all')).stdout).toContain(`${rows} deliveries are gone for good`);
+    expect((await deadletters('discard', 'q1')).stdout).toBe('q1 is deleted.\n');
+    expect((await deadletters('discard', 'all')).stdout).toContain(`${rows} deliveries were deleted`);
     minute();
     await until(async () => (await post(app, JSON.stringify(payment()))) === 200);
     expect(count('quarantine')).toBe(0);
@@ -190,7 +192,7 @@ describe('beside a running bot', () => {
     );
     const env = { PATH: process.env.PATH, NODE: process.execPath, DATABASE_URL: `sqlite:${file}` };
     const cut = await promisify(execFile)('sh', ['-c', '"$NODE" src/deadletters.ts list | head -1'], { env });
-    expect(cut).toEqual({ stdout: 'Dead letters (lines that could not be told): 0\n', stderr: '' });
+    expect(cut).toEqual({ stdout: 'Dead letters (alerts that could not be sent): 0\n', stderr: '' });
   });
 
   it('dead letters are discarded by their ids or their channel, counted, and /why still tells of them', async () => {
@@ -211,15 +213,15 @@ describe('beside a running bot', () => {
     expect(count('dead_letters')).toBe(501);
     const before = Date.now();
     const channel = await deadletters('discard', 'channel', '77');
-    expect(channel.stdout).toBe('498 dead letters of channel 77 are gone for good.\n');
-    expect((await deadletters('discard', 'd1', 'd500')).stdout).toBe('d1, d500 are gone for good.\n');
+    expect(channel.stdout).toBe('498 dead letters of channel 77 were deleted.\n');
+    expect((await deadletters('discard', 'd1', 'd500')).stdout).toBe('d1, d500 are deleted.\n');
     expect((await deadletters('list')).stdout).toMatch(/told\): 1\nd501 /);
     beside((db) => db.exec('UPDATE dead_letters SET alert_id = 9999'));
     expect(await deadletters('replay', 'd501')).toMatchObject({
       code: 1,
-      stderr: 'What d501 told of is forgotten: discard that.\n',
+      stderr: 'The transfer of d501 is no longer stored, so it cannot be sent: discard it.\n',
     });
-    expect((await deadletters('discard', 'd501')).stdout).toBe('d501 is gone for good.\n');
+    expect((await deadletters('discard', 'd501')).stdout).toBe('d501 is deleted.\n');
     const [{ first }, { first: own }] = beside((db) => {
       const reader = storyReader(db);
       const hash = db.prepare<[], string>('SELECT tx_hash FROM transfers WHERE id = 1').pluck().get()!;
@@ -252,7 +254,7 @@ describe('what is asked wrongly', () => {
   it.each(['12', 'x1', 'd', 'd-1', 'd1;', '\u001b[2J'])('%j is no id', async (id) => {
     const { code, stderr } = await deadletters('show', id);
     expect(code).toBe(1);
-    expect(stderr).toContain('is no id; one looks like d12 or q3');
+    expect(stderr).toContain('is not an ID. IDs look like d12 or q3');
     expect(stderr).not.toContain('\u001b');
   });
 
@@ -264,6 +266,8 @@ describe('what is asked wrongly', () => {
   });
 
   it('a number that nothing has', async () => {
-    expect((await deadletters('show', 'q9')).stderr).toBe('There is no q9. See: npm run deadletters -- list\n');
+    expect((await deadletters('show', 'q9')).stderr).toBe(
+      'There is no q9. To list all, run: npm run deadletters -- list\n',
+    );
   });
 });

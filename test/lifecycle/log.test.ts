@@ -36,7 +36,7 @@ it('a log that cannot be written holds up neither the bot nor its stop', async (
 
 it('a terminal that is closed stops the bot in order, and SIGUSR1 opens no debugger', async () => {
   const bot = await startBot(temporaryFile());
-  const told = bot.said('SIGUSR1 does nothing here');
+  const told = bot.said('ignoring SIGUSR1');
   bot.kill('SIGUSR1');
   await told;
   bot.kill('SIGHUP');

@@ -171,6 +171,6 @@ it('a key file that holds no key ends the start with what to do, and gives the d
   writeFileSync(join(dirname(file), 'secrets.key'), 'half a k');
   const { code, stderr } = await startInVain(file);
   expect(code).toBe(78);
-  expect(stderr).toMatch(/secrets\.key does not hold a key.*Put the right one back/);
+  expect(stderr).toMatch(/secrets\.key does not contain a key.*Restore it/);
   openDatabase(file).close();
 });

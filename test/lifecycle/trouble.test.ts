@@ -115,8 +115,8 @@ it.each(disks)(
     free();
     await until(async () => (await post()) === 200);
     expect(await database(bot)).toEqual({ ready: true });
-    await until(() => bot.log.some(({ msg }) => msg === 'deliveries are stored again'));
-    expect(bot.log.some(({ msg }) => msg.startsWith('deliveries cannot be stored'))).toBe(true);
+    await until(() => bot.log.some(({ msg }) => msg === 'deliveries can be stored again'));
+    expect(bot.log.some(({ msg }) => msg.startsWith('cannot store deliveries'))).toBe(true);
     await until(() => kept().length === answered.length);
     expect(new Set(kept())).toEqual(new Set(answered));
   },

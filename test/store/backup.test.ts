@@ -109,7 +109,7 @@ describe('a backup', () => {
 
     const early = await run('restore', copy);
     expect(early).toMatchObject({ code: 1, stdout: '' });
-    expect(early.stderr).toBe(`Ledgerbell is running on ${file}. Stop it first, then restore; nothing was changed.\n`);
+    expect(early.stderr).toBe(`Ledgerbell is running on ${file}. Stop it first, then restore. Nothing was changed.\n`);
     await writer.kill();
     const lost = writer.committed().at(-1)!;
 
@@ -155,7 +155,7 @@ describe('a backup', () => {
     store('a');
     await backUp(file, copy);
     store('b');
-    await expect(backUp(file, copy)).rejects.toThrow(`${copy} exists already.`);
+    await expect(backUp(file, copy)).rejects.toThrow(`${copy} already exists.`);
     expect(bodies(copy)).toEqual(['a']);
   });
 
@@ -166,7 +166,7 @@ describe('a backup', () => {
     const done = promisify(execFile)('sh', limited, { env });
     await expect(done).rejects.toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(new RegExp(`^${file} cannot be copied to ${copy}: .* Make room there`)),
+      stderr: expect.stringMatching(new RegExp(`^${file} cannot be copied to ${copy}: .* Free up space`)),
     });
     expect(readdirSync(join(directory, 'elsewhere'))).toEqual([]);
   });
@@ -174,7 +174,10 @@ describe('a backup', () => {
   it('is written to no file that nobody named: a part of a path, or an option', async () => {
     store('a');
     for (const names of [[copy, 'disk/copy.sqlite'], ['--help']]) {
-      expect(await run('backup', ...names)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Name one file/) });
+      expect(await run('backup', ...names)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^Specify one file/),
+      });
     }
     expect([existsSync(copy), existsSync('--help')]).toEqual([false, false]);
   });
@@ -182,7 +185,7 @@ describe('a backup', () => {
   it('of nothing says so, and makes no file', async () => {
     const { code, stderr } = await run('backup', copy);
     expect(code).toBe(1);
-    expect(stderr).toBe(`There is no database at ${file}. Name it with DATABASE_URL.\n`);
+    expect(stderr).toBe(`There is no database at ${file}. Set its path in DATABASE_URL.\n`);
     expect(readdirSync(directory)).toEqual([]);
   });
 
@@ -191,7 +194,7 @@ describe('a backup', () => {
     const bytes = readFileSync(file);
     bytes.fill(0xff, 40_960, 200_000);
     writeFileSync(file, bytes);
-    await expect(backUp(file, copy)).rejects.toThrow(`${file} is no sound database of Ledgerbell`);
+    await expect(backUp(file, copy)).rejects.toThrow(`${file} is not a valid Ledgerbell database`);
     expect(existsSync(copy)).toBe(false);
   });
 });
@@ -228,7 +231,7 @@ describe('a restore', () => {
     store('a');
     const other = join(directory, 'other.sqlite');
     mkdirSync(`${other}.lock`);
-    await expect(restore(other, file, NOW)).rejects.toThrow(/cannot be restored: .*nothing was changed/);
+    await expect(restore(other, file, NOW)).rejects.toThrow(/cannot be restored: .*Nothing was changed/);
   });
 
   it('and a backup, where no folder can be made, say so at once', async () => {
@@ -272,7 +275,7 @@ describe('a restore', () => {
   it('without a name says how to give one', async () => {
     for (const names of [[], [copy, 'more']]) {
       const { code, stderr } = await run('restore', ...names);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(/^Name one backup: npm run restore -- /)]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^Specify one backup file: npm run restore -- /)]);
     }
   });
 });

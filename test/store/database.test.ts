@@ -90,8 +90,8 @@ describe('the database file', () => {
   it('is held by one opener; a second one is told which file, and what to do', () => {
     const { close } = openDatabase(file);
     expect(() => openDatabase(file)).toThrow(
-      `Another process is using ${file}. One Ledgerbell runs per database file: stop the other one, or give this one ` +
-        'a file of its own with DATABASE_URL.',
+      `Another process is using ${file}. Only one Ledgerbell can use a database file: stop the other one, or set a ` +
+        'different file in DATABASE_URL.',
     );
     close();
     openDatabase(file).close();
@@ -128,7 +128,7 @@ describe('the database file', () => {
     newer.pragma(`user_version = ${migrations.length + 1}`);
     newer.close();
     expect(() => openDatabase(file)).toThrow(
-      `written by a newer Ledgerbell (schema ${migrations.length + 1}; this one knows ${migrations.length})`,
+      `written by a newer Ledgerbell (schema ${migrations.length + 1}; this one uses schema ${migrations.length})`,
     );
     const after = new Database(file, { readonly: true });
     expect(after.pragma('user_version', { simple: true })).toBe(migrations.length + 1);

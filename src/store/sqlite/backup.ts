@@ -33,9 +33,9 @@ export interface Backup {
  * not sound.
  */
 export async function backUp(file: string, target: string): Promise<Backup> {
-  if (!existsSync(file)) throw new UserError(`There is no database at ${file}. Name it with DATABASE_URL.`);
-  if (existsSync(target)) throw new UserError(`${target} exists already. Name another file, or move that one away.`);
-  makeFolderOf(target, 'Name a file elsewhere.');
+  if (!existsSync(file)) throw new UserError(`There is no database at ${file}. Set its path in DATABASE_URL.`);
+  if (existsSync(target)) throw new UserError(`${target} already exists. Specify another file, or move this one.`);
+  makeFolderOf(target, 'Specify a file in another folder.');
   const partial = `${target}.partial`;
   rmSync(partial, { force: true });
   try {
@@ -83,10 +83,10 @@ function lockFor(file: string): Database.Database {
     const { code, message } = error as Error & { code?: string };
     if (code !== undefined) {
       throw new UserError(
-        `${file} cannot be restored: ${message}. Run this as the user that runs the bot; nothing was changed.`,
+        `${file} cannot be restored: ${message}. Run this as the user that runs the bot. Nothing was changed.`,
       );
     }
-    throw new UserError(`Ledgerbell is running on ${file}. Stop it first, then restore; nothing was changed.`);
+    throw new UserError(`Ledgerbell is running on ${file}. Stop it first, then restore. Nothing was changed.`);
   }
 }
 
@@ -123,14 +123,14 @@ function failToWrite(error: unknown, file: string, target: string): void {
   const { code, message } = error as Error & { code?: string };
   if (code === undefined || !/^SQLITE_(FULL|CANTOPEN|IOERR)/.test(code)) return;
   throw new UserError(
-    `${file} cannot be copied to ${target}: ${message}. Make room there, or name a file on another disk.`,
+    `${file} cannot be copied to ${target}: ${message}. Free up space, or specify a file on another disk.`,
   );
 }
 
 /** Opens a copy and reads all of it; leaves one file without a log beside it. */
 function verify(copied: string, source: string, target: string): void {
   const fault = faultOf(copied, source, target);
-  if (fault !== null) throw new UserError(`${source} is no sound database of Ledgerbell: ${fault}.`);
+  if (fault !== null) throw new UserError(`${source} is not a valid Ledgerbell database: ${fault}.`);
 }
 
 function faultOf(copied: string, source: string, target: string): string | null {
@@ -142,10 +142,10 @@ function faultOf(copied: string, source: string, target: string): string | null 
       if (check !== 'ok') return String(check);
       const version = Number(db.pragma('user_version', { simple: true }));
       if (version > migrations.length) {
-        return `a newer Ledgerbell wrote it (schema ${version}; this one knows ${migrations.length})`;
+        return `a newer Ledgerbell wrote it (schema ${version}; this one uses schema ${migrations.length})`;
       }
       const made = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'inbox'").get();
-      return version === 0 || !made ? 'it holds no tables of Ledgerbell' : null;
+      return version === 0 || !made ? 'it contains no Ledgerbell tables' : null;
     } finally {
       db.close();
     }

@@ -50,7 +50,7 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
       for (const old of oldestFirst.slice(0, -KEPT)) rmSync(join(folder, old), { force: true });
       log.info({ target }, 'backed up');
     } catch (error) {
-      if (!stopped.signal.aborted) log.error({ err: error }, 'the daily backup failed; the next try is in an hour');
+      if (!stopped.signal.aborted) log.error({ err: error }, 'daily backup failed; retrying in an hour');
     }
   }
 

@@ -34,18 +34,20 @@ export function openDatabase(file: string): OpenDatabase {
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string };
     if (code === 'SQLITE_FULL' || code === 'ENOSPC') {
-      throw new Error(`Ledgerbell cannot start: the disk of ${file} is full. Make space there and start again.`);
+      throw new Error(
+        `Ledgerbell cannot start: the disk that holds ${file} is full. Free up space and start it again.`,
+      );
     }
     if (code.startsWith('SQLITE_CORRUPT')) {
       throw new Error(
         `Ledgerbell cannot start: ${file} is damaged: ${message}. ` +
-          `Put the newest backup of ${backupFolder(file)} in its place: npm run restore -- <the backup>`,
+          `Restore the newest backup from ${backupFolder(file)}: npm run restore -- <backup>`,
       );
     }
     if (!UNUSABLE.test(code)) throw error;
     throw new Error(
       `${file} cannot be used as the database: ${message}. ` +
-        'Give it and its folder to the user that runs the bot, or name another file with DATABASE_URL.',
+        'Make it and its folder writable for the user that runs the bot, or set another file in DATABASE_URL.',
     );
   }
 }
@@ -124,13 +126,13 @@ export function openReader(file: string): OpenDatabase {
  * there is none or its schema is another one.
  */
 export function openBeside(file: string): Database.Database {
-  if (!existsSync(file)) throw new Error(`There is no database at ${file}. Name it with DATABASE_URL.`);
+  if (!existsSync(file)) throw new Error(`There is no database at ${file}. Set its path in DATABASE_URL.`);
   const db = new Database(file, { fileMustExist: true, timeout: BESIDE_BUSY_MS });
   const version = Number(db.pragma('user_version', { simple: true }));
   if (version !== migrations.length) {
     db.close();
     const todo = version < migrations.length ? 'Start the Ledgerbell of this version once.' : 'Use the newer version.';
-    throw new Error(`${file} has schema ${version}; this program knows ${migrations.length}. ${todo}`);
+    throw new Error(`${file} has schema ${version}; this version uses schema ${migrations.length}. ${todo}`);
   }
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
@@ -150,8 +152,8 @@ export function takeLock(file: string): Database.Database {
     lock.close();
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
     throw new Error(
-      `Another process is using ${file}. One Ledgerbell runs per database file: stop the other one, or give this ` +
-        'one a file of its own with DATABASE_URL.',
+      `Another process is using ${file}. Only one Ledgerbell can use a database file: stop the other one, or set a ` +
+        'different file in DATABASE_URL.',
     );
   }
 }
@@ -169,7 +171,7 @@ function migrate(db: Database.Database, file: string): void {
   const version = Number(db.pragma('user_version', { simple: true }));
   if (version > migrations.length) {
     throw new ConfigError(
-      `${file} was written by a newer Ledgerbell (schema ${version}; this one knows ${migrations.length}). ` +
+      `${file} was written by a newer Ledgerbell (schema ${version}; this one uses schema ${migrations.length}). ` +
         'Start the newer version, or restore a backup made before the update.',
     );
   }

@@ -65,7 +65,7 @@ export function takePlace(file: string): void {
     const fault = error as NodeJS.ErrnoException;
     throw startError(
       `${file} cannot be used as the database: ${fault.message}. ` +
-        'Give it and its folder to the user that runs the bot, or name another file with DATABASE_URL.',
+        'Make it and its folder writable for the user that runs the bot, or set another file in DATABASE_URL.',
       fault,
     );
   }
@@ -77,7 +77,7 @@ export function takePlace(file: string): void {
 }
 
 function assertDatabase(file: string): void {
-  if (!statSync(file).isFile()) throw new Error('it is no file');
+  if (!statSync(file).isFile()) throw new Error('it is not a file');
   accessSync(file, constants.R_OK | constants.W_OK);
   const bytes = Buffer.alloc(BEGINNING.length);
   const descriptor = openSync(file, 'r');
