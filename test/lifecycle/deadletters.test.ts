@@ -215,7 +215,7 @@ describe('beside a running bot', () => {
     const channel = await deadletters('discard', 'channel', '77');
     expect(channel.stdout).toBe('498 dead letters of channel 77 were deleted.\n');
     expect((await deadletters('discard', 'd1', 'd500')).stdout).toBe('d1, d500 are deleted.\n');
-    expect((await deadletters('list')).stdout).toMatch(/told\): 1\nd501 /);
+    expect((await deadletters('list')).stdout).toMatch(/sent\): 1\nd501 /);
     beside((db) => db.exec('UPDATE dead_letters SET alert_id = 9999'));
     expect(await deadletters('replay', 'd501')).toMatchObject({
       code: 1,

@@ -157,11 +157,11 @@ it('a new SECRETS_KEY before the old one seals every stored project anew, and be
     return JSON.stringify(bot.log);
   };
   expect(await logOf(fresh, Buffer.alloc(32, 3))).toMatch(
-    new RegExp(`"guilds":\\["${orchid.id}"\\],"msg":"no key opens these servers’ projects`),
+    new RegExp(`"guilds":\\["${orchid.id}"\\],"msg":"cannot decrypt these servers’ projects`),
   );
   const said = await logOf(fresh, old);
-  expect(said).toContain('sealed with the new key');
-  expect(said).not.toContain('no key opens');
+  expect(said).toContain('re-encrypted projects with the new key');
+  expect(said).not.toContain('cannot decrypt');
   const after = read(({ projects }) => projects.ofGuild(orchid.id)!);
   expect(createSeal([fresh]).open(after.sealed, orchid.id)).toEqual({ text: '{}', stale: false });
 });

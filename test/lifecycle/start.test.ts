@@ -56,7 +56,7 @@ it('a port that is in use ends the start with a message, and gives the database 
 
 it('names at its start the services that are not configured, its database, and whether that is new', async () => {
   const file = temporaryFile();
-  for (const beginning of [`there was no database`, 'started']) {
+  for (const beginning of [`no database found`, 'started']) {
     const bot = await startBot(file, { EXPLORER_API_URL: 'http://127.0.0.1:9' });
     expect(bot.log[0]).toMatchObject({ msg: expect.stringContaining(beginning), database: file });
     const started = bot.log.find(({ msg }) => msg === 'started');
