@@ -219,7 +219,9 @@ describe('a wrong environment', () => {
     [{ RECEIVER_SOURCES: '10.0.0.0/8', TRUSTED_PROXIES: '10.1.1.1' }],
     [{ RECEIVER_SOURCES: '10.1.1.1', TRUSTED_PROXIES: '10.0.0.0/8' }],
   ])('has proxies that overlap the sources: %j', (environment) => {
-    expect(faults({ PORT: 'x', ...environment })).toMatch(/PORT:.*TRUSTED_PROXIES:.*overlaps.*remove it from one of the two/s);
+    expect(faults({ PORT: 'x', ...environment })).toMatch(
+      /PORT:.*TRUSTED_PROXIES:.*overlaps.*remove it from one of the two/s,
+    );
   });
 
   it('ends the start with code 78', () => {
