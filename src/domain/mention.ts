@@ -1,11 +1,11 @@
 import { MINUTE } from './clock.ts';
 import { isLessThan, type Transfer } from './transfer.ts';
 
-/** Roles that one message mentions at the most. */
-const MOST_ROLES = 20;
+/** Most roles that one message mentions. */
+const MAX_ROLES = 20;
 
-/** A line, as far as it matters for mentions. */
-interface Line {
+/** An alert, as far as it matters for mentions. */
+interface MentioningAlert {
   transfer: Pick<Transfer, 'kind' | 'value' | 'decimals' | 'tokenId'>;
   matches: {
     subscription: number;
@@ -19,20 +19,20 @@ interface Line {
 }
 
 /**
- * The roles that a message of these lines mentions, each once, and the subscriptions that it does so for. An amount that
- * cannot be compared with the minimum mentions.
+ * The roles that a message of these alerts mentions, each once, and the subscriptions it mentions them for. An amount that
+ * cannot be compared with the minimum counts as large enough.
  */
-export function mentionsOf(lines: Line[], now: number): { roles: string[]; subscriptions: number[] } {
-  const due = lines.flatMap(({ transfer, matches }) =>
+export function mentionsOf(alerts: MentioningAlert[], now: number): { roles: string[]; subscriptions: number[] } {
+  const due = alerts.flatMap(({ transfer, matches }) =>
     matches.filter(
       (match) =>
         match.mention !== null &&
         !isLessThan(match.mentionMinimum, transfer) &&
-        // A clock that was ahead may have put the last mention into the future: that must not hold the next one back.
+        // A clock that was ahead may have put the last mention into the future: that must not delay the next one.
         (match.mentionedAt === null || Math.abs(now - match.mentionedAt) >= match.mentionCooldown * MINUTE),
     ),
   );
-  const roles = [...new Set(due.flatMap(({ mention }) => mention ?? []))].slice(0, MOST_ROLES);
+  const roles = [...new Set(due.flatMap(({ mention }) => mention ?? []))].slice(0, MAX_ROLES);
   const mentioning = due.filter(({ mention }) => roles.includes(mention!));
   return { roles, subscriptions: [...new Set(mentioning.map(({ subscription }) => subscription))] };
 }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** Names a new message in its footer, so that it can be found again: ten capitals and digits. */
+/** Returns a new random reference for a message's footer, by which it can be found: ten capitals and digits. */
 export function newReference(): string {
   const half = () =>
     randomInt(36 ** 5)
@@ -9,5 +9,5 @@ export function newReference(): string {
   return `${half()}${half()}`.toUpperCase();
 }
 
-/** What Discord recognises a repeat of the same message by; 25 characters at the most. */
+/** The nonce by which Discord recognizes a repeat of the same message; at most 25 characters. */
 export const nonceOf = (reference: string, now: number): string => `${now.toString(36)}${reference}`.slice(0, 25);

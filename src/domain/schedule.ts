@@ -1,19 +1,19 @@
 import { DAY, HOUR, MINUTE } from './clock.ts';
 
-/** Why a line is not told at once. */
+/** Why an alert is not posted at once. */
 export type Hold = 'hourly' | 'daily' | 'quiet';
 
-/** Why lines are told together instead of one by one. */
+/** Why alerts are posted as a digest. */
 export type DigestReason = Hold | 'backlog' | 'burst';
 
-/** When a subscription wants to be told. */
-export interface Rhythm {
+/** When a subscription's alerts are posted. */
+export interface DeliverySchedule {
   digest: 'hourly' | 'daily' | null;
   /** `22:00-07:00` in the guild's time zone. */
   quiet: string | null;
 }
 
-/** When a line may be told: at once (`hold` null, `dueAt` 0), or not before `dueAt`. */
+/** When an alert may be posted: at once (`hold` null, `dueAt` 0), or from `dueAt` on. */
 export interface Due {
   hold: Hold | null;
   /** Milliseconds since 1970. */
@@ -24,20 +24,20 @@ export interface Due {
 const AT_ONCE: Due = { hold: null, dueAt: 0 };
 
 /**
- * When a line is told that these subscriptions of one channel ask for: as soon as the first of them wants it. An unknown
- * time zone counts as UTC.
+ * When an alert that several subscriptions of one channel share is due: at the earliest time of theirs. An unknown time
+ * zone counts as UTC.
  */
-export function dueOf(rhythms: Rhythm[], timezone: string | null, now: number): Due {
-  const dues = rhythms.map((rhythm) => dueOfOne(rhythm, timezone, now));
+export function dueOf(schedules: DeliverySchedule[], timezone: string | null, now: number): Due {
+  const dues = schedules.map((schedule) => dueOfOne(schedule, timezone, now));
   return dues.reduce((first, due) => (due.dueAt < first.dueAt ? due : first), dues[0] ?? AT_ONCE);
 }
 
-function dueOfOne({ digest, quiet }: Rhythm, timezone: string | null, now: number): Due {
-  const told = digest === null ? now : endOf(digest, timezone, now);
-  const awake = quiet === null ? null : quietUntil(quiet, timezone, told);
-  // What would be told in the quiet hours is told after them, and a daily digest stays one.
+function dueOfOne({ digest, quiet }: DeliverySchedule, timezone: string | null, now: number): Due {
+  const postedAt = digest === null ? now : endOf(digest, timezone, now);
+  const awake = quiet === null ? null : quietUntil(quiet, timezone, postedAt);
+  // What is due in the quiet hours is posted after them, and a daily digest stays one.
   if (awake !== null) return { hold: digest === 'daily' ? 'daily' : 'quiet', dueAt: awake };
-  return digest === null ? AT_ONCE : { hold: digest, dueAt: told };
+  return digest === null ? AT_ONCE : { hold: digest, dueAt: postedAt };
 }
 
 function endOf(period: 'hourly' | 'daily', timezone: string | null, now: number): number {
@@ -46,7 +46,7 @@ function endOf(period: 'hourly' | 'daily', timezone: string | null, now: number)
   return instantOf(timezone, wall - (wall % DAY) + DAY, now);
 }
 
-/** When the quiet hours end in which `now` lies; null outside of them. */
+/** The end of the quiet hours that contain `now`; null outside of them. */
 export function quietUntil(quiet: string, timezone: string | null, now: number): number | null {
   const hours = /^(\d\d):(\d\d)-(\d\d):(\d\d)$/.exec(quiet)?.slice(1).map(Number);
   if (!hours) return null;
@@ -61,7 +61,7 @@ export function quietUntil(quiet: string, timezone: string | null, now: number):
   return instantOf(timezone, midnight + end + (overnight && time >= start ? DAY : 0), now);
 }
 
-/** What the time zone's clocks show at an instant, in milliseconds as if it were UTC. */
+/** The local time at an instant, in milliseconds as if it were UTC. */
 function wallOf(timezone: string | null, at: number): number {
   const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};
   for (const { type, value } of formatOf(timezone ?? 'UTC').formatToParts(at)) parts[type] = value;
@@ -71,8 +71,8 @@ function wallOf(timezone: string | null, at: number): number {
 }
 
 /**
- * The first instant after `after` at which the clocks show `wall`. Where they skip it, as much later as they skip; where
- * they show it twice, the first time that is still to come.
+ * The first instant after `after` at which the local time is `wall`. If clocks skip that time, it is later by what they
+ * skip; if they show it twice, the first one that is still to come.
  */
 function instantOf(timezone: string | null, wall: number, after: number): number {
   const offsets = [wall - DAY, wall + DAY].map((near) => wallOf(timezone, near) - near);
@@ -101,25 +101,25 @@ function createFormat(timeZone: string): Intl.DateTimeFormat | null {
   }
 }
 
-/** Lines within the window above which a channel is told digests. */
+/** With more alerts within the window, a channel gets digests. */
 export const BURST_LINES = 60;
-/** How far back those lines are counted. */
+/** How far back those alerts are counted. */
 export const BURST_WINDOW_MS = 10 * MINUTE;
-/** Between the last line and the first digest of a channel in which too much happens; each further one doubles it. */
+/** Between the last alert of a burst and its first digest; each further digest doubles it. */
 const BURST_PAUSE = { first: 10_000, most: 5 * MINUTE };
 /** How far back those digests are counted. */
 export const BURST_MEMORY_MS = 30 * MINUTE;
 
 /**
- * Until when the next lines of a channel are gathered, when `lines` were told in the window that ended with the last of
- * them at `lastAt`, after so many digests of this kind; null: they are told one by one. A time that has passed means
- * that a digest is due.
+ * Until when a channel's next alerts are collected, after `lines` alerts in the window that ended with the last of them at
+ * `lastAt`, and after this many digests of the burst; null: they are posted one by one. If the time has passed, a digest is
+ * due.
  */
-export function burstUntil(told: { lines: number; digests: number; lastAt: number }, now: number): number | null {
-  const { lines, digests, lastAt } = told;
-  // After the clock was set back, `lastAt` lies in the future: nothing is held back until then.
+export function burstUntil(posted: { lines: number; digests: number; lastAt: number }, now: number): number | null {
+  const { lines, digests, lastAt } = posted;
+  // If `lastAt` lies in the future because the clock was set back, nothing is held.
   const isOver = now < lastAt || now >= lastAt + BURST_WINDOW_MS;
   if (lines <= BURST_LINES || isOver) return null;
-  // Nobody shall hide what matters behind a burst for minutes.
+  // Bounded, so that nobody can hide an important alert behind a burst for long.
   return lastAt + Math.min(BURST_PAUSE.first * 2 ** digests, BURST_PAUSE.most);
 }
