@@ -33,7 +33,7 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
     }
   }
 
-  it('makes no second transfer of a delivery that comes again', async () => {
+  it('counts a repeated delivery once after a clock jump', async () => {
     const event = payment();
     await pipeline.receive(event, 20);
     await turmoil();
@@ -42,7 +42,7 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
     expect(pipeline.lines(ALERTS).map(({ title }) => /×\d/.test(title))).toEqual([false]);
   });
 
-  it('lengthens no wait for a channel by more than itself once again', async () => {
+  it('at most doubles a channel’s wait after a clock jump', async () => {
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
     await pipeline.pay(1);
     await turmoil();
@@ -53,7 +53,7 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
   });
 
-  it('lengthens no breaker by more than itself once again', async () => {
+  it('at most doubles the pause of the breaker after a clock jump', async () => {
     await pipeline.watch(TREASURY, WHALES);
     const fault = pipeline.discord.fault({ fault: { kind: 'cloudflare', status: 403 }, path: MESSAGES });
     await pipeline.pay(1);
@@ -63,7 +63,7 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
     expect(pipeline.deliverer.state().breaker).toBe(false);
   });
 
-  it('repeats no message that Discord may have forgotten the nonce of', async () => {
+  it('repeats no message whose nonce Discord may have forgotten after a clock jump', async () => {
     pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
     pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES, forMs: 20 * MINUTE });
     const [before = 0, ...after] = jumps;
@@ -98,7 +98,7 @@ describe.each([7, 20])('a clock that is set %i seconds back', (seconds) => {
 });
 
 describe('the budget of requests', () => {
-  it('is not used up for hours by a clock that is set back', () => {
+  it('frees the budget of requests in time after the clock was set back', () => {
     const clock = new ManualClock();
     let wrong = 0;
     const rateLimit = createRateLimit({ now: () => clock.now() + wrong, after: clock.after.bind(clock) });
@@ -127,7 +127,7 @@ describe('the budget of requests', () => {
   });
 });
 
-it('a digest that was put off by a clock a year ahead is told at the next start', async () => {
+it('posts a digest at the next start that a clock a year ahead had postponed', async () => {
   await pipeline.watch(TREASURY, WHALES, { digest: 'daily' });
   pipeline.jump(365 * DAY);
   await pipeline.pay(1);

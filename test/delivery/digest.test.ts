@@ -38,7 +38,7 @@ const withRoomFor =
     renderDigest(alerts.slice(0, most), reference, { explorerUrl: undefined, nativeSymbol: undefined }, reason, now);
 
 describe('a backlog', () => {
-  it('of more than 50 lines is told as one digest that counts every one, exactly', async () => {
+  it('posts a backlog of more than 50 alerts as one digest that counts each exactly once', async () => {
     await pileUp(200, 10 * 60_000);
     await pipeline.turnUntil(() => digests().length === 1);
     const counted = digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]))[0]!;
@@ -51,7 +51,7 @@ describe('a backlog', () => {
     expect(total('📥') + total('📤')).toBe(counted);
   });
 
-  it('of more than 500 lines comes with a file that lists them all', async () => {
+  it('attaches a file that lists every alert to a digest of more than 500', async () => {
     await pileUp(620, 10 * 60_000);
     await pipeline.turnUntil(() => digests().length === 1);
     const message = pipeline.discord.messages(ALERTS).find(({ message }) => message.attachments.length > 0)!.message;
@@ -62,7 +62,7 @@ describe('a backlog', () => {
     expect(new Set(rows.map((row) => row.split(',')[1])).size).toBe(rows.length);
   });
 
-  it('that one digest has no room for is told in the next ones, each line once', async () => {
+  it('posts what one digest has no room for in the next ones, each alert once', async () => {
     await pipeline.close();
     pipeline = await startPipeline({ digest: withRoomFor(60) });
     await pipeline.watch(TREASURY, ALERTS);
@@ -75,7 +75,7 @@ describe('a backlog', () => {
     expect((await pipeline.backlog()).deadLetters).toBe(0);
   });
 
-  it('of 30 minutes is told as a digest too', async () => {
+  it('posts a backlog of 30 minutes as a digest', async () => {
     await pileUp(30, 40 * 60_000);
     await pipeline.turnUntil(() => digests().length === 1, 7_200);
     const [counted] = digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]));
@@ -83,7 +83,7 @@ describe('a backlog', () => {
     expect(counted! + pipeline.lines(ALERTS).length - 1).toBe(30);
   });
 
-  it('of a few lines is told line by line, however old', async () => {
+  it('posts a backlog of a few alerts one by one, however old', async () => {
     await pileUp(4, 40 * 60_000);
     await pipeline.turnUntil(() => pipeline.lines(ALERTS).length === 4, 7_200);
     expect(digests()).toEqual([]);

@@ -49,8 +49,8 @@ async function rows(): Promise<string[][]> {
     .map((row) => row.split(','));
 }
 
-describe('another equal transfer, once the first one was told in a digest,', () => {
-  it('is counted there: one message, the sum with it, and nobody is mentioned again', async () => {
+describe('another equal transfer of a digest', () => {
+  it('counts another equal transfer in the digest that has the first one, without mentioning anybody again', async () => {
     await digest(2, ROLE);
     await again();
     await pipeline.turnUntil(pipeline.settled);
@@ -59,7 +59,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     expect(messages()[0]).toMatchObject({ content: `<@&${ROLE}>` });
   });
 
-  it('is counted in its file too, which takes the place of the old one', async () => {
+  it('counts another equal transfer in a digest’s file, which replaces the old one', async () => {
     await digest(600);
     const order = (await rows()).map((row) => row[1]);
     await again();
@@ -76,7 +76,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     expect((await rows()).filter((row) => row[2] === '777777').map((row) => row[1])).toEqual([event.txHash]);
   });
 
-  it('but before that digest came through, is counted as soon as it did', async () => {
+  it('counts an equal transfer that arrives before its digest was posted once it is', async () => {
     await gather(2);
     const away = pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES });
     await pipeline.pass(4 * SECOND);
@@ -89,9 +89,9 @@ describe('another equal transfer, once the first one was told in a digest,', () 
   });
 
   it.each([
-    ['an answer that is lost', { kind: 'lost' }],
+    ['a lost response', { kind: 'lost' }],
     ['429', { kind: 'rate-limit', retryAfterMs: 3_000 }],
-  ] as const)('is counted in spite of %s and a restart; several wait for one change', async (_, fault) => {
+  ] as const)('counts several equal transfers in one edit despite %s and a restart', async (_, fault) => {
     await digest();
     const met = pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
     for (let n = 0; n < 5; n++) {
@@ -106,7 +106,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     expect(changes() - before).toBeLessThanOrEqual(2);
   });
 
-  it('ends quietly when the message is gone', async () => {
+  it('edits nothing and dead-letters nothing when the message is gone', async () => {
     await digest();
     pipeline.discord.act({ do: 'message.delete', messageId: messages()[0]!.id });
     await again();
@@ -115,7 +115,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     expect((await pipeline.backlog()).deadLetters).toBe(0);
   });
 
-  it('is a dead letter when Discord refuses the change; a replay counts it there, and so does the next one', async () => {
+  it('dead-letters an edit that Discord refuses; its replay and the next equal transfer are counted', async () => {
     await digest();
     const letters = () => pipeline.store.deadLetters.list(10);
     const refuse = async () => {
@@ -140,7 +140,7 @@ describe('another equal transfer, once the first one was told in a digest,', () 
     expect([titles(), await letters()]).toEqual([['🗂️ Digest · 7 transfers'], []]);
   });
 
-  it('is a dead letter when the channel stays closed to the bot for a week', async () => {
+  it('dead-letters an edit whose channel stays closed to the bot for a week', async () => {
     await digest();
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     await again();
@@ -166,11 +166,11 @@ describe('another equal transfer, once the first one was told in a digest,', () 
   });
 });
 
-describe('another equal transfer, once the first one', () => {
+describe('another equal transfer of a single alert', () => {
   beforeEach(() => pipeline.watch(TREASURY, ALERTS));
   const refuse = (times: number) => pipeline.discord.fault({ fault: REFUSED, method: 'POST', path: MESSAGES, times });
 
-  it('was told as a plain line, is counted in that line; what comes of its transaction has its own message', async () => {
+  it('counts an equal transfer in a plain-text alert, and gives other alerts of its transaction their own message', async () => {
     refuse(1);
     await again();
     await pipeline.turnUntil(pipeline.settled);
@@ -188,7 +188,7 @@ describe('another equal transfer, once the first one', () => {
     ]);
   });
 
-  it('joined the message of its transaction, is counted there', async () => {
+  it('counts an equal transfer whose alert joined the message of its transaction', async () => {
     await again({ value: '1000000', from: ALICE });
     await pipeline.turnUntil(pipeline.settled);
     await again();
@@ -199,7 +199,7 @@ describe('another equal transfer, once the first one', () => {
     expect(pipeline.lines(ALERTS)[0]!.text).toMatch(/7 `USDC`.*×2/);
   });
 
-  it('became a dead letter, is counted in the line that a replay makes of it', async () => {
+  it('counts an equal transfer in the message that the replay of a dead letter posts', async () => {
     refuse(2);
     await again();
     await pipeline.turnUntil(async () => (await pipeline.backlog()).deadLetters === 1);
@@ -212,7 +212,7 @@ describe('another equal transfer, once the first one', () => {
     expect(pipeline.lines(ALERTS).map(({ text }) => text.includes('×2'))).toEqual([true]);
   });
 
-  it('was told, and its channel is closed to the bot, is counted when it is open again, and what waits says so too', async () => {
+  it('counts equal transfers once a closed channel opens, in posted and in waiting alerts', async () => {
     const waiting = payment({ value: '8000000' });
     await again();
     await pipeline.turnUntil(pipeline.settled);
@@ -228,11 +228,11 @@ describe('another equal transfer, once the first one', () => {
   });
 });
 
-describe('a change of a sent message', () => {
+describe('an edit of a sent message', () => {
   it.each([
-    ['that Discord holds back', { kind: 'rate-limit', retryAfterMs: MINUTE }],
+    ['that Discord rate-limits', { kind: 'rate-limit', retryAfterMs: MINUTE }],
     ['that fails', { kind: 'error', status: 503 }],
-  ] as const)('%s holds no new line, and comes later', async (_, fault) => {
+  ] as const)('an edit %s delays no new alert and is made later', async (_, fault) => {
     await pipeline.watch(TREASURY, ALERTS);
     await again();
     await pipeline.turnUntil(pipeline.settled);
@@ -249,7 +249,7 @@ describe('a change of a sent message', () => {
     expect(pipeline.clock.now() - now).toBeGreaterThanOrEqual(SECOND);
   });
 
-  it('that is asked for while another one is under way comes after it', async () => {
+  it('an edit that is requested while another one is in flight follows it', async () => {
     await pipeline.close();
     const held = Promise.withResolvers<void>();
     pipeline = await startPipeline({
@@ -274,7 +274,7 @@ describe('a change of a sent message', () => {
     expect([titles()[0], changes()]).toEqual([expect.stringContaining('×3'), 2]);
   });
 
-  it('that the message has no room for is a dead letter', async () => {
+  it('an edit for which the message has no room becomes a dead letter', async () => {
     await pipeline.close();
     const settings = { explorerUrl: undefined, nativeSymbol: undefined };
     pipeline = await startPipeline({

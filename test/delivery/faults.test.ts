@@ -12,29 +12,29 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-/** Faults that tell of one request, or of one channel. */
+/** Faults of one request or one channel. */
 const local: [string, Fault][] = [
   ['500', { kind: 'error', status: 500 }],
-  ['502 as a page', { kind: 'cloudflare', status: 502 }],
-  ['an answer cut half-way', { kind: 'cut' }],
-  ['an answer that is lost', { kind: 'lost' }],
+  ['502 as an error page', { kind: 'cloudflare', status: 502 }],
+  ['a truncated response', { kind: 'cut' }],
+  ['a lost response', { kind: 'lost' }],
   ['a connection that breaks', { kind: 'reset' }],
-  ['no answer, nothing done', { kind: 'hang' }],
-  ['no answer, but done', { kind: 'hang', done: true }],
+  ['no response to a request that did nothing', { kind: 'hang' }],
+  ['no response to a request that posted', { kind: 'hang', done: true }],
   ['429 with Retry-After', { kind: 'rate-limit', retryAfterMs: 50 }],
 ];
-/** Faults that tell of everything, wherever they are met. */
+/** Faults that concern all sending, wherever they occur. */
 const everywhere: [string, Fault][] = [
   ['429 for everything', { kind: 'rate-limit', retryAfterMs: 50, global: true }],
   ['429 without headers', { kind: 'rate-limit', retryAfterMs: 50, headers: false }],
-  ['403 as a page', { kind: 'cloudflare', status: 403 }],
+  ['403 as an error page', { kind: 'cloudflare', status: 403 }],
   ['403 with an unknown code', { kind: 'error', status: 403, code: 99_999 }],
   ['401', { kind: 'error', status: 401, code: 0 }],
 ];
 
 describe('in one channel', () => {
   it.each(local)(
-    '%s: no other channel waits for it; at the end it shows every line once, in order',
+    'posts every alert once and in order after %s in one channel, and delays no other channel',
     async (_, fault) => {
       if (fault.kind === 'hang') pipeline.giveUpSoon(ALERTS);
       const began = pipeline.clock.now();
@@ -55,7 +55,7 @@ describe('in one channel', () => {
     },
   );
 
-  it.each(everywhere)('%s: every channel shows every line once, in order', async (_, fault) => {
+  it.each(everywhere)('posts every alert once and in order in every channel after %s in one', async (_, fault) => {
     const active = pipeline.discord.fault({ fault, path: MESSAGES, method: 'POST', channelId: ALERTS, times: 2 });
     for (const n of [1, 2, 3]) await pipeline.pay(n);
     await pipeline.turnUntil(pipeline.settled);
@@ -65,7 +65,7 @@ describe('in one channel', () => {
 });
 
 describe('everywhere', () => {
-  it.each([...local, ...everywhere])('%s: every channel shows every line once, in order', async (_, fault) => {
+  it.each([...local, ...everywhere])('posts every alert once and in order in every channel after %s everywhere', async (_, fault) => {
     if (fault.kind === 'hang') pipeline.giveUpSoon(...CHANNELS);
     const active = pipeline.discord.fault({ fault, times: 7 });
     for (const n of [1, 2, 3]) {

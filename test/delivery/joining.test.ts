@@ -46,7 +46,7 @@ const told = () =>
 const edits = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
 
 describe('alerts of one transaction', () => {
-  it('that wait go into one message, whatever came between them', async () => {
+  it('groups the waiting alerts of one transaction into one message, whatever arrived between them', async () => {
     const [first, second, third] = [hash(), hash(), hash()];
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
     await receive(first, 1);
@@ -62,7 +62,7 @@ describe('alerts of one transaction', () => {
     expect(told().length).toBeLessThan(4);
   });
 
-  it('that join a message which cannot be changed for a while try as seldom as others', async () => {
+  it('retries alerts that join a message as rarely as others while it cannot be edited', async () => {
     const tx = hash();
     await send(tx, 1);
     const away = pipeline.discord.fault({
@@ -78,7 +78,7 @@ describe('alerts of one transaction', () => {
     expect(told()).toEqual([[[1, 2]]]);
   });
 
-  it('that wait to join its message do not take back what is counted there meanwhile', async () => {
+  it('keeps what is counted in a message while alerts wait to join it', async () => {
     const others = [WHALES, GENERAL];
     for (const channel of others) await pipeline.watch(TREASURY, channel);
     const tx = hash();
@@ -100,7 +100,7 @@ describe('alerts of one transaction', () => {
     }
   });
 
-  it('that come later join its message', async () => {
+  it('appends later alerts of a transaction to its message', async () => {
     const tx = hash();
     await send(tx, 1);
     await send(hash(), 2);
@@ -111,7 +111,7 @@ describe('alerts of one transaction', () => {
     expect(await pipeline.settled()).toBe(true);
   });
 
-  it('that come later join its message although one of another transaction waits before them', async () => {
+  it('appends later alerts to their transaction’s message although another transaction’s alert waits before them', async () => {
     const tx = hash();
     await send(tx, 1);
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
@@ -123,7 +123,7 @@ describe('alerts of one transaction', () => {
     expect(told()).toEqual([[[1, 4]], [[2]], [[3]]]);
   });
 
-  it('that come later join its message although others waiting before them do not fit into theirs', async () => {
+  it('appends later alerts to their message although earlier ones do not fit into theirs', async () => {
     await pipeline.watch(ALICE, ALERTS, { mention: ROLE, mentionCooldown: 0 });
     const [pinging, plain] = [hash(), hash()];
     const quiet = { from: STRANGER };
@@ -140,7 +140,7 @@ describe('alerts of one transaction', () => {
     expect(told()).toEqual([[[1]], [[2, 5]], [[3]], [[4]]]);
   });
 
-  it('that come ten minutes later have a message of their own', async () => {
+  it('posts alerts of a transaction that arrive ten minutes later in their own message', async () => {
     const tx = hash();
     await send(tx, 1);
     await pipeline.pass(10 * MINUTE);
@@ -148,7 +148,7 @@ describe('alerts of one transaction', () => {
     expect(told()).toEqual([[[1]], [[2]]]);
   });
 
-  it('that mention somebody have a message of their own', async () => {
+  it('posts alerts that mention a role in their own message', async () => {
     await pipeline.watch(ALICE, ALERTS, { mention: ROLE, mentionCooldown: 0 });
     const tx = hash();
     await send(tx, 1);
@@ -159,7 +159,7 @@ describe('alerts of one transaction', () => {
     ]);
   });
 
-  it('that do not fit have a message of their own, and nothing is told twice', async () => {
+  it('posts alerts that do not fit into their message in their own one, and nothing twice', async () => {
     const tx = hash();
     for (let n = 1; n <= 40; n++) {
       const from = `0x${n.toString(16).padStart(40, '7')}`;
@@ -213,7 +213,7 @@ describe('a new label', () => {
   const label = (address = ALICE) =>
     pipeline.store.labels.set(HARBOR, { address, name: 'Mallory', createdBy: '1', at: pipeline.clock.now() }, 100);
 
-  it('shows on the last day’s lines of the server that tell of the address', async () => {
+  it('shows a new label in the server’s messages of the last day that name the address', async () => {
     await pipeline.watch(TREASURY, WHALES);
     await send(hash(), 1);
     await pipeline.pass(25 * 60 * MINUTE, 60 * MINUTE);
@@ -241,7 +241,7 @@ describe('a new label', () => {
     expect(edits()).toBe(2);
   });
 
-  it('shows on a line that was rendered before and is sent later', async () => {
+  it('shows a new label in an alert that was rendered before and is sent later', async () => {
     pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
     await send(hash(), 1);
     await label();
@@ -253,7 +253,7 @@ describe('a new label', () => {
     expect(names(ALERTS)).toEqual([true]);
   });
 
-  it('leaves half of the requests to lines of other channels', async () => {
+  it('leaves half of the requests to new alerts while a new label is shown', async () => {
     const { discord, clock } = pipeline;
     const channels = Array.from({ length: 60 }, (_, n) => {
       return discord.act({ do: 'channel.create', guildId: HARBOR, name: `many-${n}` }).id!;
@@ -280,7 +280,7 @@ describe('a new label', () => {
     expect(clock.now() - labelled).toBeLessThan(9 * SECOND);
   });
 
-  it('waits for new lines, and survives a restart', async () => {
+  it('shows a new label after new alerts, and also after a restart', async () => {
     for (let n = 1; n <= 5; n++) await send(hash(), n);
     await label();
     await relabel(pipeline.store, HARBOR, [ALICE], pipeline.clock.now());
@@ -297,7 +297,7 @@ describe('a new label', () => {
 });
 
 describe('a role', () => {
-  it('is mentioned for amounts from its threshold on, and not again within its cool-down, over restarts', async () => {
+  it('mentions a role for amounts from its threshold on, once per cool-down, across restarts', async () => {
     await pipeline.watch(TREASURY, WHALES, { mention: ROLE, mentionMinimum: '100', mentionCooldown: 30 });
     const mentions = () => pipeline.discord.messages(WHALES).map(({ message }) => message.content !== '');
     await send(hash(), 99);
@@ -311,7 +311,7 @@ describe('a role', () => {
     expect(mentions()).toEqual([false, true, false, false, true]);
   });
 
-  it('is mentioned all the same when the message that did so was refused and made anew', async () => {
+  it('mentions a role in the message that replaces a refused one', async () => {
     await pipeline.watch(ALICE, WHALES, { mention: ROLE });
     pipeline.discord.fault({
       fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' },
@@ -328,7 +328,7 @@ describe('a role', () => {
   });
 });
 
-it('a joined message that was rendered before another equal transfer was counted is not frozen, but read anew', async () => {
+it('reads alerts that join a message again if another equal transfer was counted since they were read', async () => {
   const txHash = hash();
   const [first, second] = [payment({ txHash, value: '1000000' }), payment({ txHash, value: '2000000' })];
   await pipeline.receive(first);

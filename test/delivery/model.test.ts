@@ -194,7 +194,7 @@ async function expectFiles(txHash: string): Promise<void> {
   }
 }
 
-it('whatever the sender repeats and Discord loses, each channel shows the chain', async () => {
+it('shows the chain in every channel whatever the sender repeats and Discord loses', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (given) => {
       const { addresses, txHash } = fresh();

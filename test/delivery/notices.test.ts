@@ -27,7 +27,7 @@ const send = async () => {
 };
 
 describe('a channel that is closed to the bot', () => {
-  it('is told of once in the default channel: which, why, what to do, how long its alerts are kept', async () => {
+  it('reports a parked channel once in the default channel, with its reason, remedy and deadline', async () => {
     await pipeline.store.guilds.changeSettings(HARBOR, { defaultChannel: GENERAL });
     close(ALERTS);
     await send();
@@ -41,7 +41,7 @@ describe('a channel that is closed to the bot', () => {
     expect(notices(WHALES)).toEqual([]);
   });
 
-  it('is told of in another channel in use where no default channel is open, and again the next time', async () => {
+  it('reports a parked channel in another used channel if the default one is closed, and again the next time', async () => {
     await pipeline.store.guilds.changeSettings(HARBOR, { defaultChannel: ALERTS });
     for (const times of [1, 2]) {
       close(ALERTS);
@@ -54,7 +54,7 @@ describe('a channel that is closed to the bot', () => {
     expect(notices(WHALES)).toHaveLength(2);
   });
 
-  it('is not told of any more once it is open, if no channel could be told before', async () => {
+  it('drops the notice of a parked channel that opens before it was sent', async () => {
     close(ALERTS);
     close(WHALES);
     await send();
@@ -68,7 +68,7 @@ describe('a channel that is closed to the bot', () => {
     expect(notices(WHALES)).toEqual([]);
   });
 
-  it('is not told of, and not taken for closed, in a server that removed the bot before this process began', async () => {
+  it('neither parks nor reports channels of a server that removed the bot before the process started', async () => {
     await send();
     pipeline.deliverer.guildRemoved(HARBOR);
     await pipeline.restart();
@@ -77,7 +77,7 @@ describe('a channel that is closed to the bot', () => {
     expect((await pipeline.backlog()).channels).toEqual({ parked: 0, paused: 2 });
   });
 
-  it('is told of as ever in a server that has the bot again', async () => {
+  it('reports a parked channel in a server that added the bot again', async () => {
     await send();
     pipeline.deliverer.guildRemoved(HARBOR);
     pipeline.deliverer.guildChanged(HARBOR);
@@ -87,7 +87,7 @@ describe('a channel that is closed to the bot', () => {
     expect(notices(WHALES)).toHaveLength(1);
   });
 
-  it('survives an answer that is lost: the notice is there once', async () => {
+  it('posts a notice once despite a lost response', async () => {
     close(ALERTS);
     pipeline.discord.fault({
       fault: { kind: 'lost' },
@@ -103,7 +103,7 @@ describe('a channel that is closed to the bot', () => {
   });
 });
 
-it('a notice that Discord refuses holds nothing up', async () => {
+it('posts alerts after a notice that Discord refuses', async () => {
   await pipeline.store.channels.postNotice({
     guildId: HARBOR,
     channelId: WHALES,

@@ -8,16 +8,16 @@ import { type DelivererOptions, startDeliverer } from '../../src/delivery/delive
 import { StoreError } from '../../src/errors.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 
-it('looks again once a second while the store fails, however often it was asked to look', async () => {
+it('rescans once per second while the store fails, however often it was asked to', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'look-'));
   const { store, close } = await openStore(join(folder, 'test.sqlite'));
   const clock = new ManualClock();
-  let looks = 0;
+  let rescans = 0;
   let isLocked = true;
   const outbox = {
     endLongHolds: store.outbox.endLongHolds,
     async channelsWithWork() {
-      looks++;
+      rescans++;
       if (isLocked) throw new StoreError('database is locked', 'SQLITE_BUSY');
       return store.outbox.channelsWithWork();
     },
@@ -25,10 +25,10 @@ it('looks again once a second while the store fails, however often it was asked 
   const parts = { store: { outbox }, clock, log: pino({ level: 'silent' }) };
   const deliverer = startDeliverer(parts as unknown as DelivererOptions);
   await deliverer.loaded;
-  // Side by side as well.
+  // Also at the same time.
   await Promise.all([deliverer.rescan(), deliverer.rescan()]);
   await deliverer.rescan();
-  expect(looks).toBe(4);
+  expect(rescans).toBe(4);
 
   const second = async () => {
     clock.advance(1_000);
@@ -37,11 +37,11 @@ it('looks again once a second while the store fails, however often it was asked 
     await new Promise((resolve) => setImmediate(resolve));
   };
   await second();
-  expect(looks).toBe(5);
+  expect(rescans).toBe(5);
   isLocked = false;
   await second();
   await second();
-  expect(looks).toBe(6);
+  expect(rescans).toBe(6);
   await deliverer.close();
   await close();
   rmSync(folder, { recursive: true });

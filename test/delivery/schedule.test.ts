@@ -23,7 +23,7 @@ const started = () => Date.UTC(2026, 0, 1);
 const until = (ms: number, step = MINUTE) => pipeline.pass(started() + ms - pipeline.clock.now(), step);
 
 describe('a subscription with a digest', () => {
-  it('is told at the end of the hour, in one message, after a restart too', async () => {
+  it('posts an hourly digest at the end of the hour, also after a restart', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly' });
     for (const n of [1, 2, 3]) await send(n);
     await until(30 * MINUTE);
@@ -37,7 +37,7 @@ describe('a subscription with a digest', () => {
     expect(titles()).toHaveLength(1);
   });
 
-  it('is told at the end of the day of the server’s time zone', async () => {
+  it('posts a daily digest at the end of the day in the server’s time zone', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
     for (const n of [1, 2]) await send(n);
     await until(23 * HOUR - MINUTE, 10 * MINUTE);
@@ -46,7 +46,7 @@ describe('a subscription with a digest', () => {
     expect(titles()).toEqual(['Digest · 2 transfers']);
   });
 
-  it('does not hold up those of the channel that are told at once, nor a line that one of these wants too', async () => {
+  it('posts alerts at once beside a digest in their channel, also if both want the same alert', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
     await pipeline.watch(ALICE, ALERTS);
     await send(1, { from: `0x${'9'.repeat(40)}` });
@@ -57,7 +57,7 @@ describe('a subscription with a digest', () => {
     expect(titles()).toEqual(['· 2', '· 3', '· 1']);
   });
 
-  it('does not hold up the others of the channel after a restart either', async () => {
+  it('posts alerts at once beside a digest in their channel after a restart', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
     await pipeline.watch(ALICE, ALERTS);
     await send(1, { from: `0x${'9'.repeat(40)}` });
@@ -68,7 +68,7 @@ describe('a subscription with a digest', () => {
     expect(titles()).toEqual(['· 2', '· 1']);
   });
 
-  it('comes before what came when it was due already', async () => {
+  it('posts a due digest before alerts that arrived after it was due', async () => {
     const stranger = `0x${'9'.repeat(40)}` as const;
     await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly' });
     await pipeline.watch(ALICE, ALERTS);
@@ -87,7 +87,7 @@ describe('a subscription with a digest', () => {
     expect(titles()).toEqual(['· 1', '· 2']);
   });
 
-  it('mentions its role if one of the lines calls for that', async () => {
+  it('mentions the role of a digest if one of its alerts asks for that', async () => {
     const mention = '1100000000000000102';
     await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', mention, mentionMinimum: '100' });
     for (const n of [1, 100]) await send(n);
@@ -98,7 +98,7 @@ describe('a subscription with a digest', () => {
     expect(contents).toEqual([`<@&${mention}>`, '']);
   });
 
-  it('counts what waits for a closed channel from when it was due', async () => {
+  it('keeps a digest for a closed channel from when it was due', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'daily' });
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     for (const n of [1, 2]) await send(n);
@@ -112,7 +112,7 @@ describe('a subscription with a digest', () => {
 describe('quiet hours', () => {
   beforeEach(() => pipeline.watch(TREASURY, ALERTS, { quiet: '22:00-07:00' }));
 
-  it('are followed by one summary; outside of them lines are told at once', async () => {
+  it('posts one summary after quiet hours, and alerts at once outside of them', async () => {
     for (const n of [1, 2, 3]) await send(n);
     await until(6 * HOUR - MINUTE, 10 * MINUTE);
     expect(titles()).toEqual([]);
@@ -122,7 +122,7 @@ describe('quiet hours', () => {
     expect(titles()).toEqual(['Digest · 3 transfers', '· 4']);
   });
 
-  it('in which one line came are followed by that line', async () => {
+  it('posts a single alert of the quiet hours as it is', async () => {
     await send(1);
     await until(6 * HOUR + MINUTE, 10 * MINUTE);
     expect(titles()).toEqual(['· 1']);
@@ -139,7 +139,7 @@ describe('a channel in which much happens', () => {
   };
   const digests = () => titles().filter((title) => title?.startsWith('Digest'));
 
-  it('is told 61 lines, then digests, soon at first and rarely while it goes on; a restart changes nothing', async () => {
+  it('posts 61 alerts of a burst, then digests at growing intervals, also across a restart', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await rush(61);
     expect(titles()).toHaveLength(61);

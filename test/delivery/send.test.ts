@@ -27,7 +27,7 @@ const posts = (channel: string): RequestRecord[] =>
     .filter(({ method, path }) => method === 'POST' && path.includes(`/channels/${channel}/messages`));
 
 describe('messages', () => {
-  it('are shared by a burst, as many lines each as fit, in order', async () => {
+  it('posts a burst in order, with as many alerts per message as fit', async () => {
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
     await pipeline.pay(1);
     await pipeline.turnUntil(() => posts(ALERTS).length === 1);
@@ -39,7 +39,7 @@ describe('messages', () => {
     expect(pipeline.discord.messages(ALERTS)).toHaveLength(4);
   });
 
-  it('speak the language that the server has in Discord, until another one is chosen', async () => {
+  it('writes messages in the language of the Discord server until another one is chosen', async () => {
     await pipeline.store.guilds.noteLocale(HARBOR, 'de');
     await pipeline.pay(1);
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
@@ -50,7 +50,7 @@ describe('messages', () => {
     expect(titles).toEqual(['📥 Eingang', '📥 Incoming']);
   });
 
-  it('mention the role of a subscription and nothing else', async () => {
+  it('mentions the role of a subscription and nothing else', async () => {
     await pipeline.watch(TREASURY, WHALES, { mention: '1100000000000000102' });
     await pipeline.receive(payment({ tokenSymbol: '@everyone <@&1>' }));
     await pipeline.turnUntil(() => pipeline.numbers(WHALES).length === 1);
@@ -58,7 +58,7 @@ describe('messages', () => {
     expect(pipeline.lines(WHALES)[0]!.text).not.toContain('everyone');
   });
 
-  it('tell what a subscription was to be told, also when it is removed before that', async () => {
+  it('posts an alert whose subscription was removed before it was sent', async () => {
     await pipeline.watch(USDC, ALERTS);
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
     await pipeline.pay(7);
@@ -73,7 +73,7 @@ describe('messages', () => {
     expect(footers).toEqual(way.map((one) => `0x1111…1111 (${one}), 0x3333…3333 (token)`));
   });
 
-  it('mention it once, also where Discord does not take the first of them', async () => {
+  it('mentions a role once, even if Discord refuses the first message', async () => {
     await pipeline.watch(TREASURY, WHALES, { mention: '1100000000000000102', mentionCooldown: 60 });
     const fault = { kind: 'error', status: 400, code: 50_035 } as const;
     pipeline.discord.fault({ fault, channelId: WHALES, method: 'POST', path: MESSAGES, times: 1 });
@@ -102,7 +102,7 @@ describe('a fault that passes', () => {
     ['403 as HTML', { kind: 'cloudflare', status: 403 }],
     ['401', { kind: 'error', status: 401, code: 0 }],
   ];
-  it.each(faults)('%s: every line once, in order', async (_name, fault) => {
+  it.each(faults)('posts every alert once and in order despite %s', async (_name, fault) => {
     if (fault.kind === 'hang') pipeline.giveUpSoon(ALERTS);
     pipeline.discord.fault({ fault, method: 'POST', path: MESSAGES, times: 2 });
     await pipeline.pay(1);
@@ -114,7 +114,7 @@ describe('a fault that passes', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '3']);
   });
 
-  it('longer than Discord remembers a nonce: the message is found by its reference', async () => {
+  it('finds a message by its reference after a fault that outlasts Discord’s memory of the nonce', async () => {
     pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
     pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES, forMs: 20 * 60_000 });
     await pipeline.pay(1);
@@ -125,7 +125,7 @@ describe('a fault that passes', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
   });
 
-  it('and others before and after it, also of the search: what may be there is looked for all the same', async () => {
+  it('searches for a message that may be posted even if other attempts and searches fail too', async () => {
     const page = { kind: 'cloudflare', status: 403 } as const;
     const faults = [
       pipeline.discord.fault({ fault: page, method: 'POST', path: MESSAGES, times: 1 }),
@@ -138,7 +138,7 @@ describe('a fault that passes', () => {
     expect([pipeline.numbers(ALERTS), ...faults.map(({ hits }) => hits)]).toEqual([['1'], 1, 1, 1, 1]);
   });
 
-  it('and a process that ends in the middle: the next one goes on where it was', async () => {
+  it('goes on after a restart where the earlier process stopped during a fault', async () => {
     pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
     await pipeline.pay(1);
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
@@ -150,7 +150,7 @@ describe('a fault that passes', () => {
 });
 
 describe('a breaker', () => {
-  it('holds everything and probes with one request', async () => {
+  it('pauses every channel and probes with one request while the breaker is open', async () => {
     await pipeline.watch(TREASURY, WHALES);
     await pipeline.watch(TREASURY, GENERAL);
     const fault = pipeline.discord.fault({ fault: { kind: 'cloudflare', status: 403 }, path: MESSAGES });
@@ -169,7 +169,7 @@ describe('a breaker', () => {
   });
 });
 
-it('lines of a server with very many channels, most of them new to the process, do not come before another one’s', async () => {
+it('posts another server’s alerts before those of a server with very many channels that are new to the process', async () => {
   const many = Array.from({ length: 90 }, (_, n) => {
     return pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `many-${n}` }).id!;
   });
@@ -189,7 +189,7 @@ it('lines of a server with very many channels, most of them new to the process, 
 });
 
 describe('a channel that cannot be written to', () => {
-  it('without permissions is parked, holds nobody up, and is served once it may be', async () => {
+  it('parks a channel without permissions, delays no other, and posts there once it may', async () => {
     await pipeline.watch(TREASURY, WHALES);
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     await pipeline.pay(1);
@@ -205,7 +205,7 @@ describe('a channel that cannot be written to', () => {
     expect(await pipeline.store.channels.blocked(HARBOR)).toEqual([]);
   });
 
-  it('because it was deleted is paused and its subscriptions stay', async () => {
+  it('marks a deleted channel as unreachable and keeps its subscriptions', async () => {
     pipeline.discord.act({ do: 'channel.delete', channelId: ALERTS });
     await pipeline.pay(1);
     await pipeline.turnUntil(async () => (await pipeline.store.channels.blocked(HARBOR)).length === 1);
@@ -215,7 +215,7 @@ describe('a channel that cannot be written to', () => {
 });
 
 describe('a line that Discord refuses', () => {
-  it('in every form becomes a dead letter that can be replayed; the others are shown', async () => {
+  it('turns an alert that Discord refuses in every form into a dead letter that can be replayed, and posts the others', async () => {
     pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
     await pipeline.pay(1);
     await pipeline.turnUntil(() => posts(ALERTS).length === 1);

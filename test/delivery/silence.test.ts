@@ -32,7 +32,7 @@ async function hours(count: number, change?: object): Promise<void> {
 
 const notices = (channel: string) => pipeline.lines(channel).filter(({ title }) => /quiet|No events/.test(title));
 
-it('points a silence out once, in the channels that asked, and again after the next events', async () => {
+it('reports a quiet address once in the channels that asked for it, and again after the next events', async () => {
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury', watchSilence: true });
   await pipeline.watch(TREASURY, WHALES);
   await hours(21, {});
@@ -54,7 +54,7 @@ it('points a silence out once, in the channels that asked, and again after the n
   expect(notices(ALERTS)).toHaveLength(2);
 });
 
-it('a quiet wallet looks unlike a dead feed: others still move', async () => {
+it('distinguishes a quiet wallet from a dead feed by whether others still move', async () => {
   await pipeline.watch(TREASURY, ALERTS, { watchSilence: true });
   await hours(21, {});
   await hours(20, { to: ALICE, from: ALICE, value: '7' });
@@ -62,7 +62,7 @@ it('a quiet wallet looks unlike a dead feed: others still move', async () => {
   expect(notices(ALERTS)[0]!.text).toMatch(/the bot is working/);
 });
 
-it('says nothing of addresses that have no rhythm yet, are paused or muted', async () => {
+it('reports no address that has no usual gap yet, is paused or muted', async () => {
   await pipeline.watch(TREASURY, ALERTS, { watchSilence: true });
   await hours(15, {});
   await hours(40);

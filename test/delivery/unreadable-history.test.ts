@@ -18,11 +18,11 @@ afterEach(() => pipeline.close());
 const settled = () => pipeline.turnUntil(pipeline.settled);
 const untroubled = async () => expect(await pipeline.store.channels.blocked(HARBOR)).toEqual([]);
 
-describe('an answer that is lost in a channel whose history cannot be read, longer ago than a nonce is remembered', () => {
+describe('a lost response in a channel whose history cannot be read', () => {
   const away = () =>
     pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: '/channels/**', forMs: 20 * MINUTE });
 
-  it('is no reason to wait long, or to tell a line twice, where nothing was sent since', async () => {
+  it('repeats a message soon and posts it once if nothing was posted since the lost response', async () => {
     await pipeline.pass(10 * MINUTE, MINUTE);
     pipeline.discord.fault({ fault: { kind: 'reset' }, method: 'POST', path: MESSAGES, times: 1 });
     pipeline.discord.fault({
@@ -41,7 +41,7 @@ describe('an answer that is lost in a channel whose history cannot be read, long
     ['shown as empty', null],
     ['refused', { kind: 'error', status: 403, code: 50013, message: 'Missing Permissions' }],
   ] as const)(
-    'where something was, as %s: the line is repeated once rather than lost, and nothing waits',
+    'repeats a message once rather than losing it if the channel’s history is %s',
     async (_, fault) => {
       if (fault) pipeline.discord.fault({ fault, method: 'GET', path: MESSAGES });
       await pipeline.pass(10 * MINUTE, MINUTE);
@@ -54,7 +54,7 @@ describe('an answer that is lost in a channel whose history cannot be read, long
     },
   );
 
-  it('time and again is followed by few repeats, and at last by a dead letter; what comes then is told', async () => {
+  it('repeats a message rarely while responses keep getting lost, then dead-letters it and posts what follows', async () => {
     const lost = pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES });
     await pipeline.pay(2);
     await pipeline.pass(80 * HOUR, 15 * MINUTE);

@@ -75,6 +75,8 @@ const settings = { explorerUrl: 'https://explorer.example', nativeSymbol: undefi
 export interface PipelineOptions extends DiscordOptions {
   /** Stands between the deliverer and Discord. */
   sender?: (real: Sender) => Sender;
+  /** Stands between the bot and its data. */
+  store?: (real: Store) => Store;
   /** How the router looks tokens up. */
   lookUp?: Explorer['token'] | null;
   render?: DelivererOptions['render'];
@@ -84,6 +86,7 @@ export interface PipelineOptions extends DiscordOptions {
 
 export async function startPipeline({
   sender = (real) => real,
+  store: wrap = (real) => real,
   lookUp = null,
   render = (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
   plain = renderPlain,
@@ -114,8 +117,9 @@ export async function startPipeline({
 
   const start = async () => {
     const opened = await openStore(file);
+    const store = wrap(opened.store);
     const deliverer = startDeliverer({
-      store: opened.store,
+      store,
       sender: sender(connection()),
       clock: machine,
       log,
@@ -126,7 +130,7 @@ export async function startPipeline({
       renderDigest: digest,
     });
     const router = startRouter({
-      store: opened.store,
+      store,
       now: machine.now,
       log,
       ackedAt: (id) => outcomes.get(id) ?? null,
@@ -136,7 +140,7 @@ export async function startPipeline({
       onRouted: () => undefined,
     });
     await deliverer.loaded;
-    return { ...opened, deliverer, router };
+    return { ...opened, store, deliverer, router };
   };
   let running = await start();
   const stop = async () => {
