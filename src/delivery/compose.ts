@@ -89,7 +89,10 @@ async function everyDueAlert(store: Store, channelId: string, hold: Hold | null,
 }
 
 /** Reads the alerts of a sent message, in pages; null if some of them are forgotten. */
-export async function alertsOf({ alerts, ids }: Original, store: Store): Promise<Alert[] | null> {
+export async function alertsOf(
+  { alerts, ids }: Original,
+  store: { outbox: Pick<Store['outbox'], 'alerts'> },
+): Promise<Alert[] | null> {
   const all = [...alerts];
   for (let from = 0; from < ids.length; from += PAGE) {
     all.push(...(await store.outbox.alerts(ids.slice(from, from + PAGE))));

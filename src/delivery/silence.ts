@@ -36,13 +36,13 @@ export function watchSilence({ store, clock, log, render, onNotice }: SilenceOpt
     }
   }
 
-  const start = () => {
-    cancel = clock.after(HOUR, start);
+  const checkHourly = () => {
+    cancel = clock.after(HOUR, checkHourly);
     running ??= check().finally(() => {
       running = null;
     });
   };
-  let cancel = clock.after(HOUR, start);
+  let cancel = clock.after(HOUR, checkHourly);
 
   return {
     /** Resolves once no check is running. */

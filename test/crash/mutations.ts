@@ -164,7 +164,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a failing database is taken for a line that cannot be rendered',
     file: 'src/delivery/send.ts',
     changes: [['if (error instanceof StoreError) throw error;', '']],
-    tests: ['test/delivery/poison.test.ts'],
+    tests: ['test/delivery/unrenderable.test.ts'],
   },
   {
     name: 'a change that is asked for while another one is under way is lost',
@@ -188,7 +188,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a line that cannot be rendered holds its channel',
     file: 'src/delivery/send.ts',
     changes: [['.catch((error: unknown) => unrenderable(channel, next.alerts, error))', '']],
-    tests: ['test/delivery/poison.test.ts'],
+    tests: ['test/delivery/unrenderable.test.ts'],
   },
   {
     name: 'what was seen is forgotten after a day',

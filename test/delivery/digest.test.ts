@@ -31,7 +31,7 @@ async function pileUp(count: number, away: number): Promise<void> {
   await pipeline.routed();
 }
 
-/** Digests that have room for so many lines, as a file has for as many bytes. */
+/** A digest renderer with room for this many alerts; a real one is limited by its file's size. */
 const withRoomFor =
   (most: number): NonNullable<PipelineOptions['digest']> =>
   (alerts, reference, reason, now) =>

@@ -65,16 +65,19 @@ describe('in one channel', () => {
 });
 
 describe('everywhere', () => {
-  it.each([...local, ...everywhere])('posts every alert once and in order in every channel after %s everywhere', async (_, fault) => {
-    if (fault.kind === 'hang') pipeline.giveUpSoon(...CHANNELS);
-    const active = pipeline.discord.fault({ fault, times: 7 });
-    for (const n of [1, 2, 3]) {
-      await pipeline.pay(n);
-      await pipeline.pass(1_000);
-    }
-    await pipeline.turnUntil(pipeline.settled, 7_200);
-    // Searches for messages that may have come through are met by it as well.
-    expect(active.hits).toBe(7);
-    expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
-  });
+  it.each([...local, ...everywhere])(
+    'posts every alert once and in order in every channel after %s everywhere',
+    async (_, fault) => {
+      if (fault.kind === 'hang') pipeline.giveUpSoon(...CHANNELS);
+      const active = pipeline.discord.fault({ fault, times: 7 });
+      for (const n of [1, 2, 3]) {
+        await pipeline.pay(n);
+        await pipeline.pass(1_000);
+      }
+      await pipeline.turnUntil(pipeline.settled, 7_200);
+      // Searches for messages that may have come through are met by it as well.
+      expect(active.hits).toBe(7);
+      expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
+    },
+  );
 });

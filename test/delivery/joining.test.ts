@@ -34,7 +34,7 @@ const send = async (txHash: string, units: number) => {
   await pipeline.idle();
 };
 /** Each message as its embeds, each embed as the amounts that it tells of: several are listed below their sum. */
-const told = () =>
+const posted = () =>
   pipeline.discord.messages(ALERTS).map(({ message }) =>
     message.embeds.map(({ title = '', description = '' }) => {
       const listed = [...description.matchAll(AMOUNTS)];
@@ -56,10 +56,10 @@ describe('alerts of one transaction', () => {
     await receive(second, 14);
     await pipeline.routed();
     await pipeline.turnUntil(pipeline.settled);
-    const embeds = told().flat();
+    const embeds = posted().flat();
     expect(embeds).toContainEqual([3, 5, 7, 9, 11, 14]);
     expect(embeds.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 14 }, (_, n) => n + 1));
-    expect(told().length).toBeLessThan(4);
+    expect(posted().length).toBeLessThan(4);
   });
 
   it('retries alerts that join a message as rarely as others while it cannot be edited', async () => {
@@ -75,7 +75,7 @@ describe('alerts of one transaction', () => {
     expect([edits() > 3, edits() < 9]).toEqual([true, true]);
     away.clear();
     await pipeline.turnUntil(pipeline.settled);
-    expect(told()).toEqual([[[1, 2]]]);
+    expect(posted()).toEqual([[[1, 2]]]);
   });
 
   it('keeps what is counted in a message while alerts wait to join it', async () => {
@@ -85,7 +85,7 @@ describe('alerts of one transaction', () => {
     const event = payment({ txHash: tx, value: '1000000' });
     await pipeline.receive(event);
     await pipeline.idle();
-    // One channel after the other has its message changed: in some that waits for its turn.
+    // One channel after the other gets its edit: in some it still waits for its slot.
     await pipeline.receive(event);
     await pipeline.idle();
     pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: SECOND }, method: 'PATCH', times: 3 });
@@ -106,7 +106,7 @@ describe('alerts of one transaction', () => {
     await send(hash(), 2);
     await send(tx, 3);
     await send(tx, 4);
-    expect(told()).toEqual([[[1, 3, 4]], [[2]]]);
+    expect(posted()).toEqual([[[1, 3, 4]], [[2]]]);
     expect(edits()).toBe(2);
     expect(await pipeline.settled()).toBe(true);
   });
@@ -120,7 +120,7 @@ describe('alerts of one transaction', () => {
     await receive(tx, 4);
     await pipeline.routed();
     await pipeline.turnUntil(pipeline.settled);
-    expect(told()).toEqual([[[1, 4]], [[2]], [[3]]]);
+    expect(posted()).toEqual([[[1, 4]], [[2]], [[3]]]);
   });
 
   it('appends later alerts to their message although earlier ones do not fit into theirs', async () => {
@@ -137,7 +137,7 @@ describe('alerts of one transaction', () => {
     await pipeline.pay(5, { txHash: plain, ...quiet });
     await pipeline.routed();
     await pipeline.turnUntil(pipeline.settled);
-    expect(told()).toEqual([[[1]], [[2, 5]], [[3]], [[4]]]);
+    expect(posted()).toEqual([[[1]], [[2, 5]], [[3]], [[4]]]);
   });
 
   it('posts alerts of a transaction that arrive ten minutes later in their own message', async () => {
@@ -145,7 +145,7 @@ describe('alerts of one transaction', () => {
     await send(tx, 1);
     await pipeline.pass(10 * MINUTE);
     await send(tx, 2);
-    expect(told()).toEqual([[[1]], [[2]]]);
+    expect(posted()).toEqual([[[1]], [[2]]]);
   });
 
   it('posts alerts that mention a role in their own message', async () => {
@@ -168,9 +168,9 @@ describe('alerts of one transaction', () => {
       // Requests are spread over the second.
       if (n % 5 === 0) await pipeline.pass(1_000);
     }
-    expect(told().length).toBeGreaterThan(1);
+    expect(posted().length).toBeGreaterThan(1);
     expect(
-      told()
+      posted()
         .flat(2)
         .sort((a, b) => a - b),
     ).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
@@ -190,7 +190,7 @@ describe('alerts of one transaction', () => {
     await receive(tx, 3);
     await pipeline.restart();
     await pipeline.turnUntil(pipeline.settled);
-    expect(told()).toEqual([[[1, 2, 3]]]);
+    expect(posted()).toEqual([[[1, 2, 3]]]);
   });
 
   it.each([
@@ -203,7 +203,7 @@ describe('alerts of one transaction', () => {
     pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
     await send(tx, 2);
     await send(tx, 3);
-    expect(told()).toEqual([[[1]], [[2]], [[3]]]);
+    expect(posted()).toEqual([[[1]], [[2]], [[3]]]);
     expect(await pipeline.settled()).toBe(true);
   });
 });
@@ -346,9 +346,9 @@ it('reads alerts that join a message again if another equal transfer was counted
     return () => pipeline.store.outbox.join(ALERTS, next.joins[0]!, next.alerts, '{}', now);
   };
   await receive(second);
-  for (const told of [second, first]) {
+  for (const body of [second, first]) {
     const join = await claimed();
-    await receive(told);
+    await receive(body);
     expect(await join()).toBeNull();
   }
   const join = await claimed();

@@ -7,16 +7,16 @@ import type { Alert } from '../../src/domain/alert.ts';
 import { ALERTS, GENERAL, HARBOR, type Pipeline, payment, startPipeline, WHALES } from '../pipeline/harness.ts';
 
 /*
- * The model is the chain: a transaction holds transfers, each so many times; a channel shows one line for each transfer
+ * The model is the chain: a transaction holds transfers, each once or more; a channel shows one alert for each transfer
  * that one of its addresses has part in (none for one from an address to itself), ×N where its transaction holds N equal
- * ones. (How different transfers of one transaction, or of an hour, are told together is the renderer's matter.) Whatever
+ * ones. (How different transfers of one transaction, or of an hour, share a message is the renderer's matter.) Whatever
  * the sender does (webhooks, twins, retries, rescans, another block) and whatever Discord does must not change that. Only
  * where one body may as well be the retry of another one's may N be less: never more.
  */
 
 let pipeline: Pipeline;
 beforeAll(async () => {
-  // Every transfer has an embed of its own, as it is easier to count than a transaction that is told as one story.
+  // Every transfer has an embed of its own, which is easier to count than a transaction that is shown as one story.
   pipeline = await startPipeline({
     render,
     // With a file of the same lines.
@@ -87,7 +87,7 @@ const transfers = fc.array(
 );
 const scenario = fc.record({
   transfers,
-  /** Channel, which of the run's addresses it watches, and whether it is told of it once an hour. */
+  /** Channel, which of the run's addresses it watches, and whether it gets an hourly digest. */
   subscriptions: fc.uniqueArray(fc.tuple(fc.nat(2), fc.nat(2), fc.boolean()), {
     maxLength: 5,
     selector: ([channel, address]) => `${channel} ${address}`,
@@ -164,8 +164,8 @@ function expected({ transfers, subscriptions }: Scenario, shown: Record<string, 
       const watched = new Set(subscriptions.flatMap(([c, address]) => (c === channel ? [address] : [])));
       const lines = transfers.flatMap(({ parties, copies }, index) => {
         const [from, to] = parties;
-        const told = from !== to && parties.some((party) => watched.has(party));
-        if (!told) return [];
+        const isShown = from !== to && parties.some((party) => watched.has(party));
+        if (!isShown) return [];
         const fewer = isDoubtful(transfers[index]!) && shown[channelId]!.includes(`${index + 1} ×${copies - 1}`);
         return [`${index + 1} ×${fewer ? copies - 1 : copies}`];
       });
@@ -211,7 +211,7 @@ it('shows the chain in every channel whatever the sender repeats and Discord los
       const begun = pipeline.clock.now();
       let { restartAt } = given;
       for (const [index, { at, body, answered }] of postsOf(given, addresses, txHash).entries()) {
-        // A restart turns the clock: it comes where the sender has nothing to do meanwhile.
+        // A restart advances the clock, so it comes when the sender has nothing to do.
         if (restartAt !== null && index >= restartAt && begun + at - pipeline.clock.now() >= RESTART_MS) {
           restartAt = null;
           await pipeline.routed();
@@ -228,8 +228,8 @@ it('shows the chain in every channel whatever the sender repeats and Discord los
       await pipeline.turnUntil(pipeline.settled);
       pipeline.discord.clearFaults();
       for (const id of watching) await pipeline.store.subscriptions.remove(HARBOR, id);
-      const told = shown(txHash);
-      expect(told).toEqual(expected(given, told));
+      const actual = shown(txHash);
+      expect(actual).toEqual(expected(given, actual));
       await expectFiles(txHash);
     }),
     { numRuns: 30, endOnFailure: true },

@@ -8,9 +8,9 @@ const HOURS = 6;
 const STEP = 10 * MINUTE;
 const STEPS = (HOURS * 60 * MINUTE) / STEP;
 
-/** How many lines each of the 50 channels gets: 20,000 altogether, from a summary with a file down to single lines. */
+/** How many alerts each of the 50 channels gets: 20,000 in all, from a digest with a file down to single alerts. */
 const SHARES = [...Array<number>(10).fill(1_250), ...Array<number>(30).fill(246), ...Array<number>(10).fill(12)];
-const LINES = 20_000;
+const ALERTS_IN_ALL = 20_000;
 
 let pipeline: Pipeline;
 beforeEach(async () => {
@@ -21,28 +21,28 @@ afterEach(() => pipeline.close());
 interface Room {
   id: string;
   address: AddressText;
-  lines: number;
+  alerts: number;
 }
 
 async function openChannels(): Promise<Room[]> {
   const channels: Room[] = [];
-  for (const [n, lines] of SHARES.entries()) {
+  for (const [n, alerts] of SHARES.entries()) {
     const { id } = pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `outage-${n}` });
     const address = `0x${(n + 128).toString(16).repeat(20)}` as AddressText;
     await pipeline.watch(address, id!);
-    channels.push({ id: id!, address, lines });
+    channels.push({ id: id!, address, alerts });
   }
   return channels;
 }
 
-/** The event of a channel's `n`-th line, a second one of every ten outgoing; its amount in USDC is n + 1. */
-function line({ address }: Room, n: number): Buffer {
+/** The event of a channel's `n`-th alert, one of every ten outgoing; its amount in USDC is n + 1. */
+function eventOf({ address }: Room, n: number): Buffer {
   const parties = n % 10 === 1 ? { from: address, to: ALICE, direction: 'outgoing' } : { from: ALICE, to: address };
   return Buffer.from(JSON.stringify(payment({ ...parties, value: `${n + 1}000000` })));
 }
 
-/** The transactions that a channel tells of: each line's, each row's of an attached file, and the digests' counts. */
-async function told({ id }: Room): Promise<{ counted: number; hashes: string[]; files: number }> {
+/** The transactions that a channel shows: those of single alerts, of rows in attached files, and the digests' counts. */
+async function shown({ id }: Room): Promise<{ counted: number; hashes: string[]; files: number }> {
   let counted = 0;
   const hashes: string[] = [];
   let files = 0;
@@ -63,12 +63,12 @@ async function told({ id }: Room): Promise<{ counted: number; hashes: string[]; 
 
 it('counts every one of 20,000 alerts over 50 channels after six hours without Discord', async () => {
   const channels = await openChannels();
-  expect(SHARES.reduce((sum, lines) => sum + lines)).toBe(LINES);
+  expect(SHARES.reduce((sum, alerts) => sum + alerts)).toBe(ALERTS_IN_ALL);
   const outage = pipeline.discord.fault({ fault: { kind: 'error', status: 503 } });
   for (let step = 0; step < STEPS; step++) {
     const rows = channels.flatMap((channel) => {
-      const until = (steps: number) => Math.floor((channel.lines * steps) / STEPS);
-      return Array.from({ length: until(step + 1) - until(step) }, (_, n) => line(channel, until(step) + n));
+      const until = (steps: number) => Math.floor((channel.alerts * steps) / STEPS);
+      return Array.from({ length: until(step + 1) - until(step) }, (_, n) => eventOf(channel, until(step) + n));
     });
     await pipeline.store.inbox.append(rows.map((body) => ({ scope: 0, receivedAt: pipeline.clock.now(), body })));
     await pipeline.receive('not an event');
@@ -80,14 +80,14 @@ it('counts every one of 20,000 alerts over 50 channels after six hours without D
   await pipeline.turnUntil(pipeline.settled);
 
   for (const channel of channels) {
-    const { counted, hashes, files } = await told(channel);
-    expect([channel.id, counted]).toEqual([channel.id, channel.lines]);
+    const { counted, hashes, files } = await shown(channel);
+    expect([channel.id, counted]).toEqual([channel.id, channel.alerts]);
     expect(new Set(hashes).size).toBe(hashes.length);
-    // Beyond 500 lines everything is in the file; below 51 everything is a line of its own, or counted with the rest.
-    if (channel.lines > 500) expect([files, hashes.length]).toEqual([1, channel.lines]);
+    // With more than 500 alerts everything is in the file; with at most 50 everything is a single alert, or counted.
+    if (channel.alerts > 500) expect([files, hashes.length]).toEqual([1, channel.alerts]);
     else expect(files).toBe(0);
   }
   expect(await pipeline.backlog()).toMatchObject({ deadLetters: 0, channels: { parked: 0, paused: 0 } });
-  // A burst after an outage costs few requests: a line that was under way, a digest, and what was searched for.
+  // A burst after an outage takes few requests: a message that was in flight, a digest, and searches.
   expect(pipeline.discord.requests(before).length).toBeLessThan(channels.length * 5);
 });

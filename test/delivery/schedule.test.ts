@@ -130,7 +130,7 @@ describe('quiet hours', () => {
 });
 
 describe('a channel in which much happens', () => {
-  /** One line every five seconds. */
+  /** One alert every five seconds. */
   const rush = async (lines: number) => {
     for (let n = 1; n <= lines; n++) {
       await send(n);

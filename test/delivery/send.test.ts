@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Fault, type RequestRecord, seed } from '../../sandbox/discord/index.ts';
+import type { SendOutcome } from '../../src/domain/send-outcome.ts';
 import {
   ALERTS,
   ALICE,
@@ -107,7 +108,7 @@ describe('a fault that passes', () => {
     pipeline.discord.fault({ fault, method: 'POST', path: MESSAGES, times: 2 });
     await pipeline.pay(1);
     await pipeline.pay(2);
-    // discord.js waits for a limit on everything by the real clock, while ours turns as fast as it can.
+    // discord.js waits for a global limit by the real clock, while the tests' clock runs ahead.
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length >= 2, 36_000);
     await pipeline.pay(3);
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length >= 3);
@@ -178,7 +179,7 @@ it('posts another server’s alerts before those of a server with very many chan
   await pipeline.watch(USDC, alerts, { guildId });
   const toldIn = () =>
     [...pipeline.discord.requests()].flatMap(({ path }) => /channels\/(\d+)\/messages/.exec(path)?.[1] ?? []);
-  // Two lines for each channel, which come before one line elsewhere by themselves.
+  // Two alerts for each channel, which would come before a single one elsewhere.
   for (let n = 1; n <= 2; n++) await pipeline.pay(n, { tokenAddress: null, tokenType: 'ETH' });
   await pipeline.idle();
   const perSecond = 40;
@@ -214,14 +215,14 @@ describe('a channel that cannot be written to', () => {
   });
 });
 
-describe('a line that Discord refuses', () => {
+describe('an alert that Discord refuses', () => {
   it('turns an alert that Discord refuses in every form into a dead letter that can be replayed, and posts the others', async () => {
     pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
     await pipeline.pay(1);
     await pipeline.turnUntil(() => posts(ALERTS).length === 1);
     for (const n of [2, 3, 4, 5]) await pipeline.pay(n);
     await pipeline.routed();
-    // Refuses whatever comes next until one single line is left over: batch, halves, the line, the plain line.
+    // Refuses each message of the search: the batch, its halves, the single alert, and that as plain text.
     pipeline.discord.fault({
       fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' },
       method: 'POST',
@@ -239,4 +240,45 @@ describe('a line that Discord refuses', () => {
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 5);
     expect(pipeline.numbers(ALERTS).at(-1)).toBe('2');
   });
+});
+
+it('serves channels in turn, none a round ahead of another that waits, with at most 40 requests per second', async () => {
+  const limited: SendOutcome = { status: 'rate-limited', global: true, local: false, retryAfterMs: 5_000 };
+  let first = true;
+  await pipeline.close();
+  pipeline = await startPipeline({
+    sender: (real) => ({
+      ...real,
+      create: (...message) => {
+        if (!first) return real.create(...message);
+        first = false;
+        return Promise.resolve(limited);
+      },
+    }),
+  });
+  const channels = Array.from({ length: 45 }, (_, n) => {
+    const { id } = pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `channel-${n}` });
+    return id!;
+  });
+  for (const id of channels) await pipeline.watch(TREASURY, id);
+  // Discord's limit stops all requests for a while; then every channel has the same to post.
+  await pipeline.pay(1);
+  await pipeline.idle();
+  for (let units = 2; units <= 25; units++) await pipeline.pay(units);
+  await pipeline.routed();
+  const before = pipeline.discord.requests().at(-1)!.number;
+  await pipeline.turnUntil(pipeline.settled, 300);
+  const posts = pipeline.discord.requests(before).filter(({ method }) => method === 'POST');
+  const rounds = new Map<string, number>();
+  const order = posts.map(({ path }) => {
+    const round = (rounds.get(path) ?? 0) + 1;
+    rounds.set(path, round);
+    return round;
+  });
+  expect([rounds.size, posts.length >= 2 * channels.length]).toEqual([channels.length, true]);
+  // Requests in flight at once may overtake each other, which blurs the border between two rounds and no more.
+  expect(order.map((round, n) => round - Math.floor(n / channels.length) - 1).filter((ahead) => ahead > 1)).toEqual([]);
+  const seconds = Map.groupBy(posts, ({ at }) => Math.floor(Date.parse(at) / 1_000));
+  expect(Math.max(...[...seconds.values()].map((list) => list.length))).toBeLessThanOrEqual(40);
+  for (const id of channels) expect(pipeline.numbers(id)).toHaveLength(25);
 });

@@ -71,13 +71,13 @@ it('reports no address that has no usual gap yet, is paused or muted', async () 
   await hours(25, { to: ALICE, from: TREASURY });
   await pipeline.store.subscriptions.change(HARBOR, id, { paused: true });
   await hours(40);
-  const told = () => notices(ALERTS).some(({ text }) => text.includes('0x2222'));
-  expect(told()).toBe(false);
+  const isReported = () => notices(ALERTS).some(({ text }) => text.includes('0x2222'));
+  expect(isReported()).toBe(false);
   const muted = { paused: false, mutedUntil: pipeline.clock.now() + 100 * HOUR };
   await pipeline.store.subscriptions.change(HARBOR, id, muted);
   await hours(2);
-  expect(told()).toBe(false);
+  expect(isReported()).toBe(false);
   await pipeline.store.subscriptions.change(HARBOR, id, { mutedUntil: null });
   await hours(2);
-  expect(told()).toBe(true);
+  expect(isReported()).toBe(true);
 });

@@ -40,19 +40,16 @@ describe('a lost response in a channel whose history cannot be read', () => {
   it.each([
     ['shown as empty', null],
     ['refused', { kind: 'error', status: 403, code: 50013, message: 'Missing Permissions' }],
-  ] as const)(
-    'repeats a message once rather than losing it if the channel’s history is %s',
-    async (_, fault) => {
-      if (fault) pipeline.discord.fault({ fault, method: 'GET', path: MESSAGES });
-      await pipeline.pass(10 * MINUTE, MINUTE);
-      pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
-      away();
-      for (const n of [2, 3]) await pipeline.pay(n);
-      await settled();
-      expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '2', '3']);
-      await untroubled();
-    },
-  );
+  ] as const)('repeats a message once rather than losing it if the channel’s history is %s', async (_, fault) => {
+    if (fault) pipeline.discord.fault({ fault, method: 'GET', path: MESSAGES });
+    await pipeline.pass(10 * MINUTE, MINUTE);
+    pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
+    away();
+    for (const n of [2, 3]) await pipeline.pay(n);
+    await settled();
+    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '2', '3']);
+    await untroubled();
+  });
 
   it('repeats a message rarely while responses keep getting lost, then dead-letters it and posts what follows', async () => {
     const lost = pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES });

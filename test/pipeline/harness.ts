@@ -29,7 +29,7 @@ export const { alerts: ALERTS, whales: WHALES, general: GENERAL, id: HARBOR } = 
 
 type Deliverer = ReturnType<typeof startDeliverer>;
 
-/** The store, the router and the deliverer over a stand-in, on one clock that tests turn. */
+/** The store, the router and the deliverer over a Discord stand-in, on one manual clock. */
 export interface Pipeline {
   clock: ManualClock;
   /** Sets the machine's clock forward or back; its timers and Discord go on as they were. */
@@ -44,13 +44,13 @@ export interface Pipeline {
   watch(address: AddressText, channelId: string, more?: Partial<NewSubscription>): Promise<number>;
   /** Stores a body as if it had been answered `answered` ms after it came (null: never). */
   receive(event: object | string, answered?: number | null, scope?: number): Promise<void>;
-  /** Stores a payment of so many USDC from Alice to the treasury. */
+  /** Stores a payment of this many USDC from Alice to the treasury. */
   pay(units: number, change?: object, scope?: number): Promise<void>;
   /** The rows that a query gives, in a connection of its own. */
   rows<Row = Record<string, unknown>>(sql: string): Row[];
-  /** What waits, what was set aside and what could not be told, once whoever wrote it has heard so too. */
+  /** The backlog, once whoever wrote it knows of it too. */
   backlog(): Promise<Backlog>;
-  /** Whether everything that came is told, or given up. */
+  /** Whether every alert was posted or given up. */
   settled(): Promise<boolean>;
   /** Resolves once everything stored has been routed. */
   routed(): Promise<void>;
@@ -60,11 +60,11 @@ export interface Pipeline {
   turnUntil(condition: () => boolean | Promise<boolean>, seconds?: number): Promise<void>;
   /** Turns the clock in steps; what is due is done after each. */
   pass(ms: number, step?: number): Promise<void>;
-  /** Forgets what is older than so many milliseconds, 30 days by default. */
+  /** Forgets what is older than this many milliseconds, 30 days by default. */
   forget(ms?: number): Promise<void>;
-  /** Every line that a channel shows. */
+  /** Every alert that a channel shows. */
   lines(channelId: string): { title: string; text: string }[];
-  /** The number in the title of each line that has one: how much moved, or how many transfers a digest counts. */
+  /** The number in each title that has one: how much moved, or how many transfers a digest counts. */
   numbers(channelId: string): string[];
   restart(): Promise<void>;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-import { onTestFinished, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { Watcher } from '../../src/domain/subscription.ts';
 import { StoreError } from '../../src/errors.ts';
 import type { Routing } from '../../src/store/store.ts';
@@ -54,7 +54,8 @@ it.each(['looked up', 'matched'])('posts the replay of an event that once could 
       if (isBad && step === 'looked up') throw new StoreError('bad row', 'SQLITE_ERROR');
       const context = await real.context(queries, now);
       if (!isBad) return context;
-      const unreadable = (watcher: Watcher): Watcher => ({ ...watcher, minimum: 'much' });
+      const unreadable = (watcher: Watcher): Watcher =>
+        watcher.address === BOB ? { ...watcher, minimum: 'much' } : watcher;
       const watched = context.watched.map(({ watchers, ...rest }) => ({ ...rest, watchers: watchers.map(unreadable) }));
       return { ...context, watched };
     },
