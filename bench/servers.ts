@@ -5,8 +5,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import fastify from 'fastify';
 import pino from 'pino';
 import { readConfig } from '../src/config.ts';
-import { createIntake } from '../src/receiver/intake.ts';
-import { createReceiver } from '../src/receiver/server.ts';
+import { systemClock } from '../src/domain/clock.ts';
+import { createAcks } from '../src/receiver/acks.ts';
+import { startReceiver } from '../src/receiver/start.ts';
 import { openStore } from '../src/store/sqlite/client.ts';
 import { serve, TOKEN } from './children.ts';
 
@@ -17,17 +18,20 @@ import { serve, TOKEN } from './children.ts';
 
 async function receiver(folder: string): Promise<string> {
   const { store } = await openStore(join(folder, 'bench.sqlite'));
-  const intake = createIntake({ store, now: Date.now, onStored: () => undefined });
-  const app = createReceiver({
-    config: readConfig({ DISCORD_TOKEN: 'none', RECEIVER_SOURCES: '127.0.0.1' }),
-    intake,
+  const { url } = await startReceiver({
+    config: readConfig({ DISCORD_TOKEN: 'none', PORT: '0', RECEIVER_SOURCES: '127.0.0.1' }),
+    store,
+    acks: createAcks(),
     tokens: () => [{ token: TOKEN, scope: 0 }],
     now: Date.now,
+    after: systemClock.after,
     log: pino({ level: 'silent' }),
+    isQuarantineFull: () => false,
+    onStored: () => undefined,
     onRefused: () => undefined,
     onReceived: () => undefined,
   });
-  return app.listen({ host: '127.0.0.1', port: 0 });
+  return url;
 }
 
 async function bare(): Promise<string> {

@@ -1,35 +1,64 @@
+import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
+import { commands } from '../commands/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { createCommandServices, openExplorer, openProjects } from './command-services.ts';
 import { type Config, databaseFile } from './config.ts';
-import { startDeliverer } from './delivery/deliver.ts';
+import { type DelivererOptions, startDeliverer } from './delivery/deliver.ts';
 import { relabel } from './delivery/relabel.ts';
 import { watchSilence } from './delivery/silence.ts';
+import type { CommandServices } from './discord/command.ts';
 import { renderDigest } from './discord/digest.ts';
-import { type GatewayState, startGateway } from './discord/gateway.ts';
+import { type GatewayOptions, type GatewayState, startGateway } from './discord/gateway.ts';
 import type { RenderSettings } from './discord/line.ts';
 import { renderParked, renderSilence } from './discord/notice.ts';
 import { renderAlerts, renderPlain } from './discord/render.ts';
 import { createSender } from './discord/sender.ts';
 import { type Clock, steadyTime, systemClock } from './domain/clock.ts';
+import type { Sender } from './domain/send-outcome.ts';
 import { isLinkable } from './domain/text.ts';
-import { createMetrics } from './metrics.ts';
-import { createIntake } from './receiver/intake.ts';
+import { openLog } from './log.ts';
+import { createCounts, renderMetrics } from './metrics.ts';
+import { createAcks } from './receiver/acks.ts';
 import { listen } from './receiver/listen.ts';
 import { createOps, type Readiness } from './receiver/ops.ts';
-import { openPaths } from './receiver/paths.ts';
-import { watchQuarantine } from './receiver/quarantine.ts';
-import { createReceiver, REFUSAL_REASONS } from './receiver/server.ts';
-
+import { openPathTokens, receiverPaths } from './receiver/paths.ts';
+import { createQuarantineLimit } from './receiver/quarantine.ts';
+import { REFUSAL_REASONS } from './receiver/server.ts';
+import { startReceiver } from './receiver/start.ts';
 import { startRouter } from './routing/route.ts';
 import { createTokenCatalog } from './routing/token-catalog.ts';
-import type { OpenStore } from './store/sqlite/client.ts';
+import { type OpenStore, openStore } from './store/sqlite/client.ts';
 import { startDailyBackups } from './store/sqlite/daily.ts';
+import { takePlace } from './store/sqlite/folder.ts';
 import type { Store } from './store/store.ts';
 import { startUpkeep } from './upkeep.ts';
+import type { Explorer } from './upstream/explorer.ts';
 
-/** A path token of fewer characters may be guessed. */
-const TOKEN_LENGTH = 16;
+/** A path token with fewer characters may be guessed. */
+const MIN_TOKEN_LENGTH = 16;
+
+/** What tests put in the place of the usual. */
+export interface AppOverrides {
+  log?: Logger;
+  clock?: Clock;
+  /** Milliseconds that really passed, since any moment. */
+  elapsed?: () => number;
+  /** From 0 to 1. */
+  random?: () => number;
+  /** An open database instead of the file that the configuration names; it is closed with the app. */
+  database?: OpenStore;
+  sender?: Sender;
+  explorer?: Pick<Explorer, 'token'> | null;
+  renderers?: Partial<Renderers>;
+  services?: Partial<CommandServices>;
+  connect?: (options: GatewayOptions) => Gateway;
+  /** The database's thread has ended, so nothing works any more. */
+  onDatabaseLost?: (error: Error) => void;
+}
+
+type Renderers = Pick<DelivererOptions, 'render' | 'renderPlain' | 'renderParked' | 'renderDigest'>;
+type Gateway = Pick<ReturnType<typeof startGateway>, 'state' | 'close'>;
 
 /** A running bot. */
 export interface App {
@@ -37,161 +66,139 @@ export interface App {
   receiver: string;
   /** Where the operator's server listens. */
   ops: string;
+  /** For tests that act in the place of the network. */
+  internals: {
+    store: Store;
+    intake: Awaited<ReturnType<typeof startReceiver>>['intake'];
+    deliverer: ReturnType<typeof startDeliverer>;
+    services: CommandServices;
+  };
+  /** Stops receiving first; what is being sent has 5 s to finish. */
   close(): Promise<void>;
 }
 
-/** Puts every part together and starts it; the only file that knows them all. The database is closed with the app. */
-export async function startApp(
-  config: Config,
-  { database, log, clock = systemClock }: { database: OpenStore; log: Logger; clock?: Clock },
-): Promise<App> {
+/**
+ * Starts the bot; the only function that knows every part. The parts are made from the end of an event's way to its
+ * start, because each is handed the next one: sender ← deliverer ← router ← receiver. What was started ends in the
+ * opposite order, also when a later part cannot start.
+ */
+export async function startApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
+  const { clock = systemClock, log = openLog(config.LOG_LEVEL), random = Math.random } = overrides;
+  const { elapsed = () => performance.now(), renderers = {}, connect = startGateway } = overrides;
+  const now = () => clock.now();
   const file = databaseFile(config);
-  const { store, close: closeStore } = database;
-  const now = clock.now;
-  const settings: RenderSettings = { explorerUrl: linkedExplorer(config, log), nativeSymbol: config.NATIVE_SYMBOL };
-  let publicUrl = config.PUBLIC_URL ?? '';
-  if (config.RECEIVER_TOKEN !== undefined && config.RECEIVER_TOKEN.length < TOKEN_LENGTH) {
-    log.warn('RECEIVER_TOKEN is short enough to be guessed; set a longer one (openssl rand -hex 24)');
-  }
-  const paths = await openPaths({ store, fixed: config.RECEIVER_TOKEN, now, publicUrl: () => publicUrl });
-  const projects = await openProjects(config, { store, file, receiver: paths, now, log }).catch(async (error) => {
-    await closeStore();
-    throw error;
-  });
-  const refusals = rememberRefusals(now);
+  await using stack = new AsyncDisposableStack();
 
-  const sender = createSender({ token: config.DISCORD_TOKEN, apiUrl: config.DISCORD_API_URL });
-  const deliverer = startDeliverer({
-    store,
-    sender,
-    clock,
-    log,
-    render: (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
-    renderPlain,
-    renderParked,
-    renderDigest: (alerts, reference, reason, now) => renderDigest(alerts, reference, settings, reason, now),
-  });
-  const explorer = openExplorer(config, now);
-  const arrivals = steadyTime(now, () => performance.now());
-  const tellFault = (reason: string | null) =>
-    reason === null
-      ? log.info('deliveries can be stored again')
-      : log.error({ reason }, 'cannot store deliveries: returning 503, the sender will retry');
-  const intake = createIntake({ store, now: arrivals, onStored: (rows) => router.wake(rows), onFault: tellFault });
+  const database = overrides.database ?? (await openDatabase(file, log, overrides.onDatabaseLost));
+  const { store } = stack.adopt(database, ({ close }) => close());
+  const tokens = await openPathTokens({ store, fixed: operatorToken(config, log), now });
+  const projects = await openProjects(config, { store, file, onTokens: tokens.refresh, now, log });
+  const explorer = overrides.explorer === undefined ? openExplorer(config, now) : overrides.explorer;
+  const settings = { explorerUrl: linkedExplorer(config, log), nativeSymbol: config.NATIVE_SYMBOL };
+
+  const discord = { token: config.DISCORD_TOKEN, apiUrl: config.DISCORD_API_URL };
+  const sender = overrides.sender ?? createSender(discord);
+  const render = { ...rendering(settings), ...renderers };
+  const deliverer = stack.adopt(startDeliverer({ store, sender, clock, log, random, ...render }), (it) => it.close());
+  const silence = watchSilence({ store, clock, log, render: renderSilence, onNotice: deliverer.wake });
+  stack.defer(silence.close);
+  const backups = stack.adopt(startDailyBackups({ file, clock, log }), (it) => it.close());
+
+  const counts = createCounts(REFUSAL_REASONS);
+  const acks = createAcks();
+  const quarantine = createQuarantineLimit(store, log);
+  await quarantine.measure();
   const router = startRouter({
     store,
     now,
     log,
-    ackedAt: intake.outcome,
+    ackedAt: acks.ackedAt,
     catalog: explorer && createTokenCatalog({ lookUp: explorer.token, clock }),
     nativeSymbol: config.NATIVE_SYMBOL,
     onAlerts: deliverer.alertsStored,
     onRouted({ ids, quarantined }) {
-      intake.forget(ids);
-      metrics.counts.routed += ids.length;
-      if (quarantined > 0) void watchQuarantine(store, intake, log);
+      acks.forget(ids);
+      counts.routed += ids.length;
+      if (quarantined > 0) void quarantine.measure();
     },
   });
-  const silence = watchSilence({ store, clock, log, render: renderSilence, onNotice: deliverer.wake });
-  const backups = startDailyBackups({ file, clock, log });
-  const metrics = createMetrics({
-    refusals: REFUSAL_REASONS,
-    read: async () => ({
-      backlog: await store.metrics.backlog(now()),
-      sending: deliverer.state(),
-      commits: intake.state().commits,
-      lastBackup: backups.last(),
-      now: now(),
-    }),
-  });
-  const receiver = createReceiver({
+  stack.defer(router.close);
+
+  const refusedSources = rememberRefusedSources(now, log);
+  const receiver = await startReceiver({
     config,
-    intake,
-    tokens: paths.tokens,
-    now: arrivals,
+    store,
+    acks,
+    tokens: tokens.tokens,
+    now: steadyTime(now, elapsed),
     after: (ms, run) => clock.after(ms, run),
     log,
-    onReceived: () => void metrics.counts.received++,
+    isQuarantineFull: quarantine.isFull,
+    onStored: router.wake,
+    onReceived: () => void counts.received++,
     onRefused(reason, source, scope) {
-      metrics.counts.refused[reason]++;
-      if (reason !== 'source') return;
-      refusals.note(source, scope);
-      log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
+      counts.refused[reason]++;
+      if (reason === 'source') refusedSources.note(source, scope);
     },
   });
-  await watchQuarantine(store, intake, log);
+  stack.defer(receiver.close);
 
-  let receiverUrl: string;
-  try {
-    receiverUrl = await listen(receiver, config.HOST, config.PORT, 'PORT');
-  } catch (error) {
-    await Promise.all([silence.close(), backups.close()]);
-    await closeStore();
-    throw error;
-  }
-  publicUrl ||= receiverUrl;
-  const parts = createCommandServices(config, {
-    store,
-    explorer,
-    projects,
-    receiver: paths,
-    publicUrl,
-    version: packageJson.version,
-    render: settings,
-    now,
-    lastRefused: refusals.last,
-    async onRelabeled(guildId, addresses) {
-      const { channels, ...done } = await relabel(store, guildId, addresses, now());
-      deliverer.wake(channels);
-      return done;
-    },
-  });
-  const gateway = startGateway({
-    token: config.DISCORD_TOKEN,
-    apiUrl: config.DISCORD_API_URL,
-    commands: async () => (await import('../commands/index.ts')).commands,
-    parts,
+  const publicUrl = config.PUBLIC_URL ?? receiver.url;
+  const services: CommandServices = {
+    ...createCommandServices(config, {
+      store,
+      explorer,
+      projects,
+      receiver: receiverPaths(tokens, publicUrl),
+      publicUrl,
+      version: packageJson.version,
+      render: settings,
+      now,
+      lastRefused: refusedSources.last,
+      async onRelabeled(guildId, addresses) {
+        const { channels, ...done } = await relabel(store, guildId, addresses, now());
+        deliverer.wake(channels);
+        return done;
+      },
+    }),
+    ...overrides.services,
+  };
+  const gateway = connect({
+    ...discord,
+    commands: async () => commands,
+    parts: services,
     log,
+    random,
     onAccessChange: deliverer.guildChanged,
     onChannelRemoved: (channelId) => void channelRemoved(store, channelId, now(), log),
     onGuildRemoved: deliverer.guildRemoved,
     onGuilds: (guildIds, share) => void deliverer.guildsSynced(guildIds, share),
     onGuildUsed: deliverer.guildUsed,
     onToken: deliverer.tokenChecked,
-    random: Math.random,
+  });
+  stack.defer(gateway.close);
+
+  const figures = async () => ({
+    backlog: await store.metrics.backlog(now()),
+    sending: deliverer.state(),
+    commits: receiver.intake.state().commits,
+    lastBackup: backups.last(),
+    now: now(),
   });
   const ops = createOps({
-    scrape: metrics.scrape,
-    readiness: () => readiness(store, intake.fault(), gateway.state(), deliverer.state()),
+    scrape: async () => renderMetrics(counts, await figures()),
+    readiness: () => readiness(store, receiver.intake.fault(), gateway.state(), deliverer.state()),
   });
+  stack.defer(() => ops.close());
+  const opsUrl = await listen(ops, config.OPS_HOST, config.OPS_PORT, 'OPS_PORT');
 
-  let stopUpkeep = () => {};
-  const close = async () => {
-    stopUpkeep();
-    intake.stopAdmitting();
-    const patience = clock.after(2_000, () => receiver.server.closeAllConnections());
-    receiver.server.closeIdleConnections();
-    await receiver.close();
-    patience();
-    await router.close();
-    await Promise.all([silence.close(), deliverer.close(), gateway.close(), ops.close(), backups.close()]);
-    await closeStore();
-  };
-
-  let opsUrl: string;
-  try {
-    opsUrl = await listen(ops, config.OPS_HOST, config.OPS_PORT, 'OPS_PORT');
-  } catch (error) {
-    await close();
-    throw error;
-  }
   router.wake();
-  stopUpkeep = startUpkeep(store, clock, log, {
+  const stopUpkeep = startUpkeep(store, clock, log, {
     look() {
-      // `npm run deadletters` puts deliveries and alerts back in a process of its own: nothing else tells this one.
+      // `npm run deadletters` replays deliveries and alerts in a process of its own, which cannot wake this one.
       router.wake();
       void deliverer.rescan();
-      void watchQuarantine(store, intake, log);
+      void quarantine.measure();
     },
     async isMember(guildId) {
       const isThere = await sender.isMember(guildId);
@@ -200,18 +207,55 @@ export async function startApp(
     },
     async onBegun(guild) {
       log.info({ guild }, 'erasing the data of a server that removed the bot 30 days ago');
-      await paths.refresh();
+      await tokens.refresh();
     },
   });
+  stack.defer(stopUpkeep);
+
   const off = (['NOTIFICATION_URL', 'EXPLORER_API_URL', 'DISCOVERY_URL'] as const).filter((name) => !config[name]);
-  log.info(
-    { receiver: receiverUrl, ops: opsUrl, publicUrl, database: file, off, version: packageJson.version },
-    'started',
-  );
-  return { receiver: receiverUrl, ops: opsUrl, close };
+  const { version } = packageJson;
+  log.info({ receiver: receiver.url, ops: opsUrl, publicUrl, database: file, off, version }, 'started');
+  const started = stack.move();
+  return {
+    receiver: receiver.url,
+    ops: opsUrl,
+    internals: { store, intake: receiver.intake, deliverer, services },
+    close() {
+      receiver.stopAdmitting();
+      return started.disposeAsync();
+    },
+  };
 }
 
-/** The explorer's web root, where Discord takes links to it. */
+/** Opens the database that the configuration names; makes an empty one where there is none. */
+async function openDatabase(file: string, log: Logger, onLost?: (error: Error) => void): Promise<OpenStore> {
+  const isNew = !existsSync(file);
+  takePlace(file);
+  const database = await openStore(file, onLost);
+  // With a wrong path the bot would run without any subscription: it takes every delivery and alerts nobody.
+  if (isNew)
+    log.warn({ database: file }, 'no database found, creating an empty one; if you expected one, check DATABASE_URL');
+  return database;
+}
+
+function rendering(settings: RenderSettings): Renderers {
+  return {
+    render: (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
+    renderPlain,
+    renderParked,
+    renderDigest: (alerts, reference, reason, now) => renderDigest(alerts, reference, settings, reason, now),
+  };
+}
+
+/** The operator's path token as the environment sets it. */
+function operatorToken({ RECEIVER_TOKEN }: Config, log: Logger): string | undefined {
+  if (RECEIVER_TOKEN !== undefined && RECEIVER_TOKEN.length < MIN_TOKEN_LENGTH) {
+    log.warn('RECEIVER_TOKEN is short enough to be guessed; set a longer one (openssl rand -hex 24)');
+  }
+  return RECEIVER_TOKEN;
+}
+
+/** The explorer's web root, where Discord accepts links to it. */
 function linkedExplorer({ EXPLORER_URL }: Config, log: Logger): string | undefined {
   if (EXPLORER_URL === undefined || isLinkable(EXPLORER_URL)) return EXPLORER_URL;
   log.warn(
@@ -220,24 +264,25 @@ function linkedExplorer({ EXPLORER_URL }: Config, log: Logger): string | undefin
   return undefined;
 }
 
-/** The latest delivery from an address that is no source: of each scope, and of all. */
-function rememberRefusals(now: () => number) {
+/** The latest delivery from an address that is not a source: of each scope, and of all. */
+function rememberRefusedSources(now: () => number, log: Logger) {
   const latest = new Map<number | 'any', { source: string | null; at: number }>();
   return {
     note(source: string | null, scope: number | null): void {
       for (const key of [scope, 'any'] as const) if (key !== null) latest.set(key, { source, at: now() });
+      log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
     },
     last: (scope: number | 'any') => latest.get(scope) ?? null,
   };
 }
 
-/** Notes that a channel is gone, as after a 404: what waits for it is kept for some days, and people are shown why. */
+/** Records that a channel is gone, as after a 404: what waits for it is kept for some days, and people see why. */
 async function channelRemoved(store: Store, channelId: string, now: number, log: Logger): Promise<void> {
   const reason = 'channel or server is gone (10003)';
   try {
     await store.channels.setState({ channelId, state: 'paused', dueAt: 0, attempts: 0, since: now, reason });
   } catch (error) {
-    // The next message there will get that 404 from Discord itself.
+    // The next message there gets that 404 from Discord itself.
     log.warn({ err: error, channel: channelId }, 'cannot record a removed channel');
   }
 }

@@ -5,7 +5,7 @@ import { drawChart } from './discord/chart.ts';
 import type { CommandServices } from './discord/command.ts';
 import { type RenderSettings, wordsOf } from './discord/line.ts';
 import { sampleMessage } from './discord/sample.ts';
-import { makePathToken, type ReceiverPaths } from './receiver/paths.ts';
+import { makePathToken } from './receiver/paths.ts';
 import { probeReceiver } from './receiver/probe.ts';
 import { createSeal, keyFromFile } from './secrets.ts';
 import { migrations } from './store/sqlite/migrations.ts';
@@ -19,9 +19,9 @@ import { createProjects, type ProjectKeys, type Projects, resealProjects } from 
 /** Opens the guilds' own projects; the key that seals them comes from the environment or lies beside the database. */
 export async function openProjects(
   config: Config,
-  options: { store: Store; file: string; receiver: ReceiverPaths; now(): number; log: Logger },
+  options: { store: Store; file: string; onTokens(): Promise<void>; now(): number; log: Logger },
 ): Promise<Projects> {
-  const { store, file, receiver, now, log } = options;
+  const { store, file, onTokens, now, log } = options;
   const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(join(dirname(file), 'secrets.key'))]);
   const { resealed, closed } = await resealProjects(store, seal);
   if (resealed > 0) log.info({ resealed }, 're-encrypted projects with the new key');
@@ -39,7 +39,7 @@ export async function openProjects(
     operatorGuildIds: config.OPERATOR_GUILD_IDS,
     now,
     newToken: makePathToken,
-    onTokens: receiver.refresh,
+    onTokens,
   });
 }
 

@@ -1,7 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
-// The small zod: the whole one loads 99 files with every language's messages, some 20 ms of each start.
-import { z } from 'zod/v3';
+import { z } from 'zod';
 import { ConfigError } from './errors.ts';
 
 /** IPs and CIDR ranges, as text and as a list to check against. */
@@ -14,11 +13,10 @@ const SOURCES = '35.191.17.80,35.191.17.87,35.191.17.84,35.191.24.103';
 
 /** Blanks around a value are never meant. */
 const given = (value: unknown) => (typeof value === 'string' ? value.trim() || undefined : value);
-const optional = <T extends z.ZodTypeAny>(type: T) => z.preprocess(given, type.optional());
-const withDefault = <T extends z.ZodTypeAny>(type: T, fallback: string) =>
+const optional = <T extends z.ZodType>(type: T) => z.preprocess(given, type.optional());
+const withDefault = <T extends z.ZodType>(type: T, fallback: string) =>
   z.preprocess((value) => given(value) ?? fallback, type);
-const oneOf = <const T extends [string, ...string[]]>(values: T, expected: string) =>
-  z.enum(values, { errorMap: () => ({ message: expected }) });
+const oneOf = <const T extends readonly string[]>(values: T, expected: string) => z.enum(values, { error: expected });
 
 const port = z
   .string()
@@ -49,7 +47,7 @@ const discordUrl = openUrl('https://discord.com/api').refine(
 );
 /** What is sent as a header: with any other character in it every request would fail. */
 const credential = (expected: string) =>
-  z.string({ required_error: `required: ${expected}` }).regex(/^[!-~]+$/, `must be ${expected}, without spaces`);
+  z.string({ error: `required: ${expected}` }).regex(/^[!-~]+$/, `must be ${expected}, without spaces`);
 const ids = z
   .string()
   .transform(split)

@@ -1,41 +1,36 @@
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { Backlog } from './domain/overview.ts';
 
-/** What is read anew at each scrape; times in milliseconds since 1970. */
+/** What is read for each scrape; times in milliseconds since 1970. */
 export interface Figures {
   backlog: Backlog;
   sending: { authorised: boolean; invalidRequests: number; breaker: boolean };
+  /** Commits of the receiver since the start. */
   commits: number;
   /** When the newest backup was made; null when there is none. */
   lastBackup: number | null;
   now: number;
 }
 
-/**
- * What the parts count, and what `/metrics` shows of it and of the figures that `read` gives. `refusals` names every
- * reason for which the receiver refuses.
- */
-export function createMetrics<Reason extends string>({
-  read,
-  refusals,
-}: {
-  read(): Promise<Figures>;
-  refusals: readonly Reason[];
-}) {
-  const counts = {
-    received: 0,
-    routed: 0,
-    // Reasons that never occurred are shown as 0: an alarm needs that to notice the first one.
-    refused: Object.fromEntries(refusals.map((reason) => [reason, 0])) as Record<Reason, number>,
-  };
-  return { counts, scrape: async () => show(counts, await read()) };
+/** What is counted since the start. */
+export interface Counts<Reason extends string = string> {
+  received: number;
+  routed: number;
+  refused: Record<Reason, number>;
 }
 
-/** The text for Prometheus. Its library is loaded when somebody asks, because many never do. */
-async function show(
-  counts: { received: number; routed: number; refused: Record<string, number> },
+/** Counts from zero; `refusals` names every reason for which the receiver refuses. */
+export function createCounts<Reason extends string>(refusals: readonly Reason[]): Counts<Reason> {
+  // Reasons that never occurred are shown as 0: an alarm needs that to notice the first one.
+  const refused = Object.fromEntries(refusals.map((reason) => [reason, 0])) as Record<Reason, number>;
+  return { received: 0, routed: 0, refused };
+}
+
+/** The text for Prometheus. */
+export async function renderMetrics(
+  counts: Counts,
   { backlog, sending, commits, lastBackup, now }: Figures,
 ): Promise<{ contentType: string; text: string }> {
-  const { Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const about = (name: string, help: string, labelNames: string[] = []) => ({
     name: `ledgerbell_${name}`,

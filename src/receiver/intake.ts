@@ -1,165 +1,139 @@
 import { MINUTE } from '../domain/clock.ts';
 import type { InboxRow } from '../domain/inbox.ts';
 import type { Store } from '../store/store.ts';
-
-/** A stored delivery's outcome: `undefined` while its answer is on the way, null when it never got to the end. */
-export type Answered = number | null | undefined;
+import type { Acks } from './acks.ts';
+import { createAdmission, type Ticket } from './admission.ts';
 
 /** Why a delivery was not stored in time; `busy`: the database was locked, its disk full, or it failed. */
 export const REFUSALS = ['overload', 'busy', 'late', 'quarantine-full', 'closing'] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
 /**
- * While so many requests wait for longer than a moment, a URL at which OWN_SLOW of them wait takes no more; and with
- * MOST_SLOW none does. So whoever sends bodies that never end to one guild's URL does not close the others.
+ * Deliveries per commit, at most. Responses go out a commit at a time; a thousand at once would block the event loop,
+ * and come back as a thousand requests at once.
  */
-const MAX_SLOW = 64;
-const OWN_SLOW = 16;
-const MOST_SLOW = 128;
-/** A request older than this counts as waiting; a burst that is committed at once is no overload. */
-const SLOW_MS = 100;
+const MAX_IN_COMMIT = 128;
 /**
- * Deliveries that share a commit at the most. Answers go out a commit at a time, and a thousand at once would keep the
- * event loop from everything else, then come back as a thousand requests at once.
+ * A delivery this old is not stored: the process slept, and the sender has gone to retry. Stored that late, it would look
+ * like a second transfer beside its own retry.
  */
-const MOST_IN_COMMIT = 128;
+const LATE_MS = 2_000;
 
-/** After so long a delivery that could not be stored says nothing of the database any more. */
+/** A storage fault is forgotten after this: it no longer says anything about the database. */
 const FAULT_MS = 5 * MINUTE;
 
-/** One delivery on its way through the receiver. */
-export interface Ticket {
-  arrivedAt: number;
-  scope: number;
-  /** Stored under this id, once it is. */
-  id: number | null;
-  /** The answer has been written, or the connection is gone. */
-  over: boolean;
-  answeredAt: number | null;
-}
-
 /** A body that waits for its commit. */
-interface Waiting {
+interface WaitingBody {
   ticket: Ticket;
   body: Buffer;
-  settle(result: 'stored' | Refusal): void;
+  onResult(result: 'stored' | Refusal): void;
 }
 
-/** What the intake needs. `onStored` gets what was stored, in order; an empty list when another answer has ended. */
+/** What the intake needs, and whom it notifies. */
 export interface IntakeOptions {
-  store: Store;
+  store: Pick<Store, 'inbox'>;
+  acks: Acks;
   now(): number;
+  /** The scope's quarantine is full, so its deliveries are refused. */
+  isQuarantineFull(scope: number): boolean;
+  /** These were stored, in order; an empty list: the response to an earlier one ended. */
   onStored(rows: InboxRow[]): void;
-  /** Deliveries cannot be stored, for this reason; null: they are stored again. Called when it changes. */
-  onFault?(reason: string | null): void;
+  /** Deliveries cannot be stored, for this reason; null: they can again. Called when it changes. */
+  onFault(reason: string | null): void;
 }
 
-/**
- * Brings bodies to disk: all that have come when the loop turns share one commit, one commit runs at a time. Also
- * remembers which answers reached the end, which identity rests on.
- */
-export function createIntake({ store, now, onStored, onFault }: IntakeOptions) {
-  const queue: Waiting[] = [];
-  let committing = false;
-  let closing = false;
-  let quarantineFull: ReadonlySet<number> = new Set();
-  const open = new Set<Ticket>();
-  const outcomes = new Map<number, Answered>();
+/** Stores bodies: all that arrived by the time of a commit share it, and one commit runs at a time. */
+export function createIntake({ store, acks, now, isQuarantineFull, onStored, onFault }: IntakeOptions) {
+  const admission = createAdmission(now);
+  const faults = createFaults(now, onFault);
+  const queue: WaitingBody[] = [];
+  let isCommitting = false;
+  let isClosing = false;
   let commits = 0;
-  let fault: { reason: string; at: number } | null = null;
-
-  function tell(reason: string | null): void {
-    const changes = reason !== (fault?.reason ?? null);
-    fault = reason === null ? null : { reason, at: now() };
-    if (changes) onFault?.(reason);
-  }
-
-  function overloaded(at: number, scope: number): boolean {
-    let slow = 0;
-    let own = 0;
-    for (const ticket of open) {
-      if (at - ticket.arrivedAt < SLOW_MS) break;
-      slow++;
-      if (ticket.scope === scope) own++;
-    }
-    return slow >= MOST_SLOW || (slow >= MAX_SLOW && own >= OWN_SLOW);
-  }
 
   async function commitAll(): Promise<void> {
     try {
-      while (queue.length > 0) await commit(queue.splice(0, MOST_IN_COMMIT));
+      while (queue.length > 0) await commit(refuseLate(queue.splice(0, MAX_IN_COMMIT)));
     } finally {
-      committing = false;
+      isCommitting = false;
     }
   }
 
-  async function commit(group: Waiting[]): Promise<void> {
+  function refuseLate(group: WaitingBody[]): WaitingBody[] {
+    const at = now();
+    const { late = [], inTime = [] } = Object.groupBy(group, ({ ticket }) =>
+      at - ticket.arrivedAt > LATE_MS ? 'late' : 'inTime',
+    );
+    for (const { onResult } of late) onResult('late');
+    return inTime;
+  }
+
+  async function commit(group: WaitingBody[]): Promise<void> {
+    if (group.length === 0) return;
     const rows = group.map(({ ticket, body }) => ({ scope: ticket.scope, receivedAt: ticket.arrivedAt, body }));
     const ids = await store.inbox.append(rows).catch((error: Error) => {
-      for (const { settle } of group) settle('busy');
-      tell(error.message);
+      for (const { onResult } of group) onResult('busy');
+      faults.note(error.message);
       return null;
     });
     if (ids === null) return;
     commits++;
-    tell(null);
-    for (const [index, { ticket, settle }] of group.entries()) {
+    faults.note(null);
+    for (const [index, { ticket, onResult }] of group.entries()) {
       ticket.id = ids[index]!;
-      outcomes.set(ticket.id, ticket.over ? ticket.answeredAt : undefined);
-      settle('stored');
+      acks.track(ticket.id, ticket);
+      onResult('stored');
     }
     onStored(rows.map((row, index) => ({ ...row, id: ids[index]!, body: row.body.toString() })));
   }
 
   return {
-    /** Opens a ticket for a request, or says why it must come again. */
+    /** Opens a ticket for a request, or returns why it is refused. */
     admit(scope: number): Ticket | Refusal {
-      const at = now();
-      if (closing) return 'closing';
-      if (quarantineFull.has(scope)) return 'quarantine-full';
-      if (overloaded(at, scope)) return 'overload';
-      const ticket: Ticket = { arrivedAt: at, scope, id: null, over: false, answeredAt: null };
-      open.add(ticket);
-      return ticket;
+      if (isClosing) return 'closing';
+      if (isQuarantineFull(scope)) return 'quarantine-full';
+      return admission.open(scope) ?? 'overload';
     },
 
-    /** Stores a body; `settle` is called once it is durable or was refused. */
-    store(ticket: Ticket, body: Buffer, settle: (result: 'stored' | Refusal) => void): void {
-      queue.push({ ticket, body, settle });
-      if (committing) return;
-      committing = true;
+    /** Stores a body; calls `onResult` once it is durable or was refused. */
+    store(ticket: Ticket, body: Buffer, onResult: WaitingBody['onResult']): void {
+      queue.push({ ticket, body, onResult });
+      if (isCommitting) return;
+      isCommitting = true;
       setImmediate(() => void commitAll());
     },
 
-    /** Ends a ticket: `answeredAt` when a 200 was written to its end, null otherwise. */
+    /** Closes a ticket: `answeredAt` when a 200 was written to the end, else null. */
     end(ticket: Ticket, answeredAt: number | null): void {
-      if (ticket.over) return;
-      ticket.over = true;
+      if (ticket.isOver) return;
+      ticket.isOver = true;
       ticket.answeredAt = answeredAt;
-      open.delete(ticket);
-      if (ticket.id !== null) {
-        outcomes.set(ticket.id, answeredAt);
-        onStored([]);
-      }
+      admission.close(ticket);
+      if (ticket.id !== null) onStored([]);
     },
 
-    /** How the answer to a stored delivery ended; those of an earlier process count as never answered. */
-    outcome: (id: number): Answered => (outcomes.has(id) ? outcomes.get(id) : null),
-    forget(ids: number[]): void {
-      for (const id of ids) outcomes.delete(id);
-    },
-    /** Scopes that had too much set aside: what one guild's project sends must not close the others' URLs. */
-    setQuarantineFull(scopes: ReadonlySet<number>): void {
-      quarantineFull = scopes;
-    },
+    /** From now on every request is refused. */
     stopAdmitting(): void {
-      closing = true;
+      isClosing = true;
     },
-    state: () => ({ open: open.size, commits }),
-    /** Why the last delivery could not be stored, for some minutes at the most; null when it could. */
-    fault: (): string | null => (fault !== null && now() - fault.at < FAULT_MS ? fault.reason : null),
+    state: () => ({ open: admission.size(), commits }),
+    fault: faults.latest,
   };
 }
 
-/** Brings bodies to disk. */
+/** Stores bodies. */
 export type Intake = ReturnType<typeof createIntake>;
+
+/** Remembers why deliveries cannot be stored, and reports each change. */
+function createFaults(now: () => number, onFault: IntakeOptions['onFault']) {
+  let fault: { reason: string; at: number } | null = null;
+  return {
+    note(reason: string | null): void {
+      const isChange = reason !== (fault?.reason ?? null);
+      fault = reason === null ? null : { reason, at: now() };
+      if (isChange) onFault(reason);
+    },
+    /** Why the last delivery could not be stored, for some minutes at most; null when it could. */
+    latest: (): string | null => (fault !== null && now() - fault.at < FAULT_MS ? fault.reason : null),
+  };
+}

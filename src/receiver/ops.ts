@@ -1,7 +1,6 @@
 import fastify from 'fastify';
-import { schemaController } from './compilers.ts';
 
-/** What `/readyz` tells: every part by name, and whether it can do its work. */
+/** What `/readyz` returns: every part by name, and whether it can do its work. */
 export type Readiness = Record<string, { ready: boolean; detail?: string }>;
 
 /** The operator's server: `/healthz` (the process answers), `/readyz` (every part works), `/metrics` (Prometheus). */
@@ -9,11 +8,11 @@ export function createOps({
   scrape,
   readiness,
 }: {
-  /** What Prometheus is shown. */
+  /** The text for Prometheus. */
   scrape(): Promise<{ contentType: string; text: string }>;
   readiness(): Promise<Readiness>;
 }) {
-  const app = fastify({ logger: false, schemaController, exposeHeadRoutes: true });
+  const app = fastify({ logger: false, exposeHeadRoutes: true });
   app.get('/healthz', async () => ({ ok: true }));
   app.get('/readyz', async (_request, reply) => {
     const parts = await readiness();

@@ -1,52 +1,47 @@
 import { randomBytes } from 'node:crypto';
+import type { ReceiverToken } from '../domain/project.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Store } from '../store/store.ts';
-import type { PathToken } from './server.ts';
 
-/** Where a scope's events must be sent; each address ends in a secret. */
+/** Where a scope's events must be sent; each URL ends in a secret. */
 export interface ReceiverUrls {
-  /** null when the scope has none (any more). */
+  /** null when the scope has none. */
   current: string | null;
-  /** The one before, still valid until it is revoked. */
+  /** The previous one, still valid until it is revoked. */
   retiring: string | null;
   /** Set in the environment: it cannot be changed from here. */
   fixed: boolean;
 }
 
-/** The receiver's addresses of every scope. */
+/** The receiver URLs of every scope. */
 export interface ReceiverPaths {
   urls(scope: number): ReceiverUrls;
-  /** Gives a scope a new address beside the present one; false while an older one is still to be revoked. */
+  /** Gives a scope a new URL beside the present one; false while an older one is still to be revoked. */
   rotate(scope: number): Promise<boolean>;
-  /** Ends a scope's retiring address; false when there is none. */
+  /** Revokes a scope's retiring URL; false when there is none. */
   revoke(scope: number): Promise<boolean>;
-  /** Reads the tokens anew, after something else changed them. */
+  /** Reads the tokens again, after something else changed them. */
   refresh(): Promise<void>;
 }
 
 /** 192 random bits, as a path takes them. */
 export const makePathToken = (): string => randomBytes(24).toString('base64url');
 
-/** Keeps the active path tokens in memory; the operator's is made when neither `fixed` nor stored. */
-export async function openPaths(options: {
-  store: Store;
+/** Keeps the active path tokens in memory; makes the operator's when it is neither `fixed` nor stored. */
+export async function openPathTokens(options: {
+  store: Pick<Store, 'projects'>;
   /** The operator's token as the environment sets it. */
   fixed: string | undefined;
   now(): number;
-  publicUrl(): string;
-}): Promise<ReceiverPaths & { tokens(): readonly PathToken[] }> {
-  const { store, fixed, now, publicUrl } = options;
-  let tokens: (PathToken & { retiring: boolean })[] = [];
+}) {
+  const { store, fixed, now } = options;
+  let tokens: readonly ReceiverToken[] = [];
 
   async function refresh(): Promise<void> {
     const stored = await store.projects.tokens();
     // A token in the environment replaces those in the database, which the operator may want to be rid of.
-    tokens = fixed
-      ? [
-          { token: fixed, scope: OPERATOR_SCOPE, retiring: false },
-          ...stored.filter(({ scope }) => scope !== OPERATOR_SCOPE),
-        ]
-      : stored;
+    const others = stored.filter(({ scope }) => scope !== OPERATOR_SCOPE);
+    tokens = fixed ? [{ token: fixed, scope: OPERATOR_SCOPE, retiring: false }, ...others] : stored;
   }
 
   await refresh();
@@ -56,28 +51,37 @@ export async function openPaths(options: {
   }
 
   return {
+    /** Every active token. */
     tokens: () => tokens,
+    isFixed: (scope: number): boolean => scope === OPERATOR_SCOPE && fixed !== undefined,
     refresh,
-    urls(scope) {
-      const find = (retiring: boolean) => {
-        const found = tokens.find((one) => one.scope === scope && one.retiring === retiring);
-        return found ? `${publicUrl()}/hooks/${found.token}` : null;
-      };
-      return {
-        current: find(false),
-        retiring: find(true),
-        fixed: scope === OPERATOR_SCOPE && fixed !== undefined,
-      };
-    },
-    async rotate(scope) {
-      const done = await store.projects.rotateToken(scope, makePathToken(), now());
+    async rotate(scope: number): Promise<boolean> {
+      const isDone = await store.projects.rotateToken(scope, makePathToken(), now());
       await refresh();
-      return done;
+      return isDone;
     },
-    async revoke(scope) {
-      const done = await store.projects.revokeToken(scope);
+    async revoke(scope: number): Promise<boolean> {
+      const isDone = await store.projects.revokeToken(scope);
       await refresh();
-      return done;
+      return isDone;
     },
+  };
+}
+
+/** The active path tokens. */
+export type PathTokens = Awaited<ReturnType<typeof openPathTokens>>;
+
+/** The path tokens as URLs below the receiver's public address. */
+export function receiverPaths(paths: PathTokens, publicUrl: string): ReceiverPaths {
+  const { tokens, isFixed, rotate, revoke, refresh } = paths;
+  const urlOf = (scope: number, retiring: boolean): string | null => {
+    const found = tokens().find((one) => one.scope === scope && one.retiring === retiring);
+    return found ? `${publicUrl}/hooks/${found.token}` : null;
+  };
+  return {
+    urls: (scope) => ({ current: urlOf(scope, false), retiring: urlOf(scope, true), fixed: isFixed(scope) }),
+    rotate,
+    revoke,
+    refresh,
   };
 }

@@ -1,27 +1,31 @@
 import type { Logger } from 'pino';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Store } from '../store/store.ts';
-import type { Intake } from './intake.ts';
 
-/** With so much set aside new deliveries are refused: nobody shall fill the disk with what cannot be understood. */
-const MOST = { rows: 10_000, bytes: 50 * 1024 * 1024 };
+/** With this much in quarantine, deliveries are refused: bodies that nobody can read must not fill the disk. */
+const LIMIT = { rows: 10_000, bytes: 50 * 1024 * 1024 };
 /** The same for each guild with a project of its own. */
-const OWN_MOST = { rows: 1_000, bytes: 5 * 1024 * 1024 };
+const OWN_LIMIT = { rows: 1_000, bytes: 5 * 1024 * 1024 };
 
-/** Measures the quarantine, and has the intake refuse deliveries for the scopes that have too much in it. */
-export async function watchQuarantine(
-  { quarantine }: Pick<Store, 'quarantine'>,
-  intake: Intake,
-  log: Logger,
-): Promise<void> {
-  try {
-    const full = (await quarantine.sizes()).filter(({ scope, rows, bytes }) => {
-      const most = scope === OPERATOR_SCOPE ? MOST : OWN_MOST;
-      return rows >= most.rows || bytes >= most.bytes;
-    });
-    for (const scope of full) log.error(scope, 'quarantine is full: rejecting deliveries');
-    intake.setQuarantineFull(new Set(full.map(({ scope }) => scope)));
-  } catch (error) {
-    log.warn({ err: error }, 'cannot measure the quarantine');
-  }
+/** Knows which scopes have a full quarantine, as of the last measurement. */
+export function createQuarantineLimit({ quarantine }: Pick<Store, 'quarantine'>, log: Logger) {
+  let full: ReadonlySet<number> = new Set();
+  return {
+    isFull: (scope: number): boolean => full.has(scope),
+
+    /** Measures the quarantine; when that fails, the last measurement stays. */
+    async measure(): Promise<void> {
+      try {
+        const sizes = await quarantine.sizes();
+        const over = sizes.filter(({ scope, rows, bytes }) => {
+          const limit = scope === OPERATOR_SCOPE ? LIMIT : OWN_LIMIT;
+          return rows >= limit.rows || bytes >= limit.bytes;
+        });
+        for (const size of over) log.error(size, 'quarantine is full: rejecting deliveries');
+        full = new Set(over.map(({ scope }) => scope));
+      } catch (error) {
+        log.warn({ err: error }, 'cannot measure the quarantine');
+      }
+    },
+  };
 }

@@ -1,18 +1,18 @@
 import { timingSafeEqual } from 'node:crypto';
 import { METHODS } from 'node:http';
+import { isIP } from 'node:net';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
-import { type Clock, systemClock } from '../domain/clock.ts';
-import { schemaController } from './compilers.ts';
-import { type Intake, REFUSALS, type Refusal, type Ticket } from './intake.ts';
-import { sourceAddress } from './source.ts';
+import type { AddressList, Config } from '../config.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Ticket } from './admission.ts';
+import { type Intake, REFUSALS, type Refusal } from './intake.ts';
 
 const BODY_LIMIT = 1024 * 1024;
-/** No answer later than this after arrival. */
+/** No response later than this after arrival. */
 const DEADLINE_MS = 2_000;
 
-/** Why a request was refused; also the metrics' label. `broken-off`: its body did not come to its announced end. */
+/** Why a request was refused; also the metrics' label. `broken-off`: its body ended before its announced length. */
 export const REFUSAL_REASONS = ['token', 'method', 'source', 'too-large', 'broken-off', ...REFUSALS] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
@@ -28,29 +28,32 @@ declare module 'fastify' {
   }
 }
 
-/** What the receiver needs. `tokens()` gives the active ones at the time of each request; `after` times the answers. */
-export interface ReceiverOptions {
+/** What the server needs, and whom it notifies. */
+export interface ServerOptions {
   config: Pick<Config, 'RECEIVER_SOURCES' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
   intake: Intake;
+  /** The active path tokens; read for each request. */
   tokens(): readonly PathToken[];
   now(): number;
-  after?: Clock['after'];
+  /** Times the responses. */
+  after: Clock['after'];
   log: Logger;
   /** `source` and `scope` where they are known. */
   onRefused(reason: RefusalReason, source: string | null, scope: number | null): void;
+  /** A delivery was stored and is answered with 200. */
   onReceived(): void;
 }
 
 /**
- * The HTTP server that deliveries are posted to: `/hooks/{token}`. Token, method and source are judged before the body
- * is read; 200 is written once the bytes are on disk; what the body says is not judged here.
+ * Makes the HTTP server that deliveries are posted to: `/hooks/{token}`. Checks token, method and source before the body
+ * is read; writes 200 once the bytes are on disk; does not judge what the body says.
  */
-export function createReceiver(options: ReceiverOptions) {
-  const { config, intake, tokens, now, after = systemClock.after, log, onRefused, onReceived } = options;
+export function createServer(options: ServerOptions) {
+  const { config, intake, log, onRefused, onReceived } = options;
   const app = fastify({
     logger: false,
-    schemaController,
     bodyLimit: BODY_LIMIT,
+    trustProxy: (address: string) => config.TRUSTED_PROXIES.has(plainIp(address) ?? ''),
     // A body that stops half-way must not hold its connection; the sender itself gives up after 3 s.
     requestTimeout: 10_000,
     connectionTimeout: 0,
@@ -61,90 +64,114 @@ export function createReceiver(options: ReceiverOptions) {
     frameworkErrors: (_error, _request, reply: FastifyReply) => void reply.code(404).send({ ok: false }),
   });
   app.decorateRequest('ticket', null);
+  // Whatever the sender calls it, a body is bytes to keep.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-
-  const refuse = (
-    reply: FastifyReply,
-    status: number,
-    reason: RefusalReason,
-    from: { source: string | null; scope: number } | null = null,
-  ) => {
-    onRefused(reason, from?.source ?? null, from?.scope ?? null);
-    return reply.code(status).send({ ok: false });
-  };
-  const unavailable = (reply: FastifyReply, reason: Refusal | 'broken-off') =>
-    refuse(reply.header('retry-after', '15'), 503, reason);
-
-  function admit(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-    const { token: given } = request.params as { token: string };
-    const scope = scopeOf(given, tokens());
-    if (scope === null) return void refuse(reply, 404, 'token');
-    if (request.method !== 'POST' && request.method !== 'PUT' && request.method !== 'PATCH') {
-      return void refuse(reply.header('allow', 'POST, PUT, PATCH'), 405, 'method');
-    }
-    if (config.RECEIVER_SOURCE_CHECK !== 'off') {
-      const source = sourceAddress(
-        request.socket.remoteAddress,
-        request.headers['x-forwarded-for']?.toString(),
-        config.TRUSTED_PROXIES,
-      );
-      if (source === null || !config.RECEIVER_SOURCES.has(source)) {
-        if (config.RECEIVER_SOURCE_CHECK === 'enforce') return void refuse(reply, 403, 'source', { source, scope });
-        onRefused('source', source, scope);
-      }
-    }
-    const ticket = intake.admit(scope);
-    if (typeof ticket === 'string') return void unavailable(reply, ticket);
-    request.ticket = ticket;
-    const response = reply.raw;
-    // Whatever the sender calls it, these are bytes to keep.
-    request.headers['content-type'] = 'application/octet-stream';
-    const stopDeadline = after(DEADLINE_MS, () => {
-      if (!reply.sent) void unavailable(reply.header('connection', 'close'), 'late');
-    });
-    response.once('close', () => {
-      stopDeadline();
-      intake.end(ticket, response.writableFinished && response.statusCode === 200 ? now() : null);
-    });
-    // A sender that speaks HTTP/1.0 would take this for the answer.
-    if (request.headers.expect !== undefined && request.raw.httpVersion !== '1.0') response.writeContinue();
-    done();
-  }
-
-  // Node would ask for the body before the token is judged, and refuse every other expectation.
+  // Node would ask for the body before the token is checked, and refuse every other expectation.
   for (const event of ['checkContinue', 'checkExpectation']) app.server.on(event, app.routing);
   // Every method that exists is routed, so that a wrong method is answered with 405 and not with 404.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+
+  const refusing = createRefusing(onRefused);
   app.route({
     method: app.supportedMethods,
     url: '/hooks/:token',
-    onRequest: admit,
+    onRequest: createGate(options, refusing),
     handler(request, reply) {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       intake.store(request.ticket!, body, (result) => {
         if (reply.sent) return;
-        if (result !== 'stored') return void unavailable(reply, result);
+        if (result !== 'stored') return void refusing.unavailable(reply, result);
         onReceived();
         reply.code(200).header('content-type', 'application/json; charset=utf-8').send('{"ok":true}');
       });
     },
   });
 
-  // In this hook, because a handler for what is not found would first wait for the body. The text is not that of an
-  // unknown token: from that one the probe knows that a proxy passes on the very path.
+  // In this hook, because a handler for what is not found would first wait for the body. The text differs from that for
+  // an unknown token: from the latter the probe knows that a proxy passes on the very path.
   app.addHook('onRequest', (request, reply, done) => {
     if (request.is404) reply.code(404).send({ ok: false, error: 'There is nothing at this path' });
     else done();
   });
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     if (reply.sent) return reply;
-    if (error.statusCode === 413) return refuse(reply.header('connection', 'close'), 413, 'too-large');
-    // What remains are broken-off bodies and bodies of another length than announced: nobody reads this answer.
+    const last = reply.header('connection', 'close');
+    if (error.statusCode === 413) return refusing.refuse(last, 413, 'too-large');
+    // What remains are broken-off bodies and bodies of another length than announced: nobody reads this response.
     log.debug({ error: error.message }, 'request aborted');
-    return unavailable(reply.header('connection', 'close'), 'broken-off');
+    return refusing.unavailable(last, 'broken-off');
   });
   return app;
+}
+
+type Refusing = ReturnType<typeof createRefusing>;
+
+/** The responses that refuse a request; each is counted. */
+function createRefusing(onRefused: ServerOptions['onRefused']) {
+  function refuse(reply: FastifyReply, status: number, reason: RefusalReason): FastifyReply {
+    onRefused(reason, null, null);
+    return reply.code(status).send({ ok: false });
+  }
+  return {
+    refuse,
+    /** The sender is to retry. */
+    unavailable: (reply: FastifyReply, reason: Refusal | 'broken-off') =>
+      refuse(reply.header('retry-after', '15'), 503, reason),
+    wrongSource(reply: FastifyReply, source: string | null, scope: number): FastifyReply {
+      onRefused('source', source, scope);
+      return reply.code(403).send({ ok: false });
+    },
+  };
+}
+
+/** Checks a request before its body is read, and opens its ticket. */
+function createGate(options: ServerOptions, refusing: Refusing) {
+  const { config, intake, tokens, now, after, onRefused } = options;
+
+  function openTicket(ticket: Ticket, request: FastifyRequest, reply: FastifyReply): void {
+    request.ticket = ticket;
+    request.headers['content-type'] = 'application/octet-stream';
+    const response = reply.raw;
+    const stopDeadline = after(DEADLINE_MS, () => {
+      if (!reply.sent) refusing.unavailable(reply.header('connection', 'close'), 'late');
+    });
+    response.once('close', () => {
+      stopDeadline();
+      intake.end(ticket, response.writableFinished && response.statusCode === 200 ? now() : null);
+    });
+    // A sender that speaks HTTP/1.0 would take this for the response.
+    if (request.headers.expect !== undefined && request.raw.httpVersion !== '1.0') response.writeContinue();
+  }
+
+  return function onRequest(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+    const { token } = request.params as { token: string };
+    const scope = scopeOf(token, tokens());
+    if (scope === null) return void refusing.refuse(reply, 404, 'token');
+    if (request.method !== 'POST' && request.method !== 'PUT' && request.method !== 'PATCH') {
+      return void refusing.refuse(reply.header('allow', 'POST, PUT, PATCH'), 405, 'method');
+    }
+    if (config.RECEIVER_SOURCE_CHECK !== 'off') {
+      // The peer or, behind trusted proxies, the right-most address that is none of them; null when that is no IP.
+      const source = plainIp(request.ip);
+      if (!isListed(config.RECEIVER_SOURCES, source)) {
+        if (config.RECEIVER_SOURCE_CHECK === 'enforce') return void refusing.wrongSource(reply, source, scope);
+        onRefused('source', source, scope);
+      }
+    }
+    const ticket = intake.admit(scope);
+    if (typeof ticket === 'string') return void refusing.unavailable(reply, ticket);
+    openTicket(ticket, request, reply);
+    done();
+  };
+}
+
+const isListed = (list: AddressList, ip: string | null): boolean => ip !== null && list.has(ip);
+
+/** An IP as it is compared: IPv4 without its `::ffff:` wrapping; null for what is no IP. */
+function plainIp(text: string | undefined): string | null {
+  const ip = (text ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
+  return isIP(ip) === 0 ? null : ip;
 }
 
 /** The scope of a token; every known token is compared, each in constant time. */

@@ -25,7 +25,7 @@ import { wordsOf } from '../../src/discord/line.ts';
 import { sampleMessage } from '../../src/discord/sample.ts';
 import type { ActivityStats } from '../../src/domain/activity-stats.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
-import { makePathToken, openPaths } from '../../src/receiver/paths.ts';
+import { makePathToken, openPathTokens, receiverPaths } from '../../src/receiver/paths.ts';
 import { createSeal } from '../../src/secrets.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import { openBeside } from '../../src/store/sqlite/database.ts';
@@ -86,7 +86,7 @@ export async function startWorld(options: WorldOptions = {}) {
   const clock = { now: Date.now() };
   const now = () => beside?.clock.now() ?? clock.now;
   const fixed = 'receiverToken' in options ? options.receiverToken : 'receiver-token';
-  const receiver = await openPaths({ store, fixed, now, publicUrl: () => 'https://bell.example' });
+  const receiver = receiverPaths(await openPathTokens({ store, fixed, now }), 'https://bell.example');
   const openProjects = (service = options.service, sealKey = 7, timeoutMs = 60_000) =>
     createProjects({
       store,

@@ -1,21 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
-import pino from 'pino';
 import { Pool } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
 import { parseEvent } from '../../src/domain/event.ts';
-import { createIntake } from '../../src/receiver/intake.ts';
-import { createReceiver } from '../../src/receiver/server.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
+import { openReceiver, TOKEN } from '../receiver/harness.ts';
 import { bodies } from './bodies.ts';
 import { NAUGHTY } from './naughty.ts';
 
-const TOKEN = 'a-path-token-of-this-test';
 let url: URL;
 let client: Pool;
 let stored: () => Promise<number>;
@@ -23,32 +15,19 @@ let last: () => Uint8Array | undefined;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'fuzz-'));
-  const { store, close: closeStore } = await openStore(join(directory, 'test.sqlite'));
-  const app = createReceiver({
-    config: readConfig({ DISCORD_TOKEN: 'x', RECEIVER_SOURCES: '127.0.0.1' }),
-    intake: createIntake({ store, now: Date.now, onStored: () => undefined }),
-    tokens: () => [{ token: TOKEN, scope: 0 }],
-    now: Date.now,
-    // However long a busy machine takes.
-    after: () => () => undefined,
-    log: pino({ level: 'silent' }),
-    onRefused: () => undefined,
-    onReceived: () => undefined,
+  const receiver = await openReceiver({
+    environment: { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '127.0.0.1' },
   });
-  url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  url = new URL(receiver.url);
   client = new Pool(url.origin);
-  stored = async () => (await store.metrics.backlog(Date.now())).inbox.waiting;
-  const file = new Database(join(directory, 'test.sqlite'), { readonly: true });
+  stored = async () => (await receiver.store.metrics.backlog(Date.now())).inbox.waiting;
+  const file = new Database(receiver.file, { readonly: true });
   const newest = file.prepare<[], Uint8Array>('SELECT body FROM inbox ORDER BY id DESC LIMIT 1').pluck();
   last = () => newest.get();
   close = async () => {
     await client.close();
-    app.server.closeAllConnections();
-    await app.close();
     file.close();
-    await closeStore();
-    rmSync(directory, { recursive: true });
+    await receiver.close();
   };
 });
 afterAll(() => close());

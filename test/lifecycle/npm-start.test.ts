@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
@@ -8,12 +7,10 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { temporaryFile } from './bot.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const KEPT = join(ROOT, 'node_modules/.cache/node');
 
-it('what npm start runs starts, ends, and keeps what Node made of its files for the next start', async () => {
-  rmSync(KEPT, { recursive: true, force: true });
+it('starts the bot with the command of npm start, and ends it with exit code 0 on SIGTERM', async () => {
   const script = packageJson.scripts.start.replace(/--env-file\S* /, '');
-  // npm has a shell run it, and passes a signal on to that shell alone.
+  // npm runs it in a shell, and passes a signal on to that shell alone.
   const bot = spawn('sh', ['-c', script], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -31,5 +28,4 @@ it('what npm start runs starts, ends, and keeps what Node made of its files for 
   for await (const line of createInterface({ input: bot.stdout })) if (line.includes('"started"')) break;
   bot.kill('SIGTERM');
   expect(await once(bot, 'exit')).toEqual([0, null]);
-  expect(readdirSync(KEPT, { recursive: true }).length).toBeGreaterThan(500);
 });

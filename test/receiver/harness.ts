@@ -7,8 +7,10 @@ import { request } from 'undici';
 import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Clock } from '../../src/domain/clock.ts';
-import { createIntake } from '../../src/receiver/intake.ts';
-import { createReceiver, type PathToken } from '../../src/receiver/server.ts';
+import { createAcks } from '../../src/receiver/acks.ts';
+import { createQuarantineLimit } from '../../src/receiver/quarantine.ts';
+import type { PathToken } from '../../src/receiver/server.ts';
+import { startReceiver as start } from '../../src/receiver/start.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -16,18 +18,18 @@ export const TOKEN = 'a-path-token-of-this-test';
 export const OTHER_TOKEN = 'the-other-active-token';
 
 /** What a test may put in the place of the usual. */
-interface CommandServices {
+interface HarnessOptions {
   environment?: Record<string, string>;
   tokens?: () => PathToken[];
   now?: () => number;
   /** Default: no deadline passes, however long a busy machine takes. */
   after?: Clock['after'];
-  /** Stands between the receiver and its database. */
+  /** Wraps the store. */
   between?: (store: Store) => Store;
 }
 
-/** The receiver over a database of its own; both go with the test. */
-export async function startReceiver({
+/** The receiver over a database of its own; `close` ends both. */
+export async function openReceiver({
   environment = {},
   now = Date.now,
   after = () => () => undefined,
@@ -36,35 +38,42 @@ export async function startReceiver({
     { token: TOKEN, scope: 0 },
     { token: OTHER_TOKEN, scope: 3 },
   ],
-}: CommandServices = {}) {
+}: HarnessOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'receiver-'));
   const file = join(directory, 'test.sqlite');
   const { store, close: closeStore } = await openStore(file);
   const refused: string[] = [];
   const logged: string[] = [];
-  const intake = createIntake({ store: between(store), now, onStored: () => undefined });
-  const app = createReceiver({
-    config: readConfig({ DISCORD_TOKEN: 'x', RECEIVER_SOURCE_CHECK: 'off', ...environment }),
-    intake,
+  const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
+  const acks = createAcks();
+  const quarantine = createQuarantineLimit(store, log);
+  const receiver = await start({
+    config: readConfig({ DISCORD_TOKEN: 'x', PORT: '0', RECEIVER_SOURCE_CHECK: 'off', ...environment }),
+    store: between(store),
+    acks,
     tokens,
     now,
     after,
-    log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
+    log,
+    isQuarantineFull: quarantine.isFull,
+    onStored: () => undefined,
     onRefused: (reason, source) => refused.push(`${reason} ${source ?? ''}`.trim()),
     onReceived: () => undefined,
   });
-  const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
-  onTestFinished(async () => {
-    app.server.closeAllConnections();
-    await app.close();
+  const url = new URL(receiver.url);
+  const close = async () => {
+    await receiver.close();
     await closeStore();
     rmSync(directory, { recursive: true });
-  });
+  };
 
   return {
     file,
     store,
-    intake,
+    acks,
+    quarantine,
+    intake: receiver.intake,
+    close,
     /** Reasons in order, with the source where there is one. */
     refused,
     logged,
@@ -95,7 +104,14 @@ export async function startReceiver({
 }
 
 /** A receiver under test. */
-export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+export type Receiver = Awaited<ReturnType<typeof openReceiver>>;
+
+/** The receiver over a database of its own; both are closed when the test has finished. */
+export async function startReceiver(options: HarnessOptions = {}): Promise<Receiver> {
+  const receiver = await openReceiver(options);
+  onTestFinished(receiver.close);
+  return receiver;
+}
 
 /** The head of a delivery whose body is announced with `length` bytes; `more` is whole lines. */
 export const head = (length: number, path = `/hooks/${TOKEN}`, more = ''): string =>

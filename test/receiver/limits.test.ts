@@ -154,7 +154,7 @@ describe('a commit that takes longer than 2 s', () => {
     expect([(await answer).status, receiver.refused]).toEqual([503, ['late']]);
     release.resolve();
     await until(async () => (await receiver.stored()).length === 1);
-    expect(receiver.intake.outcome((await receiver.store.inbox.next(1))[0]!.id)).toBeNull();
+    expect(receiver.acks.ackedAt((await receiver.store.inbox.next(1))[0]!.id)).toBeNull();
   });
 });
 

@@ -265,17 +265,24 @@ describe('trouble', () => {
     },
   );
 
-  it('a full quarantine and a receiver that stops: 503', async () => {
+  it('refuses deliveries with 503 and Retry-After once it stops', async () => {
     const receiver = await startReceiver();
-    receiver.intake.setQuarantineFull(new Set([0]));
-    expect((await receiver.post(`/hooks/${TOKEN}`, 'x')).status).toBe(503);
-    // Another project's URL is not concerned.
-    expect((await receiver.post(`/hooks/${OTHER_TOKEN}`, 'x')).status).toBe(200);
-    receiver.intake.setQuarantineFull(new Set());
-    expect((await receiver.post(`/hooks/${TOKEN}`, 'x')).status).toBe(200);
     receiver.intake.stopAdmitting();
     const answer = await request(`${receiver.url}/hooks/${TOKEN}`, { method: 'POST', body: 'x' });
     expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '15']);
+  });
+
+  it('refuses a delivery that is older than 2 s when its commit begins, and stores nothing', async () => {
+    let time = 0;
+    const receiver = await startReceiver({ now: () => time });
+    const socket = await receiver.open();
+    socket.write(`${head(4)}ha`);
+    await expect.poll(() => receiver.intake.state().open, { message: 'the request did not arrive' }).toBe(1);
+    time = 2_001;
+    const answer = firstLine(socket);
+    socket.write('lf');
+    expect(await answer).toContain('503');
+    expect([receiver.refused, await receiver.stored()]).toEqual([['late'], []]);
   });
 
   it('a body that never ends: 503 within the sender’s 3 s, and the others are served meanwhile', async () => {
@@ -307,9 +314,9 @@ describe('trouble', () => {
     await until(() => receiver.intake.state().open === ticket);
     release();
     await until(async () => (await receiver.stored()).length === 1);
-    expect(receiver.intake.outcome((await receiver.store.inbox.next(1))[0]!.id)).toBeNull();
+    expect(receiver.acks.ackedAt((await receiver.store.inbox.next(1))[0]!.id)).toBeNull();
     // So does one that an earlier process stored.
-    expect(receiver.intake.outcome(1_000_000)).toBeNull();
+    expect(receiver.acks.ackedAt(1_000_000)).toBeNull();
   });
 });
 

@@ -1,0 +1,51 @@
+import type { PendingResponse } from './acks.ts';
+
+/**
+ * Requests that are open for longer than a moment, at most: with MAX_SLOW, a URL that has OWN_SLOW of them takes no
+ * more; with MAX_SLOW_IN_TOTAL, no URL does. So endless bodies at one guild's URL do not close the others.
+ */
+const MAX_SLOW = 64;
+const OWN_SLOW = 16;
+const MAX_SLOW_IN_TOTAL = 128;
+/** A request that is open for this long counts as slow; a burst that is committed at once is no overload. */
+const SLOW_MS = 100;
+
+/** One request on its way through the receiver. */
+export interface Ticket extends PendingResponse {
+  arrivedAt: number;
+  scope: number;
+  /** The inbox row; null until the body is stored. */
+  id: number | null;
+}
+
+/** Decides which requests are let in, by how many are open. */
+export function createAdmission(now: () => number) {
+  /** In the order of arrival. */
+  const open = new Set<Ticket>();
+
+  function isOverloaded(at: number, scope: number): boolean {
+    let slow = 0;
+    let own = 0;
+    for (const ticket of open) {
+      if (at - ticket.arrivedAt < SLOW_MS) break;
+      slow++;
+      if (ticket.scope === scope) own++;
+    }
+    return slow >= MAX_SLOW_IN_TOTAL || (slow >= MAX_SLOW && own >= OWN_SLOW);
+  }
+
+  return {
+    /** Opens a ticket; null when too many requests are open. */
+    open(scope: number): Ticket | null {
+      const arrivedAt = now();
+      if (isOverloaded(arrivedAt, scope)) return null;
+      const ticket: Ticket = { arrivedAt, scope, id: null, isOver: false, answeredAt: null };
+      open.add(ticket);
+      return ticket;
+    },
+    close(ticket: Ticket): void {
+      open.delete(ticket);
+    },
+    size: (): number => open.size,
+  };
+}

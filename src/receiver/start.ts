@@ -1,0 +1,42 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Clock } from '../domain/clock.ts';
+import { createIntake, type IntakeOptions } from './intake.ts';
+import { listen } from './listen.ts';
+import { createServer, type ServerOptions } from './server.ts';
+
+/** Open requests are given up this long after the receiver stops. */
+const PATIENCE_MS = 2_000;
+
+/** What the receiver needs, and whom it notifies. */
+export interface ReceiverOptions extends Omit<ServerOptions, 'intake' | 'config'>, Omit<IntakeOptions, 'onFault'> {
+  config: ServerOptions['config'] & Pick<Config, 'HOST' | 'PORT'>;
+  after: Clock['after'];
+  log: Logger;
+}
+
+/** Receives deliveries: checks the request, stores its bytes, answers. Rejects when it cannot listen. */
+export async function startReceiver(options: ReceiverOptions) {
+  const { config, log, after } = options;
+  const onFault = (reason: string | null) =>
+    reason === null
+      ? log.info('deliveries can be stored again')
+      : log.error({ reason }, 'cannot store deliveries: returning 503, the sender will retry');
+  const intake = createIntake({ ...options, onFault });
+  const app = createServer({ ...options, intake });
+  const url = await listen(app, config.HOST, config.PORT, 'PORT');
+  return {
+    /** Where it listens, without the path. */
+    url,
+    intake,
+    stopAdmitting: intake.stopAdmitting,
+    /** Ends idle connections now and the others once they were answered, after 2 s at the latest. */
+    async close(): Promise<void> {
+      intake.stopAdmitting();
+      const stopPatience = after(PATIENCE_MS, () => app.server.closeAllConnections());
+      app.server.closeIdleConnections();
+      await app.close();
+      stopPatience();
+    },
+  };
+}
