@@ -1,23 +1,25 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Where tests start processes and wait for them. */
-const LONG = /\/test\/(crash|lifecycle|sandbox)\//;
+/** Tests that take minutes: `npm run check` runs them, `npm test` does not. */
+const LONG = ['test/crash/crash.test.ts', 'test/sandbox/{lifecycle,page,tour}.test.ts', 'test/**/outage.test.ts'];
 
-/** By themselves the largest files come first on a new machine, and a small one that takes long is left over at the end. */
-class LongestFirst extends BaseSequencer {
+/** Folders in which tests start processes and wait for them. */
+const SLOW_FOLDERS = /\/test\/(crash|lifecycle|sandbox)\//;
+
+/** Runs slow files first. By default the largest files come first, and a small slow one may be left for the end. */
+class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
   }
 }
 
-const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId);
+const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW_FOLDERS.test(moduleId);
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     // They end what hangs, and measure nothing: a busy machine may take many times as long as an idle one.
     testTimeout: 300_000,
     hookTimeout: 300_000,
@@ -27,6 +29,13 @@ export default defineConfig({
     execArgv: ['--wasm-wrapper-tiering-budget=2000000000'],
     // Most tests wait for processes and disks of their own: one more than there are processors keeps all of these busy.
     maxWorkers: availableParallelism() + 1,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: SlowestFirst },
+    projects: [
+      {
+        extends: true,
+        test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...LONG] },
+      },
+      { extends: true, test: { name: 'long', include: LONG } },
+    ],
   },
 });
