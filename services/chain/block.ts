@@ -1,8 +1,18 @@
 import { type Hex, isAddress, isHash, numberToHex } from 'viem';
 import { isOf, type Node, type NodeBlock, NodeBusy, type NodeLog, type NodeReceipt, NodeUnreachable } from './node.ts';
+import type { Profile } from './profiles.ts';
 import { hasBloom, mayHaveTopics, proveLogs, proveReceipts, proveTransactions } from './proof.ts';
 import type { CoinMove } from './traces.ts';
-import { internalTransfers, nativeTransfers, TRANSFER_TOPICS, type Transfer, tokenTransfers } from './transfers.ts';
+import {
+  internalTransfers,
+  nativeTransfers,
+  TRANSFER_TOPICS,
+  type Transfer,
+  tokenTransfers,
+  WRAP_TOPICS,
+  withdrawalTransfers,
+  wrapTransfers,
+} from './transfers.ts';
 
 /** The logs of transfers in a block and, where one call returned them, all receipts. */
 export interface BlockLogs {
@@ -18,6 +28,9 @@ export interface Unreadable {
   bytes: string;
   reason: string;
 }
+
+/** Everything that may be a transfer on some chain. */
+const READ_TOPICS = [...TRANSFER_TOPICS, ...WRAP_TOPICS];
 
 /** Reads one block, checked against its transactions root. @throws when no node has it. */
 export async function readBlock(node: Node, number: number): Promise<NodeBlock> {
@@ -39,7 +52,7 @@ export async function readBlock(node: Node, number: number): Promise<NodeBlock> 
  */
 export async function readLogs(node: Node, block: NodeBlock, hasUnlisted = false): Promise<BlockLogs> {
   const mayHaveLogs = hasUnlisted || block.transactions.length > 0;
-  if (!mayHaveLogs || !mayHaveTopics(block, TRANSFER_TOPICS)) return { logs: [], receipts: new Map() };
+  if (!mayHaveLogs || !mayHaveTopics(block, READ_TOPICS)) return { logs: [], receipts: new Map() };
   const all = await receiptsAtOnce(node, block, hasUnlisted);
   if (all !== null) return { logs: transferLogs(all.flatMap(({ logs }) => logs)), receipts: byHash(all) };
   const logs = await logsByFilter(node, block);
@@ -52,7 +65,7 @@ export async function readLogs(node: Node, block: NodeBlock, hasUnlisted = false
 /** The logs of transfers by eth_getLogs; null where they are refused, or none although the block says it has some. */
 async function logsByFilter(node: Node, block: NodeBlock): Promise<NodeLog[] | null> {
   try {
-    const filter = { blockHash: block.hash, topics: [TRANSFER_TOPICS] };
+    const filter = { blockHash: block.hash, topics: [READ_TOPICS] };
     const logs = await node.call<NodeLog[]>('eth_getLogs', [filter], (answer: NodeLog[] | null) => {
       if (!Array.isArray(answer)) throw new NodeUnreachable('The node does not have these logs');
     });
@@ -68,7 +81,7 @@ function transferLogs(logs: readonly NodeLog[]): NodeLog[] {
   const known = new Map<string, NodeLog>();
   for (const log of logs) {
     if (log?.removed === true) continue;
-    if (Array.isArray(log?.topics) && !TRANSFER_TOPICS.some((topic) => topic === log.topics[0])) continue;
+    if (Array.isArray(log?.topics) && !READ_TOPICS.some((topic) => topic === log.topics[0])) continue;
     known.set(`${log?.transactionHash} ${Number(log?.logIndex)}`, log);
   }
   return [...known.values()].sort((one, other) => Number(one.logIndex) - Number(other.logIndex));
@@ -157,31 +170,50 @@ export interface BlockTransfers {
 }
 
 /** Finds the payments and token transfers of a block; a payment may belong to a transaction that failed. */
-export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], hasUnlistedLogs = false): BlockTransfers {
+export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], profile: Profile): BlockTransfers {
   const found: BlockTransfers = { transfers: [], unreadable: [] };
   const hashes = new Set(block.transactions.map(({ hash }) => hash));
   for (const transaction of block.transactions) {
     collect(found, 'transaction', transaction, transaction?.hash, () => {
       if (!isHash(transaction.hash)) throw new Error('its hash is not 32 bytes');
-      return nativeTransfers(transaction);
+      return profile.coinContract === null ? nativeTransfers(transaction) : [];
     });
   }
+  collect(found, 'transaction', block.withdrawals, null, () => withdrawalTransfers(block));
   for (const log of logs) {
     collect(found, 'log', log, log?.transactionHash, () => {
       if (!isAddress(log.address, { strict: false })) throw new Error("its contract's address is not 20 bytes");
       if (!Array.isArray(log.topics) || !Number.isInteger(Number(log.logIndex))) throw new Error('fields are missing');
-      if (!hashes.has(log.transactionHash) && !hasUnlistedLogs)
+      if (!hashes.has(log.transactionHash) && !profile.hasUnlistedLogs) {
         throw new Error('the block does not list its transaction');
-      return tokenTransfers(log);
+      }
+      return transfersOf(log, profile);
     });
   }
   return found;
 }
 
-/** Finds the payments between contracts. */
-export function innerTransfers(moves: readonly CoinMove[]): BlockTransfers {
+/** The transfers of a log, by what its contract is on this chain. */
+function transfersOf(log: NodeLog, { coinContract, feeCollectors, wrappers }: Profile): Transfer[] {
+  const address = log.address.toLowerCase();
+  if (WRAP_TOPICS.some((topic) => topic === log.topics[0])) {
+    return wrappers.some((one) => one === address) ? wrapTransfers(log) : [];
+  }
+  const transfers = tokenTransfers(log);
+  if (coinContract !== address) return transfers;
+  const isFee = ({ from, to }: Transfer) =>
+    feeCollectors.some((one) => [from, to].some((two) => two.toLowerCase() === one));
+  return transfers.flatMap((transfer) => {
+    if (transfer.kind !== 'erc20' || isFee(transfer) || transfer.value === 0n) return [];
+    const { txHash, from, to, value, place } = transfer;
+    return [{ kind: 'native' as const, internal: false, txHash, from, to, value, place }];
+  });
+}
+
+/** Finds the payments between contracts; none where the coin's own contract reports them. */
+export function innerTransfers(moves: readonly CoinMove[], { coinContract }: Profile): BlockTransfers {
   const found: BlockTransfers = { transfers: [], unreadable: [] };
-  for (const move of moves) {
+  for (const move of coinContract === null ? moves : []) {
     const shown = { ...move, value: move.value.toString() };
     collect(found, 'trace', shown, move.txHash, () => internalTransfers([move]));
   }

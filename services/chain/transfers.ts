@@ -1,5 +1,14 @@
-import { decodeAbiParameters, getAddress, getContractAddress, type Hex, parseAbiParameters, size, slice } from 'viem';
-import type { NodeLog, NodeTransaction } from './node.ts';
+import {
+  decodeAbiParameters,
+  getAddress,
+  getContractAddress,
+  type Hex,
+  parseAbiParameters,
+  size,
+  slice,
+  zeroAddress,
+} from 'viem';
+import type { NodeBlock, NodeLog, NodeTransaction } from './node.ts';
 import type { CoinMove } from './traces.ts';
 
 /** EIP-55 checksummed. */
@@ -29,6 +38,40 @@ const BATCH_TOPIC: Hex = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b
 
 /** The first topics of ERC-20 and ERC-721 Transfer, and ERC-1155 TransferSingle and TransferBatch. */
 export const TRANSFER_TOPICS: readonly Hex[] = [TRANSFER_TOPIC, SINGLE_TOPIC, BATCH_TOPIC];
+
+/** The first topics of wrapping coins into a token and back: Deposit(address,uint256), Withdrawal(address,uint256). */
+export const WRAP_TOPICS: readonly Hex[] = [
+  '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c',
+  '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65',
+];
+
+/** The mint or burn that wrapping coins means for a token that writes no Transfer for it. @throws when unreadable. */
+export function wrapTransfers({ address, topics, data, transactionHash: txHash, logIndex }: NodeLog): Transfer[] {
+  const [topic, owner] = topics;
+  if (owner === undefined || size(data) !== 32) return [];
+  const isDeposit = topic === WRAP_TOPICS[0];
+  const [from, to] = isDeposit ? [zeroAddress, addressOf(owner)] : [addressOf(owner), zeroAddress];
+  const place = `log:${Number(logIndex)}`;
+  return [{ txHash, token: getAddress(address), place, kind: 'erc20', from, to, value: BigInt(data) }];
+}
+
+/** The coins that consensus pays out in a block, without a transaction: the block's hash stands for it. @throws when unreadable. */
+export function withdrawalTransfers({ hash, withdrawals = [] }: NodeBlock): Transfer[] {
+  return withdrawals
+    .filter(({ amount }) => BigInt(amount) > 0n)
+    .map(({ address, amount, index }) =>
+      coins({
+        txHash: hash,
+        from: zeroAddress,
+        to: address,
+        value: BigInt(amount) * GWEI,
+        internal: true,
+        place: `withdrawal:${Number(index)}`,
+      }),
+    );
+}
+
+const GWEI = 10n ** 9n;
 
 /** The token transfers that a log stands for: none for other or malformed logs, several for a TransferBatch. */
 export function tokenTransfers(log: NodeLog): Transfer[] {
@@ -78,11 +121,22 @@ export function settled(transfer: Transfer, facts: { decimals: number | null } |
   return { kind: 'erc20', txHash, token, from, to, place, value };
 }
 
-/** The coins that a transaction itself pays, none or one; a deployment pays the new contract. @throws when unreadable. */
-export function nativeTransfers({ hash, from, to, value, nonce }: NodeTransaction): Transfer[] {
-  if (BigInt(value) === 0n) return [];
+/**
+ * The coins that a transaction itself pays, none or one; a deployment pays the new contract. A deposit of the OP Stack
+ * also creates coins for its sender. @throws when unreadable.
+ */
+export function nativeTransfers({ hash, from, to, value, nonce, mint }: NodeTransaction): Transfer[] {
+  const minted = BigInt(mint ?? 0);
+  const created =
+    minted === 0n
+      ? []
+      : [coins({ txHash: hash, from: zeroAddress, to: from, value: minted, internal: true, place: 'mint' })];
+  if (BigInt(value) === 0n) return created;
   const receiver = to ?? getContractAddress({ from, nonce: BigInt(nonce) });
-  return [coins({ txHash: hash, from, to: receiver, value: BigInt(value), internal: false, place: 'transaction' })];
+  return [
+    ...created,
+    coins({ txHash: hash, from, to: receiver, value: BigInt(value), internal: false, place: 'transaction' }),
+  ];
 }
 
 /** The coins that contracts sent within transactions. @throws when unreadable. */

@@ -59,6 +59,8 @@ export interface DeliverySource {
   replay?: number;
 }
 
+const NO_GAS = { gasPrice: '0', gasUsed: '0', gasFee: '0', gasLimit: '0', txnValue: '0' };
+
 /** The first events of a transaction come first among those of a webhook: nobody waits behind a stranger's thousands. */
 const TURN_SIZES = [16, 256] as const;
 
@@ -73,8 +75,10 @@ export function deliveriesOf(matches: readonly Match[], source: DeliverySource):
     const { txHash, place } = transfer;
     const receipt = receipts.get(txHash);
     const transaction = transactions.get(txHash);
-    if (receipt === undefined || transaction === undefined || receipt.status === '0x0') continue;
-    const paid = gas.get(txHash) ?? gasOf(transaction, receipt);
+    if (receipt?.status === '0x0') continue;
+    // What the chain itself moves has no transaction that the block lists, and costs no gas.
+    const isListed = receipt !== undefined && transaction !== undefined;
+    const paid = gas.get(txHash) ?? (isListed ? gasOf(transaction, receipt) : NO_GAS);
     gas.set(txHash, paid);
     const event = { transfer, role, projectId: webhook.projectId, ...placeOf(block), gas: paid };
     const content = contentOf(event, webhook, source);

@@ -5,6 +5,7 @@ import { innerTransfers, outerTransfers, receiptsOf } from '../chain/block.ts';
 import type { NodeHeader } from '../chain/node.ts';
 import { NodeBusy, NodeUnreachable } from '../chain/node.ts';
 import type { Nodes } from '../chain/nodes.ts';
+import type { Profile } from '../chain/profiles.ts';
 import type { BlockContents, BlockReader } from '../chain/reader.ts';
 import { TracesFailed } from '../chain/traces.ts';
 import type { ChainCheck } from './chain-check.ts';
@@ -26,6 +27,7 @@ export interface ScannerParts {
   check: ChainCheck;
   clock: Clock;
   log: Logger;
+  profile(): Profile;
   style: EventStyle;
   /** Whether a project still exists: nothing is read for one that was removed. */
   isServed(projectId: string): boolean;
@@ -251,8 +253,8 @@ export function createScanner(parts: ScannerParts): Scanner {
   const deliveriesIn: Scanner['deliveriesIn'] = async (contents, part, only) => {
     const { block, logs, moves } = contents;
     const none = { transfers: [], unreadable: [] };
-    const outer = part === 'inner' ? none : outerTransfers(block, logs.logs);
-    const inner = part === 'outer' || moves instanceof TracesFailed ? none : innerTransfers(moves);
+    const outer = part === 'inner' ? none : outerTransfers(block, logs.logs, parts.profile());
+    const inner = part === 'outer' || moves instanceof TracesFailed ? none : innerTransfers(moves, parts.profile());
     // Payments, then what contracts paid, then tokens.
     const isPayment = ({ kind }: { kind: string }) => kind === 'native';
     const transfers = [
@@ -263,7 +265,8 @@ export function createScanner(parts: ScannerParts): Scanner {
     const watchersOf = only?.watchersOf ?? ((address: string) => store.webhooks.watchersOf(address));
     const served = (address: string) => watchersOf(address).filter(({ projectId }) => parts.isServed(projectId));
     const matches = matchesOf(transfers, served, style);
-    const hashes = [...new Set(matches.map(({ transfer }) => transfer.txHash))];
+    const listed = new Set(block.transactions.map(({ hash }) => hash));
+    const hashes = [...new Set(matches.map(({ transfer }) => transfer.txHash))].filter((hash) => listed.has(hash));
     const receipts = await receiptsOf(node, block, logs, hashes as Hex[]);
     const deliveries: NewDelivery[] = deliveriesOf(matches, {
       block,

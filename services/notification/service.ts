@@ -123,6 +123,7 @@ export function openNotification(parts: NotificationParts): RunningNotification 
     check,
     clock,
     log,
+    profile,
     style,
     isServed,
     delayMs: () => faults.delayMs,

@@ -6,11 +6,13 @@ import { type Chain, type Mined, startChain, startTraffic, walletNames } from '.
 import { innerTransfers, outerTransfers, readBlock, readLogs } from '../../services/chain/block.ts';
 import type { Node } from '../../services/chain/node.ts';
 import { connect } from '../../services/chain/nodes.ts';
+import { profileOf } from '../../services/chain/profiles.ts';
 import { readToken } from '../../services/chain/token.ts';
 import { coinMoves } from '../../services/chain/traces.ts';
 import type { Transfer } from '../../services/chain/transfers.ts';
 import { hasAnvil } from './kinds.ts';
 
+const ORDINARY = profileOf('');
 const nobody = '0x0000000000000000000000000000000000000000';
 const stranger = '0x00000000000000000000000000000000000ABc01';
 const COIN = 10n ** 18n;
@@ -38,9 +40,9 @@ describe.each([...(hasAnvil ? [false] : []), true])('a chain (scripted: %s)', (s
   async function readTransfers(blockNumber: number): Promise<Transfer[]> {
     const block = await readBlock(node, blockNumber);
     const { logs } = await readLogs(node, block);
-    const outer = outerTransfers(block, logs).transfers;
+    const outer = outerTransfers(block, logs, ORDINARY).transfers;
     const isPayment = ({ kind }: Transfer) => kind === 'native';
-    const inner = innerTransfers(await coinMoves(node, block)).transfers;
+    const inner = innerTransfers(await coinMoves(node, block), ORDINARY).transfers;
     return [...outer.filter(isPayment), ...inner, ...outer.filter((one) => !isPayment(one))];
   }
 
