@@ -11,6 +11,7 @@ import { explorerRoutes } from './explorer/routes.ts';
 import { notificationRoutes } from './notification/routes.ts';
 import { openNotification, type RunningNotification } from './notification/service.ts';
 import type { Notification, Project } from './notification/types.ts';
+import { openApiRoutes } from './openapi.ts';
 import { createMetrics, type Metrics } from './ops/metrics.ts';
 import { type ChainReport, opsRoutes } from './ops/routes.ts';
 import { openServer } from './server.ts';
@@ -130,6 +131,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
       server.register(async (web) => discoveryRoutes(web, '/discovery', categories), { prefix: '/discovery' });
     }
     opsRoutes(server, { chains: () => chains.flatMap(reportOf), metrics, clock: options.clock ?? systemClock });
+    openApiRoutes(server, options.nativeSymbol ?? 'NATIVE');
     const url = await server.listen({ host, port });
     await Promise.all(chains.map((chain) => chain.start()));
     const root = `${url}${chains[0]?.prefix ?? ''}`;

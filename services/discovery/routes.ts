@@ -17,7 +17,8 @@ const text = (most: number) => {
   const error = `must be one text of at most ${most} characters`;
   return z.string({ error }).max(most, error);
 };
-const rowsQuery = z.object({
+/** The query of a category's rows. */
+export const rowsQuery = z.object({
   category: z.string({ error: 'is required, once: a key of /api/infrastructure-providers/categories' }),
   search: text(200).default(''),
   filters: text(4000).default('[]').transform(readFilters),

@@ -88,7 +88,7 @@ export function eventBody(source: EventSource, token: TokenFacts | null, style: 
   return jsonOf({
     to: transfer.to,
     from: transfer.from,
-    ...amountFields(transfer, token, style),
+    ...amountFields(transfer, token),
     txHash: transfer.txHash,
     blockNumber,
     blockHash,
@@ -107,7 +107,7 @@ function directionOf(role: Role, { strict }: EventStyle): string | null {
 
 type Fields = Record<string, string | number | bigint | boolean | null | undefined>;
 
-function amountFields(transfer: Transfer, token: TokenFacts | null, _style: EventStyle): Fields {
+function amountFields(transfer: Transfer, token: TokenFacts | null): Fields {
   switch (transfer.kind) {
     case 'native':
       return { value: transfer.value.toString(), valueEth: formatEther(transfer.value) };
@@ -116,7 +116,8 @@ function amountFields(transfer: Transfer, token: TokenFacts | null, _style: Even
     case 'erc721':
       return { tokenId: transfer.tokenId };
     case 'erc1155':
-      return { tokenId: transfer.tokenId, value: transfer.value.toString() };
+      // The specification has no field for the number of pieces: its `value` is replaced by `tokenId`.
+      return { tokenId: transfer.tokenId, quantity: transfer.value.toString() };
   }
 }
 

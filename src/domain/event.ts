@@ -82,7 +82,8 @@ function readEvent(fields: Fields): ParsedEvent {
     return { ok: false, reason: 'The event contains no address (from, to, tokenAddress).' };
   }
   const tokenId = readTokenId(fields.tokenId);
-  const value = integer(fields.value);
+  // The project's own service counts the pieces of an ERC-1155 there: in the specification its id replaces the value.
+  const value = integer(fields.value) ?? integer(fields.quantity);
   const kind = readKind(text(fields.tokenType), tokenAddress, tokenId.tokenId, value, fields);
   const native = kind === 'native';
   const transfer: Transfer = {

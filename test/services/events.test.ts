@@ -163,9 +163,9 @@ describe.each([{ scripted: false }, { scripted: true }])(
         tokenSymbol: 'HSUP',
       };
       expect(bodies).toHaveLength(4);
-      expect(bodies).toContainEqual({ ...(await common(single)), ...same, tokenId: 2, value: '3' });
+      expect(bodies).toContainEqual({ ...(await common(single)), ...same, tokenId: 2, quantity: '3' });
       for (const tokenId of [1, 2, 3]) {
-        expect(bodies).toContainEqual({ ...(await common(batch)), ...same, tokenId, value: '4' });
+        expect(bodies).toContainEqual({ ...(await common(batch)), ...same, tokenId, quantity: '4' });
       }
     });
 

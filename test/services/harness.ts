@@ -63,9 +63,7 @@ export interface Harness extends Services {
 }
 
 /** Starts the services over a chain, in a folder. */
-export async function startHarness(
-  options: Pick<ServicesOptions, 'rpcUrl' | 'dir'> & Partial<ServicesOptions>,
-): Promise<Harness> {
+export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Partial<ServicesOptions>): Promise<Harness> {
   const clock = new ManualClock();
   const services = await startServices({
     projects: [harbor, other],

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ANSWERS } from '../../services/openapi.ts';
+import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
+
+const here = surroundings({ scripted: true });
+let services: Harness;
+
+beforeEach(async () => {
+  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
+});
+afterEach(() => services.close());
+
+interface Document {
+  openapi: string;
+  paths: Record<string, Record<string, { responses: object; parameters: { name: string; required: boolean }[] }>>;
+}
+
+it('serves an OpenAPI document that names every documented operation', async () => {
+  const document = (await (await fetch(`${services.url}/openapi.json`)).json()) as Document;
+  expect(document.openapi).toBe('3.1.0');
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(operations.sort()).toEqual(Object.keys(ANSWERS).sort());
+  const { parameters } = document.paths['/discovery/api/infrastructure-providers/rows']!.get!;
+  expect(parameters.find(({ name }) => name === 'category')).toMatchObject({ required: true });
+});
+
+it('answers every documented operation as the document says', async () => {
+  const { Alice } = here.chain.wallets;
+  const checked: string[] = [];
+  const check = async (operation: keyof typeof ANSWERS, path: string, body?: object) => {
+    const [method = ''] = operation.split(' ');
+    const response = await fetch(`${services.url}${path}${path.includes('?') ? '&' : '?'}apiKey=${harbor.key}`, {
+      method,
+      headers: { 'API-SECRET': harbor.secret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answer = (await response.json()) as { webhookId: string };
+    const shapes: Record<number, { safeParse(value: unknown): { error?: unknown } }> = ANSWERS[operation];
+    expect([operation, response.status in shapes ? 'documented' : response.status]).toEqual([operation, 'documented']);
+    expect([operation, shapes[response.status]!.safeParse(answer).error]).toEqual([operation, undefined]);
+    checked.push(operation);
+    return answer;
+  };
+  const api = '/notification/v0';
+  const { webhookId } = await check('POST /notification/v0/webhook', `${api}/webhook`, {
+    projectId: harbor.id,
+    webhookUrl: here.receiver.url,
+    eventType: 'ALL',
+    confirmations: 'safe',
+  });
+  await check('PUT /notification/v0/webhook', `${api}/webhook`, { webhookId, parallel: 2 });
+  await check('POST /notification/v0/webhook/add-addresses', `${api}/webhook/add-addresses`, {
+    webhookId,
+    addresses: [Alice],
+  });
+  await check('GET /notification/v0/webhook/addresses/{webhookId}', `${api}/webhook/addresses/${webhookId}`);
+  await check('POST /notification/v0/webhook/delete-addresses', `${api}/webhook/delete-addresses`, {
+    webhookId,
+    addresses: [Alice],
+  });
+  await check('GET /notification/v0/webhook/{webhookId}', `${api}/webhook/${webhookId}`);
+  await check('GET /notification/v0/webhooks/{projectId}', `${api}/webhooks/harbor`);
+  await check('GET /notification/v0/webhooks/{projectId}', `${api}/webhooks/harbor?full=1`);
+  await check('GET /notification/v0/webhook/failed/{webhookId}', `${api}/webhook/failed/${webhookId}`);
+  await check('POST /notification/v0/webhook/replay', `${api}/webhook/replay`, { webhookId, fromBlock: 0 });
+  await check('POST /notification/v0/webhook/test', `${api}/webhook/test`, { webhookId });
+  await check('DELETE /notification/v0/webhook/{webhookId}', `${api}/webhook/${webhookId}`);
+  const { address } = here.chain.tokens.dollar;
+  await check('GET /explorer/v0', `/explorer/v0?module=token&action=getToken&contractaddress=${address}`);
+  await check('GET /explorer/v0', `/explorer/v0?module=token&action=getToken&contractaddress=${Alice}`);
+  const discovery = '/discovery/api/infrastructure-providers';
+  await check('GET /discovery/api/infrastructure-providers/categories', `${discovery}/categories`);
+  await check('GET /discovery/api/infrastructure-providers/rows', `${discovery}/rows?category=wallets`);
+  expect(new Set(checked)).toEqual(new Set(Object.keys(ANSWERS)));
+});

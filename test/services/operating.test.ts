@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { type Harness, startHarness, surroundings } from './harness.ts';
+import { type LimitedNode, startLimitedNode } from './limited-node.ts';
+
+const here = surroundings({ scripted: true });
+let node: LimitedNode;
+let services: Harness;
+
+beforeEach(async () => {
+  node = await startLimitedNode(here.chain.rpcUrl, []);
+  services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+});
+afterEach(async () => {
+  await services.close();
+  await node.close();
+});
+
+const pay = (amount: bigint, chain: Chain = here.chain) =>
+  chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
+const watch = (more: object = {}) =>
+  services.call('POST', '/webhook', {
+    projectId: 'harbor',
+    webhookUrl: here.receiver.url,
+    eventType: 'ALL',
+    addresses: [here.chain.wallets.Treasury],
+    ...more,
+  });
+const told = async () => {
+  await services.notification.scan();
+  await services.sent();
+  return here.receiver.received.map(({ body }) => JSON.parse(body).value as string);
+};
+const ready = async () => {
+  const response = await fetch(`${services.url}/readyz`);
+  const { chains } = (await response.json()) as { chains: { problems: string[]; next: number; head: number }[] };
+  return { status: response.status, ...chains[0]! };
+};
+
+it('keeps its place when the node once names another first block, and refuses scanning while it stays so', async () => {
+  await watch();
+  services.clock.advance(60_000);
+  const other = (block: object, [number]: readonly unknown[]) =>
+    number === '0x0' ? { ...block, hash: `0x${'9'.repeat(64)}` } : block;
+  node.change('eth_chainId', () => '0x5');
+  node.change('eth_getBlockByNumber', other);
+  await pay(1n);
+  for (let times = 0; times < 4; times++)
+    await expect(services.notification.scan()).rejects.toThrow(/another chain \(id 5,/);
+  expect(await ready()).toMatchObject({ status: 503, problems: [expect.stringContaining('another chain')] });
+  node.change('eth_chainId', null);
+  node.change('eth_getBlockByNumber', null);
+  expect(await told()).toEqual(['1']);
+  expect(await ready()).toMatchObject({ status: 200, problems: [] });
+});
+
+it('does not move on a height far off while nobody watches', async () => {
+  node.change('eth_getBlockByNumber', (block: object, [tag]) =>
+    tag === 'latest' ? { ...block, number: '0x3b9aca00' } : block,
+  );
+  await expect(services.notification.scan()).rejects.toThrow(/does not have block 1000000000/);
+  node.change('eth_getBlockByNumber', null);
+  await watch();
+  await pay(1n);
+  expect(await told()).toEqual(['1']);
+});
+
+it('reads a developer’s chain that started over from its newest blocks', async () => {
+  await watch();
+  for (const amount of [1n, 2n, 3n]) await pay(amount);
+  expect((await told()).sort()).toEqual(['1', '2', '3']);
+  const anew = await startChain({ scripted: true });
+  const forward = await startLimitedNode(anew.rpcUrl, []);
+  await services.close();
+  await pay(4n, anew);
+  services = await startHarness({ rpcUrl: forward.url, dir: here.dir });
+  for (let times = 0; times < 3; times++) await services.notification.scan().catch(() => undefined);
+  expect(await told()).toContain('4');
+  await forward.close();
+  await anew.close();
+});
+
+it('is not ready while the chain cannot be read for a minute, and says why', async () => {
+  expect((await ready()).status).toBe(200);
+  node.setAway(true);
+  await services.notification.scan().catch(() => undefined);
+  services.clock.advance(60_000);
+  await services.notification.scan().catch(() => undefined);
+  expect(await ready()).toMatchObject({ status: 503, problems: [expect.stringContaining('cannot read the chain')] });
+  expect((await fetch(`${services.url}/healthz`)).status).toBe(200);
+});
+
+it('serves Prometheus metrics and a status page', async () => {
+  await watch();
+  await pay(1n);
+  await told();
+  const metrics = await (await fetch(`${services.url}/metrics`)).text();
+  expect(metrics).toMatch(/ledgerbell_services_head_block\{chain=""\} \d+/);
+  expect(metrics).toMatch(/ledgerbell_services_lag_blocks\{chain=""\} 0/);
+  expect(metrics).toMatch(
+    /ledgerbell_services_rpc_calls_total\{chain="",method="eth_getBlockByNumber",result="ok"\} \d+/,
+  );
+  expect(metrics).toMatch(/ledgerbell_services_deliveries\{chain="",webhook="[0-9a-f]{24}",state="delivered"\} 1/);
+  expect(metrics).toMatch(/ledgerbell_services_delivery_attempts_total\{chain="",status="200"\} 1/);
+  expect(await (await fetch(`${services.url}/status`)).text()).toContain('Next block');
+});
+
+it('replays earlier blocks for a webhook made with fromBlock, and nothing twice', async () => {
+  const { blockNumber } = await pay(1n);
+  await pay(2n);
+  await services.notification.scan();
+  await watch({ fromBlock: blockNumber });
+  expect((await told()).sort()).toEqual(['1', '2']);
+  await pay(3n);
+  expect((await told()).sort()).toEqual(['1', '2', '3']);
+});
+
+it('sends the events of a block range again on request, marked as a replay', async () => {
+  const { webhookId } = (await watch()).body as { webhookId: string };
+  const { blockNumber } = await pay(1n);
+  expect(await told()).toEqual(['1']);
+  const request = { webhookId, fromBlock: blockNumber, toBlock: blockNumber };
+  expect((await services.call('POST', '/webhook/replay', request)).status).toBe(202);
+  expect(await told()).toEqual(['1', '1']);
+  expect(here.receiver.received[1]!.headers['ledgerbell-replay']).toBe('true');
+});
+
+it('sends a test event on request', async () => {
+  const { webhookId } = (await watch()).body as { webhookId: string };
+  expect((await services.call('POST', '/webhook/test', { webhookId })).status).toBe(202);
+  const [received] = await here.receiver.until(1);
+  expect(received!.headers['ledgerbell-place']).toBe('test');
+  expect(JSON.parse(received!.body)).toMatchObject({ value: '0', projectId: 'harbor' });
+});
+
+it('lists deliveries that were given up and sends them again on request', async () => {
+  const { webhookId } = (await watch()).body as { webhookId: string };
+  here.receiver.answer(500);
+  let settled = services.step(({ type }) => type === 'scheduled' || type === 'ended');
+  await pay(1n);
+  await services.notification.scan();
+  for (const delay of [15_000, 60_000, 600_000, 3_600_000, 86_400_000, 86_400_000]) {
+    await settled;
+    await new Promise((resolve) => setImmediate(resolve));
+    settled = services.step(({ type }) => type === 'scheduled' || type === 'ended');
+    services.clock.advance(delay);
+  }
+  expect(await settled).toMatchObject({ type: 'ended', outcome: 'exhausted' });
+  const { body: failed } = await services.call('GET', `/webhook/failed/${webhookId}`);
+  expect(failed).toMatchObject([{ attempts: 7, error: 'HTTP 500', body: expect.stringContaining('"value":"1"') }]);
+  here.receiver.answer(200);
+  expect((await services.call('POST', '/webhook/replay', { webhookId, failed: 'all' })).status).toBe(202);
+  await services.sent();
+  expect((await services.call('GET', `/webhook/failed/${webhookId}`)).body).toEqual([]);
+});
+
+it('lists addresses in pages', async () => {
+  const { Alice, Bob, Carol } = here.chain.wallets;
+  const { webhookId } = (await watch({ addresses: [Alice, Bob, Carol] })).body as { webhookId: string };
+  const page = async (query: string) =>
+    (await services.call('GET', `/webhook/addresses/${webhookId}?${query}`)).body as { _id: string; address: string }[];
+  const first = await page('limit=2');
+  expect(first.map(({ address }) => address)).toEqual([Alice, Bob]);
+  expect((await page(`limit=2&after=${first[1]!._id}`)).map(({ address }) => address)).toEqual([Carol]);
+});
+
+it.each(['0x0000000000000000000000000000000000000000', '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE'])(
+  'refuses to watch %s',
+  async (address) => {
+    expect(await watch({ addresses: [address] })).toMatchObject({
+      status: 400,
+      body: { errorMessage: expect.stringContaining('cannot be watched') },
+    });
+  },
+);
+
+it('reads addresses that begin with 0X', async () => {
+  const address = here.chain.wallets.Treasury.replace('0x', '0X');
+  expect((await watch({ addresses: [address] })).status).toBe(201);
+  await pay(1n);
+  expect(await told()).toEqual(['1']);
+});
+
+it('uses another node when one fails, and none that follows another chain', async () => {
+  const [broken, foreign] = [
+    await startLimitedNode(here.chain.rpcUrl, []),
+    await startLimitedNode(here.chain.rpcUrl, []),
+  ];
+  foreign.change('eth_chainId', () => '0x5');
+  await services.close();
+  const nodes = [broken, foreign, node].map(({ url }) => ({ url }));
+  services = await startHarness({ dir: here.dir, chains: [{ nodes }] });
+  await watch();
+  broken.setAway(true);
+  foreign.change('eth_getBlockByNumber', () => null);
+  await pay(1n);
+  expect(await told()).toEqual(['1']);
+  const health = (await (await fetch(`${services.url}/readyz`)).json()) as {
+    chains: { nodes: { excluded: string | null }[] }[];
+  };
+  expect(health.chains[0]!.nodes.map(({ excluded }) => excluded !== null)).toEqual([false, true, false]);
+  await Promise.all([broken.close(), foreign.close()]);
+});
+
+it('serves several chains in one process, each with its roots and its own place', async () => {
+  const second = await startChain({ scripted: true });
+  await services.close();
+  const chains = [
+    { name: 'one', nodes: [{ url: here.chain.rpcUrl }] },
+    { name: 'two', nodes: [{ url: second.rpcUrl }], nativeSymbol: 'TWO' },
+  ];
+  services = await startHarness({ dir: here.dir, chains });
+  expect(services.notificationUrl).toBe(`${services.url}/one/notification/v0`);
+  const response = await fetch(`${services.url}/two/notification/v0/webhooks/harbor?apiKey=harbor-key`, {
+    headers: { 'API-SECRET': 'harbor-secret' },
+  });
+  expect([response.status, await response.json()]).toEqual([200, []]);
+  const { chains: reports } = (await (await fetch(`${services.url}/readyz`)).json()) as { chains: { chain: string }[] };
+  expect(reports.map(({ chain }) => chain)).toEqual(['one', 'two']);
+  await second.close();
+});

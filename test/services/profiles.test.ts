@@ -1,0 +1,166 @@
+import type { Hex } from 'viem';
+import { describe, expect, it } from 'vitest';
+import { innerTransfers, outerTransfers } from '../../services/chain/block.ts';
+import type { Node, NodeBlock, NodeLog, NodeReceipt, NodeTransaction } from '../../services/chain/node.ts';
+import { profileOf } from '../../services/chain/profiles.ts';
+import { coinMoves } from '../../services/chain/traces.ts';
+import { gasOf } from '../../services/notification/event.ts';
+
+const hash = (digit: string): Hex => `0x${digit.repeat(64)}`;
+const ALICE: Hex = '0x00000000000000000000000000000000000000A1';
+const BOB: Hex = '0x00000000000000000000000000000000000000B0';
+const ZERO: Hex = '0x0000000000000000000000000000000000000000';
+const WETH: Hex = '0x4200000000000000000000000000000000000006';
+const word = (value: bigint | Hex): Hex => `0x${BigInt(value).toString(16).padStart(64, '0')}`;
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const DEPOSIT = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c';
+const WITHDRAWAL = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65';
+
+const transaction = (more: Partial<NodeTransaction> = {}): NodeTransaction => ({
+  hash: hash('1'),
+  from: ALICE,
+  to: BOB,
+  value: '0x0',
+  nonce: '0x1',
+  gas: '0x5208',
+  gasPrice: '0xa',
+  blockHash: hash('b'),
+  blockNumber: '0x10',
+  ...more,
+});
+const block = (more: Partial<NodeBlock> = {}): NodeBlock => ({
+  number: '0x10',
+  hash: hash('b'),
+  parentHash: hash('a'),
+  timestamp: '0x65000000',
+  transactions: [transaction()],
+  ...more,
+});
+const log = (address: Hex, topics: Hex[], data: Hex, more: Partial<NodeLog> = {}): NodeLog => ({
+  address,
+  topics,
+  data,
+  transactionHash: hash('1'),
+  logIndex: '0x0',
+  ...more,
+});
+const receipt = (more: Partial<NodeReceipt>): NodeReceipt => ({
+  transactionHash: hash('1'),
+  gasUsed: '0x64',
+  effectiveGasPrice: '0xa',
+  contractAddress: null,
+  logs: [],
+  ...more,
+});
+const outer = (chainId: string, one: NodeBlock, logs: NodeLog[] = []) => outerTransfers(one, logs, profileOf(chainId));
+
+describe('chains with peculiarities', () => {
+  it('OP Stack: reports the coins that a deposit creates for its sender', () => {
+    const deposit = transaction({ type: '0x7e', mint: '0x64', value: '0x3c', to: BOB });
+    const { transfers } = outer('10', block({ transactions: [deposit] }));
+    expect(transfers).toMatchObject([
+      { kind: 'native', from: ZERO, to: ALICE, value: 100n, place: 'mint', internal: true },
+      { kind: 'native', from: ALICE, to: BOB, value: 60n, place: 'transaction', internal: false },
+    ]);
+  });
+
+  it('OP Stack: adds the fee for the parent chain to gasFee', () => {
+    expect(gasOf(transaction(), receipt({ l1Fee: '0x7' })).gasFee).toBe('1007');
+  });
+
+  it('adds what a transaction pays for its blobs to gasFee', () => {
+    expect(gasOf(transaction(), receipt({ blobGasUsed: '0x2', blobGasPrice: '0x5' })).gasFee).toBe('1010');
+  });
+
+  it('reports wrapping coins as a mint of the wrapped token, and unwrapping as a burn', () => {
+    const logs = [
+      log(WETH, [DEPOSIT, word(ALICE)], word(5n)),
+      log(WETH, [WITHDRAWAL, word(BOB)], word(6n), { logIndex: '0x1' }),
+      log(BOB, [DEPOSIT, word(ALICE)], word(7n), { logIndex: '0x2' }),
+    ];
+    expect(outer('10', block(), logs).transfers).toMatchObject([
+      { kind: 'erc20', token: WETH, from: ZERO, to: ALICE, value: 5n },
+      { kind: 'erc20', token: WETH, from: BOB, to: ZERO, value: 6n },
+    ]);
+    expect(outer('31337', block(), logs).transfers).toEqual([]);
+  });
+
+  it('zkSync: reports a payment once, by the log of the coin’s contract, and no fee', () => {
+    const coin = '0x000000000000000000000000000000000000800a';
+    const fees = '0x0000000000000000000000000000000000008001';
+    const paying = block({ transactions: [transaction({ value: '0x9' })] });
+    const logs = [
+      log(coin, [TRANSFER, word(ALICE), word(fees)], word(3n)),
+      log(coin, [TRANSFER, word(ALICE), word(BOB)], word(9n), { logIndex: '0x1' }),
+    ];
+    expect(outer('324', paying, logs).transfers).toMatchObject([{ kind: 'native', from: ALICE, to: BOB, value: 9n }]);
+    const move = { txHash: hash('1'), from: ALICE, to: BOB, value: 9n, path: '0' };
+    expect(innerTransfers([move], profileOf('324')).transfers).toEqual([]);
+    expect(innerTransfers([move], profileOf('1')).transfers).toHaveLength(1);
+  });
+
+  it('Polygon: reports the logs of a state sync, which belong to no listed transaction', () => {
+    const sync = log(BOB, [TRANSFER, word(ZERO), word(ALICE)], word(4n), { transactionHash: hash('5') });
+    expect(outer('137', block(), [sync]).transfers).toMatchObject([
+      { kind: 'erc20', to: ALICE, value: 4n, txHash: hash('5') },
+    ]);
+    expect(outer('1', block(), [sync])).toMatchObject({
+      transfers: [],
+      unreadable: [{ part: 'log', txHash: hash('5') }],
+    });
+  });
+
+  it('reports withdrawals of the consensus layer, whose amounts are in gwei', () => {
+    const withdrawals = [{ index: '0x7', address: BOB, amount: '0x2' }] as const;
+    expect(outer('1', block({ withdrawals: [...withdrawals] })).transfers).toMatchObject([
+      { kind: 'native', from: ZERO, to: BOB, value: 2_000_000_000n, place: 'withdrawal:7', txHash: hash('b') },
+    ]);
+  });
+
+  it('Arbitrum: reports deposits and the escrow of retryables, and not the fees around a transaction', async () => {
+    const trace = {
+      txHash: hash('1'),
+      result: {
+        type: 'CALL',
+        from: ALICE,
+        to: BOB,
+        value: '0x0',
+        beforeEVMTransfers: [
+          { purpose: 'deposit', from: null, to: ALICE, value: '0x64' },
+          { purpose: 'feePayment', from: ALICE, to: null, value: '0x5' },
+        ],
+        afterEVMTransfers: [
+          { purpose: 'escrow', from: ALICE, to: BOB, value: '0x32' },
+          { purpose: 'gasRefund', from: null, to: ALICE, value: '0x2' },
+        ],
+      },
+    };
+    const asked: string[] = [];
+    const node: Node = {
+      async call(method, _params, accept) {
+        asked.push(method);
+        accept?.([trace] as never);
+        return [trace] as never;
+      },
+    };
+    const moves = await coinMoves(node, block(), profileOf('42161').traces);
+    expect(moves.map(({ from, to, value, path }) => [from, to, value, path])).toEqual([
+      [ZERO, ALICE, 100n, 'before0'],
+      [ALICE, BOB, 50n, 'after0'],
+    ]);
+    expect(asked).toEqual(['debug_traceBlockByNumber']);
+  });
+
+  it('sets a transaction with a foreign address form aside and reads the others', () => {
+    const foreign = transaction({
+      hash: hash('2'),
+      to: 'xdc00000000000000000000000000000000000000b0' as Hex,
+      value: '0x1',
+    });
+    const { transfers, unreadable } = outer('50', block({ transactions: [foreign, transaction({ value: '0x2' })] }));
+    expect(transfers).toMatchObject([{ value: 2n }]);
+    expect(unreadable).toMatchObject([
+      { part: 'transaction', txHash: hash('2'), bytes: expect.stringContaining('xdc0') },
+    ]);
+  });
+});
