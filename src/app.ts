@@ -287,7 +287,7 @@ async function channelRemoved(store: Store, channelId: string, now: number, log:
   }
 }
 
-type Sending = { authorised: boolean; breaker: boolean };
+type Sending = { authorized: boolean; breaker: boolean };
 
 async function readiness(
   store: Store,
@@ -300,8 +300,8 @@ async function readiness(
     () => (fault === null ? { ready: true } : { ready: false, detail: `deliveries cannot be stored: ${fault}` }),
     (error: Error) => ({ ready: false, detail: error.message }),
   );
-  const held = sending.authorised ? 'held back after refusals' : 'Discord refuses the token';
-  const sends = sending.authorised && !sending.breaker;
+  const held = sending.authorized ? 'held back after refusals' : 'Discord refuses the token';
+  const sends = sending.authorized && !sending.breaker;
   const discord = gateway === 'ready' ? { ready: true } : { ready: false, detail: gateway };
   return { database, discord, sending: sends ? { ready: true } : { ready: false, detail: held } };
 }

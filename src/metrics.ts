@@ -4,7 +4,7 @@ import type { Backlog } from './domain/overview.ts';
 /** What is read for each scrape; times in milliseconds since 1970. */
 export interface Figures {
   backlog: Backlog;
-  sending: { authorised: boolean; invalidRequests: number; breaker: boolean };
+  sending: { authorized: boolean; invalidRequests: number; breaker: boolean };
   /** Commits of the receiver since the start. */
   commits: number;
   /** When the newest backup was made; null when there is none. */
@@ -65,7 +65,7 @@ export async function renderMetrics(
   gauges('channels', 'Channels that cannot be written to', channels);
   gauge('invalid_requests', 'Requests answered with 401, 403 or 429 in the last 10 minutes', sending.invalidRequests);
   gauge('breaker_open', '1 while sending is held back for everything', sending.breaker ? 1 : 0);
-  gauge('authorised', '0 while Discord refuses the token', sending.authorised ? 1 : 0);
+  gauge('authorised', '0 while Discord refuses the token', sending.authorized ? 1 : 0);
   gauge(
     'last_backup_timestamp_seconds',
     'When the newest backup was made; 0 when there is none',

@@ -91,7 +91,7 @@ export function createBreaker() {
     /** `breaker`: all sending is paused, after a fault of everything or too many refusals. */
     state(now: number) {
       const invalidRequests = refusedAt.filter((at) => at > now - REFUSAL_WINDOW_MS).length;
-      return { authorised: isAuthorized, breaker: isOpen || invalidRequests >= REFUSAL_LIMIT, invalidRequests };
+      return { authorized: isAuthorized, breaker: isOpen || invalidRequests >= REFUSAL_LIMIT, invalidRequests };
     },
     setBack(ms: number): void {
       refusedAt = refusedAt.map((at) => at - ms);

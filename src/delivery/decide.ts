@@ -95,7 +95,7 @@ export function decide(outcome: SendOutcome, batch: AttemptedBatch, situation: S
       return { sending: verdict('unsure'), ...afterDoubt(outcome, batch, situation) };
     case 'breaker':
       return { sending: verdict('fault', outcome.retryAfterMs), batch: notSent(batch), channel: NOTHING };
-    case 'unauthorised':
+    case 'unauthorized':
       return { sending: verdict('unauthorized'), batch: notSent(batch), channel: NOTHING };
     case 'forbidden': {
       // A process that started after the bot's removal knows of it only from the channel's stored state.

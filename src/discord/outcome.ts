@@ -88,7 +88,7 @@ export function classify(error: unknown, isChange: boolean): SendOutcome {
 }
 
 function classifyRefusal({ status, code, message }: DiscordAPIError, isChange: boolean): SendOutcome {
-  if (status === 401) return { status: 'unauthorised' };
+  if (status === 401) return { status: 'unauthorized' };
   const refused = { status: 'refused', reason: `${code}: ${message}`.slice(0, 500) } as const;
   if (UNWANTED.has(code)) return refused;
   // The message is of another bot that had this one's place before, and cannot be changed.

@@ -34,7 +34,7 @@ export function createSender({
     } catch (error) {
       const outcome = classify(error, isChange);
       // The library forgets a token that was refused once.
-      if (outcome.status === 'unauthorised') rest.setToken(token);
+      if (outcome.status === 'unauthorized') rest.setToken(token);
       return outcome;
     }
   }

@@ -7,7 +7,7 @@ export type SendOutcome =
   | { status: 'unsure'; reason: string; retryAfterMs?: number }
   /** The fault concerns all sending: a proxy's response, or a rate limit without a duration. */
   | { status: 'breaker'; reason: string; retryAfterMs?: number }
-  | { status: 'unauthorised' }
+  | { status: 'unauthorized' }
   | { status: 'forbidden'; code: number }
   | { status: 'gone'; code: number }
   | { status: 'refused'; reason: string };

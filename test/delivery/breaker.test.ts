@@ -70,7 +70,7 @@ describe('the token', () => {
     const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 401, code: 0 } });
     await pipeline.pay(1);
     await pipeline.idle();
-    expect(pipeline.deliverer.state().authorised).toBe(false);
+    expect(pipeline.deliverer.state().authorized).toBe(false);
     const first = posts().length;
     expect(first).toBeLessThanOrEqual(CHANNELS.length);
     await pipeline.pay(2);
@@ -85,7 +85,7 @@ describe('the token', () => {
     fault.clear();
     await pipeline.turnUntil(() => CHANNELS.every((channel) => pipeline.numbers(channel).length === 2));
     expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2']));
-    expect(pipeline.deliverer.state().authorised).toBe(true);
+    expect(pipeline.deliverer.state().authorized).toBe(true);
   });
 });
 
@@ -93,17 +93,17 @@ it('what the gateway reports about the token allows one probe, five minutes afte
   const clock = new ManualClock();
   const { tokenChecked, state, take, answered } = createRateLimit(clock);
   tokenChecked(false);
-  expect([state().authorised, typeof take(AT_ONCE), take(AT_ONCE)]).toEqual([false, 'object', SECOND]);
+  expect([state().authorized, typeof take(AT_ONCE), take(AT_ONCE)]).toEqual([false, 'object', SECOND]);
   tokenChecked(true);
-  expect([state().authorised, typeof take(AT_ONCE)]).toEqual([true, 'object']);
+  expect([state().authorized, typeof take(AT_ONCE)]).toEqual([true, 'object']);
   answered('unauthorized');
   tokenChecked(true);
   clock.advance(5 * MINUTE - 1);
   tokenChecked(true);
-  expect([state().authorised, take(AT_ONCE)]).toEqual([false, 1]);
+  expect([state().authorized, take(AT_ONCE)]).toEqual([false, 1]);
   clock.advance(1);
   tokenChecked(true);
-  expect(state().authorised).toBe(true);
+  expect(state().authorized).toBe(true);
 });
 
 describe('the limit of refused requests', () => {

@@ -106,7 +106,7 @@ it('blind repeats wait for as long as the message is old, between 15 minutes and
 });
 
 it('a fault of everything blames no channel', () => {
-  for (const status of ['breaker', 'unauthorised'] as const) {
+  for (const status of ['breaker', 'unauthorized'] as const) {
     const outcome: SendOutcome = status === 'breaker' ? { status, reason: 'HTTP 403' } : { status };
     expect(decide(outcome, batchOf(), situationOf()).channel).toEqual({ do: 'nothing' });
   }

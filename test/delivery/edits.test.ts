@@ -4,7 +4,6 @@ import { alertsOf } from '../../src/delivery/compose.ts';
 import { renderAlerts } from '../../src/discord/render.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
-import { until } from '../until.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -284,7 +283,7 @@ describe('an edit of a sent message', () => {
     await again();
     await pipeline.turnUntil(pipeline.settled);
     await again();
-    await until(() => titles()[0]!.includes('×2'));
+    await expect.poll(() => titles()[0], { timeout: 60_000, message: 'the first edit' }).toContain('×2');
     await again();
     await pipeline.routed();
     held.resolve();
