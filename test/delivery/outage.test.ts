@@ -90,4 +90,4 @@ it('counts every one of 20,000 alerts over 50 channels after six hours without D
   expect(await pipeline.backlog()).toMatchObject({ deadLetters: 0, channels: { parked: 0, paused: 0 } });
   // A burst after an outage takes few requests: a message that was in flight, a digest, and searches.
   expect(pipeline.discord.requests(before).length).toBeLessThan(channels.length * 5);
-});
+}, 300_000);
