@@ -259,7 +259,7 @@ function operatorToken({ RECEIVER_TOKEN }: Config, log: Logger): string | undefi
 function linkedExplorer({ EXPLORER_URL }: Config, log: Logger): string | undefined {
   if (EXPLORER_URL === undefined || isLinkable(EXPLORER_URL)) return EXPLORER_URL;
   log.warn(
-    'EXPLORER_URL is not linked because Discord rejects links to a host without a domain; set a URL that users can reach',
+    'EXPLORER_URL is not linked: Discord rejects links to a host without a domain; set a URL that users can reach',
   );
   return undefined;
 }

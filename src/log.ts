@@ -34,7 +34,7 @@ export function openLog(level: string): Logger {
     lost++;
   });
   output.on('drain', () => {
-    if (lost > 0) log.warn({ lines: lost }, 'dropped log lines because standard output was blocked');
+    if (lost > 0) log.warn({ lines: lost }, 'dropped log lines: standard output was blocked');
     lost = 0;
   });
   process.prependListener('exit', () => {
