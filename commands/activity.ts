@@ -1,12 +1,4 @@
-import type {
-  AutocompleteUse,
-  Button,
-  ButtonUse,
-  Command,
-  CommandContext,
-  CommandUse,
-  Reply,
-} from '../src/discord/command.ts';
+import type { AutocompleteUse, Button, ButtonUse, Command, CommandUse, Reply } from '../src/discord/command.ts';
 import { type AddressText, parseAddress } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
 import { inCode } from '../src/domain/text.ts';
@@ -15,10 +7,14 @@ import { type Question, readActivity, readActivityFile } from './activity/read.t
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
 import { addressChoice, fitting } from './shared/choices.ts';
 import { define } from './shared/define.ts';
-import { queueForGuild } from './shared/guild-queue.ts';
 import { fullAddress, shortAddress } from './shared/reply.ts';
+import type { ContextWith } from './shared/services.ts';
 import { visibleTo } from './shared/subscriptions.ts';
 import { hiddenFrom } from './shared/visibility.ts';
+
+type Needs = ContextWith<
+  'subscriptions' | 'labels' | 'history' | 'guildQueue' | 'settings' | 'now' | 'moved' | 'assetName' | 'chart'
+>;
 
 const PERIODS: Record<PeriodName, string> = { '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days' };
 
@@ -26,20 +22,22 @@ const PERIODS: Record<PeriodName, string> = { '24h': 'last 24 hours', '7d': 'las
 const MOST = 100_000;
 
 /** `activity:show:<period>:<address>` */
-const showButton: Button = {
+const showButton: Button<Needs> = {
   access: 'all',
   answer: 'update',
   press: (interaction, [period, address], context) => show(interaction, context, address ?? '', periodOf(period)),
 };
 
 /** `activity:csv:<period>:<address>` */
-const csvButton: Button = {
+const csvButton: Button<Needs> = {
   access: 'all',
   answer: 'reply',
   async press(interaction, [period, address], context) {
-    const { store, t } = context;
+    const { t } = context;
     const asked = await ask(interaction, context, address ?? '', periodOf(period));
-    const { csv, left, cut } = await queueForGuild(interaction.guildId, () => readActivityFile(store, asked.question));
+    const { csv, left, cut } = await context.guildQueue.run(interaction.guildId, 'read', () =>
+      readActivityFile(context, asked.question),
+    );
     const words = { name: asked.name, period: t(`activity.period.${asked.period}`) };
     const lines = [
       t('activity.file', words),
@@ -82,26 +80,26 @@ export const activity = {
     return fitting(interaction, choices);
   },
   buttons: { show: showButton, csv: csvButton },
-} satisfies Command;
+} satisfies Command<Needs>;
 
 async function show(
   interaction: CommandUse | ButtonUse,
-  context: CommandContext,
+  context: Needs,
   typed: string,
   period: PeriodName,
 ): Promise<Reply> {
   const asked = await ask(interaction, context, typed, period);
   const { guildId } = interaction;
   // The picture as well: they are drawn one after the other for everybody.
-  return queueForGuild(guildId, async () =>
-    report(await readActivity(context.store, asked.question), asked, guildId, context),
+  return context.guildQueue.run(guildId, 'read', async () =>
+    report(await readActivity(context, asked.question), asked, guildId, context),
   );
 }
 
 /** Turns what was typed into a question about a watched address, within what the person can see. */
 async function ask(
   interaction: CommandUse | ButtonUse,
-  context: CommandContext,
+  context: Needs,
   typed: string,
   period: PeriodName,
 ): Promise<Shown & { question: Question }> {
@@ -123,8 +121,8 @@ async function ask(
   const since = at - { '24h': 1, '7d': 7, '30d': 30 }[period] * DAY;
   // Also those that its subscriptions were in before they were moved.
   const { guildId } = interaction;
-  const told = await queueForGuild(guildId, () =>
-    context.store.history.activityChannels({ guildId, address, since, until: at }),
+  const told = await context.guildQueue.run(guildId, 'read', () =>
+    context.history.activityChannels({ guildId, address, since, until: at }),
   );
   const hidden = await hiddenFrom(interaction, told, context);
   return {
@@ -147,11 +145,11 @@ async function ask(
 /** The addresses that are watched in channels which the person can see, with their names here, the best first. */
 async function watched(
   interaction: CommandUse | ButtonUse | AutocompleteUse,
-  context: CommandContext,
+  context: Needs,
 ): Promise<Map<AddressText, { name: string | null; names: string[] }>> {
   const [subscriptions, labels] = await Promise.all([
     visibleTo(interaction, context),
-    context.store.labels.list(interaction.guildId),
+    context.labels.list(interaction.guildId),
   ]);
   const names = new Map(labels.map(({ address, name }) => [address, name]));
   const byAddress = Map.groupBy(subscriptions, ({ address }) => address);

@@ -1,5 +1,5 @@
 import { ApplicationCommandOptionType } from 'discord.js';
-import type { Command, MessageCommand } from '../src/discord/command.ts';
+import type { AnyCommand, Command } from '../src/discord/command.ts';
 import { pathIn, wordingsOf } from '../src/languages/definitions.ts';
 import type { Language } from '../src/languages/index.ts';
 import { define } from './shared/define.ts';
@@ -15,7 +15,7 @@ const SECTIONS = [
 ] as const;
 
 /** What the bot can do: each of these commands, in the words of its definition. */
-export function helpFor(commands: readonly (Command | MessageCommand)[]): Command {
+export function helpFor(commands: readonly AnyCommand<never>[]): Command {
   return {
     data: define('help', 'What this bot can do'),
     access: 'all',
@@ -36,11 +36,7 @@ export function helpFor(commands: readonly (Command | MessageCommand)[]): Comman
 }
 
 /** A line each for what can be typed. */
-function listed(
-  commands: readonly (Command | MessageCommand)[],
-  names: readonly string[],
-  language: Language,
-): string[] {
+function listed(commands: readonly AnyCommand<never>[], names: readonly string[], language: Language): string[] {
   const wordings = wordingsOf(language);
   const line = (path: string, english: string) =>
     `\`/${pathIn(language, path)}\` – ${wordings[path]?.description ?? english}`;

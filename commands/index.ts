@@ -1,9 +1,10 @@
-import type { Command, MessageCommand } from '../src/discord/command.ts';
+import type { AnyCommand, InteractionContext } from '../src/discord/command.ts';
 import { activity } from './activity.ts';
 import { helpFor } from './help.ts';
 import { label } from './label.ts';
 import { provider } from './provider.ts';
 import { setup } from './setup.ts';
+import type { CommandServices } from './shared/services.ts';
 import { status } from './status.ts';
 import { subscription } from './subscription.ts';
 import { token } from './token.ts';
@@ -11,7 +12,7 @@ import { watchMessage } from './watch.ts';
 import { webhook } from './webhook.ts';
 import { why } from './why.ts';
 
-const served: readonly (Command | MessageCommand)[] = [
+const served: readonly AnyCommand<CommandServices & InteractionContext>[] = [
   activity,
   label,
   provider,
@@ -25,4 +26,4 @@ const served: readonly (Command | MessageCommand)[] = [
 ];
 
 /** Every command that is registered and served. */
-export const commands: readonly (Command | MessageCommand)[] = [helpFor(served), ...served];
+export const commands: readonly AnyCommand<CommandServices & InteractionContext>[] = [helpFor(served), ...served];

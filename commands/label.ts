@@ -1,6 +1,9 @@
 import type { Command } from '../src/discord/command.ts';
 import { drop, keep, list, listButton, offer, remove, set } from './label/book.ts';
 import { define } from './shared/define.ts';
+import type { ContextWith } from './shared/services.ts';
+
+type Needs = ContextWith<'subscriptions' | 'labels' | 'audit' | 'history' | 'settings' | 'now' | 'onRelabeled'>;
 
 /** The guild's address book: its own names of addresses, in alerts and answers. */
 export const label = {
@@ -50,4 +53,4 @@ export const label = {
   },
   autocomplete: offer,
   buttons: { list: listButton, drop, keep },
-} satisfies Command;
+} satisfies Command<Needs>;

@@ -1,5 +1,5 @@
 import type { APIButtonComponent } from 'discord.js';
-import type { ButtonUse, Command, CommandContext, CommandUse, Reply } from '../src/discord/command.ts';
+import type { ButtonUse, Command, CommandUse, Reply } from '../src/discord/command.ts';
 import { isLinkable } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
@@ -9,6 +9,9 @@ import { fitting } from './shared/choices.ts';
 import { define } from './shared/define.ts';
 import { explain, off } from './shared/failure.ts';
 import { linkButton, nameOf, note, pageOf, pager, quoted, row } from './shared/reply.ts';
+import type { ContextWith } from './shared/services.ts';
+
+type Needs = ContextWith<'discovery'>;
 
 const PER_PAGE = 5;
 /** How long choices may wait for the service; then the last or generally known categories are offered. */
@@ -63,9 +66,9 @@ export const provider = {
       },
     },
   },
-} satisfies Command;
+} satisfies Command<Needs>;
 
-function directory({ own, discovery }: CommandContext): Discovery {
+function directory({ own, discovery }: Needs): Discovery {
   if (!discovery) throw off(own, 'directory', 'DISCOVERY_URL');
   return discovery;
 }
@@ -79,7 +82,7 @@ async function categories(t: Translate, discovery: Discovery): Promise<Reply> {
   ]);
 }
 
-async function search({ options }: CommandUse, context: CommandContext): Promise<Reply> {
+async function search({ options }: CommandUse, context: Needs): Promise<Reply> {
   const { own } = context;
   const typed = options.getString('category', true).trim();
   const { keys, live } = await directory(context).categories(CHOICES_MS);
@@ -96,7 +99,7 @@ async function search({ options }: CommandUse, context: CommandContext): Promise
   return results(context, query, (options.getInteger('page') ?? 1) - 1);
 }
 
-async function results(context: CommandContext, query: ProviderQuery, wanted: number): Promise<Reply> {
+async function results(context: Needs, query: ProviderQuery, wanted: number): Promise<Reply> {
   const { t, own } = context;
   const discovery = directory(context);
   const answer = await discovery.rows(query);

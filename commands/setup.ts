@@ -5,7 +5,24 @@ import { panelButtons } from './setup/panel.ts';
 import { projectForm, projectFormSubmit } from './setup/project.ts';
 import { LANGUAGE_CHOICES, server, timezones, unsetButton } from './setup/server.ts';
 import { define } from './shared/define.ts';
+import type { ContextWith } from './shared/services.ts';
 import { TARGET_TYPES } from './shared/target.ts';
+
+type Needs = ContextWith<
+  | 'subscriptions'
+  | 'guilds'
+  | 'audit'
+  | 'metrics'
+  | 'storedProjects'
+  | 'projects'
+  | 'receiver'
+  | 'guildQueue'
+  | 'settings'
+  | 'now'
+  | 'eraseGuild'
+  | 'lastRefused'
+  | 'probeReceiver'
+>;
 
 /** How the bot behaves in this guild. */
 export const setup = {
@@ -63,4 +80,4 @@ export const setup = {
   autocomplete: async (interaction) => timezones(interaction.options.getFocused()),
   buttons: { ...panelButtons, ...forgetButtons, unset: unsetButton },
   forms: { project: projectFormSubmit },
-} satisfies Command;
+} satisfies Command<Needs>;

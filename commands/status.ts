@@ -1,5 +1,5 @@
 import { type APIEmbedField, version as discordVersion } from 'discord.js';
-import type { Command, CommandContext } from '../src/discord/command.ts';
+import type { Command } from '../src/discord/command.ts';
 import type { GuildOverview } from '../src/domain/overview.ts';
 import { SILENCE_RULE, type Silence } from '../src/domain/silence.ts';
 import type { Subscription } from '../src/domain/subscription.ts';
@@ -8,7 +8,10 @@ import type { Translate } from '../src/languages/index.ts';
 import { define } from './shared/define.ts';
 import { refusedFor } from './shared/project.ts';
 import { ago, firstOf, fullAddress, note, prose } from './shared/reply.ts';
+import type { ContextWith } from './shared/services.ts';
 import { hiddenFrom } from './shared/visibility.ts';
+
+type Needs = ContextWith<'subscriptions' | 'silence' | 'metrics' | 'projects' | 'settings' | 'now' | 'lastRefused'>;
 
 /** Characters of a field, of which Discord takes 1,024, without its last line, which counts what is left out. */
 const FIELD_MOST = 950;
@@ -19,11 +22,11 @@ export const status = {
   access: 'manage',
   async execute(interaction, context) {
     const { guildId } = interaction;
-    const { t, store, settings, now } = context;
+    const { t, metrics, silence, settings, now } = context;
     const [overview, subscriptions, silent, error] = await Promise.all([
-      store.metrics.guild(guildId),
-      store.subscriptions.list(guildId),
-      store.silence.current(guildId, SILENCE_RULE, now()),
+      metrics.guild(guildId),
+      context.subscriptions.list(guildId),
+      silence.current(guildId, SILENCE_RULE, now()),
       lastRefused(guildId, context),
     ]);
     const { lastDeadLetter: last } = overview;
@@ -55,7 +58,7 @@ export const status = {
       },
     });
   },
-} satisfies Command;
+} satisfies Command<Needs>;
 
 function alertFields({ lastEventAt, waiting, held, deadLetters }: GuildOverview, t: Translate): APIEmbedField[] {
   const waits = [t('status.alerts', { count: waiting }), ...(held > 0 ? [t('status.held', { count: held })] : [])];
@@ -70,7 +73,7 @@ function alertFields({ lastEventAt, waiting, held, deadLetters }: GuildOverview,
   ];
 }
 
-function subscriptionLines(subscriptions: readonly Subscription[], { t, settings, now }: CommandContext): string {
+function subscriptionLines(subscriptions: readonly Subscription[], { t, settings, now }: Needs): string {
   const paused = subscriptions.filter((one) => one.paused).length;
   const muted = subscriptions.filter(({ mutedUntil }) => mutedUntil !== null && mutedUntil > now()).length;
   return [
@@ -80,7 +83,7 @@ function subscriptionLines(subscriptions: readonly Subscription[], { t, settings
   ].join('\n');
 }
 
-function stoppedLines(stopped: GuildOverview['stopped'], { t }: CommandContext): string {
+function stoppedLines(stopped: GuildOverview['stopped'], { t }: Needs): string {
   return firstOf(t, stopped, 10, ({ channelId, state, since }) =>
     t(state === 'parked' ? 'status.parked' : 'status.gone', {
       channel: `<#${channelId}>`,
@@ -90,7 +93,7 @@ function stoppedLines(stopped: GuildOverview['stopped'], { t }: CommandContext):
 }
 
 /** Addresses that usually move and did not for unusually long. */
-function silenceLines(silences: readonly Silence[], { t, settings }: CommandContext): string {
+function silenceLines(silences: readonly Silence[], { t, settings }: Needs): string {
   const most = 5;
   const lines = silences.slice(0, most).map(({ address, label, lastEventAt }) =>
     t('status.silentOne', {
@@ -104,7 +107,7 @@ function silenceLines(silences: readonly Silence[], { t, settings }: CommandCont
   return lines.join('\n');
 }
 
-function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t }: CommandContext): string {
+function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t }: Needs): string {
   return t('status.deadLetter', {
     ago: ago(last.at),
     channel: `<#${last.channelId}>`,
@@ -113,7 +116,7 @@ function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t 
 }
 
 /** The last delivery from a wrong address, to whoever may know of it. */
-async function lastRefused(guildId: string, context: CommandContext): Promise<string | null> {
+async function lastRefused(guildId: string, context: Needs): Promise<string | null> {
   const { t, projects } = context;
   const last = refusedFor(await projects.of(guildId), context);
   return last && t('status.refused', { ago: ago(last.at), source: inCode(last.source, '?') });

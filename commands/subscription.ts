@@ -1,6 +1,7 @@
 import type { SlashCommandSubcommandBuilder } from 'discord.js';
 import type { Command } from '../src/discord/command.ts';
 import { define } from './shared/define.ts';
+import type { ContextWith } from './shared/services.ts';
 import { TARGET_TYPES } from './shared/target.ts';
 import { add } from './subscription/add.ts';
 import { edit, pause } from './subscription/change.ts';
@@ -12,6 +13,26 @@ import { addFilterOptions } from './subscription/options.ts';
 import { dropButton, keepButton, remove } from './subscription/remove.ts';
 import { test } from './subscription/sample.ts';
 import { offerTokens } from './subscription/tokens.ts';
+
+type Needs = ContextWith<
+  | 'subscriptions'
+  | 'labels'
+  | 'guilds'
+  | 'channels'
+  | 'audit'
+  | 'confirmations'
+  | 'history'
+  | 'tokens'
+  | 'projects'
+  | 'receiver'
+  | 'guildQueue'
+  | 'settings'
+  | 'now'
+  | 'moved'
+  | 'onRelabeled'
+  | 'sample'
+  | 'readAttachment'
+>;
 
 const withSubscription = (
   command: SlashCommandSubcommandBuilder,
@@ -132,4 +153,4 @@ export const subscription = {
       : offer(interaction, context);
   },
   buttons: { list: listButton, drop: dropButton, keep: keepButton, import: importButton, discard: discardButton },
-} satisfies Command;
+} satisfies Command<Needs>;

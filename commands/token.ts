@@ -1,5 +1,5 @@
 import { ButtonStyle } from 'discord.js';
-import type { Choice, Command, CommandContext, Reply } from '../src/discord/command.ts';
+import type { Choice, Command, Reply } from '../src/discord/command.ts';
 import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { addressPage } from '../src/domain/explorer.ts';
@@ -12,10 +12,27 @@ import { addressChoice, fitting } from './shared/choices.ts';
 import { define } from './shared/define.ts';
 import { explain, off } from './shared/failure.ts';
 import { fullAddress, linkButton, nameOf, note, press, row } from './shared/reply.ts';
+import type { ContextWith } from './shared/services.ts';
 import { seenBy } from './shared/subscriptions.ts';
 import { checkTarget } from './shared/target.ts';
 import { watch } from './subscription/add.ts';
 import { choiceOf, imitationsAmong } from './subscription/tokens.ts';
+
+type Needs = ContextWith<
+  | 'subscriptions'
+  | 'labels'
+  | 'guilds'
+  | 'audit'
+  | 'history'
+  | 'tokens'
+  | 'projects'
+  | 'explorer'
+  | 'receiver'
+  | 'guildQueue'
+  | 'settings'
+  | 'now'
+  | 'moved'
+>;
 
 /** What the explorer knows of a token. */
 export const token = {
@@ -47,12 +64,12 @@ export const token = {
     }
   },
   async autocomplete(interaction, context) {
-    const { t, store } = context;
+    const { t, labels, tokens } = context;
     const { visible, unseen } = await seenBy(interaction, context);
     // A name in the address book says no more of an address than the channels that this person sees.
     const shown = new Set(visible.map(({ address }) => address));
     const secret = new Set(unseen.map(({ address }) => address).filter((address) => !shown.has(address)));
-    const book = (await store.labels.list(interaction.guildId)).filter(({ address }) => !secret.has(address));
+    const book = (await labels.list(interaction.guildId)).filter(({ address }) => !secret.has(address));
     const found = new Map<string, Choice>();
     const offer = (choice: Choice) => {
       if (!found.has(choice.value)) found.set(choice.value, choice);
@@ -65,7 +82,7 @@ export const token = {
       offer({ name: t('token.choice', { address: value }), value });
     }
     // What moved is known of the whole guild: for those who see all of it.
-    const moved = secret.size === 0 ? await store.tokens.known(interaction.guildId) : [];
+    const moved = secret.size === 0 ? await tokens.known(interaction.guildId) : [];
     const imitations = imitationsAmong(moved);
     for (const one of moved) if (one.seen && one.token !== 'native') offer(choiceOf(one, imitations, t));
     return fitting(interaction, [...found.values()]);
@@ -84,9 +101,9 @@ export const token = {
       },
     },
   },
-} satisfies Command;
+} satisfies Command<Needs>;
 
-function show(found: Token, { t, language, settings }: CommandContext): Reply {
+function show(found: Token, { t, language, settings }: Needs): Reply {
   const { address, name, symbol, type, decimals, cataloged } = found;
   const buttons = [press(t('token.watch'), `token:watch:${checksumAddress(address)}`, ButtonStyle.Primary)];
   const page = addressPage(settings, address, 'token');

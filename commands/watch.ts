@@ -5,7 +5,7 @@ import {
   ContextMenuCommandBuilder,
   InteractionContextType,
 } from 'discord.js';
-import type { CommandContext, Menu, MessageCommand, MessageUse, Reply } from '../src/discord/command.ts';
+import type { Menu, MessageCommand, MessageUse, Reply } from '../src/discord/command.ts';
 import {
   type AddressFault,
   type AddressText,
@@ -21,8 +21,13 @@ import { record } from './shared/audit.ts';
 import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
 import { receiverUrlOf } from './shared/project.ts';
 import { fullAddress, note, press, row } from './shared/reply.ts';
+import type { ContextWith } from './shared/services.ts';
 import { checkTarget, outsideLine } from './shared/target.ts';
 import { nextStep } from './subscription/add.ts';
+
+type Needs = ContextWith<
+  'subscriptions' | 'labels' | 'guilds' | 'audit' | 'projects' | 'receiver' | 'settings' | 'now'
+>;
 
 const NAME = 'Watch addresses in this message';
 /** Discord's limit of a menu. */
@@ -35,7 +40,7 @@ interface Found {
 }
 
 /** Offers the addresses that a message names, to be watched in its channel. */
-export const watchMessage: MessageCommand = {
+export const watchMessage: MessageCommand<Needs> = {
   kind: 'message',
   data: {
     name: NAME,
@@ -54,7 +59,7 @@ export const watchMessage: MessageCommand = {
     const { t } = context;
     await checkTarget(interaction, interaction.channelId, null, t);
     const { addresses, refused } = findAddresses(textOf(interaction));
-    const there = (await context.store.subscriptions.list(interaction.guildId)).filter(
+    const there = (await context.subscriptions.list(interaction.guildId)).filter(
       ({ channelId }) => channelId === interaction.channelId,
     );
     const known = addresses.filter((address) => there.some((one) => one.address === address));
@@ -83,22 +88,22 @@ export const watchMessage: MessageCommand = {
 };
 
 /** `Watch addresses in this message:add`: adds what was chosen, each as `/subscription add` would with no options. */
-async function choose(...[interaction, , values, context]: Parameters<Menu['choose']>): Promise<Reply> {
+async function choose(...[interaction, , values, context]: Parameters<Menu<Needs>['choose']>): Promise<Reply> {
   const { guildId, channelId, user } = interaction;
-  const { store, settings, now, t } = context;
+  const { subscriptions, guilds, settings, now, t } = context;
   await checkTarget(interaction, channelId, null, t);
   const { addresses, refused } = findAddresses(values.join(' '));
   const outcomes: Record<'added' | 'exists' | 'full', AddressText[]> = { added: [], exists: [], full: [] };
   for (const address of addresses) {
     const wish = { ...DEFAULT_CHOICES, guildId, channelId, address, createdBy: user.id, createdAt: now() };
-    const outcome = await store.subscriptions.add(wish, settings.maxSubscriptions);
+    const outcome = await subscriptions.add(wish, settings.maxSubscriptions);
     outcomes[outcome.status].push(address);
     if (outcome.status !== 'added') continue;
     const detail = { id: outcome.subscription.id, address: checksumAddress(address), channel: channelId };
     await record(interaction, context, 'subscription.add', detail);
   }
   const { added, exists, full } = outcomes;
-  if (added.length > 0) await store.guilds.noteLocale(guildId, interaction.guildLocale);
+  if (added.length > 0) await guilds.noteLocale(guildId, interaction.guildLocale);
   if (added.length === 0 && full.length > 0) {
     throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
   }
@@ -156,11 +161,11 @@ async function menu(
   addresses: AddressText[],
   alike: ReadonlyMap<AddressText, unknown>,
   guildId: string,
-  { store, t }: CommandContext,
+  { labels, t }: Needs,
 ) {
-  const labels = new Map((await store.labels.list(guildId)).map(({ address, name }) => [address, name]));
+  const names = new Map((await labels.list(guildId)).map(({ address, name }) => [address, name]));
   const options = addresses.map((address) => {
-    const about = alike.has(address) ? t('watch.alike') : labels.get(address);
+    const about = alike.has(address) ? t('watch.alike') : names.get(address);
     const description = about && { description: cutTo(about, 100) };
     return { label: checksumAddress(address), value: checksumAddress(address), ...description };
   });

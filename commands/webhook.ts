@@ -1,8 +1,13 @@
 import type { Command } from '../src/discord/command.ts';
 import { define } from './shared/define.ts';
+import type { ContextWith } from './shared/services.ts';
 import { choices, list } from './webhook/list.ts';
 import { nameForm, nameMenu } from './webhook/name.ts';
 import { cancelButton, confirmButton, forgetButton, preview } from './webhook/remove.ts';
+
+type Needs = ContextWith<
+  'subscriptions' | 'audit' | 'confirmations' | 'storedProjects' | 'projects' | 'receiver' | 'now'
+>;
 
 /** The webhooks of the project at the notification service. */
 export const webhook = {
@@ -39,4 +44,4 @@ export const webhook = {
   buttons: { confirm: confirmButton, cancel: cancelButton, forget: forgetButton },
   menus: { name: nameMenu },
   forms: { name: nameForm },
-} satisfies Command;
+} satisfies Command<Needs>;

@@ -1,14 +1,16 @@
 import { ComponentType } from 'discord.js';
-import type { ButtonUse, Command, CommandContext, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
+import type { ButtonUse, Command, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
 import { transactionPage } from '../src/domain/explorer.ts';
 import type { Story } from '../src/domain/history.ts';
 import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import { define } from './shared/define.ts';
-import { queueForGuild } from './shared/guild-queue.ts';
 import { note } from './shared/reply.ts';
+import type { ContextWith } from './shared/services.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 import { tellStory } from './why/story.ts';
+
+type Needs = ContextWith<'labels' | 'history' | 'projects' | 'guildQueue' | 'settings' | 'now' | 'moved'>;
 
 /** Transfers of one transaction that are told in full. */
 const MOST_TRANSFERS = 5;
@@ -50,23 +52,23 @@ export const why = {
         explainMessage(interaction, context, reference, hash),
     },
   },
-} satisfies Command;
+} satisfies Command<Needs>;
 
 type Use = CommandUse | ButtonUse | MenuUse;
 
-async function explain(interaction: Use, context: CommandContext, txHash: string): Promise<Reply> {
-  const { store, settings, projects, t } = context;
+async function explain(interaction: Use, context: Needs, txHash: string): Promise<Reply> {
+  const { history, settings, projects, t } = context;
   const { guildId } = interaction;
   const { scope } = await projects.of(guildId);
-  const read = () => store.history.transfers(guildId, txHash, scope, context.now(), MOST_TRANSFERS);
-  const { total, first } = await queueForGuild(guildId, read);
+  const read = () => history.transfers(guildId, txHash, scope, context.now(), MOST_TRANSFERS);
+  const { total, first } = await context.guildQueue.run(guildId, 'read', read);
   const shown = await seenBy(interaction, context, first);
   const url = transactionPage(settings, txHash);
   if (total === 0) {
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
     return note('info', t('why.title'), [t('why.unknown', { transaction }), '', t('why.unknownHints')]);
   }
-  const labels = new Map((await store.labels.list(guildId)).map(({ address, name }) => [address, name]));
+  const labels = new Map((await context.labels.list(guildId)).map(({ address, name }) => [address, name]));
   const most = Math.floor(MOST_CHARACTERS / shown.length);
   const embeds = shown.map((story) => tellStory(story, { ...context, guildId, labels, url, most }));
   const left = total - shown.length;
@@ -79,14 +81,14 @@ async function explain(interaction: Use, context: CommandContext, txHash: string
 /** Explains the transaction of one message; where it tells of several, the chosen one, with a menu of all. */
 async function explainMessage(
   interaction: ButtonUse | MenuUse,
-  context: CommandContext,
+  context: Needs,
   reference: string,
   chosen: string | null,
 ): Promise<Reply> {
-  const { store, moved, language, t } = context;
+  const { history, moved, language, t } = context;
   const { guildId } = interaction;
-  const read = () => store.history.transactionsOfMessage(guildId, reference, MOST_CHOICES);
-  const { total, first: transactions } = await queueForGuild(guildId, read);
+  const read = () => history.transactionsOfMessage(guildId, reference, MOST_CHOICES);
+  const { total, first: transactions } = await context.guildQueue.run(guildId, 'read', read);
   const [first, ...others] = transactions;
   if (!first) throw new UserError(t('why.goneMessage'));
   if (others.length === 0) return explain(interaction, context, first.txHash);
@@ -110,7 +112,7 @@ async function explainMessage(
 /** What a person may know of stories: nothing about channels that they cannot see. */
 async function seenBy(
   interaction: Use,
-  context: CommandContext,
+  context: Needs,
   stories: readonly Story[],
 ): Promise<(Story & { hidden: number })[]> {
   const channelsOf = (story: Story) => [...story.decisions, ...story.alerts].map(({ channelId }) => channelId);

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { commands } from '../commands/index.ts';
+import type { CommandServices } from '../commands/shared/services.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { createCommandServices, openExplorer, openProjects } from './command-services.ts';
 import { type Config, databaseFile } from './config.ts';
 import { type DelivererOptions, startDeliverer } from './delivery/deliver.ts';
 import { relabel } from './delivery/relabel.ts';
 import { watchSilence } from './delivery/silence.ts';
-import type { CommandServices } from './discord/command.ts';
 import { renderDigest } from './discord/digest.ts';
 import { type GatewayOptions, type GatewayState, startGateway } from './discord/gateway.ts';
 import type { RenderSettings } from './discord/line.ts';
@@ -52,7 +52,7 @@ export interface AppOverrides {
   explorer?: Pick<Explorer, 'token'> | null;
   renderers?: Partial<Renderers>;
   services?: Partial<CommandServices>;
-  connect?: (options: GatewayOptions) => Gateway;
+  connect?: (options: GatewayOptions<CommandServices>) => Gateway;
   /** The database's thread has ended, so nothing works any more. */
   onDatabaseLost?: (error: Error) => void;
 }
@@ -166,7 +166,9 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const gateway = connect({
     ...discord,
     commands: async () => commands,
-    parts: services,
+    services,
+    settingsOf: store.guilds.settings,
+    now,
     log,
     random,
     onAccessChange: deliverer.guildChanged,

@@ -1,8 +1,9 @@
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
+import { createGuildQueue } from '../commands/shared/guild-queue.ts';
+import type { CommandServices } from '../commands/shared/services.ts';
 import type { Config } from './config.ts';
 import { drawChart } from './discord/chart.ts';
-import type { CommandServices } from './discord/command.ts';
 import { type RenderSettings, wordsOf } from './discord/line.ts';
 import { sampleMessage } from './discord/sample.ts';
 import { makePathToken } from './receiver/paths.ts';
@@ -54,21 +55,22 @@ export function openExplorer(config: Config, now: () => number): Explorer | null
   });
 }
 
-/** What the commands see. */
+/** Makes the services that commands can use. */
 export function createCommandServices(
   config: Config,
-  options: Pick<
-    CommandServices,
-    'store' | 'explorer' | 'projects' | 'receiver' | 'lastRefused' | 'onRelabeled' | 'now'
-  > & {
+  options: Pick<CommandServices, 'explorer' | 'projects' | 'receiver' | 'lastRefused' | 'onRelabeled' | 'now'> & {
+    store: Store;
     publicUrl: string;
     version: string;
     render: RenderSettings;
   },
 ): CommandServices {
-  const { publicUrl, version, render, now, ...given } = options;
+  const { store, publicUrl, version, render, now, ...given } = options;
   return {
+    ...store,
+    storedProjects: store.projects,
     ...given,
+    guildQueue: createGuildQueue(),
     now,
     discovery: config.DISCOVERY_URL ? createDiscovery({ url: config.DISCOVERY_URL, now }) : null,
     settings: {
@@ -83,7 +85,7 @@ export function createCommandServices(
     },
     ...wordsOf(render),
     chart: drawChart,
-    eraseGuild: (guildId) => eraseGuild(options.store, guildId),
+    eraseGuild: (guildId) => eraseGuild(store, guildId),
     sample: (subscription, language) => sampleMessage(subscription, render, now(), language),
     readAttachment: createAttachmentReader(config.DISCORD_API_URL),
     probeReceiver: () => probeReceiver(publicUrl),

@@ -1,5 +1,5 @@
 import { ButtonStyle, messageLink } from 'discord.js';
-import type { CommandContext, Reply } from '../../src/discord/command.ts';
+import type { Reply } from '../../src/discord/command.ts';
 import { type Activity, type AssetTotal, isNoise, type Way } from '../../src/domain/activity.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { addressPage, transactionPage } from '../../src/domain/explorer.ts';
@@ -7,7 +7,10 @@ import type { HiddenReason } from '../../src/domain/match.ts';
 import { isItem } from '../../src/domain/transfer.ts';
 import { writeNumber } from '../../src/languages/number.ts';
 import { ago, fullAddress, linkButton, note, press, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import type { ActivityReport } from './read.ts';
+
+type Needs = ContextWith<'settings' | 'moved' | 'assetName' | 'chart'>;
 
 /** How far back. */
 export type PeriodName = '24h' | '7d' | '30d';
@@ -29,12 +32,7 @@ const WAYS: readonly Way[] = ['incoming', 'outgoing', 'other'];
 export const periodOf = (name: string | null | undefined): PeriodName => NAMES.find((one) => one === name) ?? '7d';
 
 /** The answer: the chart, and everything that matters as text too. */
-export async function report(
-  found: ActivityReport,
-  shown: Shown,
-  guildId: string,
-  context: CommandContext,
-): Promise<Reply> {
+export async function report(found: ActivityReport, shown: Shown, guildId: string, context: Needs): Promise<Reply> {
   const { t, settings } = context;
   const moving = found.incoming + found.outgoing + found.other > 0;
   const png = moving ? await drawn(found, context) : null;
@@ -70,7 +68,7 @@ export async function report(
 }
 
 /** null where it cannot be drawn: the text says everything. */
-async function drawn({ buckets }: Activity, { chart, language }: CommandContext): Promise<Buffer | null> {
+async function drawn({ buckets }: Activity, { chart, language }: Needs): Promise<Buffer | null> {
   const bars = {
     labels: buckets.map(({ label }) => label),
     up: buckets.map(({ incoming }) => incoming),
@@ -89,7 +87,7 @@ async function drawn({ buckets }: Activity, { chart, language }: CommandContext)
 const section = (heading: string, lines: string[]): string[] =>
   lines.length > 0 ? ['', `**${heading}**`, ...lines] : [];
 
-function totalsOf({ totals, assets }: Activity, context: CommandContext): string[] {
+function totalsOf({ totals, assets }: Activity, context: Needs): string[] {
   const { t } = context;
   const left = assets - totals.length;
   const lines = totals.flatMap((total) =>
@@ -109,7 +107,7 @@ function totalsOf({ totals, assets }: Activity, context: CommandContext): string
 /** What only bears a known token's symbol must not pass for it. */
 const iconOf = (way: Way, { imitation }: { imitation: boolean }): string => `${imitation ? '⚠️ ' : ''}${ICONS[way]}`;
 
-function sumOf({ transfer, ...sums }: AssetTotal, way: Way, { t, language, moved, assetName }: CommandContext): string {
+function sumOf({ transfer, ...sums }: AssetTotal, way: Way, { t, language, moved, assetName }: Needs): string {
   const { value } = sums[way];
   // No amount came, which is not the same as none.
   if (transfer.value === null && value === '0') return assetName(transfer, language);
@@ -117,7 +115,7 @@ function sumOf({ transfer, ...sums }: AssetTotal, way: Way, { t, language, moved
   return t('activity.pieces', { amount: writeNumber(value, language), what: assetName(transfer, language) });
 }
 
-function largestOf({ largest, messages }: ActivityReport, guildId: string, context: CommandContext): string[] {
+function largestOf({ largest, messages }: ActivityReport, guildId: string, context: Needs): string[] {
   const { t, language, moved, settings } = context;
   return largest.map(({ transferId, transfer, way, at, imitation }) => {
     const message = messages.get(transferId);
@@ -131,7 +129,7 @@ function largestOf({ largest, messages }: ActivityReport, guildId: string, conte
   });
 }
 
-function hiddenOf({ hidden }: Activity, { t }: CommandContext): string[] {
+function hiddenOf({ hidden }: Activity, { t }: Needs): string[] {
   const lines = hidden.map(({ reason, transfers }) => {
     // A later version may have written a word that this one does not know.
     const word = t(`activity.reason.${reason as HiddenReason}`, { defaultValue: reason });
@@ -140,7 +138,7 @@ function hiddenOf({ hidden }: Activity, { t }: CommandContext): string[] {
   return hidden.some(({ reason }) => isNoise(reason)) ? [...lines, t('activity.noise')] : lines;
 }
 
-function buttons({ address, period }: Shown, { t, settings }: CommandContext) {
+function buttons({ address, period }: Shown, { t, settings }: Needs) {
   const text = checksumAddress(address);
   const periods = NAMES.map((name) => {
     const style = name === period ? ButtonStyle.Primary : ButtonStyle.Secondary;

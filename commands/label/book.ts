@@ -1,13 +1,5 @@
 import { ButtonStyle } from 'discord.js';
-import type {
-  AutocompleteUse,
-  Button,
-  ButtonUse,
-  Choice,
-  CommandContext,
-  CommandUse,
-  Reply,
-} from '../../src/discord/command.ts';
+import type { AutocompleteUse, Button, ButtonUse, Choice, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress, parseAddress, toAddress } from '../../src/domain/address.ts';
 import type { Label } from '../../src/domain/guild.ts';
 import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
@@ -18,7 +10,10 @@ import { addressChoice, fitting } from '../shared/choices.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { fullAddress, note, pageOf, pager, press, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { seenBy, visibleTo } from '../shared/subscriptions.ts';
+
+type Needs = ContextWith<'subscriptions' | 'labels' | 'audit' | 'history' | 'settings' | 'now' | 'onRelabeled'>;
 
 /** How many names a guild's address book holds. */
 export const MOST_LABELS = 1_000;
@@ -30,12 +25,12 @@ const LATEST_DECISIONS = 300;
 const shown = (name: string): string => inCode(name, '', LONGEST);
 
 /** `/label set`. */
-export async function set(interaction: CommandUse, context: CommandContext): Promise<Reply> {
-  const { store, settings, onRelabeled, now, t } = context;
+export async function set(interaction: CommandUse, context: Needs): Promise<Reply> {
+  const { labels, settings, onRelabeled, now, t } = context;
   const address = readAddress(interaction.options.getString('address', true), t);
   const name = readName(interaction.options.getString('name', true), t);
   const { guildId, user } = interaction;
-  const outcome = await store.labels.set(guildId, { address, name, createdBy: user.id, at: now() }, MOST_LABELS);
+  const outcome = await labels.set(guildId, { address, name, createdBy: user.id, at: now() }, MOST_LABELS);
   if (outcome.status === 'full') throw new UserError(t('label.full', { count: MOST_LABELS }));
   const { before } = outcome;
   let changing: string | null = null;
@@ -63,14 +58,14 @@ function told({ messages, isAll }: { messages: number; isAll: boolean }, t: Tran
 }
 
 /** `/label remove`: asks first. */
-export async function remove(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+export async function remove(interaction: CommandUse, context: Needs): Promise<Reply> {
   return askToRemove(await named(interaction, context), interaction, context);
 }
 
 async function askToRemove(
   { address, name }: Label,
   interaction: CommandUse | ButtonUse,
-  context: CommandContext,
+  context: Needs,
 ): Promise<Reply> {
   const { settings, t } = context;
   // The name of a subscription takes its place, where that has one.
@@ -87,15 +82,15 @@ async function askToRemove(
 }
 
 /** `label:drop:<address>:<mark of the name>` */
-export const drop: Button = {
+export const drop: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [text, asked], context) {
-    const { store, settings, onRelabeled, t } = context;
-    const found = (await store.labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
+    const { labels, settings, onRelabeled, t } = context;
+    const found = (await labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
     // It may be called otherwise since that was asked.
     if (found && fingerprint(found.name) !== asked) return askToRemove(found, interaction, context);
-    const name = found ? await store.labels.remove(interaction.guildId, found.address) : null;
+    const name = found ? await labels.remove(interaction.guildId, found.address) : null;
     if (!found || name === null) throw new UserError(t('label.removedGone'));
     const { address } = found;
     await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
@@ -105,42 +100,42 @@ export const drop: Button = {
 };
 
 /** `label:keep:<address>` */
-export const keep: Button = {
+export const keep: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   press: async (_, __, { t }) => note('info', t('label.kept'), [t('label.unchanged')]),
 };
 
 /** `/label list`, and `label:list:<page>`. */
-export async function list(guildId: string, { store, settings, t }: CommandContext, wanted: number): Promise<Reply> {
-  const labels = await store.labels.list(guildId);
-  if (labels.length === 0) return note('info', t('label.listNone'), [t('label.listStart')]);
-  const { page, pages, shown: listed } = pageOf(labels, PER_PAGE, wanted);
+export async function list(guildId: string, { labels, settings, t }: Needs, wanted: number): Promise<Reply> {
+  const all = await labels.list(guildId);
+  if (all.length === 0) return note('info', t('label.listNone'), [t('label.listStart')]);
+  const { page, pages, shown: listed } = pageOf(all, PER_PAGE, wanted);
   const lines = listed.flatMap(({ address, name }) => [`**${shown(name)}**`, fullAddress(address, settings)]);
   const turn = pager(t, page, pages, (to) => `label:list:${to}`);
-  return note('info', t('label.list', { count: labels.length }), lines, {
+  return note('info', t('label.list', { count: all.length }), lines, {
     ...(pages > 1 && { footer: { text: t('reply.page', { page: page + 1, pages }) } }),
     components: turn.length > 0 ? [row(...turn)] : [],
   });
 }
 
 /** `label:list:<page>`: turns the book's pages. */
-export const listButton: Button = {
+export const listButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   press: ({ guildId }, [page], context) => list(guildId, context, Number(page)),
 };
 
 /** For `remove` what has a name; for `set` also what is watched, and whom it dealt with lately. */
-export async function offer(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]> {
-  const { store } = context;
+export async function offer(interaction: AutocompleteUse, context: Needs): Promise<Choice[]> {
+  const { labels, history } = context;
   const { guildId, options } = interaction;
-  const labels = await store.labels.list(guildId);
-  const names = new Map<AddressText, string | null>(labels.map(({ address, name }) => [address, name]));
+  const labeled = await labels.list(guildId);
+  const names = new Map<AddressText, string | null>(labeled.map(({ address, name }) => [address, name]));
   if (options.getSubcommand(false) === 'set') {
     const { visible, unseen } = await seenBy(interaction, context);
     // Whom they met is known of the whole guild: for those who see all of it.
-    const met = unseen.length === 0 ? await store.history.counterparties(guildId, LATEST_DECISIONS) : [];
+    const met = unseen.length === 0 ? await history.counterparties(guildId, LATEST_DECISIONS) : [];
     for (const { address, label } of visible) if (!names.has(address)) names.set(address, label);
     for (const address of met) if (!names.has(address)) names.set(address, null);
   }
@@ -149,10 +144,10 @@ export async function offer(interaction: AutocompleteUse, context: CommandContex
 }
 
 /** The label that was named by its address or its name. */
-async function named(interaction: CommandUse, { store, settings, t }: CommandContext): Promise<Label> {
+async function named(interaction: CommandUse, { labels, settings, t }: Needs): Promise<Label> {
   const typed = interaction.options.getString('address', true).trim();
-  const labels = await store.labels.list(interaction.guildId);
-  const called = labels.filter(({ name }) => name.toLowerCase() === typed.toLowerCase());
+  const all = await labels.list(interaction.guildId);
+  const called = all.filter(({ name }) => name.toLowerCase() === typed.toLowerCase());
   if (called.length === 1) return called[0]!;
   if (called.length > 1) throw new UserError(t('label.several'));
   const parsed = parseAddress(typed);
@@ -160,7 +155,7 @@ async function named(interaction: CommandUse, { store, settings, t }: CommandCon
     const isName = parsed.fault === 'form' && !/^0x/i.test(typed);
     throw new UserError(t(isName ? 'label.noName' : `address.${parsed.fault}`));
   }
-  const found = labels.find(({ address }) => address === parsed.address);
+  const found = all.find(({ address }) => address === parsed.address);
   if (!found) throw new UserError(t('label.none', { address: fullAddress(parsed.address, settings) }));
   return found;
 }

@@ -1,19 +1,22 @@
 import type { Guild } from 'discord.js';
-import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
+import type { CommandUse } from '../../src/discord/command.ts';
 import type { GuildOverview } from '../../src/domain/overview.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { firstOf } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { ALERT_EXTRAS, isLocked, missingIn, outsideLine } from '../shared/target.ts';
 import { type Answer, askAbout } from '../shared/visibility.ts';
 import { nameOf } from '../subscription/find.ts';
 import { type Finding, fault, fine } from './finding.ts';
 
+type Needs = ContextWith<'now'>;
+
 /** Whether alerts can go where the subscriptions want them, with the fix where they cannot. */
 export async function checkChannels(
   interaction: CommandUse,
-  { t, server, now }: CommandContext,
+  { t, server, now }: Needs,
   subscriptions: readonly Subscription[],
   stopped: GuildOverview['stopped'],
 ): Promise<Finding[]> {
@@ -62,7 +65,7 @@ function judge(id: string, answer: Answer, guild: Guild, t: Translate): Finding 
 /** Whether the roles that are mentioned, and the one that manages, are there and can be pinged. */
 export function checkRoles(
   { guild, appPermissions }: CommandUse,
-  { t, server }: CommandContext,
+  { t, server }: Needs,
   subscriptions: readonly Subscription[],
 ): Finding[] {
   // A guild that is not known whole says nothing of its roles.

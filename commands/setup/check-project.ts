@@ -1,4 +1,3 @@
-import type { CommandContext } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
@@ -7,7 +6,10 @@ import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { explain } from '../shared/failure.ts';
 import { pointsAt, refusedFor, urlBlock } from '../shared/project.ts';
 import { ago, firstOf, fullAddress, ID_LONGEST } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';
+
+type Needs = ContextWith<'storedProjects' | 'projects' | 'receiver' | 'settings' | 'lastRefused'>;
 
 const LOOK_MS = 8_000;
 /** Webhooks whose addresses are read; a project with more is not judged by them. */
@@ -18,10 +20,10 @@ const EVERY_TYPE = 'ALL';
 /** The project that serves this guild: who sent what to its URL, its keys, its webhooks, and their addresses. */
 export async function checkProject(
   guildId: string,
-  context: CommandContext,
+  context: Needs,
   subscriptions: readonly Subscription[],
 ): Promise<Finding[]> {
-  const { t, projects, receiver, store } = context;
+  const { t, projects, receiver, storedProjects } = context;
   const access = await projects.of(guildId);
   const events = (lacking: readonly AddressText[] | null = null) => checkEvents(context, subscriptions, lacking);
   const findings = refused(context, access);
@@ -37,7 +39,7 @@ export async function checkProject(
   if (here.length === 0) {
     return [...findings, fault(`${t('setup.check.webhooksNone')}\n${urlBlock(urls.current)}`), ...events()];
   }
-  const names = await store.projects.webhookNames(guildId);
+  const names = await storedProjects.webhookNames(guildId);
   const shown = firstOf(t, here, 5, ({ id }) =>
     id === null ? t('setup.check.unnamedWebhook') : inCode(names.get(id) ?? id, id, ID_LONGEST),
   );
@@ -52,7 +54,7 @@ export async function checkProject(
 }
 
 /** Who was refused, and who can mend the list of sources. */
-function refused(context: CommandContext, access: ProjectAccess): Finding[] {
+function refused(context: Needs, access: ProjectAccess): Finding[] {
   const { t } = context;
   const last = refusedFor(access, context);
   if (!last) return [];
@@ -63,7 +65,7 @@ function refused(context: CommandContext, access: ProjectAccess): Finding[] {
 
 /** Whether the webhooks that post here have every watched address, each once; null when the service does not tell. */
 async function checkAddresses(
-  { t, settings }: CommandContext,
+  { t, settings }: Needs,
   notification: Notification,
   webhooks: readonly Webhook[],
   subscriptions: readonly Subscription[],
@@ -101,7 +103,7 @@ function overlap(types: readonly string[]): boolean {
  * `lacking` in the webhooks have a fault that tells why; null: nobody knows which are.
  */
 function checkEvents(
-  { t, settings }: CommandContext,
+  { t, settings }: Needs,
   subscriptions: readonly Subscription[],
   lacking: readonly AddressText[] | null,
 ): Finding[] {

@@ -1,17 +1,30 @@
-import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { CommandUse, Reply } from '../../src/discord/command.ts';
 import { note, press, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
 import { checkChannels, checkRoles } from './check-channels.ts';
 import { checkProject } from './check-project.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';
 
+type Needs = ContextWith<
+  | 'subscriptions'
+  | 'metrics'
+  | 'storedProjects'
+  | 'projects'
+  | 'receiver'
+  | 'settings'
+  | 'now'
+  | 'lastRefused'
+  | 'probeReceiver'
+>;
+
 const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine: '✅' };
 
 /** `/setup check`: everything that an admin could have wrong, each with its fix; what is wrong comes first. */
-export async function check(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+export async function check(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { guildId } = interaction;
-  const { t, store, projects } = context;
-  const [all, { stopped }] = await Promise.all([store.subscriptions.list(guildId), store.metrics.guild(guildId)]);
+  const { t, metrics, projects } = context;
+  const [all, { stopped }] = await Promise.all([context.subscriptions.list(guildId), metrics.guild(guildId)]);
   const channels = [...all, ...stopped].map(({ channelId }) => channelId);
   const hidden = await hiddenFrom(interaction, channels, context);
   const seen = ({ channelId }: { channelId: string }) => !hidden.has(channelId);
@@ -38,7 +51,7 @@ export async function check(interaction: CommandUse, context: CommandContext): P
   return note(faults.length === 0 ? 'good' : 'warn', title, lines, { components });
 }
 
-async function receiver({ t, probeReceiver, settings }: CommandContext): Promise<Finding> {
+async function receiver({ t, probeReceiver, settings }: Needs): Promise<Finding> {
   const url = `\`${settings.publicUrl}\``;
   switch (await probeReceiver()) {
     case 'reachable':

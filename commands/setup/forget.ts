@@ -1,15 +1,17 @@
 import { ButtonStyle } from 'discord.js';
-import type { Button, CommandContext, Reply } from '../../src/discord/command.ts';
+import type { Button, Reply } from '../../src/discord/command.ts';
 import type { StoredCounts } from '../../src/domain/overview.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { OPEN_MS } from '../shared/audit.ts';
-import { queueForGuild } from '../shared/guild-queue.ts';
 import { note, press, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
+
+type Needs = ContextWith<'metrics' | 'receiver' | 'guildQueue' | 'now' | 'eraseGuild'>;
 
 /** `/setup forget`: says what is stored, and asks. Writes nothing down: that would be one more thing to erase. */
-export async function forget(guildId: string, { t, store, now }: CommandContext): Promise<Reply> {
-  const what = listed(t, await store.metrics.stored(guildId));
+export async function forget(guildId: string, { t, metrics, now }: Needs): Promise<Reply> {
+  const what = listed(t, await metrics.stored(guildId));
   if (what.length === 0) return note('info', t('setup.forget.nothingTitle'), [t('setup.forget.nothing')]);
   const buttons = row(
     press(t('setup.forget.yes'), `setup:erase:${now()}`, ButtonStyle.Danger),
@@ -31,25 +33,25 @@ function listed(t: Translate, stored: StoredCounts): string[] {
 }
 
 /** `setup:erase:<when it was asked>` */
-const eraseButton: Button = {
+const eraseButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
-  async press({ guildId }, [asked], { t, store, receiver, eraseGuild, now }) {
+  async press({ guildId }, [asked], { t, metrics, receiver, guildQueue, eraseGuild, now }) {
     if (!(now() - Number(asked) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
-    const erased = await store.metrics.stored(guildId);
+    const erased = await metrics.stored(guildId);
     // Each goes through all that was ever told, in steps between which deliveries are stored.
-    await queueForGuild(guildId, () => eraseGuild(guildId), 'erase');
+    await guildQueue.run(guildId, 'erase', () => eraseGuild(guildId));
     await receiver.refresh();
     return note('good', t('setup.forget.done'), [...listed(t, erased), '', t('setup.forget.doneText')]);
   },
 };
 
 /** `setup:spare` */
-const spareButton: Button = {
+const spareButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   press: async (_, __, { t }) => note('info', t('setup.forget.kept'), [t('setup.forget.keptText')]),
 };
 
 /** The answers to its question, by action. */
-export const forgetButtons: Record<string, Button> = { erase: eraseButton, spare: spareButton };
+export const forgetButtons: Record<string, Button<Needs>> = { erase: eraseButton, spare: spareButton };

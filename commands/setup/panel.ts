@@ -1,5 +1,5 @@
 import { type APIEmbedField, ButtonStyle } from 'discord.js';
-import type { Button, CommandContext, Reply } from '../../src/discord/command.ts';
+import type { Button, Reply } from '../../src/discord/command.ts';
 import type { StoredProject } from '../../src/domain/project.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
@@ -9,15 +9,18 @@ import { record } from '../shared/audit.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
 import { urlBlock } from '../shared/project.ts';
 import { ID_LONGEST, note, press, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
+
+type Needs = ContextWith<'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
 
 /** The project that a guild manages: its receiver URLs, and the buttons to change them. Only ever shown in private. */
-export async function panel(context: CommandContext, guildId: string, title?: string): Promise<Reply> {
-  const { t, store, projects, receiver } = context;
+export async function panel(context: Needs, guildId: string, title?: string): Promise<Reply> {
+  const { t, storedProjects, projects, receiver } = context;
   const access = await projects.of(guildId);
   if (access.scope === null)
     throw new UserError(t(access.status === 'off' ? 'setup.project.off' : 'setup.project.gone'));
   const urls = receiver.urls(access.scope);
-  const stored = access.own ? await store.projects.ofGuild(guildId) : null;
+  const stored = access.own ? await storedProjects.ofGuild(guildId) : null;
   const lines = [
     stored && t('setup.project.storedAs', { id: inCode(stored.projectId, '?', ID_LONGEST) }),
     access.status === 'sealed' ? t('setup.project.sealed') : null,
@@ -41,7 +44,7 @@ export async function panel(context: CommandContext, guildId: string, title?: st
   );
 }
 
-function fieldsOf({ t }: CommandContext, { current, retiring, fixed }: ReceiverUrls): APIEmbedField[] {
+function fieldsOf({ t }: Needs, { current, retiring, fixed }: ReceiverUrls): APIEmbedField[] {
   const shown = current ? urlBlock(current) : t('setup.project.noUrl');
   return [
     {
@@ -59,21 +62,21 @@ function fieldsOf({ t }: CommandContext, { current, retiring, fixed }: ReceiverU
 type Managed = Extract<ProjectAccess, { scope: number }>;
 
 /** What a button may change here, asked anew at each press. */
-async function managed({ t, projects }: CommandContext, guildId: string): Promise<Managed> {
+async function managed({ t, projects }: Needs, guildId: string): Promise<Managed> {
   const access = await projects.of(guildId);
   if (access.scope === null) throw new UserError(t('setup.project.gone'));
   return access as Managed;
 }
 
 /** `setup:receiver` */
-const showButton: Button = {
+const showButton: Button<Needs> = {
   access: 'manage',
   answer: 'reply',
   press: ({ guildId }, _, context) => panel(context, guildId),
 };
 
 /** `setup:rotate` */
-const rotateButton: Button = {
+const rotateButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, _, context) {
@@ -87,13 +90,13 @@ const rotateButton: Button = {
 };
 
 /** `setup:revoke`: asks first; it stands where the button for a new URL stood a moment before. */
-const revokeButton: Button = {
+const revokeButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   press: ({ guildId }, _, context) => askToRevoke(context, guildId),
 };
 
-async function askToRevoke(context: CommandContext, guildId: string): Promise<Reply> {
+async function askToRevoke(context: Needs, guildId: string): Promise<Reply> {
   const { t, receiver } = context;
   const { scope } = await managed(context, guildId);
   const { retiring } = receiver.urls(scope);
@@ -108,7 +111,7 @@ async function askToRevoke(context: CommandContext, guildId: string): Promise<Re
 }
 
 /** `setup:revoked:<mark of the URL>` */
-const revokedButton: Button = {
+const revokedButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [asked], context) {
@@ -124,19 +127,19 @@ const revokedButton: Button = {
 };
 
 /** `setup:remove`: asks first. */
-const removeButton: Button = {
+const removeButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   press: async ({ guildId }, _, context) => askToRemove(context, await storedBy(context, guildId)),
 };
 
-async function storedBy({ t, store }: CommandContext, guildId: string): Promise<StoredProject> {
-  const stored = await store.projects.ofGuild(guildId);
+async function storedBy({ t, storedProjects }: Needs, guildId: string): Promise<StoredProject> {
+  const stored = await storedProjects.ofGuild(guildId);
   if (!stored) throw new UserError(t('setup.project.gone'));
   return stored;
 }
 
-function askToRemove({ t }: CommandContext, stored: StoredProject): Reply {
+function askToRemove({ t }: Needs, stored: StoredProject): Reply {
   const buttons = row(
     press(t('setup.project.removeConfirm'), `setup:removed:${markOfProject(stored)}`, ButtonStyle.Danger),
     press(t('setup.project.keep'), 'setup:kept'),
@@ -148,7 +151,7 @@ function askToRemove({ t }: CommandContext, stored: StoredProject): Reply {
 const markOfProject = ({ scope, projectId }: StoredProject): string => fingerprint(`${scope} ${projectId}`);
 
 /** `setup:removed:<mark of the project>` */
-const removedButton: Button = {
+const removedButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [asked], context) {
@@ -163,14 +166,14 @@ const removedButton: Button = {
 };
 
 /** `setup:kept` */
-const keptButton: Button = {
+const keptButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   press: ({ guildId }, _, context) => panel(context, guildId),
 };
 
 /** The panel's buttons, by action. */
-export const panelButtons: Record<string, Button> = {
+export const panelButtons: Record<string, Button<Needs>> = {
   receiver: showButton,
   rotate: rotateButton,
   revoke: revokeButton,

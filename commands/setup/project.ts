@@ -1,10 +1,13 @@
 import { type APIModalInteractionResponseCallbackData, ComponentType, TextInputStyle } from 'discord.js';
-import type { CommandContext, Form } from '../../src/discord/command.ts';
+import type { Form } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ProjectKeys } from '../../src/upstream/projects.ts';
 import { record } from '../shared/audit.ts';
 import { codeOf, lasting } from '../shared/failure.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { panel } from './panel.ts';
+
+type Needs = ContextWith<'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
 
 /** How long the service may take to try the keys. */
 const CHECK_MS = 10_000;
@@ -15,10 +18,10 @@ const FIELDS = { projectId: /^[\w-]{1,64}$/, apiKey: /^[\x21-\x7e]{1,200}$/, api
 /** `/setup project`: the form for a project and its keys. */
 export async function projectForm(
   guildId: string,
-  { t, store, projects }: CommandContext,
+  { t, storedProjects, projects }: Needs,
 ): Promise<APIModalInteractionResponseCallbackData> {
   if (!projects.enabled) throw new UserError(t('setup.project.off'));
-  const stored = await store.projects.ofGuild(guildId);
+  const stored = await storedProjects.ofGuild(guildId);
   return {
     custom_id: 'setup:project',
     title: t('setup.project.form.title'),
@@ -52,11 +55,11 @@ function field(
 }
 
 /** `setup:project`: tries the keys, stores them sealed, and shows where the events must go. */
-export const projectFormSubmit: Form = {
+export const projectFormSubmit: Form<Needs> = {
   access: 'manage',
   async submit(interaction, _, context) {
     const { guildId, user, fields } = interaction;
-    const { t, store, projects } = context;
+    const { t, storedProjects, projects } = context;
     const given = (id: keyof ProjectKeys) => fields.getTextInputValue(id).trim();
     const keys = { projectId: given('projectId'), apiKey: given('apiKey'), apiSecret: given('apiSecret') };
     for (const id of ['projectId', 'apiKey', 'apiSecret'] as const) {
@@ -68,7 +71,7 @@ export const projectFormSubmit: Form = {
       const refused = t(`setup.project.refused.${answer.status}`, { code: codeOf(answer) });
       throw new UserError(refused + lasting(t, answer, 'notification'));
     }
-    const before = await store.projects.ofGuild(guildId);
+    const before = await storedProjects.ofGuild(guildId);
     await projects.save(guildId, user.id, keys);
     await record(interaction, context, 'setup.project', {
       project: keys.projectId,

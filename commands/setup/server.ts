@@ -1,17 +1,20 @@
-import type { Button, ButtonUse, Choice, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, ButtonUse, Choice, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { GuildSettings } from '../../src/domain/guild.ts';
 import { UserError } from '../../src/errors.ts';
 import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { note, press, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { checkTarget } from '../shared/target.ts';
+
+type Needs = ContextWith<'guilds' | 'audit' | 'now'>;
 
 /** The languages that can be chosen, each by its own name. */
 export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));
 
 /** `/setup server`: changes what is named and shows how it stands. */
-export async function server(interaction: CommandUse, context: CommandContext): Promise<Reply> {
-  const { t, store } = context;
+export async function server(interaction: CommandUse, context: Needs): Promise<Reply> {
+  const { t, guilds } = context;
   const { guildId, options } = interaction;
   const changed: Partial<GuildSettings> = {};
   const channel = options.getChannel('channel');
@@ -31,15 +34,15 @@ export async function server(interaction: CommandUse, context: CommandContext): 
   if (language !== null) changed.language = readLanguage(language, t);
   return Object.keys(changed).length > 0
     ? save(interaction, context, changed)
-    : settingsNote(await store.guilds.settings(guildId), 'info', t);
+    : settingsNote(await guilds.settings(guildId), 'info', t);
 }
 
 async function save(
   interaction: CommandUse | ButtonUse,
-  context: CommandContext,
+  context: Needs,
   changed: Partial<GuildSettings>,
 ): Promise<Reply> {
-  const after = await context.store.guilds.changeSettings(interaction.guildId, changed);
+  const after = await context.guilds.changeSettings(interaction.guildId, changed);
   await record(interaction, context, 'setup.server', changed);
   return settingsNote(after, 'good', context.t);
 }
@@ -72,11 +75,11 @@ function settingsNote(
 }
 
 /** `setup:unset:<channel>`: no option can say that no channel is the default. */
-export const unsetButton: Button = {
+export const unsetButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [asked], context) {
-    const settings = await context.store.guilds.settings(interaction.guildId);
+    const settings = await context.guilds.settings(interaction.guildId);
     // Another one may have been chosen since that was asked.
     if (settings.defaultChannel !== asked) return settingsNote(settings, 'info', context.t);
     return save(interaction, context, { defaultChannel: null });

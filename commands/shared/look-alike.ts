@@ -1,9 +1,11 @@
-import type { CommandContext } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { differenceOf, endsOf } from '../../src/domain/guard.ts';
 import { inCode } from '../../src/domain/text.ts';
+import type { ContextWith } from './services.ts';
 import { visibleTo } from './subscriptions.ts';
 import type { Asker } from './visibility.ts';
+
+type Needs = ContextWith<'subscriptions' | 'labels' | 'now'>;
 
 /** An address that the guild named or watches. */
 interface RoutingState {
@@ -15,10 +17,10 @@ interface RoutingState {
 export async function lookAlikes(
   addresses: readonly AddressText[],
   interaction: Asker & { guildId: string },
-  context: CommandContext,
+  context: Needs,
 ): Promise<Map<AddressText, RoutingState>> {
   const [labels, watched] = await Promise.all([
-    context.store.labels.list(interaction.guildId),
+    context.labels.list(interaction.guildId),
     visibleTo(interaction, context),
   ]);
   const known: RoutingState[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
@@ -32,7 +34,7 @@ export async function lookAlikes(
 }
 
 /** Warns of look-alikes: whoever copies from a wallet's history may copy one, and what is named here is trusted. */
-export function lookAlikeLines(found: ReadonlyMap<AddressText, RoutingState>, { t }: CommandContext): string[] {
+export function lookAlikeLines(found: ReadonlyMap<AddressText, RoutingState>, { t }: Needs): string[] {
   const shown = 3;
   return [...found].slice(0, shown).flatMap(([address, { address: like, label }]) => {
     const full = `\`${checksumAddress(like)}\``;

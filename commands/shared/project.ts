@@ -1,13 +1,13 @@
-import type { CommandContext } from '../../src/discord/command.ts';
 import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { off } from './failure.ts';
+import type { CommandServices, ContextWith } from './services.ts';
 
 /** The project that a guild manages; throws a {@link UserError} with the way to one when there is none. */
 export async function projectOf(
-  { t, projects }: CommandContext,
+  { t, projects }: ContextWith<'projects'>,
   guildId: string,
 ): Promise<Extract<ProjectAccess, { status: 'ready' }>> {
   const access = await projects.of(guildId);
@@ -33,7 +33,10 @@ export async function projectOf(
 }
 
 /** The receiver URL that a guild may see; null when its events come over the operator's. */
-export async function receiverUrlOf({ projects, receiver }: CommandContext, guildId: string): Promise<string | null> {
+export async function receiverUrlOf(
+  { projects, receiver }: Pick<CommandServices, 'projects' | 'receiver'>,
+  guildId: string,
+): Promise<string | null> {
   const { scope } = await projects.of(guildId);
   return scope === null ? null : receiver.urls(scope).current;
 }
@@ -44,8 +47,8 @@ export async function receiverUrlOf({ projects, receiver }: CommandContext, guil
  */
 export function refusedFor(
   { own, scope }: ProjectAccess,
-  { projects, lastRefused }: CommandContext,
-): ReturnType<CommandContext['lastRefused']> {
+  { projects, lastRefused }: Pick<CommandServices, 'projects' | 'lastRefused'>,
+): ReturnType<CommandServices['lastRefused']> {
   if (scope === null) return projects.hasOperators ? null : lastRefused(OPERATOR_SCOPE);
   return lastRefused(own ? scope : 'any');
 }

@@ -1,14 +1,16 @@
-import type { CommandContext } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import type { ContextWith } from './services.ts';
 import { type Asker, hiddenFrom } from './visibility.ts';
+
+type Needs = ContextWith<'subscriptions' | 'now'>;
 
 /** The guild's subscriptions in channels that this person is known to see, and all others. */
 export async function seenBy(
   interaction: Asker & { guildId: string },
-  context: CommandContext,
+  context: Needs,
 ): Promise<{ visible: Subscription[]; unseen: Subscription[] }> {
-  const all = await context.store.subscriptions.list(interaction.guildId);
+  const all = await context.subscriptions.list(interaction.guildId);
   const channels = all.map(({ channelId }) => channelId);
   const hidden = await hiddenFrom(interaction, channels, context);
   return {

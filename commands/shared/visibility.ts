@@ -8,8 +8,8 @@ import {
   type PermissionsBitField,
   RESTJSONErrorCodes,
 } from 'discord.js';
-import type { CommandContext } from '../../src/discord/command.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
+import type { ContextWith } from './services.ts';
 
 /** Whether the gateway has told of a guild's roles, without which no permission can be worked out. */
 export const hasRoles = (guild: Guild) => guild.roles.cache.has(guild.id);
@@ -95,7 +95,7 @@ export interface Asker {
 export async function hiddenFrom(
   asker: Asker,
   channelIds: Iterable<string>,
-  { manages, now }: Pick<CommandContext, 'manages' | 'now'>,
+  { manages, now }: Pick<ContextWith<'now'>, 'manages' | 'now'>,
 ): Promise<ReadonlySet<string>> {
   if (asker.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return new Set();
   const { guild, channelId: here } = asker;

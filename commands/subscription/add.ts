@@ -1,5 +1,5 @@
 import { type APIEmbedField, ButtonStyle, DiscordAPIError, RESTJSONErrorCodes } from 'discord.js';
-import type { ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress, parseWatchable } from '../../src/domain/address.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
@@ -8,6 +8,7 @@ import { record } from '../shared/audit.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { receiverUrlOf } from '../shared/project.ts';
 import { fullAddress, note, press, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { checkTarget, outsideLine, refuseUnseen } from '../shared/target.ts';
 import { hiddenFrom, isGone } from '../shared/visibility.ts';
 import { addressLine, told } from './describe.ts';
@@ -16,8 +17,23 @@ import { chosenBy } from './options.ts';
 import { rehearsalField } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
+type Needs = ContextWith<
+  | 'subscriptions'
+  | 'labels'
+  | 'guilds'
+  | 'audit'
+  | 'history'
+  | 'tokens'
+  | 'projects'
+  | 'receiver'
+  | 'guildQueue'
+  | 'settings'
+  | 'now'
+  | 'moved'
+>;
+
 /** `/subscription add`. */
-export async function add(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+export async function add(interaction: CommandUse, context: Needs): Promise<Reply> {
   const parsed = parseWatchable(interaction.options.getString('address', true));
   if (!parsed.ok) throw new UserError(context.t(`address.${parsed.fault}`));
   const tokens = await tokenBook(interaction.guildId, context);
@@ -29,7 +45,7 @@ export async function add(interaction: CommandUse, context: CommandContext): Pro
 }
 
 /** Where alerts go when no channel is named; throws a {@link UserError} when that is gone, or hidden from the person. */
-async function usualChannel(interaction: CommandUse, context: CommandContext): Promise<string> {
+async function usualChannel(interaction: CommandUse, context: Needs): Promise<string> {
   const { server, t } = context;
   const { defaultChannel } = server;
   if (defaultChannel === null) return interaction.channelId;
@@ -52,13 +68,13 @@ async function usualChannel(interaction: CommandUse, context: CommandContext): P
 /** Starts watching, for whichever command or button asks; what is wrong with the wish was checked before. */
 export async function watch(
   interaction: CommandUse | ButtonUse,
-  context: CommandContext,
+  context: Needs,
   wish: Choices & { address: AddressText; channelId: string },
 ): Promise<Reply> {
   const { guildId } = interaction;
-  const { store, settings, now, t } = context;
+  const { subscriptions, guilds, settings, now, t } = context;
   const rehearsal = await rehearsalField({ ...wish, guildId }, context);
-  const outcome = await store.subscriptions.add(
+  const outcome = await subscriptions.add(
     { ...wish, guildId, createdBy: interaction.user.id, createdAt: now() },
     settings.maxSubscriptions,
   );
@@ -73,7 +89,7 @@ export async function watch(
     case 'added': {
       const { subscription } = outcome;
       const detail = { id: subscription.id, address: checksumAddress(wish.address), channel: wish.channelId };
-      await store.guilds.noteLocale(guildId, interaction.guildLocale);
+      await guilds.noteLocale(guildId, interaction.guildLocale);
       await record(interaction, context, 'subscription.add', detail);
       return added(interaction, subscription, context, [
         { name: t('subscription.add.next'), value: nextStep(await receiverUrlOf(context, guildId), t) },
@@ -91,7 +107,7 @@ export function nextStep(receiverUrl: string | null, t: Translate): string {
 async function added(
   interaction: CommandUse | ButtonUse,
   subscription: Subscription,
-  context: CommandContext,
+  context: Needs,
   fields: APIEmbedField[],
 ): Promise<Reply> {
   const { t } = context;

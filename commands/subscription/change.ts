@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { CommandUse, Reply } from '../../src/discord/command.ts';
 import type { Choices, Filters, Subscription, SubscriptionChange } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
 import { note } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { checkTarget } from '../shared/target.ts';
 import { addressLine, told } from './describe.ts';
 import { named, nameOf } from './find.ts';
@@ -11,8 +12,12 @@ import { chosenBy } from './options.ts';
 import { rehearsalField } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
+type Needs = ContextWith<
+  'subscriptions' | 'audit' | 'history' | 'tokens' | 'guildQueue' | 'settings' | 'now' | 'moved' | 'onRelabeled'
+>;
+
 /** `/subscription edit`. */
-export async function edit(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+export async function edit(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { t } = context;
   const before = await named(interaction, context);
   const tokens = await tokenBook(interaction.guildId, context);
@@ -31,7 +36,7 @@ export async function edit(interaction: CommandUse, context: CommandContext): Pr
 }
 
 /** `/subscription pause` and `resume`. */
-export async function pause(interaction: CommandUse, context: CommandContext, paused: boolean): Promise<Reply> {
+export async function pause(interaction: CommandUse, context: Needs, paused: boolean): Promise<Reply> {
   const { t } = context;
   const after = await save(interaction, context, await named(interaction, context), { paused });
   const name = nameOf(after);
@@ -60,12 +65,12 @@ function differences<Wish extends object>(before: Wish, wish: Wish): Partial<Wis
 /** Changes a subscription and writes it down; throws a {@link UserError} when that cannot be. */
 export async function save(
   interaction: CommandUse,
-  context: CommandContext,
+  context: Needs,
   before: Subscription,
   change: SubscriptionChange,
 ): Promise<Subscription> {
-  const { store, t } = context;
-  const outcome = await store.subscriptions.change(interaction.guildId, before.id, change);
+  const { subscriptions, t } = context;
+  const outcome = await subscriptions.change(interaction.guildId, before.id, change);
   switch (outcome.status) {
     case 'missing':
       throw new UserError(t('subscription.edit.gone'));

@@ -1,17 +1,19 @@
-import type { CommandContext } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Asset, Choices, Subscription } from '../../src/domain/subscription.ts';
 import { DEFAULT_CHOICES, FOREVER } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { writeUngrouped } from '../../src/languages/number.ts';
 import { fullAddress, moment } from '../shared/reply.ts';
+import type { CommandServices, ContextWith } from '../shared/services.ts';
 import type { TokenBook } from './tokens.ts';
+
+type Needs = ContextWith<'settings' | 'now'>;
 
 /** Entries of a list that are shown one by one. */
 const SHOWN = 5;
 
 /** What is told, in phrases; the first one says which transfers. */
-export function describe(choices: Choices, context: CommandContext, tokens: TokenBook): string[] {
+export function describe(choices: Choices, context: Needs, tokens: TokenBook): string[] {
   const { t, language } = context;
   const { direction, kind, minimum, token } = choices;
   const narrower = [
@@ -31,14 +33,14 @@ export function describe(choices: Choices, context: CommandContext, tokens: Toke
 /** The address in small letters, in which it fits on a phone's line. */
 export function addressLine(
   address: AddressText,
-  { settings }: Pick<CommandContext, 'settings'>,
+  { settings }: Pick<CommandServices, 'settings'>,
   page: 'address' | 'token' = 'address',
 ): string {
   return `-# ${fullAddress(address, settings, page)}`;
 }
 
 /** Where alerts go and what they are, as lines. */
-export function told(subscription: Subscription, context: CommandContext, tokens: TokenBook): string[] {
+export function told(subscription: Subscription, context: Needs, tokens: TokenBook): string[] {
   const [what = '', ...more] = describe(subscription, context, tokens);
   const first = context.t('subscription.told', { channel: `<#${subscription.channelId}>`, what });
   const silent = silentLine(subscription, context);
@@ -46,7 +48,7 @@ export function told(subscription: Subscription, context: CommandContext, tokens
 }
 
 /** Why nothing is told at the moment; empty when something would be. */
-export function stateOf({ paused, mutedUntil }: Subscription, { now, t }: Pick<CommandContext, 'now' | 't'>): string {
+export function stateOf({ paused, mutedUntil }: Subscription, { now, t }: ContextWith<'now'>): string {
   if (paused) return t('subscription.state.paused');
   if (mutedUntil === null || mutedUntil <= now()) return '';
   return mutedUntil === FOREVER
@@ -55,12 +57,12 @@ export function stateOf({ paused, mutedUntil }: Subscription, { now, t }: Pick<C
 }
 
 /** Says so where nothing is told at the moment. */
-export function silentLine(subscription: Subscription, context: Pick<CommandContext, 'now' | 't'>): string | null {
+export function silentLine(subscription: Subscription, context: ContextWith<'now'>): string | null {
   const state = stateOf(subscription, context);
   return state === '' ? null : context.t('subscription.state.silent', { state });
 }
 
-function filterPhrases({ filters }: Choices, { t, language, settings }: CommandContext, tokens: TokenBook): string[] {
+function filterPhrases({ filters }: Choices, { t, language, settings }: Needs, tokens: TokenBook): string[] {
   const several = <Value>(values: readonly Value[], show: (value: Value) => string): string => {
     const shown = values.slice(0, SHOWN).map(show).join(t('reply.comma'));
     return values.length > SHOWN ? t('subscription.what.more', { shown, count: values.length - SHOWN }) : shown;
@@ -84,7 +86,7 @@ function filterPhrases({ filters }: Choices, { t, language, settings }: CommandC
   ].filter((phrase) => phrase !== false);
 }
 
-function rhythmPhrases({ digest, quiet, watchSilence }: Choices, { t, server }: CommandContext): string[] {
+function rhythmPhrases({ digest, quiet, watchSilence }: Choices, { t, server }: Needs): string[] {
   return [
     digest !== null && t(`subscription.what.${digest}`),
     quiet !== null && t('subscription.what.quiet', { hours: quiet.replace('-', '–'), zone: server.timezone ?? 'UTC' }),
@@ -92,10 +94,7 @@ function rhythmPhrases({ digest, quiet, watchSilence }: Choices, { t, server }: 
   ].filter((phrase) => phrase !== false);
 }
 
-function mentionPhrases(
-  { mention, mentionMinimum, mentionCooldown }: Choices,
-  { t, language }: CommandContext,
-): string[] {
+function mentionPhrases({ mention, mentionMinimum, mentionCooldown }: Choices, { t, language }: Needs): string[] {
   if (mention === null) {
     if (mentionMinimum === null && mentionCooldown === DEFAULT_CHOICES.mentionCooldown) return [];
     const option = wordingsOf(language)['subscription add mention']?.name ?? 'mention';

@@ -1,11 +1,14 @@
-import type { AutocompleteUse, Choice, CommandContext, CommandUse } from '../../src/discord/command.ts';
+import type { AutocompleteUse, Choice, CommandUse } from '../../src/discord/command.ts';
 import { parseAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { apart, inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { shortAddress } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
+
+type Needs = ContextWith<'subscriptions' | 'now'>;
 
 /** What a subscription is called where there is no room: by its label, else by the ends of its address. */
 export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address'>): string {
@@ -13,7 +16,7 @@ export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address
 }
 
 /** The subscription that the person named by number, address or label; always one of this guild that they see. */
-export async function named(interaction: CommandUse, context: CommandContext): Promise<Subscription> {
+export async function named(interaction: CommandUse, context: Needs): Promise<Subscription> {
   const { t } = context;
   const text = interaction.options.getString('subscription', true).trim();
   const all = await visibleTo(interaction, context);
@@ -34,7 +37,7 @@ export async function named(interaction: CommandUse, context: CommandContext): P
 }
 
 /** This guild's subscriptions that the person sees and that fit what was typed. */
-export async function offer(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]> {
+export async function offer(interaction: AutocompleteUse, context: Needs): Promise<Choice[]> {
   const { language, t } = context;
   const typed = interaction.options.getFocused().trim().toLowerCase().replace(/^#/, '');
   const all = await visibleTo(interaction, context);

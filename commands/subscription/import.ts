@@ -1,20 +1,34 @@
 import { ButtonStyle, ChannelType } from 'discord.js';
-import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { MOST_LABELS } from '../label/book.ts';
 import { ask, record, takeConfirmation } from '../shared/audit.ts';
-import { queueForGuild } from '../shared/guild-queue.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { firstOf, note, press, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { seenBy, unseenLine } from '../shared/subscriptions.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
 import { differing, IMPORT_BYTES, writeFiles } from './file.ts';
 import { nameOf } from './find.ts';
 import { type Plan, type Present, planImport } from './plan.ts';
 import { tokenBook } from './tokens.ts';
+
+type Needs = ContextWith<
+  | 'subscriptions'
+  | 'labels'
+  | 'guilds'
+  | 'audit'
+  | 'confirmations'
+  | 'tokens'
+  | 'guildQueue'
+  | 'settings'
+  | 'now'
+  | 'onRelabeled'
+  | 'readAttachment'
+>;
 
 const SHOWN = 6;
 const ERRORS_SHOWN = 12;
@@ -28,13 +42,15 @@ const IMPORT = 'subscription.import';
 type Wish = Pick<Plan, 'added' | 'changed' | 'labels'>;
 
 /** `/subscription export`: every subscription that the person sees and the address book, as a file or several. */
-export async function exportFile(interaction: CommandUse, context: CommandContext): Promise<Reply> {
-  const { store, now, t } = context;
+export async function exportFile(interaction: CommandUse, context: Needs): Promise<Reply> {
+  const { now, t } = context;
   const { visible: subscriptions, unseen } = await seenBy(interaction, context);
   const left = unseenLine(unseen, t);
-  const labels = await store.labels.list(interaction.guildId);
+  const labels = await context.labels.list(interaction.guildId);
   if (subscriptions.length + labels.length === 0) throw new UserError(left ?? t('subscription.export.nothing'));
-  const files = await queueForGuild(interaction.guildId, () => writeFiles(subscriptions, labels, now()), 'file');
+  const files = await context.guildQueue.run(interaction.guildId, 'file', () =>
+    writeFiles(subscriptions, labels, now()),
+  );
   return {
     ...note('info', t('subscription.export.title'), [
       t('subscription.export.subscriptions', { count: subscriptions.length }),
@@ -51,14 +67,14 @@ export async function exportFile(interaction: CommandUse, context: CommandContex
 }
 
 /** `/subscription import`: says what would change, and asks. */
-export async function importFile(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+export async function importFile(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { t } = context;
   const text = await attached(interaction, context);
   const read = async () => {
     const there = await present(interaction, context);
     return { there, plan: await planImport(text, there, interaction, context) };
   };
-  const { there, plan } = await queueForGuild(interaction.guildId, read, 'file');
+  const { there, plan } = await context.guildQueue.run(interaction.guildId, 'file', read);
   const { added, changed, labels, unchanged, errors } = plan;
   if (errors.length > 0) {
     return note('danger', t('subscription.import.wrong', { count: errors.length }), [
@@ -83,18 +99,18 @@ export async function importFile(interaction: CommandUse, context: CommandContex
 }
 
 /** `subscription:import:<entry>` */
-export const importButton: Button = {
+export const importButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
-    const { store, settings, now, t } = context;
+    const { subscriptions, guilds, settings, now, t } = context;
     const wish = await wishOf(interaction, context, entry);
     const most = { subscriptions: settings.maxSubscriptions, labels: MOST_LABELS };
-    const outcome = await store.subscriptions.importAll({ ...by(interaction), ...wish, at: now() }, most);
+    const outcome = await subscriptions.importAll({ ...by(interaction), ...wish, at: now() }, most);
     if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
     if (outcome === 'stale') throw new UserError(t('subscription.import.stale'));
     const { added, changed, labels } = wish;
-    await store.guilds.noteLocale(interaction.guildId, interaction.guildLocale);
+    await guilds.noteLocale(interaction.guildId, interaction.guildLocale);
     const counts = { added: added.length, changed: changed.length, labels: labels.length };
     await record(interaction, context, IMPORT, counts);
     const renamed = [...labels, ...changed.filter(({ change }) => 'label' in change)].map(({ address }) => address);
@@ -109,7 +125,7 @@ export const importButton: Button = {
 };
 
 /** `subscription:discard:<entry>` */
-export const discardButton: Button = {
+export const discardButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
@@ -120,7 +136,7 @@ export const discardButton: Button = {
 
 const by = ({ guildId, user }: CommandUse | ButtonUse) => ({ guildId, userId: user.id });
 
-async function attached({ options }: CommandUse, { readAttachment, t }: CommandContext): Promise<string> {
+async function attached({ options }: CommandUse, { readAttachment, t }: Needs): Promise<string> {
   const { url, size } = options.getAttachment('file', true);
   const most = IMPORT_BYTES / 1024;
   if (size > IMPORT_BYTES) throw new UserError(t('subscription.import.too-large', { most }));
@@ -129,16 +145,15 @@ async function attached({ options }: CommandUse, { readAttachment, t }: CommandC
   return answer.text;
 }
 
-async function present(interaction: CommandUse, context: CommandContext): Promise<Present> {
+async function present(interaction: CommandUse, context: Needs): Promise<Present> {
   const { guildId, guild } = interaction;
-  const { store } = context;
-  const subscriptions = await store.subscriptions.list(guildId);
+  const subscriptions = await context.subscriptions.list(guildId);
   // A file may name any channel. Of those without subscriptions only private threads need more than permissions.
   const threads = guild?.channels.cache.filter(({ type }) => type === ChannelType.PrivateThread).keys() ?? [];
   const channels = [...subscriptions.map(({ channelId }) => channelId), ...threads];
   return {
     subscriptions,
-    labels: await store.labels.list(guildId),
+    labels: await context.labels.list(guildId),
     tokens: await tokenBook(guildId, context),
     hidden: await hiddenFrom(interaction, channels, context),
   };
@@ -192,7 +207,7 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
 }
 
 /** What the person was asked to confirm; throws a {@link UserError} when that is too long ago or was answered. */
-async function wishOf(interaction: ButtonUse, context: CommandContext, entry: string | undefined): Promise<Wish> {
+async function wishOf(interaction: ButtonUse, context: Needs, entry: string | undefined): Promise<Wish> {
   const wish = await takeConfirmation<Wish>(interaction, context, IMPORT, entry);
   if (!wish) throw new UserError(context.t('subscription.import.late'));
   return wish;

@@ -1,12 +1,26 @@
-import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { ago, asManyAsFit, note, pageOf, pager, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 import { addressLine, describe, stateOf } from './describe.ts';
 import { mutedTokens } from './mute.ts';
 import { type TokenBook, tokenBook } from './tokens.ts';
+
+type Needs = ContextWith<
+  | 'subscriptions'
+  | 'channels'
+  | 'audit'
+  | 'history'
+  | 'tokens'
+  | 'guildQueue'
+  | 'settings'
+  | 'now'
+  | 'moved'
+  | 'onRelabeled'
+>;
 
 const PER_PAGE = 6;
 /** Characters of a page; it must fit into one message. */
@@ -15,12 +29,12 @@ const PAGE_MOST = 3_800;
 const PHRASES_MOST = 380;
 
 /** `/subscription list`. */
-export function list(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+export function list(interaction: CommandUse, context: Needs): Promise<Reply> {
   return page(interaction, context, interaction.options.getChannel('channel')?.id ?? 'all', 0);
 }
 
 /** `subscription:list:<channel or all>:<page>` */
-export const listButton: Button = {
+export const listButton: Button<Needs> = {
   access: 'all',
   answer: 'update',
   press: (interaction, [channel = 'all', number = '0'], context) => page(interaction, context, channel, Number(number)),
@@ -28,11 +42,11 @@ export const listButton: Button = {
 
 async function page(
   interaction: CommandUse | ButtonUse,
-  context: CommandContext,
+  context: Needs,
   channel: string,
   wanted: number,
 ): Promise<Reply> {
-  const { store, t } = context;
+  const { channels, t } = context;
   const visible = await visibleTo(interaction, context);
   const shown = channel === 'all' ? visible : visible.filter(({ channelId }) => channelId === channel);
   if (shown.length === 0) {
@@ -42,9 +56,7 @@ async function page(
   }
   const { page: current, pages, shown: rows } = pageOf(shown, PER_PAGE, wanted);
   const tokens = await tokenBook(interaction.guildId, context);
-  const troubled = new Map(
-    (await store.channels.blocked(interaction.guildId)).map((one) => [one.channelId, one.state]),
-  );
+  const troubled = new Map((await channels.blocked(interaction.guildId)).map((one) => [one.channelId, one.state]));
   const linesWith = (phrases: number) =>
     rows.flatMap((one, index) => {
       const heading = one.channelId === rows[index - 1]?.channelId ? [''] : headingOf(one.channelId, troubled, t);
@@ -67,7 +79,7 @@ function headingOf(channelId: string, troubled: Map<string, string>, t: Translat
   return [`### <#${channelId}>`, ...(state === undefined ? [] : [trouble])];
 }
 
-function linesOf(subscription: Subscription, context: CommandContext, tokens: TokenBook, phrases: number): string[] {
+function linesOf(subscription: Subscription, context: Needs, tokens: TokenBook, phrases: number): string[] {
   const { t } = context;
   const { id, label, address, lastEventAt } = subscription;
   const last =

@@ -1,15 +1,20 @@
-import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { CommandUse, Reply } from '../../src/discord/command.ts';
 import { DAY, HOUR } from '../../src/domain/clock.ts';
 import { FOREVER } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { moment, note } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { seenBy, unseenLine } from '../shared/subscriptions.ts';
 import { save } from './change.ts';
 import { addressLine, silentLine } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { type TokenBook, tokenBook, writeAsset } from './tokens.ts';
+
+type Needs = ContextWith<
+  'subscriptions' | 'audit' | 'history' | 'tokens' | 'guildQueue' | 'settings' | 'now' | 'moved' | 'onRelabeled'
+>;
 
 const LENGTHS: Record<string, number> = { '1h': HOUR, '8h': 8 * HOUR, '1d': DAY, '7d': 7 * DAY };
 
@@ -21,7 +26,7 @@ export const MUTE_CHOICES = [
 ];
 
 /** `/subscription mute`: one, all or a token, for a while or no longer. */
-export async function mute(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+export async function mute(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { t } = context;
   const until = untilOf(interaction.options.getString('duration', true), context);
   const token = interaction.options.getString('token');
@@ -40,14 +45,14 @@ export async function mute(interaction: CommandUse, context: CommandContext): Pr
 }
 
 /** All that the person sees. */
-async function muteAll(interaction: CommandUse, context: CommandContext, until: number | null): Promise<Reply> {
-  const { store, t } = context;
+async function muteAll(interaction: CommandUse, context: Needs, until: number | null): Promise<Reply> {
+  const { subscriptions, t } = context;
   const { guildId } = interaction;
   const { visible, unseen } = await seenBy(interaction, context);
   const left = unseenLine(unseen, t);
   if (visible.length === 0) throw new UserError(left ?? t('subscription.mute.nothing'));
   const ids = visible.map(({ id }) => id);
-  const count = await store.subscriptions.mute(guildId, ids, until);
+  const count = await subscriptions.mute(guildId, ids, until);
   await record(interaction, context, 'subscription.mute', { all: true, ...(left !== null && { ids }), until });
   if (until !== null) return note('good', t('subscription.mute.titleAll', { count }), [lasting(until, t), left]);
   const stay = await mutedTokens(guildId, context, await tokenBook(guildId, context));
@@ -61,16 +66,11 @@ async function muteAll(interaction: CommandUse, context: CommandContext, until: 
   ]);
 }
 
-async function muteToken(
-  interaction: CommandUse,
-  context: CommandContext,
-  text: string,
-  until: number | null,
-): Promise<Reply> {
-  const { store, t } = context;
+async function muteToken(interaction: CommandUse, context: Needs, text: string, until: number | null): Promise<Reply> {
+  const { subscriptions, t } = context;
   const tokens = await tokenBook(interaction.guildId, context);
   const token = tokens.find(text);
-  await store.subscriptions.muteToken(interaction.guildId, token, until);
+  await subscriptions.muteToken(interaction.guildId, token, until);
   await record(interaction, context, 'subscription.mute', { token: writeAsset(token), until });
   const name = tokens.shortNameOf(token);
   const contract = token === 'native' ? null : addressLine(token, context, 'token');
@@ -82,7 +82,7 @@ async function muteToken(
   return note('good', t('subscription.mute.title', { name }), [contract, lasts]);
 }
 
-function untilOf(duration: string, { now, t }: CommandContext): number | null {
+function untilOf(duration: string, { now, t }: Needs): number | null {
   if (duration === 'off') return null;
   if (duration === 'forever') return FOREVER;
   const length = Object.hasOwn(LENGTHS, duration) ? LENGTHS[duration] : undefined;
@@ -97,9 +97,9 @@ function lasting(until: number | null, t: Translate): string {
 }
 
 /** The tokens that are muted in this guild, a line each. */
-export async function mutedTokens(guildId: string, context: CommandContext, tokens: TokenBook): Promise<string[]> {
-  const { store, now, t } = context;
-  const mutes = await store.subscriptions.tokenMutes(guildId, now());
+export async function mutedTokens(guildId: string, context: Needs, tokens: TokenBook): Promise<string[]> {
+  const { subscriptions, now, t } = context;
+  const mutes = await subscriptions.tokenMutes(guildId, now());
   return mutes.map(({ token: asset, until }) => {
     const token = tokens.nameOf(asset);
     return until === FOREVER

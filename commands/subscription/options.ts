@@ -3,12 +3,15 @@ import {
   ApplicationCommandOptionType,
   type SlashCommandSubcommandBuilder,
 } from 'discord.js';
-import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
+import type { CommandUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { TARGET_TYPES } from '../shared/target.ts';
 import { readChoices } from './fields.ts';
 import type { TokenBook } from './tokens.ts';
+
+type Needs = ContextWith<never>;
 
 const same = (...values: string[]): APIApplicationCommandOptionChoice<string>[] =>
   values.map((value) => ({ name: value, value }));
@@ -84,12 +87,7 @@ export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashC
 }
 
 /** What the person set, over what was there before; throws a {@link UserError} for what cannot be. */
-export function chosenBy(
-  interaction: CommandUse,
-  context: CommandContext,
-  tokens: TokenBook,
-  before: Choices,
-): Choices {
+export function chosenBy(interaction: CommandUse, context: Needs, tokens: TokenBook, before: Choices): Choices {
   const { options, guildId } = interaction;
   const editing = options.getSubcommand() === 'edit';
   const said = (name: string): string | undefined => {

@@ -1,5 +1,5 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import type { CommandContext, CommandUse } from '../../src/discord/command.ts';
+import type { CommandUse } from '../../src/discord/command.ts';
 import { type AddressText, parseAddress, parseWatchable } from '../../src/domain/address.ts';
 import { type CsvRecord, parseCsv } from '../../src/domain/csv.ts';
 import type { Label } from '../../src/domain/guild.ts';
@@ -8,10 +8,13 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { MOST_LABELS, readName } from '../label/book.ts';
 import { quoted } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { checkKnown, refuseUnseen, TARGET_TYPES } from '../shared/target.ts';
 import { onlyChanged } from './change.ts';
 import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
 import type { TokenBook } from './tokens.ts';
+
+type Needs = ContextWith<'settings' | 'now'>;
 
 /** What a file would change, or what is wrong with it. */
 export interface Plan {
@@ -40,7 +43,7 @@ export async function planImport(
   text: string,
   present: Present,
   interaction: CommandUse,
-  context: CommandContext,
+  context: Needs,
 ): Promise<Plan> {
   const { t } = context;
   const plan: Plan = { added: [], changed: [], labels: [], unchanged: 0, errors: [] };
@@ -92,7 +95,7 @@ interface Work {
   seen: Map<string, number>;
   present: Present;
   interaction: CommandUse;
-  context: CommandContext;
+  context: Needs;
 }
 
 function planRow(record: CsvRecord, columns: string[], work: Work): void {

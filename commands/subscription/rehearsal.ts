@@ -1,5 +1,4 @@
 import type { APIEmbedField } from 'discord.js';
-import type { CommandContext } from '../../src/discord/command.ts';
 import { DAY } from '../../src/domain/clock.ts';
 import { transactionPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
@@ -8,8 +7,10 @@ import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { queueForGuild } from '../shared/guild-queue.ts';
 import { ago, asManyAsFit } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
+
+type Needs = ContextWith<'history' | 'guildQueue' | 'settings' | 'now' | 'moved'>;
 
 const LOOK_BACK_MS = 7 * DAY;
 /** Of more transfers only the latest are looked at: somebody waits for the answer. */
@@ -21,10 +22,12 @@ const LONGEST = 120;
 const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤', self: '🔁', token: '🔁' };
 
 /** Shows what a subscription would have posted in the last days, with examples. */
-export async function rehearsalField(wish: Wish, context: CommandContext): Promise<APIEmbedField> {
-  const { store, settings, moved, language, now, t } = context;
+export async function rehearsalField(wish: Wish, context: Needs): Promise<APIEmbedField> {
+  const { history, settings, moved, language, now, t } = context;
   const period = { since: now() - LOOK_BACK_MS, until: now(), most: MOST };
-  const rehearsal = await queueForGuild(wish.guildId, () => rehearse(wish, period, store.history.recentTransfers));
+  const rehearsal = await context.guildQueue.run(wish.guildId, 'read', () =>
+    rehearse(wish, period, history.recentTransfers),
+  );
   const examples = rehearsal.examples.map(({ transfer, perspective, seenAt }) => {
     const time = ago(seenAt);
     const url = transactionPage(settings, transfer.txHash);
@@ -47,7 +50,7 @@ const OPTIONS: Partial<Record<HiddenReason, string>> = {
 function leftOut(
   { hidden }: Rehearsal,
   { minimum, filters }: Pick<Wish, 'minimum' | 'filters'>,
-  { t, language }: CommandContext,
+  { t, language }: Needs,
 ): string[] {
   const nameOf = (option: string) => `\`${wordingsOf(language)[`subscription add ${option}`]?.name ?? option}\``;
   const byToken = Object.keys(filters.minimums).length > 0 ? [nameOf('minimums')] : [];

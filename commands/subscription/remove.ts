@@ -1,21 +1,24 @@
 import { ButtonStyle } from 'discord.js';
-import type { Button, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
 import { note, press, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
 import { addressLine, describe } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { tokenBook } from './tokens.ts';
 
+type Needs = ContextWith<'subscriptions' | 'audit' | 'tokens' | 'settings' | 'now'>;
+
 /** `/subscription remove`: asks first. */
-export async function remove(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+export async function remove(interaction: CommandUse, context: Needs): Promise<Reply> {
   return askToRemove(await named(interaction, context), context);
 }
 
-async function askToRemove(found: Subscription, context: CommandContext): Promise<Reply> {
+async function askToRemove(found: Subscription, context: Needs): Promise<Reply> {
   const { t } = context;
   const tokens = await tokenBook(found.guildId, context);
   const lines = [
@@ -32,19 +35,19 @@ async function askToRemove(found: Subscription, context: CommandContext): Promis
 }
 
 /** `subscription:drop:<id>:<channel>` */
-export const dropButton: Button = {
+export const dropButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [id, channelId], context) {
     const { guildId } = interaction;
-    const { store, t } = context;
+    const { subscriptions, t } = context;
     // The channel may be hidden from the person since the question, and the number names what they never saw.
-    const found = await store.subscriptions.get(guildId, Number(id));
+    const found = await subscriptions.get(guildId, Number(id));
     const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;
     if (!isSeen) throw new UserError(t('subscription.remove.gone'));
     // It may have been moved since that was asked.
     if (found.channelId !== channelId) return askToRemove(found, context);
-    if (!(await store.subscriptions.remove(guildId, found.id))) throw new UserError(t('subscription.remove.gone'));
+    if (!(await subscriptions.remove(guildId, found.id))) throw new UserError(t('subscription.remove.gone'));
     const detail = { id: found.id, address: checksumAddress(found.address), channel: found.channelId };
     await record(interaction, context, 'subscription.remove', detail);
     return note('good', t('subscription.remove.done', { name: nameOf(found) }), [
@@ -55,7 +58,7 @@ export const dropButton: Button = {
 };
 
 /** `subscription:keep:<id>` */
-export const keepButton: Button = {
+export const keepButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   press: async (_, __, { t }) => note('info', t('subscription.remove.kept'), [t('subscription.remove.unchanged')]),

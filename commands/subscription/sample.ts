@@ -1,17 +1,20 @@
 import { DiscordAPIError, type GuildBasedChannel, RESTJSONErrorCodes, Routes } from 'discord.js';
-import type { CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { CommandUse, Reply } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
 import { note } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { stateOf } from './describe.ts';
 import { named, nameOf } from './find.ts';
 
+type Needs = ContextWith<'subscriptions' | 'guilds' | 'now' | 'sample'>;
+
 /** `/subscription test`: posts a line that is marked as a sample. */
-export async function test(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+export async function test(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { t } = context;
   const found = await named(interaction, context);
   const channel = `<#${found.channelId}>`;
   try {
-    const sample = context.sample(found, await context.store.guilds.language(found.guildId));
+    const sample = context.sample(found, await context.guilds.language(found.guildId));
     // The library sends it again when no answer comes; by the nonce Discord knows the repeat.
     const body = { ...sample, nonce: interaction.id, enforce_nonce: true };
     await interaction.client.rest.post(Routes.channelMessages(found.channelId), { body });

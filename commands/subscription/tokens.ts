@@ -1,4 +1,4 @@
-import type { AutocompleteUse, Choice, CommandContext } from '../../src/discord/command.ts';
+import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
 import { checksumAddress, NATIVE_SENTINEL, parseAddress } from '../../src/domain/address.ts';
 import { skeleton } from '../../src/domain/guard.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
@@ -8,7 +8,10 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { fitting } from '../shared/choices.ts';
 import { fullAddress, nameOf, quoted, shortAddress } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { seenBy } from '../shared/subscriptions.ts';
+
+type Needs = ContextWith<'subscriptions' | 'tokens' | 'settings' | 'now'>;
 
 /** The tokens that people of one guild can mean by a symbol, and how tokens are shown to them. */
 export interface TokenBook {
@@ -21,7 +24,7 @@ export interface TokenBook {
 }
 
 /** Opens a guild's book of tokens. */
-export async function tokenBook(guildId: string, context: CommandContext): Promise<TokenBook> {
+export async function tokenBook(guildId: string, context: Needs): Promise<TokenBook> {
   const { settings, t } = context;
   const known = await knownIn(guildId, context);
   let bySymbol: Map<string | undefined, KnownToken[]> | undefined;
@@ -62,8 +65,8 @@ export async function tokenBook(guildId: string, context: CommandContext): Promi
 }
 
 /** What a guild's people may mean; the native coin by the name that the operator gave it, if any. */
-async function knownIn(guildId: string, { store, settings }: CommandContext): Promise<KnownToken[]> {
-  const found = await store.tokens.known(guildId);
+async function knownIn(guildId: string, { tokens, settings }: Needs): Promise<KnownToken[]> {
+  const found = await tokens.known(guildId);
   const { nativeSymbol: symbol } = settings;
   if (symbol === undefined) return found;
   const native: KnownToken = { token: 'native', symbol, cataloged: true, seen: false };
@@ -72,7 +75,7 @@ async function knownIn(guildId: string, { store, settings }: CommandContext): Pr
 }
 
 /** The tokens that moved at this guild's addresses and fit what was typed; none where some of it is hidden from the person. */
-export async function offerTokens(interaction: AutocompleteUse, context: CommandContext): Promise<Choice[]> {
+export async function offerTokens(interaction: AutocompleteUse, context: Needs): Promise<Choice[]> {
   const { t } = context;
   if ((await seenBy(interaction, context)).unseen.length > 0) return [];
   // A subscription asks for the native coin by its kind; mute takes it as a token.

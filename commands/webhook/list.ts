@@ -1,5 +1,5 @@
 import { type APIActionRowComponent, type APIStringSelectComponent, ComponentType } from 'discord.js';
-import type { Choice, CommandContext, Reply } from '../../src/discord/command.ts';
+import type { Choice, Reply } from '../../src/discord/command.ts';
 import { apart, cutTo, inCode, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
@@ -7,7 +7,10 @@ import type { Webhook } from '../../src/upstream/notification.ts';
 import { explain } from '../shared/failure.ts';
 import { pointsAt, projectOf, urlBlock } from '../shared/project.ts';
 import { ID_LONGEST, note, press, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { isWebhookId } from './name.ts';
+
+type Needs = ContextWith<'storedProjects' | 'projects' | 'receiver'>;
 
 /** How long choices may wait for the service. */
 const CHOICES_MS = 1_500;
@@ -15,10 +18,10 @@ const CHOICES_MS = 1_500;
 const MENU_MOST = 25;
 
 /** `/webhook list`: what posts where, with the names that this guild gave. */
-export async function list(guildId: string, context: CommandContext): Promise<Reply> {
-  const { t, receiver, store } = context;
+export async function list(guildId: string, context: Needs): Promise<Reply> {
+  const { t, receiver, storedProjects } = context;
   const { notification, scope } = await projectOf(context, guildId);
-  const [answer, names] = await Promise.all([notification.webhooks(), store.projects.webhookNames(guildId)]);
+  const [answer, names] = await Promise.all([notification.webhooks(), storedProjects.webhookNames(guildId)]);
   if (answer.status !== 'ok') throw new UserError(explain(t, answer, 'notification'));
   const { webhooks } = answer;
   const urls = receiver.urls(scope);
@@ -53,7 +56,7 @@ function adviceOn(targets: readonly ('current' | 'retiring' | null)[]): 'empty' 
   return targets.includes('current') ? null : 'noneHere';
 }
 
-function line(one: Webhook, urls: ReceiverUrls, { t }: CommandContext): string {
+function line(one: Webhook, urls: ReceiverUrls, { t }: Needs): string {
   const events = inCode(one.eventType, t('webhook.list.unknownEvents'));
   switch (pointsAt(urls, one.url)) {
     case 'current':
@@ -81,7 +84,7 @@ function nameRow(
   webhooks: readonly Webhook[],
   names: ReadonlyMap<string, string>,
   urls: ReceiverUrls,
-  context: CommandContext,
+  context: Needs,
 ): APIActionRowComponent<APIStringSelectComponent>[] {
   const options = webhooks
     .filter(({ id }) => id !== null && isWebhookId(id))
@@ -102,20 +105,20 @@ function nameRow(
 }
 
 /** Events and target in plain words, for menus and choices. */
-function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: CommandContext): string {
+function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: Needs): string {
   const events = plainText(one.eventType) ?? t('webhook.list.unknownEvents');
   const host = plainText(hostOf(one)) ?? t('webhook.list.unknownHost');
   return t(pointsAt(urls, one.url) ? 'webhook.choice.here' : 'webhook.choice.elsewhere', { events, host });
 }
 
 /** Choices of `webhook`: known ids whose id or name fits what was typed; none when the service does not answer soon. */
-export async function choices(guildId: string, focused: string, context: CommandContext): Promise<Choice[]> {
-  const { projects, receiver, store } = context;
+export async function choices(guildId: string, focused: string, context: Needs): Promise<Choice[]> {
+  const { projects, receiver, storedProjects } = context;
   const access = await projects.of(guildId);
   if (access.status !== 'ready') return [];
   const [answer, names] = await Promise.all([
     access.notification.webhooks(CHOICES_MS),
-    store.projects.webhookNames(guildId),
+    storedProjects.webhookNames(guildId),
   ]);
   if (answer.status !== 'ok') return [];
   const urls = receiver.urls(access.scope);

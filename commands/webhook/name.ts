@@ -4,6 +4,9 @@ import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
 import { note } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
+
+type Needs = ContextWith<'audit' | 'storedProjects' | 'now'>;
 
 const MOST = 32;
 
@@ -11,10 +14,10 @@ const MOST = 32;
 export const isWebhookId = (text: string): boolean => /^[\w-]{1,64}$/.test(text);
 
 /** `webhook:name`: opens the form for the picked webhook's name. */
-export const nameMenu: FormMenu = {
+export const nameMenu: FormMenu<Needs> = {
   access: 'manage',
-  async form({ guildId }, _, [id = ''], { t, store }) {
-    const name = (await store.projects.webhookNames(guildId)).get(id);
+  async form({ guildId }, _, [id = ''], { t, storedProjects }) {
+    const name = (await storedProjects.webhookNames(guildId)).get(id);
     return {
       custom_id: `webhook:name:${id}`,
       title: t('webhook.name.title'),
@@ -38,16 +41,16 @@ export const nameMenu: FormMenu = {
 };
 
 /** `webhook:name:<id>`: names it, or takes the name away. */
-export const nameForm: Form = {
+export const nameForm: Form<Needs> = {
   access: 'manage',
   async submit(interaction, [id = ''], context) {
-    const { t, store } = context;
+    const { t, storedProjects } = context;
     const typed = interaction.fields.getTextInputValue('name').trim();
     const name = typed === '' ? null : plainText(typed);
     if (!isWebhookId(id) || (typed !== '' && (name === null || looksLikeLink(name) || name.length > MOST))) {
       throw new UserError(t('webhook.name.wrong'));
     }
-    await store.projects.nameWebhook(interaction.guildId, id, name);
+    await storedProjects.nameWebhook(interaction.guildId, id, name);
     await record(interaction, context, 'webhook.name', { webhook: id, name });
     return name === null
       ? note('good', t('webhook.name.gone'), [t('webhook.name.goneText')])

@@ -1,5 +1,5 @@
 import { ButtonStyle } from 'discord.js';
-import type { Button, ButtonUse, CommandContext, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
 import { inCode } from '../../src/domain/text.ts';
@@ -10,9 +10,14 @@ import { ask, record, takeConfirmation } from '../shared/audit.ts';
 import { explain } from '../shared/failure.ts';
 import { pointsAt, projectOf } from '../shared/project.ts';
 import { firstOf, ID_LONGEST, note, press, quoted, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
 import { type Pasted, readAddresses } from './addresses.ts';
 import { isWebhookId } from './name.ts';
+
+type Needs = ContextWith<
+  'subscriptions' | 'audit' | 'confirmations' | 'storedProjects' | 'projects' | 'receiver' | 'now'
+>;
 
 /** What the preview asks, and its button does. */
 interface Wish {
@@ -32,7 +37,7 @@ const FORGET = 'webhook.forget';
 const LOOK_MS = 3_000;
 
 /** `/webhook remove`: says what would happen, and asks. */
-export async function preview(interaction: CommandUse, context: CommandContext): Promise<Reply> {
+export async function preview(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { guildId, options } = interaction;
   const { t } = context;
   const project = await projectOf(context, guildId);
@@ -64,7 +69,7 @@ export async function preview(interaction: CommandUse, context: CommandContext):
 }
 
 /** `webhook:confirm:<entry>` */
-export const confirmButton: Button = {
+export const confirmButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
@@ -109,7 +114,7 @@ export const confirmButton: Button = {
 };
 
 /** `webhook:cancel:<entry>` */
-export const cancelButton: Button = {
+export const cancelButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
@@ -119,7 +124,7 @@ export const cancelButton: Button = {
 };
 
 /** `webhook:forget:<entry>`: the subscriptions here that fell silent, none that was added since. */
-export const forgetButton: Button = {
+export const forgetButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [entry], context) {
@@ -127,7 +132,7 @@ export const forgetButton: Button = {
     const { scope } = await projectOf(context, interaction.guildId);
     const there = await standing(wish.addresses, interaction, wish.scope ?? scope, context);
     const silent = there.silent.filter(({ id }) => wish.silent?.includes(id));
-    for (const { id } of silent) await context.store.subscriptions.remove(interaction.guildId, id);
+    for (const { id } of silent) await context.subscriptions.remove(interaction.guildId, id);
     await record(interaction, context, FORGET, { ids: silent.map(({ id }) => id) });
     const { t } = context;
     return note('good', t('webhook.remove.forgotten', { count: silent.length }), silentNames(t, silent));
@@ -140,15 +145,10 @@ type Standing = Awaited<ReturnType<typeof standing>>;
  * Which addresses nobody else needs, which somebody does, and what falls silent here, as far as the person sees it;
  * `unseen`: how many more.
  */
-async function standing(
-  addresses: AddressText[],
-  interaction: CommandUse | ButtonUse,
-  scope: number,
-  context: CommandContext,
-) {
+async function standing(addresses: AddressText[], interaction: CommandUse | ButtonUse, scope: number, context: Needs) {
   const { guildId } = interaction;
-  const { store } = context;
-  const [all, scopes] = await Promise.all([store.subscriptions.watching(addresses), store.projects.scopes()]);
+  const { subscriptions, storedProjects } = context;
+  const [all, scopes] = await Promise.all([subscriptions.watching(addresses), storedProjects.scopes()]);
   // What the guilds of other receiver URLs watch does not come over this webhook.
   const watching = all.filter((one) => (scopes.get(one.guildId) ?? OPERATOR_SCOPE) === scope);
   const elsewhere = new Set(watching.filter((one) => one.guildId !== guildId).map(({ address }) => address));
@@ -197,8 +197,8 @@ function silentNames(t: Translate, silent: Standing['silent']): string[] {
 }
 
 /** The name that this guild gave it, and its id. */
-async function shownAs(webhook: string, guildId: string, { store }: CommandContext): Promise<string> {
-  const name = (await store.projects.webhookNames(guildId)).get(webhook);
+async function shownAs(webhook: string, guildId: string, { storedProjects }: Needs): Promise<string> {
+  const name = (await storedProjects.webhookNames(guildId)).get(webhook);
   const id = inCode(webhook, '', ID_LONGEST);
   return name === undefined ? id : `${inCode(name, '')} (${id})`;
 }
@@ -210,13 +210,13 @@ async function shownAs(webhook: string, guildId: string, { store }: CommandConte
 async function lookUp(
   webhook: string,
   { notification, scope }: { notification: Notification; scope: number },
-  { store, receiver }: CommandContext,
+  { storedProjects, receiver }: Needs,
 ): Promise<{ scope: number; isUnknown: boolean }> {
   const answer = await notification.webhooks(LOOK_MS);
   if (answer.status !== 'ok') return { scope, isUnknown: false };
   const found = answer.webhooks.find(({ id }) => id === webhook);
   const isUnknown = !found && answer.webhooks.length > 0 && answer.webhooks.every(({ id }) => id !== null);
-  const scopes = [scope, OPERATOR_SCOPE, ...(await store.projects.scopes()).values()];
+  const scopes = [scope, OPERATOR_SCOPE, ...(await storedProjects.scopes()).values()];
   const target = scopes.find((one) => pointsAt(receiver.urls(one), found?.url ?? null) !== null);
   return { scope: target ?? scope, isUnknown };
 }
@@ -239,7 +239,7 @@ function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number)
 /** What the button's question was about; throws a {@link UserError} when that is too long ago or was answered. */
 async function wishOf(
   interaction: ButtonUse,
-  context: CommandContext,
+  context: Needs,
   action: string,
   question: string | undefined,
 ): Promise<Wish> {

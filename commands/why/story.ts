@@ -1,5 +1,4 @@
 import { type APIEmbed, messageLink } from 'discord.js';
-import type { CommandContext } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import type { Story, StoryAlert, StoryDecision } from '../../src/domain/history.ts';
@@ -18,9 +17,10 @@ import {
   shortAddress,
   TITLE_MAX,
 } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
 
 /** What telling a story takes. `most`: how many characters it may have. */
-interface Telling extends Pick<CommandContext, 't' | 'language' | 'moved' | 'settings' | 'now' | 'projects'> {
+interface Telling extends ContextWith<'moved' | 'settings' | 'now' | 'projects'> {
   guildId: string;
   /** The guild's names of addresses. */
   labels: ReadonlyMap<AddressText, string>;

@@ -17,9 +17,9 @@ export function mayManage(interaction: Replying | AutocompleteUse, { managerRole
 }
 
 /** What the command, or its subcommand, asks of a member. */
-export function accessOf(command: Command, interaction: CommandUse | AutocompleteUse): Access {
-  if (typeof command.access === 'string') return command.access;
-  return command.access[interaction.options.getSubcommand(false) ?? ''] ?? 'manage';
+export function accessOf({ access }: Pick<Command, 'access'>, interaction: CommandUse | AutocompleteUse): Access {
+  if (typeof access === 'string') return access;
+  return access[interaction.options.getSubcommand(false) ?? ''] ?? 'manage';
 }
 
 /** Discord names who installed the app; without this guild among them the bot is not a member here. */

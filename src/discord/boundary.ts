@@ -1,41 +1,52 @@
 import { randomBytes } from 'node:crypto';
 import { DiscordAPIError, type Interaction } from 'discord.js';
 import type { Logger } from 'pino';
+import type { GuildSettings } from '../domain/guild.ts';
 import { cutTo } from '../domain/text.ts';
 import { UserError } from '../errors.ts';
 import { languageOf, translator } from '../languages/index.ts';
 import { type Replying, whole } from './answer.ts';
 import { mayManage } from './authority.ts';
-import type { Access, AutocompleteUse, CommandContext, CommandServices, Reply } from './command.ts';
+import type { Access, AutocompleteUse, InteractionContext, Reply } from './command.ts';
 
 /** Discord's limit of a message's text. */
 const CONTENT_MAX = 2_000;
 
-/** What guarded work gave: what is to be shown; `failed`: a refusal or an error, told in private. */
-export interface Guarded {
+/** What the dispatcher passes on to commands, and what it finds out with. */
+export interface BoundaryOptions<Services extends object> {
+  /** Handed to every command together with the {@link InteractionContext}. */
+  services: Services;
+  settingsOf(guildId: string): Promise<GuildSettings>;
+  log: Logger;
+}
+
+/** The reply of a command; `failed`: a refusal or an error, shown in private. */
+export interface Outcome {
   failed: boolean;
   shown: Reply;
 }
 
-/** Between the interactions and the commands: what these see, and how what they answer or throw is shown to people. */
-export function createBoundary(parts: CommandServices, log: Logger) {
-  /** What a command sees: a private answer speaks the person's language, a public one the guild's. */
-  async function contextOf(interaction: Replying | AutocompleteUse, isPublic: boolean): Promise<CommandContext> {
-    const server = await parts.store.guilds.settings(interaction.guildId);
+/** Makes the boundary around commands: what they see, and how their replies and errors are shown to people. */
+export function createBoundary<Services extends object>({ services, settingsOf, log }: BoundaryOptions<Services>) {
+  type Context = Services & InteractionContext;
+
+  /** What a command sees: a private answer is in the person's language, a public one in the guild's. */
+  async function contextOf(interaction: Replying | AutocompleteUse, isPublic: boolean): Promise<Context> {
+    const server = await settingsOf(interaction.guildId);
     const { locale, guildLocale } = interaction;
     const manages = mayManage(interaction, server);
     const own = languageOf(locale, server.language, guildLocale);
     const language = isPublic ? languageOf(server.language, guildLocale, locale) : own;
-    return { ...parts, server, language, t: translator(language), own: translator(own), manages };
+    return { ...services, server, language, t: translator(language), own: translator(own), manages };
   }
 
   /** The one error boundary: a {@link UserError} is shown as it is, everything else gets an id that the log has too. */
-  async function guarded(
+  async function run(
     interaction: Replying,
     access: Access,
     isPublic: boolean,
-    work: (context: CommandContext) => Promise<Reply>,
-  ): Promise<Guarded> {
+    work: (context: Context) => Promise<Reply>,
+  ): Promise<Outcome> {
     let t = translator(languageOf(interaction.locale));
     try {
       const context = await contextOf(interaction, isPublic);
@@ -46,12 +57,12 @@ export function createBoundary(parts: CommandServices, log: Logger) {
       return { failed: false, shown: await work(context) };
     } catch (error) {
       if (error instanceof UserError) return { failed: true, shown: { content: cutTo(error.message, CONTENT_MAX) } };
-      return { failed: true, shown: { content: t('dispatcher.failed', { id: noted(interaction, error) }) } };
+      return { failed: true, shown: { content: t('dispatcher.failed', { id: logError(interaction, error) }) } };
     }
   }
 
-  /** Writes an error down and gives its id. */
-  function noted(interaction: Replying, error: unknown): string {
+  /** Logs an error; returns the id that the log line and the person's message share. */
+  function logError(interaction: Replying, error: unknown): string {
     const id = randomBytes(4).toString('hex');
     log.error(
       { err: forLog(error), id, guild: interaction.guildId, interaction: nameOf(interaction) },
@@ -60,34 +71,34 @@ export function createBoundary(parts: CommandServices, log: Logger) {
     return id;
   }
 
-  /** Shows an answer. That Discord does not take it as it is is an error like others, told by `tellError`. */
+  /** Shows a reply. If Discord refuses its content, that is an error like any other, shown with `showError`. */
   async function show(
     used: Replying,
     shown: Reply,
-    tellError: (reply: Reply) => Promise<unknown> = (reply) => used.editReply(whole(reply)),
+    showError: (reply: Reply) => Promise<unknown> = (reply) => used.editReply(whole(reply)),
   ): Promise<void> {
     try {
-      // What was attached to the answer before does not belong to this one.
+      // Files of the previous reply do not belong to this one.
       await used.editReply({ ...whole(shown), attachments: [] });
     } catch (error) {
       const status = error instanceof DiscordAPIError ? error.status : null;
       if (status !== 400 && status !== 413) throw error;
       const t = translator(languageOf(used.locale));
-      await tellError({ content: t('dispatcher.failed', { id: noted(used, error) }) });
+      await showError({ content: t('dispatcher.failed', { id: logError(used, error) }) });
     }
   }
 
-  return { contextOf, guarded, show };
+  return { contextOf, run, show };
 }
 
-/** An error without what else hangs on it: the library's own carry the request, with its tokens and the whole answer. */
+/** An error without its other fields: discord.js errors carry the request with its tokens and the whole response. */
 export function forLog(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name: type, message, stack, code, status } = error as Error & { code?: unknown; status?: unknown };
   return { type, message, stack, code, status };
 }
 
-/** What was used, as the log names it. */
+/** Name of the interaction in log lines. */
 export function nameOf(interaction: Interaction): string {
   if (interaction.isMessageComponent() || interaction.isModalSubmit())
     return interaction.customId.split(':').slice(0, 2).join(' ');

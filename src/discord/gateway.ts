@@ -2,19 +2,19 @@ import { type Client, DiscordjsErrorCodes, Events, type Interaction } from 'disc
 import { MINUTE } from '../domain/clock.ts';
 import { installedHere } from './authority.ts';
 import { type ConnectionOptions, makeClient, reasonOf } from './client.ts';
-import type { Command, CommandServices, MessageCommand } from './command.ts';
-import { createDispatcher } from './interactions.ts';
+import { createDispatcher, type DispatcherOptions } from './interactions.ts';
 import { registerCommands } from './register.ts';
 
 /** `unauthorized`: Discord refuses the token. `away`: Discord cannot be reached; it is tried again either way. */
 export type GatewayState = 'connecting' | 'ready' | 'away' | 'unauthorized' | 'closed';
 
 /** What the gateway needs, and whom it tells. */
-export interface GatewayOptions extends ConnectionOptions {
+export interface GatewayOptions<Services extends object>
+  extends ConnectionOptions,
+    Omit<DispatcherOptions<Services>, 'commands'> {
   token: string;
   /** Loads the commands; called when Discord is connected. */
-  commands(): Promise<readonly (Command | MessageCommand)[]>;
-  parts: CommandServices;
+  commands(): Promise<DispatcherOptions<Services>['commands']>;
   /** Somebody uses the bot in a guild where it has its commands and is no member. */
   onGuildUsed(guildId: string): void;
   /** Discord takes the token, or refuses it. */
@@ -29,8 +29,8 @@ const LONGEST_WAIT_MS = MINUTE;
 const UNAUTHORIZED_WAIT_MS = 5 * MINUTE;
 
 /** Connects to Discord and stays so; whatever goes wrong is logged and tried again, and never ends the process. */
-export function startGateway(options: GatewayOptions) {
-  const { log, parts, random } = options;
+export function startGateway<Services extends object>(options: GatewayOptions<Services>) {
+  const { log, random } = options;
   const closing = new AbortController();
   let state: GatewayState = 'connecting';
   let client: Client | null = null;
@@ -41,7 +41,7 @@ export function startGateway(options: GatewayOptions) {
   let loading: ReturnType<typeof load> | undefined;
   const load = async () => {
     const commands = await options.commands();
-    return { commands, dispatch: createDispatcher({ commands, parts, log }) };
+    return { commands, dispatch: createDispatcher({ ...options, commands }) };
   };
   /** The commands, loaded when they are first needed: nobody can use them before the bot is connected. */
   const served = () => (loading ??= load());

@@ -9,32 +9,30 @@ import {
   type ModalSubmitInteraction,
   type StringSelectMenuInteraction,
 } from 'discord.js';
-import type { Logger } from 'pino';
 import { inTime } from '../domain/clock.ts';
 import { cutTo } from '../domain/text.ts';
 import { acknowledge, tell, whole } from './answer.ts';
 import { accessOf, installedHere } from './authority.ts';
-import { createBoundary, forLog, type Guarded, nameOf } from './boundary.ts';
+import { type BoundaryOptions, createBoundary, forLog, nameOf, type Outcome } from './boundary.ts';
 import type {
   Access,
+  AnyCommand,
   ButtonUse,
   Choice,
   Command,
-  CommandContext,
-  CommandServices,
   CommandUse,
   FormUse,
+  InteractionContext,
   MenuUse,
-  MessageCommand,
   MessageUse,
   Reply,
 } from './command.ts';
 
 /** What the dispatcher needs. `autocompleteMs` is how long choices may take before none are offered. */
-export interface DispatcherOptions {
-  commands: readonly (Command | MessageCommand)[];
-  parts: CommandServices;
-  log: Logger;
+export interface DispatcherOptions<Services extends object> extends BoundaryOptions<Services> {
+  commands: readonly AnyCommand<Services & InteractionContext>[];
+  /** Milliseconds since 1970. */
+  now(): number;
   autocompleteMs?: number;
 }
 
@@ -42,16 +40,23 @@ export interface DispatcherOptions {
 const PUBLIC_MS = 1_000;
 
 /** Makes the one entry for interactions; what it returns never rejects. */
-export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 }: DispatcherOptions) {
-  const { contextOf, guarded, show } = createBoundary(parts, log);
+export function createDispatcher<Services extends object>({
+  commands,
+  now,
+  autocompleteMs = 2_000,
+  ...options
+}: DispatcherOptions<Services>) {
+  type Context = Services & InteractionContext;
+  const { log } = options;
+  const { contextOf, run, show } = createBoundary(options);
   const byName = new Map(commands.map((command) => [command.data.name, command]));
-  const slash = (name: string): Command | null => {
+  const slash = (name: string): Command<Context> | null => {
     const found = byName.get(name);
     return found && !('kind' in found) ? found : null;
   };
 
   return async function dispatch(interaction: Interaction): Promise<void> {
-    const started = parts.now();
+    const started = now();
     const line = { guild: interaction.guildId, interaction: nameOf(interaction) };
     try {
       if (interaction.isAutocomplete()) await complete(interaction);
@@ -60,10 +65,10 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
       else if (interaction.isButton() || interaction.isStringSelectMenu()) await component(interaction);
       else if (interaction.isModalSubmit()) await form(interaction);
       else return log.warn(line, 'unknown interaction type');
-      log.info({ ...line, ms: parts.now() - started }, 'interaction answered');
+      log.info({ ...line, ms: now() - started }, 'interaction answered');
     } catch (error) {
-      // The person's side is over (expired, deleted, Discord away): nothing is left to say to them.
-      log.warn({ ...line, ms: parts.now() - started, err: forLog(error) }, 'cannot respond to interaction');
+      // The interaction is over for the person (expired, deleted, Discord away), so there is nothing left to show.
+      log.warn({ ...line, ms: now() - started, err: forLog(error) }, 'cannot respond to interaction');
     }
   };
 
@@ -75,7 +80,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     const access = accessOf(found, used);
     const formOf = found.opens?.[used.options.getSubcommand(false) ?? ''];
     if (formOf) return openForm(used, access, (context) => formOf(used, context));
-    const work = (isPublic: boolean) => guarded(used, access, isPublic, (context) => found.execute(used, context));
+    const work = (isPublic: boolean) => run(used, access, isPublic, (context) => found.execute(used, context));
     if (found.public) return publicly(used, work(true));
     await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
     await show(used, (await work(false)).shown);
@@ -85,9 +90,9 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
    * Answers the channel, but with a refusal only the person. Which of the two an answer is cannot be changed once it is
    * begun, so the work gets a moment before that.
    */
-  async function publicly(used: CommandUse, work: Promise<Guarded>): Promise<void> {
+  async function publicly(used: CommandUse, work: Promise<Outcome>): Promise<void> {
     const early = await inTime(work, PUBLIC_MS);
-    const refusal = ({ shown }: Guarded) => ({ ...whole(shown), flags: MessageFlags.Ephemeral }) as const;
+    const refusal = ({ shown }: Outcome) => ({ ...whole(shown), flags: MessageFlags.Ephemeral }) as const;
     if (early?.failed) return acknowledge(used, () => used.reply(refusal(early)));
     await acknowledge(used, () => used.deferReply());
     const reply = early ?? (await work);
@@ -104,9 +109,9 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
   async function openForm(
     used: CommandUse | MenuUse,
     access: Access,
-    formOf: (context: CommandContext) => Promise<APIModalInteractionResponseCallbackData>,
+    formOf: (context: Context) => Promise<APIModalInteractionResponseCallbackData>,
   ): Promise<void> {
-    const opened = await guarded(used, access, false, async (context) => {
+    const opened = await run(used, access, false, async (context) => {
       await used.showModal(await formOf(context));
       return {};
     });
@@ -119,7 +124,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     if (!found || !('kind' in found)) return tell(interaction, 'dispatcher.unknownCommand');
     const used: MessageUse = interaction;
     await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
-    const reply = await guarded(used, found.access, false, (context) => found.execute(used, context));
+    const reply = await run(used, found.access, false, (context) => found.execute(used, context));
     await show(used, reply.shown);
   }
 
@@ -137,7 +142,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     const updates = found.answer === 'update' && isOwn(used);
     await acknowledge(used, () => (updates ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral })));
     const isPublic = updates && !used.message.flags.has(MessageFlags.Ephemeral);
-    const reply = await guarded(used, found.access, isPublic, (context) =>
+    const reply = await run(used, found.access, isPublic, (context) =>
       'press' in found
         ? found.press(used as ButtonUse, args, context)
         : found.choose(used as MenuUse, args, (used as MenuUse).values, context),
@@ -155,7 +160,7 @@ export function createDispatcher({ commands, parts, log, autocompleteMs = 2_000 
     if (!found) return tell(interaction, 'dispatcher.oldButton');
     const used: FormUse = interaction;
     await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
-    const reply = await guarded(used, found.access, false, (context) => found.submit(used, args, context));
+    const reply = await run(used, found.access, false, (context) => found.submit(used, args, context));
     await show(used, reply.shown);
   }
 

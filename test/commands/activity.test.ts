@@ -18,9 +18,9 @@ afterAll(async () => {
   await pipeline.close();
 });
 beforeEach(async () => {
-  world.parts.chart = drawChart;
+  world.services.chart = drawChart;
   world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
-  await world.parts.eraseGuild(HARBOR);
+  await world.services.eraseGuild(HARBOR);
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury', minimum: '2' });
   // Two days ago, and now.
   await receive({ value: '18400750000' });
@@ -274,7 +274,7 @@ it('pieces and the chart are in the numbers of the person’s language', async (
   await pipeline.watch(address, ALERTS);
   await receive({ to: address, tokenType: 'ERC-1155', tokenId: 7, value: '1234', tokenDecimals: null });
   const drawn: string[] = [];
-  world.parts.chart = (bars) => {
+  world.services.chart = (bars) => {
     drawn.push(bars.language);
     return drawChart(bars);
   };
@@ -285,14 +285,14 @@ it('pieces and the chart are in the numbers of the person’s language', async (
 });
 
 it('what cannot be drawn is told all the same', async () => {
-  world.parts.chart = () => Promise.reject(new Error('no canvas'));
+  world.services.chart = () => Promise.reject(new Error('no canvas'));
   const answer = await world.use('activity', { address: TREASURY });
   expect(textOf(answer)).toMatch(/chart isn’t available[\s\S]*18,401.75/u);
 });
 
 it('a server’s pictures are drawn in turn: one for all servers, whoever asks how often', async () => {
   const drawing: PromiseWithResolvers<Buffer>[] = [];
-  world.parts.chart = () => {
+  world.services.chart = () => {
     drawing.push(Promise.withResolvers<Buffer>());
     return drawing.at(-1)!.promise;
   };

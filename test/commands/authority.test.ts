@@ -35,7 +35,7 @@ beforeAll(async () => {
   upstream = await startUpstream(answer);
   world = await startWorld({
     service: upstream.url,
-    parts: {
+    services: {
       discovery: createDiscovery({ url: upstream.url, now: () => 0 }),
       explorer: createExplorer({ url: upstream.url, addressParam: 'a', apiKey: undefined, now: () => 0 }),
     },
@@ -168,8 +168,8 @@ describe.each(people)('$name', ({ who, may }) => {
 describe('buttons ask anew: who is no manager any more changes nothing', () => {
   const noa = { as: seed.noa };
   const keys = { projectId: 'own', apiKey: 'own-key', apiSecret: 'own-secret' };
-  beforeEach(() => world.parts.projects.save(harbor.id, seed.ada, keys));
-  afterEach(() => world.parts.projects.remove(harbor.id));
+  beforeEach(() => world.services.projects.save(harbor.id, seed.ada, keys));
+  afterEach(() => world.services.projects.remove(harbor.id));
   const panel = async () => world.press(await world.use('webhook list', {}, noa), 'setup:receiver', noa);
   const rotated = async () => world.press(await panel(), 'setup:rotate', noa);
   const state = async () => [await world.store.projects.ofGuild(harbor.id), await world.store.projects.tokens()];

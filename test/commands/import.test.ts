@@ -204,9 +204,9 @@ describe('/subscription export and import', () => {
   });
 
   it('asks once for the messages that show a new name, however many there are', async () => {
-    const { onRelabeled } = world.parts;
+    const { onRelabeled } = world.services;
     const asked: (readonly string[])[] = [];
-    world.parts.onRelabeled = async (_, addresses) => {
+    world.services.onRelabeled = async (_, addresses) => {
       asked.push(addresses);
       return { messages: 0, isAll: true };
     };
@@ -214,7 +214,7 @@ describe('/subscription export and import', () => {
     await world.subscribe({ address: lower(B), label: 'Kept' });
     const text = `${HEAD}\nsubscription,${A},#alerts,New\nsubscription,${B},#alerts,Kept\nlabel,${TOKEN},,One\nlabel,${B},,Two\n`;
     await world.press(await bring(text), 'subscription:import');
-    world.parts.onRelabeled = onRelabeled;
+    world.services.onRelabeled = onRelabeled;
     expect(asked.map((addresses) => addresses.toSorted())).toEqual([[A, B, TOKEN].map(lower).sort()]);
   });
 
@@ -332,15 +332,15 @@ describe('/subscription export and import', () => {
   });
 
   it('hold to the limit, and stay all or nothing when somebody was quicker', async () => {
-    const { settings } = world.parts;
-    world.parts.settings = { ...settings, maxSubscriptions: 2 };
+    const { settings } = world.services;
+    world.services.settings = { ...settings, maxSubscriptions: 2 };
     const file = `address,channel\n${A},#alerts\n${B},#alerts\n`;
     expect(textOf(await bring(`${file}${TOKEN},#alerts\n`))).toMatch(/limit of 2 subscriptions/);
     const asked = await bring(file);
     await world.subscribe({ channelId: harbor.whales });
     expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/limit of 2 subscriptions/);
     expect(await all()).toHaveLength(1);
-    world.parts.settings = settings;
+    world.services.settings = settings;
 
     const late = await bring(file);
     await world.subscribe({ address: lower(B) });

@@ -15,10 +15,10 @@ afterAll(async () => {
   await world.close();
   await upstream.close();
 });
-const discovery = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, now: world.parts.now, timeoutMs });
+const discovery = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, now: world.services.now, timeoutMs });
 beforeEach(() => {
   // A fresh client, so that no test lives on what another one made it remember.
-  world.parts.discovery = discovery();
+  world.services.discovery = discovery();
   upstream.requests.length = 0;
 });
 
@@ -61,14 +61,14 @@ describe('/provider search', () => {
   it('leaves out the links that Discord would refuse the whole answer for', async () => {
     const actionButtons = ['[A](https://intranet/docs)', '[B](https://[::1]/docs)', '[C](https://c.example/docs)'];
     directory([{ provider: 'Acme', actionButtons }]);
-    const discovery = world.parts.discovery!;
-    world.parts.discovery = { ...discovery, directoryUrl: () => 'http://directory:4000/toolbox/apis' };
+    const discovery = world.services.discovery!;
+    world.services.discovery = { ...discovery, directoryUrl: () => 'http://directory:4000/toolbox/apis' };
     const answer = await world.use('provider search', { category: 'apis' });
     expect(textOf(answer)).toContain('### 1. `Acme`');
     expect(linksOf(answer).map(({ url }) => url)).toEqual(['https://c.example/docs']);
     directory([]);
     for (const page of ['http://directory:4000/toolbox/none', `https://directory.example/?${'s'.repeat(490)}`]) {
-      world.parts.discovery = { ...discovery, directoryUrl: () => page };
+      world.services.discovery = { ...discovery, directoryUrl: () => page };
       const empty = await world.use('provider search', { category: 'brandnew' });
       expect([textOf(empty).includes('went wrong'), linksOf(empty)]).toEqual([false, []]);
     }
@@ -174,7 +174,7 @@ describe('/provider search', () => {
   ];
   it.each(wrong)('explains: %s', async (_name, given, sentence) => {
     upstream.set(() => given);
-    if (given === null) world.parts.discovery = discovery(50);
+    if (given === null) world.services.discovery = discovery(50);
     expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(sentence);
   });
 
@@ -183,7 +183,7 @@ describe('/provider search', () => {
     const refused = await world.use('provider search', { category: 'apiz' });
     expect(textOf(refused)).toMatch(/no category `apiz`.*`apis`, `brandnew`/);
     expect(isPrivate(refused)).toBe(true);
-    world.parts.discovery = null;
+    world.services.discovery = null;
     expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(/ is off.*`DISCOVERY_URL`/);
   });
 
@@ -197,7 +197,7 @@ describe('/provider search', () => {
         ]),
       { timeout: 120_000 },
     );
-    world.parts.discovery = discovery(50);
+    world.services.discovery = discovery(50);
     upstream.set(() => null);
     expect(await world.choices('provider search', 'category')).toHaveLength(12);
   });
@@ -207,7 +207,7 @@ describe('/provider categories', () => {
   it('lists the active ones, or says that these are the generally known ones', async () => {
     directory([]);
     expect(textOf(await world.use('provider categories'))).toContain('`apis` · `brandnew`');
-    world.parts.discovery = discovery();
+    world.services.discovery = discovery();
     upstream.set(() => HTML);
     expect(textOf(await world.use('provider categories'))).toMatch(/12 categories[\s\S]*default categories/);
   });

@@ -34,7 +34,7 @@ beforeAll(async () => {
   world = await startWorld({
     service: services.notificationUrl,
     operator,
-    parts: {
+    services: {
       explorer: createExplorer({ url, addressParam: 'contractaddress', apiKey: undefined, now }),
       discovery: createDiscovery({ url: services.discoveryUrl, now }),
     },

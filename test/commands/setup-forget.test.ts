@@ -10,9 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  await world.parts.eraseGuild(orchid.id);
+  await world.services.eraseGuild(orchid.id);
   await world.use('subscription add', { address: A, channel: orchid.alerts }, here);
-  await world.parts.projects.save(orchid.id, seed.ada, { projectId: 'p', apiKey: 'k', apiSecret: 's' });
+  await world.services.projects.save(orchid.id, seed.ada, { projectId: 'p', apiKey: 'k', apiSecret: 's' });
 });
 const count = async () => (await world.store.subscriptions.list(orchid.id)).length;
 
@@ -30,7 +30,7 @@ it('says what is stored, erases it on the button, and says what it was', async (
   expect(await count()).toBe(0);
   expect(await world.store.projects.ofGuild(orchid.id)).toBeNull();
   // Its receiver URL ends at once.
-  expect(world.parts.receiver.urls(1).current).toBeNull();
+  expect(world.services.receiver.urls(1).current).toBeNull();
   expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
   expect(textOf(await world.use('setup forget', {}, here))).toContain('Nothing is stored');
 });
@@ -45,9 +45,9 @@ it('spares everything on the other button, and when it was asked too long ago', 
 });
 
 it('is erased once at a time, however often the button is pressed', async () => {
-  const { eraseGuild } = world.parts;
+  const { eraseGuild } = world.services;
   const running: PromiseWithResolvers<void>[] = [];
-  world.parts.eraseGuild = () => {
+  world.services.eraseGuild = () => {
     running.push(Promise.withResolvers<void>());
     return running.at(-1)!.promise;
   };
@@ -60,5 +60,5 @@ it('is erased once at a time, however often the button is pressed', async () => 
     running[run]!.resolve();
   }
   for (const done of await Promise.all(pressed)) expect(textOf(done)).toContain('Erased');
-  world.parts.eraseGuild = eraseGuild;
+  world.services.eraseGuild = eraseGuild;
 });

@@ -19,12 +19,12 @@ afterAll(async () => {
   await upstream.close();
 });
 beforeEach(() => {
-  world.parts.projects = world.openProjects();
+  world.services.projects = world.openProjects();
   list = { body: [] };
   upstream.requests.length = 0;
 });
 afterEach(async () => {
-  await world.parts.projects.remove(orchid.id);
+  await world.services.projects.remove(orchid.id);
   // Not in an answer, not in the log; the path token only where it is meant to be read.
   const said = JSON.stringify([world.logged, world.discord.history()]);
   for (const secret of [KEYS.apiKey, KEYS.apiSecret, ...OPERATORS]) expect(said).not.toContain(secret);
@@ -97,7 +97,7 @@ describe('/setup project', () => {
   ];
   it.each(wrong)('stores nothing and says what to do: %s', async (_name, keys, given, sentence) => {
     list = given;
-    if (given === null) world.parts.projects = world.openProjects(upstream.url, 7, 50);
+    if (given === null) world.services.projects = world.openProjects(upstream.url, 7, 50);
     const text = textOf(await store(keys));
     expect(text).toMatch(sentence);
     expect(text).toContain('Nothing was stored.');
@@ -106,7 +106,7 @@ describe('/setup project', () => {
   });
 
   it('is off, and says who can turn it on, when the service is not configured', async () => {
-    world.parts.projects = world.openProjects('');
+    world.services.projects = world.openProjects('');
     const answer = await world.use('setup project', {}, here);
     expect(answer.modal).toBeNull();
     expect(textOf(answer)).toMatch(/`NOTIFICATION_URL`/);
@@ -114,7 +114,7 @@ describe('/setup project', () => {
 
   it('whose keys cannot be opened any more is told so, and stored again', async () => {
     const url = urlIn(textOf(await store()))!;
-    world.parts.projects = world.openProjects(upstream.url, 8);
+    world.services.projects = world.openProjects(upstream.url, 8);
     expect(textOf(await world.use('webhook list', {}, here))).toMatch(
       /keys can no longer be decrypted.*Events still arrive/,
     );
@@ -135,7 +135,7 @@ describe('the receiver URL', () => {
     const fresh = urlIn(text)!;
     expect(fresh).not.toBe(old);
     expect(text).toContain(old);
-    expect(world.parts.receiver.urls((await world.store.projects.ofGuild(orchid.id))!.scope)).toEqual({
+    expect(world.services.receiver.urls((await world.store.projects.ofGuild(orchid.id))!.scope)).toEqual({
       current: fresh,
       retiring: old,
       fixed: false,
@@ -219,7 +219,7 @@ describe('the receiver URL', () => {
     expect(textOf(replaced)).toMatch(/Remove this server’s project\?\n`another`/);
     expect(await tokens()).toHaveLength(1);
     // The same one, stored anew: what posts to its new URL is not what was asked about either.
-    await world.parts.projects.remove(orchid.id);
+    await world.services.projects.remove(orchid.id);
     await store({ projectId: 'another' });
     const anew = await world.press(replaced, 'setup:removed', here);
     expect(await tokens()).toHaveLength(1);
@@ -252,7 +252,7 @@ it('servers of another project do not keep addresses in this one’s webhook, no
   expect(asked).not.toContain('another server');
   // The other server's webhook, seen by one who knows the same project.
   const { scope } = (await world.store.projects.ofGuild(orchid.id))!;
-  const webhookUrl = world.parts.receiver.urls(scope).current;
+  const webhookUrl = world.services.receiver.urls(scope).current;
   list = { body: [{ _id: options.webhook, webhookUrl, eventType: 'ALL' }] };
   const theirs = textOf(await world.use('webhook remove', options));
   expect(theirs).toContain('Stays, because another server');

@@ -20,23 +20,23 @@ import {
 const { harbor, orchid } = seed;
 let world: CommandWorld;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
-let usual: CommandWorld['parts'];
+let usual: CommandWorld['services'];
 let list: Given;
 let scope: Given;
 const ID = 'f'.repeat(24);
 beforeAll(async () => {
   upstream = await startUpstream(({ url }) => (url.startsWith('/webhook/addresses/') ? scope : list));
   world = await startWorld({ service: upstream.url });
-  usual = { ...world.parts };
+  usual = { ...world.services };
 });
 beforeEach(async () => {
   list = { body: [] };
   scope = { status: 404, body: {} };
-  Object.assign(world.parts, usual);
+  Object.assign(world.services, usual);
   await world.reset();
   for (const channelId of [harbor.general, harbor.alerts, harbor.whales])
     world.discord.act({ do: 'channel.update', channelId, overwrites: [] });
-  for (const { id } of [harbor, orchid]) await world.parts.eraseGuild(id);
+  for (const { id } of [harbor, orchid]) await world.services.eraseGuild(id);
 });
 afterAll(async () => {
   await world.close();
@@ -103,8 +103,8 @@ describe('/setup check', () => {
     world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: deny });
     // Nothing is to be told there any more.
     trouble(world.file, harbor.id, { '1100000000000066666': 'paused' });
-    world.parts.lastRefused = (of) => (of === 'any' ? { source: '203.0.113.9', at: world.clock.now } : null);
-    world.parts.probeReceiver = async () => 'unreachable';
+    world.services.lastRefused = (of) => (of === 'any' ? { source: '203.0.113.9', at: world.clock.now } : null);
+    world.services.probeReceiver = async () => 'unreachable';
     const text = textOf(await world.use('setup check'));
     const lines = text.split('\n');
     expect(lines[0]).toBe('8 things to fix');
@@ -245,7 +245,7 @@ describe('/setup check', () => {
     );
     const retiring = `${RECEIVER_URL}-before`;
     const urls = () => ({ current: RECEIVER_URL, retiring, fixed: false });
-    world.parts.receiver = { ...world.parts.receiver, urls };
+    world.services.receiver = { ...world.services.receiver, urls };
     list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     expect(textOf(await world.use('setup check'))).not.toContain('old receiver URL');
     list = { body: [{ _id: ID, webhookUrl: `${retiring}/`, eventType: 'ALL' }] };
@@ -253,11 +253,11 @@ describe('/setup check', () => {
   });
 
   it('says who was refused at the operator’s receiver; while no server is named as the operator’s, to all', async () => {
-    const { projects } = world.parts;
-    world.parts.lastRefused = (of) => (of === 0 ? { source: '203.0.113.9', at: world.clock.now } : null);
+    const { projects } = world.services;
+    world.services.lastRefused = (of) => (of === 0 ? { source: '203.0.113.9', at: world.clock.now } : null);
     const told = async (command: string) => textOf(await world.use(command, {}, { in: orchid.lobby }));
     for (const command of ['setup check', 'status']) expect(await told(command)).not.toContain('203.0.113.9');
-    world.parts.projects = { ...projects, hasOperators: false };
+    world.services.projects = { ...projects, hasOperators: false };
     for (const command of ['setup check', 'status']) expect(await told(command)).toContain('`203.0.113.9`');
   });
 
@@ -289,15 +289,15 @@ describe('/setup check', () => {
   });
 
   it('says nothing of the operator’s project elsewhere, and only what concerns a project to its own server', async () => {
-    world.parts.lastRefused = () => ({ source: '203.0.113.9', at: world.clock.now });
+    world.services.lastRefused = () => ({ source: '203.0.113.9', at: world.clock.now });
     const answer = await world.use('setup check', {}, { in: orchid.lobby });
     expect(textOf(answer)).toContain('Nothing is watched yet');
     expect(textOf(answer)).toContain('Events arrive through the bot’s own project');
     expect(buttonsOf(answer)).toEqual([]);
     expect(JSON.stringify(answer)).not.toMatch(/receiver-token|203\.0\.113\.9/);
     const keys = { projectId: 'own', apiKey: 'k', apiSecret: 's' };
-    const own = await world.parts.projects.save(orchid.id, seed.ada, keys);
-    world.parts.lastRefused = (of) => (of === own ? { source: '203.0.113.7', at: world.clock.now } : null);
+    const own = await world.services.projects.save(orchid.id, seed.ada, keys);
+    world.services.lastRefused = (of) => (of === own ? { source: '203.0.113.7', at: world.clock.now } : null);
     expect(textOf(await world.use('setup check', {}, { in: orchid.lobby }))).toMatch(
       /`203.0.113.7` sent a delivery to your/,
     );
@@ -306,8 +306,8 @@ describe('/setup check', () => {
 
 describe('/status', () => {
   it('names as many silent addresses as have room, however long the explorer’s links are', async () => {
-    const { settings } = world.parts;
-    world.parts.settings = { ...settings, explorerUrl: `https://${'explorer.'.repeat(10)}example` };
+    const { settings } = world.services;
+    world.services.settings = { ...settings, explorerUrl: `https://${'explorer.'.repeat(10)}example` };
     const longAgo = world.clock.now - 90 * 86_400_000;
     for (let n = 1; n <= 6; n++) {
       const { id } = await world.subscribe({ address: `0x${String(n).repeat(40)}` });
@@ -352,7 +352,7 @@ describe('/status', () => {
     );
     // The other one has nothing to tell any more.
     trouble(world.file, harbor.id, { [harbor.general]: 'paused', '1100000000000066666': 'paused' });
-    world.parts.lastRefused = (of) => (of === 'any' ? { source: '203.0.113.9', at: world.clock.now } : null);
+    world.services.lastRefused = (of) => (of === 'any' ? { source: '203.0.113.9', at: world.clock.now } : null);
     const answer = await world.use('status');
     const text = textOf(answer);
     expect(isPrivate(answer)).toBe(true);

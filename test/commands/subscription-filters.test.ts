@@ -134,13 +134,13 @@ describe('symbols', () => {
 });
 
 it('the native coin is called as the operator says', async () => {
-  const { settings } = world.parts;
-  world.parts.settings = { ...settings, nativeSymbol: 'COIN' };
+  const { settings } = world.services;
+  world.services.settings = { ...settings, nativeSymbol: 'COIN' };
   expect(textOf(await add({ tokens: 'coin' }))).toContain('- only `COIN`');
   expect(await all()).toMatchObject([{ filters: { tokens: ['native'] } }]);
   const refused = textOf(await add({ tokens: 'eth', channel: harbor.whales }));
   const offered = await world.choices('subscription mute', 'token');
-  world.parts.settings = settings;
+  world.services.settings = settings;
   expect(refused).toMatch(/No token is called `eth`/);
   expect(offered).toContainEqual({ name: 'COIN · the native coin', value: 'native' });
 });

@@ -167,11 +167,11 @@ describe('/subscription add', () => {
   });
 
   it('states the limit', async () => {
-    const { settings } = world.parts;
-    world.parts.settings = { ...settings, maxSubscriptions: 1 };
+    const { settings } = world.services;
+    world.services.settings = { ...settings, maxSubscriptions: 1 };
     await world.subscribe();
     expect(textOf(await add({ address: B }))).toMatch(/reached its limit of 1 subscription\./);
-    world.parts.settings = settings;
+    world.services.settings = settings;
   });
 
   it('asks to be let into a private thread', async () => {

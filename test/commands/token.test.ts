@@ -22,12 +22,12 @@ const explorer = (timeoutMs = 60_000) =>
     url: upstream.url,
     addressParam: 'contractaddress',
     apiKey: 'query-key',
-    now: world.parts.now,
+    now: world.services.now,
     timeoutMs,
   });
 beforeEach(() => {
   // A fresh client, so that no test lives on what another one made it remember.
-  world.parts.explorer = explorer();
+  world.services.explorer = explorer();
   upstream.requests.length = 0;
 });
 
@@ -115,7 +115,7 @@ describe('/token', () => {
   ];
   it.each(wrong)('explains: %s', async (_name, given, sentence) => {
     upstream.set(() => given);
-    if (given === null) world.parts.explorer = explorer(50);
+    if (given === null) world.services.explorer = explorer(50);
     const answer = await world.use('token', { address: TOKEN });
     expect(textOf(answer)).toMatch(sentence);
     expect(isPrivate(answer)).toBe(true);
@@ -128,7 +128,7 @@ describe('/token', () => {
   });
 
   it('says who can turn it on', async () => {
-    world.parts.explorer = null;
+    world.services.explorer = null;
     expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/ is off.*`EXPLORER_API_URL`/);
   });
 

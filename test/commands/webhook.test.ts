@@ -30,7 +30,7 @@ afterAll(async () => {
   await upstream.close();
 });
 beforeEach(() => {
-  world.parts.projects = world.openProjects();
+  world.services.projects = world.openProjects();
   upstream.requests.length = 0;
   list = {
     body: [
@@ -106,7 +106,7 @@ describe('/webhook list', () => {
   ];
   it.each(wrong)('explains: %s', async (_name, given, sentence) => {
     list = given;
-    if (given === null) world.parts.projects = world.openProjects(upstream.url, 7, 50);
+    if (given === null) world.services.projects = world.openProjects(upstream.url, 7, 50);
     expect(textOf(await world.use('webhook list'))).toMatch(sentence);
   });
 
@@ -117,7 +117,7 @@ describe('/webhook list', () => {
   });
 
   it('says who can turn it on', async () => {
-    world.parts.projects = world.openProjects('');
+    world.services.projects = world.openProjects('');
     expect(textOf(await world.use('webhook list'))).toMatch(/ is off.*`NOTIFICATION_URL`/);
     expect(await world.choices('webhook remove', 'webhook')).toEqual([]);
   });
@@ -269,7 +269,7 @@ describe('/webhook remove', () => {
   it.each(wrong)('explains: %s', async (_name, given, sentence) => {
     const asked = await remove(A);
     removal = given;
-    if (given === null) world.parts.projects = world.openProjects(upstream.url, 7, 50);
+    if (given === null) world.services.projects = world.openProjects(upstream.url, 7, 50);
     const done = await world.press(asked, 'webhook:confirm');
     expect(textOf(done)).toMatch(/Not removed/);
     expect(textOf(done)).toMatch(sentence);

@@ -10,6 +10,8 @@ import {
 import pino from 'pino';
 import { request } from 'undici';
 import { commands } from '../../commands/index.ts';
+import { createGuildQueue } from '../../commands/shared/guild-queue.ts';
+import type { CommandServices } from '../../commands/shared/services.ts';
 import {
   type InteractionState,
   ManualClock,
@@ -19,7 +21,7 @@ import {
 } from '../../sandbox/discord/index.ts';
 import { relabel } from '../../src/delivery/relabel.ts';
 import { drawChart } from '../../src/discord/chart.ts';
-import type { Command, CommandServices, MessageCommand } from '../../src/discord/command.ts';
+import type { AnyCommand, InteractionContext } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
 import { wordsOf } from '../../src/discord/line.ts';
 import { sampleMessage } from '../../src/discord/sample.ts';
@@ -59,8 +61,8 @@ const OPERATOR: ProjectKeys = { projectId: 'p1', apiKey: 'public-key', apiSecret
 
 /** What a test may put in the place of the usual. `service` is the notification service's root; default: it is off. */
 interface WorldOptions {
-  commands?: readonly (Command | MessageCommand)[];
-  parts?: Partial<CommandServices>;
+  commands?: readonly AnyCommand<CommandServices & InteractionContext>[];
+  services?: Partial<CommandServices>;
   service?: string;
   operator?: ProjectKeys;
   /** The operator's path token as the environment sets it. */
@@ -99,8 +101,10 @@ export async function startWorld(options: WorldOptions = {}) {
       onTokens: receiver.refresh,
       timeoutMs,
     });
-  const parts: CommandServices = {
-    store,
+  const services: CommandServices = {
+    ...store,
+    storedProjects: store.projects,
+    guildQueue: createGuildQueue(),
     explorer: null,
     discovery: null,
     projects: openProjects(),
@@ -129,13 +133,15 @@ export async function startWorld(options: WorldOptions = {}) {
     readAttachment: createAttachmentReader(discord.apiUrl),
     lastRefused: () => null,
     probeReceiver: async () => 'reachable',
-    ...options.parts,
+    ...options.services,
   };
   const gatewayOptions = {
     token: discord.token,
     apiUrl: discord.apiUrl,
     commands: async () => options.commands ?? commands,
-    parts,
+    services,
+    settingsOf: store.guilds.settings,
+    now,
     log,
     onAccessChange: () => {},
     onChannelRemoved: () => {},
@@ -155,7 +161,7 @@ export async function startWorld(options: WorldOptions = {}) {
     /** The database's. */
     file,
     store,
-    parts,
+    services,
     clock,
     logged,
     gateway: () => gateway,

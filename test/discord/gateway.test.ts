@@ -2,6 +2,7 @@ import { ChannelType, SlashCommandBuilder } from 'discord.js';
 import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { commands } from '../../commands/index.ts';
+import type { CommandServices } from '../../commands/shared/services.ts';
 import {
   type Discord,
   type DiscordOptions,
@@ -9,7 +10,6 @@ import {
   startDiscord,
   type WorldAction,
 } from '../../sandbox/discord/index.ts';
-import type { CommandServices } from '../../src/discord/command.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
 import { until } from '../until.ts';
 
@@ -19,14 +19,16 @@ async function standIn(options: DiscordOptions = {}): Promise<Discord> {
   return discord;
 }
 
-function start(discord: Discord, options: Partial<GatewayOptions> = {}) {
+function start(discord: Discord, options: Partial<GatewayOptions<CommandServices>> = {}) {
   const changes: unknown[][] = [];
   const logged: { msg: string }[] = [];
   const gateway = startGateway({
     token: discord.token,
     apiUrl: discord.apiUrl,
     commands: async () => commands,
-    parts: { now: Date.now } as CommandServices,
+    services: {} as CommandServices,
+    settingsOf: () => Promise.reject(new Error('Nobody uses a command here.')),
+    now: Date.now,
     log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     onAccessChange: (...change) => void changes.push(['changed', ...change]),
     onChannelRemoved: (...change) => void changes.push(['channel removed', ...change]),

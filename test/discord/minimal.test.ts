@@ -3,6 +3,7 @@ import fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { commands } from '../../commands/index.ts';
+import type { CommandServices } from '../../commands/shared/services.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
 import { A, B, type CommandWorld, lower, startWorld, TOKEN } from '../commands/world.ts';
 import { until } from '../until.ts';
@@ -113,16 +114,18 @@ beforeAll(async () => {
   gateway = await connect(relay.apiUrl);
 });
 beforeEach(async () => {
-  for (const guildId of [GUILD, ELSEWHERE]) await world.parts.eraseGuild(guildId);
+  for (const guildId of [GUILD, ELSEWHERE]) await world.services.eraseGuild(guildId);
   for (const address of [B, TOKEN])
     await world.subscribe({ guildId: GUILD, channelId: CHANNEL, address: lower(address) });
 });
-async function connect(apiUrl: string, isReady = true, options: Partial<GatewayOptions> = {}) {
+async function connect(apiUrl: string, isReady = true, options: Partial<GatewayOptions<CommandServices>> = {}) {
   const started = startGateway({
     token: 'any.token.works',
     apiUrl,
     commands: async () => commands,
-    parts: world.parts,
+    services: world.services,
+    settingsOf: world.store.guilds.settings,
+    now: world.services.now,
     log: (await import('pino')).default({ level: 'silent' }),
     onAccessChange: () => {},
     onChannelRemoved: () => {},

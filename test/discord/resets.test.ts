@@ -3,7 +3,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import pino from 'pino';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { CommandServices } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
 import { until } from '../until.ts';
 
@@ -70,7 +69,9 @@ async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boo
     token: 'OQ.relay.relay',
     apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
     commands: async () => [],
-    parts: { now: Date.now } as CommandServices,
+    services: {},
+    settingsOf: () => Promise.reject(new Error('Nobody uses a command here.')),
+    now: Date.now,
     log: pino({ level: 'silent' }),
     onAccessChange: () => {},
     onChannelRemoved: () => {},

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { url } = upstream;
   world = await startWorld({
     service: url,
-    parts: {
+    services: {
       explorer: createExplorer({ url, addressParam: 'contractaddress', apiKey: undefined, now: Date.now }),
       discovery: createDiscovery({ url, now: Date.now }),
     },

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
-import { queueForGuild } from '../../commands/shared/guild-queue.ts';
+import { createGuildQueue } from '../../commands/shared/guild-queue.ts';
 
 it('a server that asks again and again waits for itself, and nobody waits for it', async () => {
   const begun: string[] = [];
   const gates = new Map<string, PromiseWithResolvers<string>>();
+  const queue = createGuildQueue();
   const ask = (guildId: string, name: string) =>
-    queueForGuild(guildId, () => {
+    queue.run(guildId, 'read', () => {
       begun.push(name);
       const gate = Promise.withResolvers<string>();
       gates.set(name, gate);
