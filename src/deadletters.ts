@@ -2,12 +2,11 @@ import { readDatabaseFile } from './config.ts';
 import { OPERATOR_SCOPE } from './domain/scope.ts';
 import { toolWords, UserError } from './errors.ts';
 import { openBeside } from './store/sqlite/database.ts';
-import { deadLetters } from './store/sqlite/deadletters.ts';
-import { quarantineTable } from './store/sqlite/quarantine.ts';
+import { openTables } from './store/sqlite/tables.ts';
 
 /**
- * `npm run deadletters -- list | show <id> | replay <id…|all> | discard <id…|channel id|all>`: what could not be told
- * (d…) and what could not be understood (q…), also while the bot runs.
+ * `npm run deadletters -- list | show | replay | discard`: alerts that could not be sent (d1, d2, …) and deliveries that
+ * could not be read (q1, q2, …), also while the bot runs.
  */
 
 const USAGE = `Usage:
@@ -17,11 +16,15 @@ const USAGE = `Usage:
   npm run deadletters -- replay all             retry all of them
   npm run deadletters -- discard <id> …         delete these permanently
   npm run deadletters -- discard channel <id>   delete every alert that could not be sent in a channel
-  npm run deadletters -- discard all            delete every delivery that could not be read (q1, q2, …)`;
+  npm run deadletters -- discard all            delete every delivery that could not be read (q1, q2, …)
 
-type Tables = { deadLetters: ReturnType<typeof deadLetters>; quarantine: ReturnType<typeof quarantineTable> };
+Examples:
+  npm run deadletters -- show d12
+  npm run deadletters -- replay d12 q3`;
 
-/** Text that a terminal shows as it is: control characters, direction marks and broken UTF-8 become escapes. */
+type Store = Pick<ReturnType<typeof openTables>, 'deadLetters' | 'quarantine'>;
+
+/** Escapes what a terminal would not show as it is: control characters, direction marks and broken UTF-8. */
 function safe(bytes: Uint8Array | string): string {
   const text = typeof bytes === 'string' ? bytes : decode(Buffer.from(bytes));
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) =>
@@ -29,7 +32,7 @@ function safe(bytes: Uint8Array | string): string {
   );
 }
 
-/** UTF-8 as text; of what is no UTF-8, each byte that is not plain ASCII as `\xNN`. */
+/** Decodes UTF-8; if the bytes are not UTF-8, writes each byte beyond ASCII as `\xNN`. */
 function decode(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
@@ -42,13 +45,13 @@ const hex = (byte: number) => byte.toString(16).padStart(2, '0');
 const at = (time: number) => new Date(time).toISOString();
 const oneLine = (text: string) => safe(text).replaceAll('\n', ' ').slice(0, 200);
 
-/** Whose receiver URL a delivery came to. */
+/** Names the owner of the receiver URL that got a delivery. */
 function urlOf({ scope, guildId }: { scope: number; guildId: string | null }): string {
   if (guildId !== null) return `server ${guildId}`;
   return scope === OPERATOR_SCOPE ? 'operator' : `removed project ${scope}`;
 }
 
-function list({ deadLetters, quarantine }: Tables): string {
+function list({ deadLetters, quarantine }: Store): string {
   const letters = deadLetters.list(Number.MAX_SAFE_INTEGER).map(({ id, at: time, channelId, reason, isChange }) => {
     const what = isChange ? 'change of a sent message: ' : '';
     return `d${id}  ${at(time)}  channel ${channelId}  ${what}${oneLine(reason)}`;
@@ -64,7 +67,7 @@ function list({ deadLetters, quarantine }: Tables): string {
   ].join('\n');
 }
 
-function show({ deadLetters, quarantine }: Tables, id: string): string {
+function show({ deadLetters, quarantine }: Store, id: string): string {
   const { letter, number } = parse(id);
   if (letter === 'd') {
     const found = deadLetters.get(number);
@@ -92,14 +95,14 @@ function show({ deadLetters, quarantine }: Tables, id: string): string {
 
 const namesOf = (some: readonly { id: string }[]) => some.map(({ id }) => id).join(', ');
 
-/** Does `run` to each of these and gives their names. If one of them is no id, or is not there, nothing is done to any. */
-function each({ deadLetters, quarantine }: Tables, ids: string[], run: (id: Id) => boolean): string {
+/** Runs an action on each ID and returns their names. Does nothing if one is not an ID or does not exist. */
+function each({ deadLetters, quarantine }: Store, ids: string[], act: (id: Id) => boolean): string {
   const all = [...new Set(ids)].map((id) => ({ id, ...parse(id) }));
   const missing = all.filter(({ letter, number }) => !(letter === 'd' ? deadLetters.get : quarantine.get)(number));
   if (missing.length > 0) {
     throw new UserError(`There is no ${namesOf(missing)}. To list all, run: npm run deadletters -- list`);
   }
-  const done = all.filter(run);
+  const done = all.filter(act);
   const left = all.filter((one) => !done.includes(one));
   const did = `${namesOf(done)} ${done.length === 1 ? 'is' : 'are'}`;
   if (left.length > 0) {
@@ -110,23 +113,23 @@ function each({ deadLetters, quarantine }: Tables, ids: string[], run: (id: Id) 
   return did;
 }
 
-function replay(tables: Tables, ids: string[]): string {
+function replay(store: Store, ids: string[]): string {
   const now = Date.now();
   if (ids.join() !== 'all') {
-    const { deadLetters, quarantine } = tables;
-    const again = each(tables, ids, ({ letter, number }) =>
+    const { deadLetters, quarantine } = store;
+    const again = each(store, ids, ({ letter, number }) =>
       letter === 'd' ? deadLetters.replay(number, now) : quarantine.replay(number),
     );
     return `${again} queued again; a running bot retries within a minute.`;
   }
-  const dead = tables.deadLetters.list(Number.MAX_SAFE_INTEGER);
-  const letters = dead.filter(({ id }) => tables.deadLetters.replay(id, now));
-  const kept = tables.quarantine.replayAll();
+  const dead = store.deadLetters.list(Number.MAX_SAFE_INTEGER);
+  const letters = dead.filter(({ id }) => store.deadLetters.replay(id, now));
+  const kept = store.quarantine.replayAll();
   return `${letters.length} dead letters and ${kept} deliveries are queued again; a running bot retries them within a minute.`;
 }
 
-function discard(tables: Tables, ids: string[]): string {
-  const { deadLetters, quarantine } = tables;
+function discard(store: Store, ids: string[]): string {
+  const { deadLetters, quarantine } = store;
   const now = Date.now();
   if (ids.join() === 'all') {
     return `${quarantine.discardAll()} deliveries were deleted; a running bot notices within a minute.`;
@@ -136,7 +139,7 @@ function discard(tables: Tables, ids: string[]): string {
     if (!/^\d{1,20}$/.test(channel) || more.length > 0) throw new UserError(USAGE);
     return `${deadLetters.discardAll(channel, now)} dead letters of channel ${channel} were deleted.`;
   }
-  const gone = each(tables, ids, ({ letter, number }) =>
+  const gone = each(store, ids, ({ letter, number }) =>
     letter === 'd' ? deadLetters.discard(number, now) : quarantine.discard(number),
   );
   return `${gone} deleted.`;
@@ -153,28 +156,31 @@ function parse(id: string): Id {
   return { letter: found[1]!, number: Number(found[2]) };
 }
 
-function answer(tables: Tables, [command, ...ids]: string[]): string {
+function run(store: Store, [command, ...ids]: string[]): string {
   const [id] = ids;
-  if (command === 'list' && !id) return list(tables);
-  if (command === 'show' && id && ids.length === 1) return show(tables, id);
-  if (command === 'replay' && id) return replay(tables, ids);
-  if (command === 'discard' && id) return discard(tables, ids);
+  if (command === 'list' && !id) return list(store);
+  if (command === 'show' && id && ids.length === 1) return show(store, id);
+  if (command === 'replay' && id) return replay(store, ids);
+  if (command === 'discard' && id) return discard(store, ids);
   throw new UserError(USAGE);
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that has seen enough, such as `head`.
+  // A reader such as `head` stops early.
   if (error.code !== 'EPIPE') throw error;
 });
+const args = process.argv.slice(2);
 let file = '';
 try {
-  file = readDatabaseFile(process.env);
-  const db = openBeside(file);
-  try {
-    const said = answer({ deadLetters: deadLetters(db), quarantine: quarantineTable(db) }, process.argv.slice(2));
-    process.stdout.write(`${said}\n`);
-  } finally {
-    db.close();
+  if (args.some((arg) => arg === '--help' || arg === '-h')) process.stdout.write(`${USAGE}\n`);
+  else {
+    file = readDatabaseFile(process.env);
+    const db = openBeside(file);
+    try {
+      process.stdout.write(`${run(openTables(db), args)}\n`);
+    } finally {
+      db.close();
+    }
   }
 } catch (error) {
   process.stderr.write(`${toolWords(error as Error, file)}\n`);

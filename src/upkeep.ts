@@ -3,49 +3,49 @@ import { type Clock, DAY, HOUR, MINUTE } from './domain/clock.ts';
 import type { RetentionCursor } from './domain/retention.ts';
 import type { Store } from './store/store.ts';
 
-/** What was seen is remembered for this long. */
+/** How long transfers and guilds that removed the bot are remembered. */
 const MEMORY_MS = 30 * DAY;
 
-/** Looks each minute and forgets each hour what is old; returns a stop function. */
+/** Calls `look` every minute and deletes old data every hour; returns a stop function. */
 export function startUpkeep(
   store: Store,
   clock: Clock,
   log: Logger,
   { look, ...removal }: { look(): void } & Parameters<typeof eraseRemoved>[2],
 ): () => void {
-  let stopPruning = () => {};
-  const prune = async () => {
+  let stopDeleting = () => {};
+  const deleteOld = async () => {
     try {
-      await eraseBegun(store);
+      await finishErasures(store);
       await eraseRemoved(store, clock.now() - MEMORY_MS, removal);
       let at: RetentionCursor | null = null;
       do at = await store.retention.forget(clock.now() - MEMORY_MS, at);
       while (at);
     } catch (error) {
-      log.warn({ err: error }, 'pruning paused');
+      log.warn({ err: error }, 'cannot delete old data: trying again in an hour');
     }
-    stopPruning = clock.after(HOUR, () => void prune());
+    stopDeleting = clock.after(HOUR, () => void deleteOld());
   };
   const lookAgain = () => {
     look();
     stopLooking = clock.after(MINUTE, lookAgain);
   };
   let stopLooking = clock.after(MINUTE, lookAgain);
-  void prune();
+  void deleteOld();
   return () => {
-    stopPruning();
+    stopDeleting();
     stopLooking();
   };
 }
 
-/** Erases everything that is stored about a guild, in steps that let others write in between. */
+/** Erases everything that is stored about a guild, in steps between which others can write. */
 export async function eraseGuild({ erasure }: Pick<Store, 'erasure'>, guildId: string): Promise<void> {
   await erasure.begin(guildId);
   await eraseRest({ erasure }, guildId);
 }
 
-/** Ends what an earlier process began to erase. */
-export async function eraseBegun({ erasure }: Pick<Store, 'erasure'>): Promise<void> {
+/** Finishes the erasures that an earlier process began. */
+export async function finishErasures({ erasure }: Pick<Store, 'erasure'>): Promise<void> {
   for (const guildId of await erasure.begun()) await eraseRest({ erasure }, guildId);
 }
 
@@ -55,8 +55,8 @@ async function eraseRest({ erasure }: Pick<Store, 'erasure'>, guildId: string): 
 }
 
 /**
- * Erases what is stored about guilds that removed the bot before a time, and tells of each when it is begun. `isMember`
- * asks whether the bot is there after all; null: that cannot be known now, and another try comes.
+ * Erases what is stored about guilds that removed the bot before a time; calls `onBegun` for each. `isMember` returns
+ * whether the bot is in a guild after all; null if that is unknown now, which leaves the guild for the next try.
  */
 export async function eraseRemoved(
   { erasure }: Pick<Store, 'erasure'>,

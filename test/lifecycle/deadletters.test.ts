@@ -85,7 +85,7 @@ async function makeDeadLetter(): Promise<void> {
 }
 
 describe('beside a running bot', () => {
-  it('a dead letter is listed, shown and replayed; its line appears', async () => {
+  it('lists, shows and replays a dead letter, which is then posted', async () => {
     await makeDeadLetter();
     const listed = await deadletters('list');
     expect(listed.stdout).toMatch(
@@ -105,7 +105,7 @@ describe('beside a running bot', () => {
     );
   });
 
-  it('a sent message that could not be changed is listed, shown and replayed; it is not told again', async () => {
+  it('lists, shows and replays an edit that Discord refused, without posting the alert again', async () => {
     const body = JSON.stringify(payment({ from: ALICE }));
     discord.fault({
       fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' },
@@ -128,7 +128,7 @@ describe('beside a running bot', () => {
     expect([told(), count('dead_letters')]).toEqual([[true], 0]);
   });
 
-  it('a quarantined delivery is shown without harm, and read anew when replayed', async () => {
+  it('shows a quarantined delivery with control characters escaped, and routes it when replayed', async () => {
     const hostile = Buffer.from([...Buffer.from('{"a":"\u001b[2J\r\n\u202e'), 0xff, 0x00]);
     expect(await post(app, hostile)).toBe(200);
     expect(await post(app, '\u001b]0;title\u0007 {é')).toBe(200);
@@ -167,25 +167,28 @@ describe('beside a running bot', () => {
   it.each([
     ['10,000 deliveries', 9_999, "'x'"],
     ['50 MB', 49, 'zeroblob(1050000)'],
-  ])('a quarantine of %s refuses what comes, also after a restart, until it is emptied', async (_, rows, body) => {
-    beside((db) =>
-      db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+  ])(
+    'refuses deliveries while the quarantine holds %s, also after a restart, until it is emptied',
+    async (_, rows, body) => {
+      beside((db) =>
+        db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
                INSERT INTO quarantine (scope, received_at, reason, body) SELECT 0, 1, 'r', ${body} FROM n`),
-    );
-    minute();
-    // One more that cannot be understood fills it up.
-    expect(await post(app, 'x'.repeat(1_000_000))).toBe(200);
-    await until(async () => (await post(app, JSON.stringify(payment()))) === 503);
-    await restart();
-    expect(await post(app, JSON.stringify(payment()))).toBe(503);
-    expect((await deadletters('discard', 'q1')).stdout).toBe('q1 is deleted.\n');
-    expect((await deadletters('discard', 'all')).stdout).toContain(`${rows} deliveries were deleted`);
-    minute();
-    await until(async () => (await post(app, JSON.stringify(payment()))) === 200);
-    expect(count('quarantine')).toBe(0);
-  });
+      );
+      minute();
+      // One more that cannot be understood fills it up.
+      expect(await post(app, 'x'.repeat(1_000_000))).toBe(200);
+      await until(async () => (await post(app, JSON.stringify(payment()))) === 503);
+      await restart();
+      expect(await post(app, JSON.stringify(payment()))).toBe(503);
+      expect((await deadletters('discard', 'q1')).stdout).toBe('q1 is deleted.\n');
+      expect((await deadletters('discard', 'all')).stdout).toContain(`${rows} deliveries were deleted`);
+      minute();
+      await until(async () => (await post(app, JSON.stringify(payment()))) === 200);
+      expect(count('quarantine')).toBe(0);
+    },
+  );
 
-  it('a long list may be cut off by its reader', async () => {
+  it('ends without an error when the reader of a long list stops early', async () => {
     beside((db) =>
       db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
                INSERT INTO quarantine (scope, received_at, reason, body) SELECT 0, 1, 'r', 'x' FROM n`),
@@ -195,7 +198,7 @@ describe('beside a running bot', () => {
     expect(cut).toEqual({ stdout: 'Dead letters (alerts that could not be sent): 0\n', stderr: '' });
   });
 
-  it('dead letters are discarded by their ids or their channel, counted, and /why still tells of them', async () => {
+  it('discards dead letters by ID or channel, counts them, and keeps them in the history of their transfers', async () => {
     await makeDeadLetter();
     const txHash = `0x${'5'.repeat(64)}`;
     beside((db) =>
@@ -241,9 +244,14 @@ describe('beside a running bot', () => {
   });
 });
 
-describe('what is asked wrongly', () => {
+describe('arguments', () => {
+  it.each(['--help', '-h'])('prints the usage with examples on %s', async (flag) => {
+    const { code, stdout } = await deadletters(flag);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage:[\s\S]*Examples:\n.* -- show d12\n/)]);
+  });
+
   it.each([[[]], [['show']], [['replay']], [['discard']], [['everything']], [['list', 'd1']], [['show', 'd1', 'd2']]])(
-    '%j: says how to ask',
+    'prints the usage and fails on the arguments %j',
     async (args) => {
       const { code, stderr } = await deadletters(...args);
       expect(code).toBe(1);
@@ -251,21 +259,21 @@ describe('what is asked wrongly', () => {
     },
   );
 
-  it.each(['12', 'x1', 'd', 'd-1', 'd1;', '\u001b[2J'])('%j is no id', async (id) => {
+  it.each(['12', 'x1', 'd', 'd-1', 'd1;', '\u001b[2J'])('refuses %j, which is not an ID', async (id) => {
     const { code, stderr } = await deadletters('show', id);
     expect(code).toBe(1);
     expect(stderr).toContain('is not an ID. IDs look like d12 or q3');
     expect(stderr).not.toContain('\u001b');
   });
 
-  it('a file that is no database of the bot’s: says which', async () => {
+  it('names a file that is not a database of the bot', async () => {
     file = join(directory, 'notes.txt');
     writeFileSync(file, 'A file of somebody else, who would miss it.');
     const { code, stderr } = await deadletters('list');
     expect([code, stderr]).toEqual([1, expect.stringMatching(/notes\.txt cannot be used: .*DATABASE_URL/)]);
   });
 
-  it('a number that nothing has', async () => {
+  it('says that an ID does not exist', async () => {
     expect((await deadletters('show', 'q9')).stderr).toBe(
       'There is no q9. To list all, run: npm run deadletters -- list\n',
     );
