@@ -1,0 +1,325 @@
+import { expect, it } from 'vitest';
+import type { ClaimOptions } from '../../../src/domain/batch.ts';
+import type { Store } from '../../../src/store/store.ts';
+import {
+  CHANNEL,
+  freeze,
+  GUILD,
+  keyOf,
+  NOW,
+  OTHER_CHANNEL,
+  OTHER_GUILD,
+  post,
+  routed,
+  send,
+  subscribe,
+  transfer,
+  txHash,
+} from './given.ts';
+import { contract } from './implementations.ts';
+
+const TAKE: ClaimOptions = { limit: 100, alone: false, mayChange: true };
+const next = async ({ outbox }: Store, now = NOW, channelId = CHANNEL) =>
+  (await outbox.claim(channelId, TAKE, now)).next;
+
+/** The transaction numbers of the alerts that a channel is sent next; empty when that is something else. */
+async function due(store: Store, now = NOW, channelId = CHANNEL): Promise<number[]> {
+  const found = await next(store, now, channelId);
+  return found.status === 'lines' ? found.alerts.map((alert) => Number(alert.transfer.txHash)) : [];
+}
+
+contract('outbox', (open) => {
+  it('returns the oldest due alerts of a channel, those of one transaction together', async () => {
+    const store = await open();
+    await post(store, [1, 2]);
+    await post(store, [3], { transfer: { txHash: txHash(1), value: '6' } });
+    await post(store, [4], { channelId: OTHER_CHANNEL });
+    expect(await due(store)).toEqual([1, 1, 2]);
+  });
+
+  it('holds an alert back until it is due', async () => {
+    const store = await open();
+    await post(store, [1], { hold: 'hourly', dueAt: NOW + 5 });
+    expect(await next(store)).toMatchObject({ status: 'nothing', until: NOW + 5 });
+    expect(await store.outbox.channelsWithWork()).toMatchObject([{ channelId: CHANNEL, sleepUntil: NOW + 5 }]);
+    expect(await next(store, NOW + 5)).toMatchObject({ status: 'lines', reason: 'hourly' });
+    expect(await store.outbox.due(CHANNEL, 'hourly', NOW + 5, 0, 9)).toHaveLength(1);
+  });
+
+  it('makes alerts due that are held for longer than any hold lasts', async () => {
+    const store = await open();
+    await post(store, [1], { hold: 'daily', dueAt: NOW + 365 * 86_400_000 });
+    await store.outbox.endLongHolds(NOW);
+    expect(await due(store)).toEqual([1]);
+  });
+
+  it('repeats a frozen message until it was sent', async () => {
+    const store = await open();
+    await post(store, [1]);
+    const id = await freeze(store, { nonce: 'n1', payload: '{"content":"a"}' });
+    await post(store, [2]);
+    const batch = { id, kind: 'create', nonce: 'n1', payload: '{"content":"a"}', attempts: 1, unsure: true };
+    expect(await next(store)).toMatchObject({ status: 'batch', batch, lines: 1 });
+    await store.outbox.markNotSent(id);
+    await store.outbox.countAttempt(id, NOW + 1);
+    await store.outbox.markNotSent(id);
+    const again = { id, attempts: 2, unsure: false, firstSentAt: NOW };
+    expect(await next(store)).toMatchObject({ status: 'batch', batch: again });
+    expect(await store.outbox.markSent(id, 'm1', NOW + 2)).toBe(true);
+    expect(await due(store)).toEqual([2]);
+  });
+
+  it('freezes each alert into one message only', async () => {
+    const store = await open();
+    await post(store, [1]);
+    const found = await next(store);
+    await freeze(store);
+    const alerts = found.status === 'lines' ? found.alerts : [];
+    const batch = {
+      channelId: CHANNEL,
+      kind: 'create',
+      reason: null,
+      nonce: 'n',
+      reference: 'r',
+      payload: '{}',
+    } as const;
+    expect(await store.outbox.freeze({ ...batch, attachment: null, alerts, mentioning: [] }, NOW)).toBeNull();
+  });
+
+  it('refuses to freeze alerts that changed after they were rendered', async () => {
+    const store = await open();
+    await post(store, [1]);
+    const found = await next(store);
+    const alerts = found.status === 'lines' ? found.alerts.map((alert) => ({ ...alert, count: 2 })) : [];
+    const batch = {
+      channelId: CHANNEL,
+      kind: 'create',
+      reason: null,
+      nonce: 'n',
+      reference: 'r',
+      payload: '{}',
+    } as const;
+    expect(await store.outbox.freeze({ ...batch, attachment: null, alerts, mentioning: [] }, NOW)).toBeNull();
+    expect(await due(store)).toEqual([1]);
+  });
+
+  it('returns the alerts of an unfrozen message to those that wait, and takes its mention back', async () => {
+    const store = await open();
+    const { id: subscription } = await subscribe(store);
+    await post(store, [1], { matches: [{ subscription, perspective: 'incoming' }] });
+    const id = await freeze(store, { mentioning: [subscription] });
+    expect(await store.subscriptions.get(GUILD, subscription)).toMatchObject({ mentionedAt: NOW });
+    await store.outbox.unfreeze(id);
+    expect(await store.subscriptions.get(GUILD, subscription)).toMatchObject({ mentionedAt: null });
+    expect(await due(store)).toEqual([1]);
+  });
+
+  it('has no work left in a channel whose last message was sent', async () => {
+    const store = await open();
+    await post(store, [1]);
+    const id = await freeze(store);
+    expect(await store.outbox.markSent(id, 'm1', NOW)).toBe(false);
+    expect(await store.outbox.channelsWithWork()).toEqual([]);
+    expect(await next(store)).toMatchObject({ status: 'nothing', until: null, change: false });
+  });
+
+  it('returns alerts in the order of their ids in the question, without forgotten ones', async () => {
+    const store = await open();
+    await post(store, [1, 2]);
+    const found = await next(store);
+    const [first, second] = found.status === 'lines' ? found.alerts.map(({ id }) => id) : [];
+    const alerts = await store.outbox.alerts([second!, 999, first!]);
+    expect(alerts.map(({ id }) => id)).toEqual([second, first]);
+    expect(alerts[1]).toMatchObject({ guildId: GUILD, channelId: CHANNEL, transfer: transfer(1), count: 1 });
+  });
+
+  it('adds an alert to its transaction’s sent message by an edit', async () => {
+    const store = await open();
+    await post(store, [1]);
+    await send(store);
+    await post(store, [2], { transfer: { txHash: txHash(1) } });
+    const found = await next(store);
+    if (found.status !== 'lines') throw new Error(`There are no alerts to send, but: ${found.status}.`);
+    const [to] = found.joins;
+    const edit = await store.outbox.join(CHANNEL, to!, found.alerts, '{"content":"both"}', NOW);
+    expect(await next(store)).toMatchObject({ status: 'batch', batch: { id: edit, kind: 'edit' } });
+    await store.outbox.markEdited(edit!, NOW);
+    expect(await store.outbox.channelsWithWork()).toEqual([]);
+    expect(await store.history.transfers(GUILD, txHash(1), null, NOW, 9)).toMatchObject({
+      first: [{ alerts: [{ state: 'sent' }] }, { alerts: [{ state: 'sent' }] }],
+    });
+  });
+
+  it('lets alerts wait again whose message could not be edited', async () => {
+    const store = await open();
+    await post(store, [1]);
+    await send(store);
+    await post(store, [2], { transfer: { txHash: txHash(1) } });
+    const found = await next(store);
+    if (found.status !== 'lines') throw new Error(`There are no alerts to send, but: ${found.status}.`);
+    const edit = await store.outbox.join(CHANNEL, found.joins[0]!, found.alerts, '{}', NOW);
+    await store.outbox.markEditFailed(edit!, null, NOW);
+    expect(await next(store)).toMatchObject({ status: 'lines', alerts: [{}], joins: [] });
+    expect(await store.deadLetters.list(9)).toEqual([]);
+  });
+
+  it('renders a sent message again on request, once', async () => {
+    const store = await open();
+    await post(store, [1]);
+    await send(store, { reference: 'abc' });
+    const message = { channelId: CHANNEL, reference: 'abc' };
+    expect(await store.outbox.requestRerender([message, message], NOW)).toEqual([CHANNEL]);
+    const found = await next(store);
+    expect(found).toMatchObject({ status: 'batch', batch: { kind: 'edit' }, original: { alerts: [{}] } });
+    if (found.status === 'batch') await store.outbox.markEdited(found.batch.id, NOW);
+    expect(await store.outbox.channelsWithWork()).toEqual([]);
+    expect(await store.outbox.requestRerender([{ channelId: CHANNEL, reference: 'unknown' }], NOW)).toEqual([]);
+  });
+
+  it('names the channels whose sent messages a changed transfer concerns', async () => {
+    const store = await open();
+    await post(store, [1]);
+    await send(store);
+    expect(await store.routing.commit(routed({ transfers: [], changed: [] }))).toEqual([]);
+    const { transfers } = await store.routing.context(
+      [{ transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: NOW, transfer: transfer(1) }],
+      NOW,
+    );
+    const [seen] = transfers;
+    const stored = { ...seen!, count: 2, txHash: txHash(1), data: JSON.stringify(transfer(1)) };
+    expect(await store.routing.commit(routed({ transfers: [stored], changed: [keyOf(1)] }))).toEqual([CHANNEL]);
+    expect(await next(store)).toMatchObject({
+      status: 'batch',
+      batch: { kind: 'edit' },
+      original: { alerts: [{ count: 2 }] },
+    });
+  });
+});
+
+contract('dead letters', (open) => {
+  it('keeps the alerts of a message that Discord refused, with their transfers', async () => {
+    const store = await open();
+    await post(store, [1]);
+    await store.outbox.deadLetter(await freeze(store, { payload: '{"content":"a"}' }), 'refused', NOW);
+    const [letter, ...others] = await store.deadLetters.list(9);
+    expect(letter).toMatchObject({ channelId: CHANNEL, reason: 'refused', at: NOW, payload: '{"content":"a"}' });
+    expect(JSON.parse(letter!.transfer!)).toEqual(transfer(1));
+    expect(others).toEqual([]);
+    expect(await store.deadLetters.get(letter!.id)).toEqual(letter);
+    expect(await store.outbox.channelsWithWork()).toEqual([]);
+  });
+
+  it('turns only what waited since before a time into dead letters', async () => {
+    const store = await open();
+    await post(store, [1], { now: NOW - 9 });
+    await post(store, [2], { now: NOW });
+    await store.outbox.expire(CHANNEL, NOW, 'too old', NOW);
+    expect((await store.deadLetters.list(9)).map(({ transfer: data }) => JSON.parse(data!).txHash)).toEqual([
+      txHash(1),
+    ]);
+    expect(await due(store)).toEqual([2]);
+  });
+
+  it('replays a dead letter once', async () => {
+    const store = await open();
+    await post(store, [1]);
+    await store.outbox.deadLetter(await freeze(store), 'refused', NOW);
+    const [letter] = await store.deadLetters.list(9);
+    expect(await store.deadLetters.replay(letter!.id, NOW)).toBe(true);
+    expect(await store.deadLetters.replay(letter!.id, NOW)).toBe(false);
+    expect(await due(store)).toEqual([1]);
+  });
+
+  it('discards a dead letter for good, which the transfer’s history shows', async () => {
+    const store = await open();
+    await post(store, [1]);
+    await store.outbox.deadLetter(await freeze(store), 'refused', NOW);
+    const [letter] = await store.deadLetters.list(9);
+    expect(await store.deadLetters.discard(letter!.id, NOW + 5)).toBe(true);
+    expect(await store.deadLetters.discard(letter!.id, NOW + 5)).toBe(false);
+    expect(await store.deadLetters.list(9)).toEqual([]);
+    const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 9);
+    expect(first[0]!.alerts).toMatchObject([{ state: 'dead' }]);
+  });
+
+  it('discards the dead letters of one channel and returns how many', async () => {
+    const store = await open();
+    for (const [n, channelId] of [CHANNEL, CHANNEL, OTHER_CHANNEL].entries()) {
+      await post(store, [n + 1], { channelId });
+      await store.outbox.deadLetter(await freeze(store, { channelId, reference: `r${n}` }), 'refused', NOW);
+    }
+    expect(await store.deadLetters.discardAll(CHANNEL, NOW)).toBe(2);
+    expect((await store.deadLetters.list(9)).map(({ channelId }) => channelId)).toEqual([OTHER_CHANNEL]);
+  });
+});
+
+contract('channels', (open) => {
+  const blocked = { dueAt: NOW + 5, attempts: 1, since: NOW, reason: '50001' };
+  const head = async ({ outbox }: Store, channelId = CHANNEL) => (await outbox.claim(channelId, TAKE, NOW)).head;
+
+  it('remembers the state of a channel and lists a guild’s blocked ones', async () => {
+    const store = await open();
+    await post(store, [1]);
+    expect(await head(store)).toMatchObject({ channelId: CHANNEL, guildId: GUILD, state: 'ready' });
+    await store.channels.setState({ channelId: CHANNEL, state: 'parked', ...blocked });
+    expect(await head(store)).toMatchObject({ state: 'parked', dueAt: NOW + 5, attempts: 1, since: NOW });
+    expect(await store.channels.blocked(GUILD)).toEqual([{ channelId: CHANNEL, state: 'parked', reason: '50001' }]);
+    expect(await store.channels.blocked(OTHER_GUILD)).toEqual([]);
+  });
+
+  it('freezes the notice that reports a blocked channel elsewhere, and withdraws it when the channel opens', async () => {
+    const store = await open();
+    await post(store, [1]);
+    const notice = { guildId: GUILD, channelId: OTHER_CHANNEL, title: 'T', text: 'X', now: NOW, closed: CHANNEL };
+    await store.channels.setState({ channelId: CHANNEL, state: 'parked', ...blocked }, notice);
+    expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'batch', batch: { kind: 'notice' } });
+    await store.channels.setState({ channelId: CHANNEL, state: 'ready', ...blocked, reason: null });
+    expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'nothing' });
+  });
+
+  it('posts a notice about no transfer', async () => {
+    const store = await open();
+    await store.channels.postNotice({ guildId: GUILD, channelId: CHANNEL, title: 'Title', text: 'Text', now: NOW });
+    const found = await next(store);
+    expect(found).toMatchObject({ status: 'batch', batch: { kind: 'notice', attempts: 0 } });
+    expect(JSON.stringify(found)).toContain('Text');
+  });
+
+  it('chooses the guild’s default channel for notices, else another one in use, never the troubled one', async () => {
+    const store = await open();
+    const place = () => store.channels.channelForNotices(GUILD, CHANNEL);
+    await subscribe(store);
+    expect(await place()).toBeNull();
+    await subscribe(store, { channelId: OTHER_CHANNEL });
+    expect(await place()).toBe(OTHER_CHANNEL);
+    await store.guilds.changeSettings(GUILD, { defaultChannel: '1009' });
+    expect(await place()).toBe('1009');
+    await store.guilds.changeSettings(GUILD, { defaultChannel: CHANNEL });
+    expect(await place()).toBe(OTHER_CHANNEL);
+  });
+
+  it('restores a guild’s channels when it takes the bot back, except those that were gone on their own', async () => {
+    const store = await open();
+    await post(store, [1]);
+    await post(store, [2], { channelId: OTHER_CHANNEL });
+    await store.channels.setState({ channelId: OTHER_CHANNEL, state: 'paused', ...blocked, reason: '10003' });
+    await store.channels.guildRemoved(GUILD, NOW, NOW + 9);
+    expect((await store.channels.blocked(GUILD)).map(({ channelId }) => channelId)).toEqual([CHANNEL, OTHER_CHANNEL]);
+    await store.channels.guildReturned(GUILD);
+    const left = [{ channelId: OTHER_CHANNEL, state: 'paused', reason: '10003' }];
+    expect(await store.channels.blocked(GUILD)).toEqual(left);
+  });
+
+  it('compares the guilds of a session with the known ones', async () => {
+    const store = await open();
+    for (const guildId of [GUILD, OTHER_GUILD]) await store.guilds.changeSettings(guildId, { language: 'de' });
+    const sync = (present: string[], now: number) => store.channels.syncGuilds(new Set(present), [0, 1], now);
+    expect(await sync([GUILD, OTHER_GUILD, '3000'], NOW)).toEqual({ gone: [], back: [] });
+    expect(await sync([GUILD], NOW)).toEqual({ gone: [OTHER_GUILD], back: [] });
+    expect(await store.erasure.removed(NOW + 1)).toEqual([OTHER_GUILD]);
+    await store.channels.postponeErasure(OTHER_GUILD, NOW + 5);
+    expect(await store.erasure.removed(NOW + 5)).toEqual([]);
+    expect(await sync([GUILD, OTHER_GUILD], NOW)).toEqual({ gone: [], back: [OTHER_GUILD] });
+    expect(await store.erasure.removed(NOW + 9)).toEqual([]);
+  });
+});
