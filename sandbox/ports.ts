@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Below 32,768, where systems start to assign ports on their own: nobody else gets one before it is used. */
+/** Below 32,768, where systems start to assign ports on their own: no other program gets one before it is used. */
 const [LOWEST, COUNT] = [11_000, 20_000];
 const TRIES = 100;
 

@@ -33,7 +33,7 @@ export interface Progress {
 export class Abandoned extends Error {}
 
 /**
- * Starts everything and adds the first subscriptions. Nothing moves on the chain until somebody asks for it.
+ * Starts everything and adds the first subscriptions. Nothing moves on the chain at first.
  *
  * @throws with a sentence when a part does not start.
  */

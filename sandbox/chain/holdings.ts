@@ -12,7 +12,7 @@ export interface Holdings {
   /**
    * Makes sure that an address holds `amount` of an ERC-20. An address that is not a wallet gets the rest minted.
    *
-   * @throws RangeError when a wallet holds less: a mint that nobody asked for would show up as an alert.
+   * @throws RangeError when a wallet holds less: an unrequested mint would appear as an alert.
    */
   erc20(token: Erc20Name, owner: Address, amount: bigint): Promise<void>;
   /** The same for one id of the ERC-1155. */

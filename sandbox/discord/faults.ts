@@ -50,7 +50,7 @@ export class Faults {
     const cancel = rule.forMs === undefined ? () => {} : this.clock.after(rule.forMs, clear);
     this.entries.push({ state, seen: 0, cancel });
     if (SERVICE.includes(rule.fault.kind)) this.onService();
-    this.tell();
+    this.report();
     return {
       id: state.id,
       get hits() {
@@ -64,7 +64,7 @@ export class Faults {
   clear(id?: string): void {
     for (const entry of this.entries) if (id === undefined || entry.state.id === id) entry.cancel();
     this.entries = this.entries.filter((entry) => id !== undefined && entry.state.id !== id);
-    this.tell();
+    this.report();
   }
 
   list(): FaultState[] {
@@ -93,13 +93,13 @@ export class Faults {
       if (entry.seen <= (state.skip ?? 0)) continue;
       state.hits += 1;
       if (state.times !== undefined && state.hits >= state.times) this.clear(state.id);
-      else this.tell();
+      else this.report();
       return state.fault;
     }
     return null;
   }
 
-  private tell(): void {
+  private report(): void {
     this.events.emit({ type: 'faults', faults: this.list() });
   }
 }

@@ -121,7 +121,7 @@ export class Gateway {
       if (session.socket) write(session.socket, { op: Op.InvalidSession, d: resumable, s: null, t: null });
       if (!resumable) this.sessions.delete(session.id);
     }
-    this.tell();
+    this.report();
   }
 
   close(): void {
@@ -130,7 +130,7 @@ export class Gateway {
     this.server.close();
   }
 
-  private tell(): void {
+  private report(): void {
     this.parts.events.emit({ type: 'sessions', sessions: this.states() });
   }
 
@@ -152,7 +152,7 @@ export class Gateway {
       this.sockets.delete(socket);
       if (session?.socket !== socket) return;
       session.socket = null;
-      this.tell();
+      this.report();
     });
     if (!['10', '9'].includes(query.get('v') ?? '')) socket.close(...CLOSE.invalidVersion);
     else if ((query.get('encoding') ?? 'json') !== 'json') socket.close(...CLOSE.decodeError);
@@ -242,7 +242,7 @@ export class Gateway {
     });
     if (session.intents & Intent.Guilds)
       for (const guild of guilds) if (guild.available) this.send(session, 'GUILD_CREATE', guildCreate(world, guild));
-    this.tell();
+    this.report();
     return session;
   }
 
@@ -262,7 +262,7 @@ export class Gateway {
     this.resumes += 1;
     for (const { s, text } of session.sent) if (s > data.seq) write(socket, text);
     this.send(session, 'RESUMED', { _trace: [] });
-    this.tell();
+    this.report();
     return session;
   }
 

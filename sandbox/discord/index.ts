@@ -113,13 +113,13 @@ function build(options: DiscordOptions, clock: Clock): Core {
     url: () => core.url.replace(/^http/, 'ws'),
     down: () => core.faults.gatewayDown,
   });
-  const tell: ConstructorParameters<typeof Messages>[0]['tell'] = (name, channel, data) => {
+  const dispatch: ConstructorParameters<typeof Messages>[0]['dispatch'] = (name, channel, data) => {
     const guild = world.guildOf(channel);
     if (guild && !(guild.present && guild.available && visible(world, channel.id))) return;
     gateway.dispatch(name, data, { guildId: channel.guildId, intents: guild ? GUILD_MESSAGES : DIRECT_MESSAGES });
   };
   const files = new Files(nextId);
-  const messages = new Messages({ world, clock, events, files, nextId, tell });
+  const messages = new Messages({ world, clock, events, files, nextId, dispatch });
   const interactions = new Interactions({ world, clock, events, gateway, nextId });
   const core: Core = {
     url: '',

@@ -13,7 +13,7 @@ Point a bot at it:
   DISCORD_TOKEN=${discord.token}
   new Client({ intents: ['Guilds'], rest: { api: '${discord.apiUrl}' } })
 
-Look at it and drive it: ${discord.url}/_control/state (sandbox/discord/README.md tells the rest). Ctrl-C ends it.`);
+Its state: ${discord.url}/_control/state (see sandbox/discord/README.md). Ctrl-C stops it.`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void discord.close());
 } catch (error) {
   const code = (error as NodeJS.ErrnoException).code;

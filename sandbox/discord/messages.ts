@@ -34,7 +34,7 @@ export class Messages {
   private readonly clock: Clock;
   private readonly events: Events;
   private readonly nextId: () => string;
-  private readonly tell: (name: string, channel: Channel, data: Json) => void;
+  private readonly dispatch: (name: string, channel: Channel, data: Json) => void;
   private readonly states = new Map<string, MessageState>();
   private readonly byChannel = new Map<string, string[]>();
   private readonly files: Files;
@@ -46,14 +46,14 @@ export class Messages {
     events: Events;
     files: Files;
     nextId: () => string;
-    tell: (name: string, channel: Channel, data: Json) => void;
+    dispatch: (name: string, channel: Channel, data: Json) => void;
   }) {
     this.world = parts.world;
     this.clock = parts.clock;
     this.events = parts.events;
     this.files = parts.files;
     this.nextId = parts.nextId;
-    this.tell = parts.tell;
+    this.dispatch = parts.dispatch;
   }
 
   /** Returns the message with this id, even if it is deleted. */
@@ -190,8 +190,12 @@ export class Messages {
     if (!channel || state.visibleTo !== null) return;
     const guild = state.guildId === null ? {} : { guild_id: state.guildId };
     if (change === 'deleted')
-      this.tell('MESSAGE_DELETE', channel, { id: state.id, channel_id: state.channelId, ...guild });
-    else this.tell(change === 'created' ? 'MESSAGE_CREATE' : 'MESSAGE_UPDATE', channel, { ...state.message, ...guild });
+      this.dispatch('MESSAGE_DELETE', channel, { id: state.id, channel_id: state.channelId, ...guild });
+    else
+      this.dispatch(change === 'created' ? 'MESSAGE_CREATE' : 'MESSAGE_UPDATE', channel, {
+        ...state.message,
+        ...guild,
+      });
   }
 
   private content(channel: Channel, author: User, body: Json): Json {

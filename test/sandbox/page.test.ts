@@ -1,4 +1,4 @@
-/** The page against a bot of its own that uses everything a bot can show: forms, menus, files, edits, new layouts. */
+/** The page with a bot that uses everything a bot can show: forms, menus, files, edits, new layouts. */
 import { once } from 'node:events';
 import {
   ActionRowBuilder,
@@ -151,7 +151,7 @@ interface Visit {
 }
 
 async function visit(): Promise<Visit> {
-  // Its time stands still: how long a busy machine takes to answer is no matter here.
+  // The clock stands still: a busy machine's response times must not matter here.
   const clock = new ManualClock(Date.now());
   const discord = await startDiscord({ port: 0, clock, limits: 'none' });
   onTestFinished(() => discord.close());
@@ -187,8 +187,8 @@ async function use(page: Page, command: string): Promise<void> {
 
 const message = (page: Page, text: string | RegExp) => page.locator('article.message', { hasText: text });
 
-describe.skipIf(chromium === null)('what a bot can show', () => {
-  it('opens forms, checks them and sends them', async () => {
+describe.skipIf(chromium === null)('the page with a bot of its own', () => {
+  it('opens, checks and submits forms of a bot', async () => {
     const { page, faults } = await visit();
     await use(page, 'form');
     const form = page.getByRole('dialog', { name: 'Who are you?' });
@@ -207,7 +207,7 @@ describe.skipIf(chromium === null)('what a bot can show', () => {
     expect(faults).toEqual([]);
   });
 
-  it('chooses several things in a menu, by the keyboard', async () => {
+  it('chooses several options of a menu from the keyboard', async () => {
     const { page, faults } = await visit();
     await use(page, 'menu');
     const menu = page.getByRole('combobox', { name: 'Colours' });
@@ -225,7 +225,7 @@ describe.skipIf(chromium === null)('what a bot can show', () => {
     expect(faults).toEqual([]);
   });
 
-  it('presses buttons, and shows what was edited and deleted', async () => {
+  it('presses buttons, and shows edited and deleted messages', async () => {
     const { page, client, faults } = await visit();
     await use(page, 'count');
     for (const count of [1, 2, 3]) {
@@ -242,7 +242,7 @@ describe.skipIf(chromium === null)('what a bot can show', () => {
     expect(faults).toEqual([]);
   });
 
-  it('uses a command from a message’s own menu, by the keyboard', async () => {
+  it('runs a command from a message’s menu from the keyboard', async () => {
     const { page, client, faults } = await visit();
     const channel = await client.channels.fetch(alerts);
     if (!channel?.isSendable()) throw new Error('The bot cannot send here.');
@@ -255,7 +255,7 @@ describe.skipIf(chromium === null)('what a bot can show', () => {
     expect(faults).toEqual([]);
   });
 
-  it('gives files to commands and shows files and layouts', async () => {
+  it('sends files to commands, and shows files and layouts', async () => {
     const { page, faults } = await visit();
     await page.getByRole('textbox', { name: 'Message #alerts' }).focus();
     await page.keyboard.type('/import ');
@@ -269,7 +269,7 @@ describe.skipIf(chromium === null)('what a bot can show', () => {
     expect(faults).toEqual([]);
   });
 
-  it('says what is missing, offers choices, and tells when the bot does not answer', async () => {
+  it('names a missing option, offers choices, and reports that the bot did not respond', async () => {
     const { page, clock, client, faults } = await visit();
     await use(page, 'echo');
     await page.getByRole('alert').filter({ hasText: 'text is required' }).waitFor();

@@ -62,7 +62,7 @@ export function draw(then?: () => void): void {
   if (then) afterwards.push(then);
   if (scheduled) return;
   scheduled = true;
-  // A page in the background gets no animation frames, but must still take in events.
+  // A page in the background gets no animation frames, but must still process events.
   if (document.hidden) setTimeout(drawNow, 200);
   else requestAnimationFrame(drawNow);
 }

@@ -7,7 +7,7 @@ const NEAR = 120;
 let watched: HTMLElement | undefined;
 /** Where the page itself last scrolled to: the event of that must not count as the person's. */
 let ownTop = -1;
-/** The list's heights when it was last observed: a change makes the browser scroll by itself. */
+/** The list's heights when it was last observed: after a change the browser may scroll on its own. */
 let heights = '';
 
 const heightsOf = (list: HTMLElement): string => `${list.clientHeight} ${list.scrollHeight}`;
