@@ -70,7 +70,7 @@ it('a path token that may be guessed, and an explorer that cannot be linked, wor
   const bot = await startBot(temporaryFile(), { RECEIVER_TOKEN: 'bell', EXPLORER_URL: 'http://explorer:4000' });
   await accepted(() => bot.post('any'));
   const said = bot.log.map(({ msg }) => msg);
-  expect(said).toContainEqual(expect.stringMatching(/^RECEIVER_TOKEN is so short/));
+  expect(said).toContainEqual(expect.stringMatching(/^RECEIVER_TOKEN is short enough to be guessed/));
   expect(said).toContainEqual(expect.stringMatching(/^EXPLORER_URL is not linked/));
 });
 
@@ -116,7 +116,7 @@ it('a damaged database ends the start with what to put in its place, and stays a
   const { code, stderr } = await startInVain(file);
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^Ledgerbell cannot start: .*bot\.sqlite is damaged: .*backups.*npm run restore -- <the backup>\n$/,
+    /^Ledgerbell cannot start: .*bot\.sqlite is damaged: .*backups.*npm run restore -- <backup>\n$/,
   );
   expect(readFileSync(file).equals(bytes)).toBe(true);
 });
