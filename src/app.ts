@@ -282,7 +282,7 @@ function rememberRefusedSources(now: () => number, log: Logger) {
 async function channelRemoved(store: Store, channelId: string, now: number, log: Logger): Promise<void> {
   const reason = 'channel or server is gone (10003)';
   try {
-    await store.channels.setState({ channelId, state: 'paused', dueAt: 0, attempts: 0, since: now, reason });
+    await store.channels.setState({ channelId, state: 'unreachable', dueAt: 0, attempts: 0, since: now, reason });
   } catch (error) {
     // The next message there gets that 404 from Discord itself.
     log.warn({ err: error, channel: channelId }, 'cannot record a removed channel');

@@ -78,7 +78,7 @@ function show({ deadLetters, quarantine }: Store, id: string): string {
       `channel  ${found.channelId}`,
       `reason   ${oneLine(found.reason)}`,
       `transfer ${safe(found.transfer ?? 'no longer stored')}`,
-      `message  ${found.payload === '' ? 'never rendered, or part of a digest' : safe(found.payload)}`,
+      `message  ${found.payload === null ? 'never rendered, or part of a digest' : safe(found.payload)}`,
     ].join('\n');
   }
   const found = quarantine.get(number);

@@ -117,7 +117,7 @@ function became(alert: StoryAlert, telling: Telling): string[] {
   const { state, hold, message, channel } = alert;
   switch (state) {
     case 'dead': {
-      if (hold === 'discarded') return [t('why.state.discarded', { at: moment(alert.dueAt) })];
+      if (alert.discardedAt !== null) return [t('why.state.discarded', { at: moment(alert.discardedAt) })];
       if (!alert.dead) return [t('why.state.forgotten')];
       const reason = prose(alert.dead.reason, 300);
       return [t('why.state.dead', { at: moment(alert.dead.at), reason })];
@@ -143,7 +143,7 @@ function became(alert: StoryAlert, telling: Telling): string[] {
     case 'frozen': {
       const reason = prose(channel?.reason ?? '', 200) || t('why.noReason');
       if (channel?.state === 'parked') return [t('why.state.parked', { reason, due: ago(channel.dueAt) })];
-      if (channel?.state === 'paused') return [t('why.state.paused', { reason })];
+      if (channel?.state === 'unreachable') return [t('why.state.paused', { reason })];
       if (message?.sentAt)
         return [t('why.state.joining', { at: moment(message.sentAt), link: linkTo(alert, telling) })];
       if (message) return [t('why.state.sending', { at: moment(message.frozenAt), count: message.attempts })];

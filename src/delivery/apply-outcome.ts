@@ -18,8 +18,8 @@ export interface OutcomesOptions {
   rateLimit: RateLimit;
   membership: Pick<Membership, 'isRemoved'>;
   random: () => number;
-  /** What an admin reads of a channel that cannot be written to; must be safe for Discord. */
-  renderParked(channelId: string, code: number, language: string | null): { title: string; text: string };
+  /** The body of a notice for admins about a channel that cannot be written to. */
+  renderParked(channelId: string, code: number, language: string | null, reference: string): object;
 }
 
 /** Creates the only place that stores and schedules what follows from an attempt. */
@@ -57,8 +57,10 @@ export function createOutcomes(options: OutcomesOptions) {
     // Admins are notified elsewhere, once, whatever happens in between.
     const elsewhere = await store.channels.channelForNotices(guildId, channelId);
     if (elsewhere === null) return store.channels.setState(row);
-    const words = options.renderParked(channelId, code, await store.guilds.language(guildId));
-    await store.channels.setState(row, { guildId, channelId: elsewhere, ...words, now, closed: channelId });
+    const reference = newReference();
+    const body = options.renderParked(channelId, code, await store.guilds.language(guildId), reference);
+    const message = { reference, nonce: nonceOf(reference, now), payload: JSON.stringify(body), now };
+    await store.channels.setState(row, { guildId, channelId: elsewhere, ...message, aboutChannelId: channelId });
     scheduler.arrived([{ channelId: elsewhere }], 0, now);
   }
 
@@ -128,7 +130,7 @@ async function deadLetterUnrendered(
   now: number,
 ): Promise<void> {
   const reference = newReference();
-  const body = { kind: 'create' as const, reason: null, payload: '{}', attachment: null, mentioning: [] };
+  const body = { kind: 'create' as const, reason: null, payload: '{}', plain: true, attachment: null, mentioning: [] };
   const batch = { ...body, channelId, reference, nonce: nonceOf(reference, now), alerts: [alert] };
   const id = await outbox.freeze(batch, now);
   if (id !== null) await outbox.deadLetter(id, `It cannot be rendered: ${message}`, now);

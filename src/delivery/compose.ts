@@ -56,6 +56,7 @@ export async function compose(
     reference,
     nonce: nonceOf(reference, now),
     payload: JSON.stringify(body),
+    plain: search.plain,
     attachment: csv,
     alerts: posted.map(({ id, count, reorganised }) => ({ id, count, reorganised })),
     mentioning: search.plain ? [] : mentionsOf(posted, now).subscriptions,

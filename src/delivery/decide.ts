@@ -14,7 +14,7 @@ const GIVE_UP_MS = 72 * HOUR;
 export const FIRST_RETRY_MS = 15 * MINUTE;
 const BLOCKED_RETRIES = [FIRST_RETRY_MS, HOUR, 6 * HOUR];
 /** How long alerts are kept for a channel that cannot be written to. */
-const KEPT_MS: Record<BlockedState, number> = { parked: 7 * DAY, paused: 30 * DAY };
+const KEPT_MS: Record<BlockedState, number> = { parked: 7 * DAY, unreachable: 30 * DAY };
 
 /** A message that an attempt was made for. */
 export interface AttemptedBatch extends Pick<Batch, 'id' | 'kind' | 'attempts' | 'frozenAt'> {
@@ -99,12 +99,12 @@ export function decide(outcome: SendOutcome, batch: AttemptedBatch, situation: S
       return { sending: verdict('unauthorized'), batch: notSent(batch), channel: NOTHING };
     case 'forbidden': {
       // A process that started after the bot's removal knows of it only from the channel's stored state.
-      const isGone = situation.head?.state === 'paused' || situation.isRemoved;
-      const channel = blocked(isGone ? 'paused' : 'parked', outcome.code, situation);
+      const isGone = situation.head?.state === 'unreachable' || situation.isRemoved;
+      const channel = blocked(isGone ? 'unreachable' : 'parked', outcome.code, situation);
       return { sending: verdict('refused'), batch: notSent(batch), channel };
     }
     case 'gone':
-      return { sending: verdict('fine'), batch: notSent(batch), channel: blocked('paused', outcome.code, situation) };
+      return { sending: verdict('fine'), batch: notSent(batch), channel: blocked('unreachable', outcome.code, situation) };
     case 'refused':
       return { sending: verdict('fine'), ...afterRefusal(outcome, batch, situation) };
   }

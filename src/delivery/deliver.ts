@@ -58,7 +58,7 @@ export function startDeliverer(options: DelivererOptions) {
     // What is stored about the channel may be older than the bot's removal.
     const isRemoved = head.state === 'ready' && membership.isRemoved(head.guildId);
     if (isRemoved) membership.removed(head.guildId);
-    scheduler.loaded(channel.id, isRemoved ? { ...head, state: 'paused', dueAt: now + FIRST_RETRY_MS } : head);
+    scheduler.loaded(channel.id, isRemoved ? { ...head, state: 'unreachable', dueAt: now + FIRST_RETRY_MS } : head);
   }
 
   async function attempt(

@@ -22,7 +22,7 @@ export interface SendOptions extends Renderers {
 }
 
 /** It appends no alerts; it only updates a sent message. */
-export const isUpdate = ({ kind, payload }: Batch): boolean => kind === 'edit' && payload === '';
+export const isUpdate = ({ kind, payload }: Batch): boolean => kind === 'edit' && payload === null;
 
 type Attempted = { status: 'attempted'; batch: AttemptedBatch; outcome: SendOutcome };
 
@@ -82,7 +82,8 @@ export function createSend(options: SendOptions) {
       if (blind) log.warn({ channel: batch.channelId, batch: batch.id }, 'repeating a message without its history');
     }
     await store.outbox.countAttempt(batch.id, now);
-    const body = JSON.parse(batch.payload) as object;
+    // Only edits have no payload.
+    const body = JSON.parse(batch.payload!) as object;
     slot.requestStarted();
     return attempted({ ...done, blind }, await sender.create(batch.channelId, body, batch.nonce, batch.attachment));
   }
@@ -92,7 +93,7 @@ export function createSend(options: SendOptions) {
     const messageId = original?.messageId;
     const unchanged: SendOutcome = { status: 'sent', messageId: null };
     if (!messageId) return unchanged;
-    if (batch.payload !== '') return sender.edit(batch.channelId, messageId, JSON.parse(batch.payload) as object);
+    if (batch.payload !== null) return sender.edit(batch.channelId, messageId, JSON.parse(batch.payload) as object);
     const alerts = await alertsOf(original, store);
     if (!alerts) return unchanged;
     const rendered = await renderedAgain({ ...original, alerts }, batch.reference);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type Clock, HOUR } from '../domain/clock.ts';
+import { newReference, nonceOf } from '../domain/reference.ts';
 import { SILENCE_RULE, type Silence } from '../domain/silence.ts';
 import type { Store } from '../store/store.ts';
 
@@ -8,7 +9,7 @@ export interface SilenceOptions {
   store: Store;
   clock: Clock;
   log: Logger;
-  render(silences: Silence[], language: string | null, now: number): { title: string; text: string };
+  render(silences: Silence[], language: string | null, now: number, reference: string): object;
   /** These channels have a notice to send. */
   onNotice(channelIds: string[]): void;
 }
@@ -27,7 +28,10 @@ export function watchSilence({ store, clock, log, render, onNotice }: SilenceOpt
       for (const [channelId, silences] of byChannel) {
         const { guildId } = silences[0]!;
         const language = await store.guilds.language(guildId);
-        const notice = { guildId, channelId, now, ...render(silences, language, now) };
+        const reference = newReference();
+        const payload = JSON.stringify(render(silences, language, now, reference));
+        const message = { reference, nonce: nonceOf(reference, now), payload, aboutChannelId: null };
+        const notice = { guildId, channelId, now, ...message };
         const ids = silences.map(({ subscription }) => subscription);
         if (await store.silence.report(notice, ids)) onNotice([channelId]);
       }

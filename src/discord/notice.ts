@@ -7,15 +7,17 @@ import { duration } from './warnings.ts';
 
 /** Addresses that are named in one notice. */
 const MOST_NAMED = 10;
+const COLOR = 0xd4a72c;
 
-/** What a guild's admins read elsewhere about a channel in which the bot may not post; `code` is Discord's. */
+/** The body of the notice that a guild's admins read elsewhere about a channel that is closed to the bot; `code` is Discord's. */
 export function renderParked(
   channelId: string,
   code: number,
   language: string | null,
-): { title: string; text: string } {
+  reference: string,
+): object {
   const t = translator(languageOf(language));
-  return { title: t('notice.parkedTitle'), text: t('notice.parked', { channel: `<#${channelId}>`, code }) };
+  return noticeBody(t('notice.parkedTitle'), t('notice.parked', { channel: `<#${channelId}>`, code }), reference);
 }
 
 /** What a channel reads about addresses that fell silent; a dead feed and a quiet wallet are told apart. */
@@ -23,7 +25,8 @@ export function renderSilence(
   silences: Silence[],
   language: string | null,
   now: number,
-): { title: string; text: string } {
+  reference: string,
+): object {
   const chosen = languageOf(language);
   const t = translator(chosen);
   const ago = (at: number) => time(Math.floor(at / 1_000), TimestampStyles.RelativeTime);
@@ -37,8 +40,13 @@ export function renderSilence(
   const dead = silences.every((silence) => isFeedSilent(silence, now));
   const feed =
     feedAt === null ? t('silence.feedNever') : t(dead ? 'silence.feed' : 'silence.quiet', { ago: ago(feedAt) });
-  return {
-    title: dead ? t('silence.titleFeed') : t('silence.title', { count: silences.length }),
-    text: [...lines, ...(left > 0 ? [t('silence.more', { count: left })] : []), '', feed, t('silence.once')].join('\n'),
-  };
+  const title = dead ? t('silence.titleFeed') : t('silence.title', { count: silences.length });
+  const text = [...lines, ...(left > 0 ? [t('silence.more', { count: left })] : []), '', feed, t('silence.once')];
+  return noticeBody(title, text.join('\n'), reference);
+}
+
+/** The texts must be safe for Discord. */
+function noticeBody(title: string, text: string, reference: string): object {
+  const embed = { title, description: text, color: COLOR, footer: { text: `ref ${reference}-1` } };
+  return { embeds: [embed], allowed_mentions: { parse: [] } };
 }

@@ -27,15 +27,15 @@ export interface DueAlerts {
   reason: DigestReason | null;
 }
 
-/** One message, as it was frozen. An `edit` renders the message with the same reference anew if its payload is empty. */
+/** One message, as it was frozen. An `edit` changes the message with the same reference. */
 export interface Batch {
   id: number;
   channelId: string;
   kind: 'create' | 'digest' | 'notice' | 'edit';
   nonce: string;
   reference: string;
-  /** JSON of the request's body. */
-  payload: string;
+  /** JSON of the request's body; null: an edit that is rendered when it is sent. */
+  payload: string | null;
   /** Text of the attached CSV file. */
   attachment: string | null;
   attempts: number;
@@ -60,8 +60,12 @@ export interface Original {
 }
 
 /** What is fixed before the first byte is sent. */
-export interface NewBatch extends Pick<Batch, 'channelId' | 'nonce' | 'reference' | 'payload' | 'attachment'> {
+export interface NewBatch extends Pick<Batch, 'channelId' | 'nonce' | 'reference' | 'attachment'> {
   kind: 'create' | 'digest';
+  /** JSON of the request's body. */
+  payload: string;
+  /** One alert as text without an embed. */
+  plain: boolean;
   /** Why it is a digest. */
   reason: DigestReason | null;
   /** What it tells, as it was rendered. */
@@ -96,20 +100,19 @@ export interface DeadLetter {
   isChange: 0 | 1;
   channelId: string;
   reason: string;
-  /** JSON of the request's body; of a change: as the message was sent first. */
-  payload: string;
+  /** JSON of the request's body; of a change: as the message was sent first. Null for a digest, and if none was made. */
+  payload: string | null;
   at: number;
   /** JSON of the transfer, as the ledger has it. */
   transfer: string | null;
 }
 
-/** A word of the bot to a guild's people, besides its alerts; the texts must be safe for Discord. */
-export interface Notice {
+/** A message about something other than transfers, as it is to be frozen. */
+export interface Notice extends Pick<Batch, 'channelId' | 'nonce' | 'reference'> {
   guildId: string;
-  channelId: string;
-  title: string;
-  text: string;
+  /** JSON of the request's body. */
+  payload: string;
   now: number;
-  /** The channel that it tells of as closed: when that opens before the notice was sent, nobody needs it. */
-  closed?: string;
+  /** The channel that it reports as closed: the notice is dropped if that opens before it was sent. Null: no channel. */
+  aboutChannelId: string | null;
 }

@@ -1,5 +1,5 @@
-/** Whether a channel can be written to: `parked` may not now (403), `paused` is gone (404). */
-export type ChannelState = 'ready' | 'parked' | 'paused';
+/** Whether a channel can be written to: `parked` may not now (403), `unreachable` is gone (404). */
+export type ChannelState = 'ready' | 'parked' | 'unreachable';
 
 /** A channel with something to send. */
 export interface ChannelHead {

@@ -43,9 +43,10 @@ export interface StoryAlert {
   channelId: string;
   createdAt: number;
   state: 'waiting' | 'frozen' | 'sent' | 'dead';
-  /** `discarded`: whoever runs the bot gave it up for good; `dueAt` says when. */
-  hold: Alert['hold'] | 'discarded';
+  hold: Alert['hold'];
   dueAt: number;
+  /** When an operator gave up on it for good; null: nobody did. */
+  discardedAt: number | null;
   warnings: Warning[];
   perspectives: Perspective[];
   /** The message that holds it; `lines`: how many alerts it tells, `together`: how many of the same transaction, if it is no digest. */

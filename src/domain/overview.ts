@@ -12,7 +12,7 @@ export interface Backlog {
   /** Messages that were begun and are not confirmed, in channels that can be written to. */
   frozen: number;
   deadLetters: number;
-  channels: { parked: number; paused: number };
+  channels: { parked: number; unreachable: number };
 }
 
 /** How the alerts of one guild stand. */
@@ -24,7 +24,7 @@ export interface GuildOverview {
   deadLetters: number;
   lastDeadLetter: { channelId: string; reason: string; at: number } | null;
   /** Channels that take no messages now although some are to be told there, and since when. */
-  stopped: { channelId: string; state: 'parked' | 'paused'; since: number | null }[];
+  stopped: { channelId: string; state: 'parked' | 'unreachable'; since: number | null }[];
 }
 
 /** What is stored about a guild. */

@@ -165,7 +165,7 @@ it('each of the largest leads to the message that tells of it, and only an imita
   await pipeline.watch(address, ALERTS);
   for (const value of ['3000000', '4000000', '5000000']) await receive({ to: address, value });
   const [three, four, five] = pipeline.discord.messages(ALERTS).slice(-3);
-  pipeline.rows(`UPDATE alerts SET marks = '[{"kind":"uncataloged"}]' WHERE id = (SELECT max(id) FROM alerts)`);
+  pipeline.rows(`UPDATE alerts SET warnings = '[{"kind":"uncataloged"}]' WHERE id = (SELECT max(id) FROM alerts)`);
   const now = pipeline.clock.now();
   const question = {
     guildId: HARBOR,

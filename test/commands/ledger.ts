@@ -47,7 +47,7 @@ export function catalogue(file: string, token: string, symbol: string, cataloged
 }
 
 /** Notes channels that take no messages. */
-export function trouble(file: string, guildId: string, states: Record<string, 'parked' | 'paused'>): void {
+export function trouble(file: string, guildId: string, states: Record<string, 'parked' | 'unreachable'>): void {
   const db = new Database(file, { timeout: 5_000 });
   const put = db.prepare('INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, ?)');
   for (const [channelId, state] of Object.entries(states)) put.run(channelId, guildId, state);

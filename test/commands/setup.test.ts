@@ -102,7 +102,7 @@ describe('/setup check', () => {
     const deny = [{ id: seed.bot, type: 1 as const, allow: '0', deny: String(0x8000n | 0x10000n) }];
     world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: deny });
     // Nothing is to be told there any more.
-    trouble(world.file, harbor.id, { '1100000000000066666': 'paused' });
+    trouble(world.file, harbor.id, { '1100000000000066666': 'unreachable' });
     world.services.lastRefused = (of) => (of === 'any' ? { source: '203.0.113.9', at: world.clock.now } : null);
     world.services.probeReceiver = async () => 'unreachable';
     const text = textOf(await world.use('setup check'));
@@ -130,7 +130,7 @@ describe('/setup check', () => {
     const channel = 'INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, ?)';
     world.sql(channel, harbor.whales, harbor.id, 'parked');
     // One that was deleted, and that no subscription names any more.
-    trouble(world.file, harbor.id, { '1100000000000077777': 'paused' });
+    trouble(world.file, harbor.id, { '1100000000000077777': 'unreachable' });
     for (const archived of [true, false]) {
       world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived, locked: true });
       const text = textOf(await world.use('setup check'));
@@ -235,7 +235,7 @@ describe('/setup check', () => {
     });
     await world.subscribe();
     list = { status: 503, body: {} };
-    world.sql("INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, 'paused')", harbor.alerts, harbor.id);
+    world.sql("INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, 'unreachable')", harbor.alerts, harbor.id);
     const failing = textOf(await world.use('setup check'));
     expect(failing).toContain('❌ The notification service failed with error 503.');
     expect(failing).toContain('❌ I can’t post in the default channel of `/setup server`.');
@@ -351,7 +351,7 @@ describe('/status', () => {
       harbor.id,
     );
     // The other one has nothing to tell any more.
-    trouble(world.file, harbor.id, { [harbor.general]: 'paused', '1100000000000066666': 'paused' });
+    trouble(world.file, harbor.id, { [harbor.general]: 'unreachable', '1100000000000066666': 'unreachable' });
     world.services.lastRefused = (of) => (of === 'any' ? { source: '203.0.113.9', at: world.clock.now } : null);
     const answer = await world.use('status');
     const text = textOf(answer);

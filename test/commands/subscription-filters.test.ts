@@ -320,7 +320,7 @@ it('what is wrong is named as the person’s Discord names the option; in a file
 it('the list says where alerts wait, and why', async () => {
   await add({});
   await add({ channel: harbor.whales });
-  trouble(world.file, harbor.id, { [harbor.alerts]: 'parked', [harbor.whales]: 'paused' });
+  trouble(world.file, harbor.id, { [harbor.alerts]: 'parked', [harbor.whales]: 'unreachable' });
   const text = textOf(await world.use('subscription list'));
   expect(text).toMatch(new RegExp(`### <#${harbor.alerts}>\\n.*doesn’t let me post here.*/setup check`));
   expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*deleted, or I can’t see it.*/subscription edit`));

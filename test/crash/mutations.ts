@@ -169,7 +169,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'a change that is asked for while another one is under way is lost',
     file: 'src/store/sqlite/edits.ts',
-    changes: [['AND attempts = 0\n       AND reason IN', 'AND reason IN']],
+    changes: [['AND attempts = 0\n       AND edit_kind IN', 'AND edit_kind IN']],
     tests: ['test/delivery/edits.test.ts'],
   },
   {

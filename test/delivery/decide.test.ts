@@ -135,7 +135,7 @@ it('alerts of a parked channel expire after a week, and admins are notified only
 });
 
 it('missing permissions where the bot was removed make the channel unreachable instead of parked', () => {
-  const situations = [situationOf({ isRemoved: true }), situationOf({ head: headOf({ state: 'paused' }) })];
+  const situations = [situationOf({ isRemoved: true }), situationOf({ head: headOf({ state: 'unreachable' }) })];
   const reasons = situations.map((situation) => {
     const { channel } = decide(FORBIDDEN, batchOf(), situation);
     return channel.do === 'block' && channel.head.reason;

@@ -107,9 +107,11 @@ it('posts alerts after a notice that Discord refuses', async () => {
   await pipeline.store.channels.postNotice({
     guildId: HARBOR,
     channelId: WHALES,
-    title: 'x'.repeat(1_000),
-    text: 'too long a title',
+    reference: 'REFERENCE0',
+    nonce: 'nonce',
+    payload: JSON.stringify({ embeds: [{ title: 'x'.repeat(1_000) }] }),
     now: pipeline.clock.now(),
+    aboutChannelId: null,
   });
   await send();
   expect(pipeline.lines(WHALES).map(({ title }) => title)).toHaveLength(1);

@@ -210,7 +210,7 @@ describe('a channel that cannot be written to', () => {
     pipeline.discord.act({ do: 'channel.delete', channelId: ALERTS });
     await pipeline.pay(1);
     await pipeline.turnUntil(async () => (await pipeline.store.channels.blocked(HARBOR)).length === 1);
-    expect(await pipeline.store.channels.blocked(HARBOR)).toMatchObject([{ state: 'paused' }]);
+    expect(await pipeline.store.channels.blocked(HARBOR)).toMatchObject([{ state: 'unreachable' }]);
     expect(await pipeline.store.subscriptions.list(HARBOR)).toHaveLength(1);
   });
 });

@@ -233,7 +233,7 @@ describe('beside a running bot', () => {
         reader.transfers(HARBOR, hash, null, Date.now(), 1),
       ];
     });
-    const gone = [...first, ...own].flatMap(({ alerts }) => alerts).filter(({ hold }) => hold === 'discarded');
+    const gone = [...first, ...own].flatMap(({ alerts }) => alerts).filter(({ discardedAt }) => discardedAt !== null);
     expect(gone.length).toBe(500);
     for (const { state, dueAt } of gone) expect([state, dueAt >= before]).toEqual(['dead', true]);
     // Nothing is told again by a bot that looks, nor with what comes then.

@@ -133,9 +133,9 @@ describe('the figures', () => {
     discord.act({ do: 'channel.forbid', channelId: CHANNEL });
     await post(JSON.stringify(payment()));
     // One that nobody watches anything in, and that nothing waits for, may be gone for ever.
-    trouble(file, 'g', { gone: 'paused' });
+    trouble(file, 'g', { gone: 'unreachable' });
     const now = await reaches('channels{state="parked"}', 1);
-    expect(now.get('ledgerbell_channels{state="paused"}')).toBe(0);
+    expect(now.get('ledgerbell_channels{state="unreachable"}')).toBe(0);
     expect(now.get('ledgerbell_invalid_requests')).toBe(1);
     // The message that was refused is no longer one that Discord owes an answer.
     expect(now.get('ledgerbell_outbox_waiting{state="closed"}')).toBe(1);

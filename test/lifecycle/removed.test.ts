@@ -63,7 +63,7 @@ async function pass(ms: number): Promise<void> {
   await until(() => hourly.length === 2);
 }
 
-const noted = () => beside<{ key: string }>("SELECT key FROM meta WHERE key GLOB 'removed-*'").map(({ key }) => key);
+const noted = () => beside<{ guild_id: string }>('SELECT guild_id FROM guild_removals').map((row) => row.guild_id);
 const watched = () =>
   beside<{ guild: string }>('SELECT guild_id AS guild FROM subscriptions ORDER BY 1').map(({ guild }) => guild);
 
@@ -79,7 +79,7 @@ it('a server that removed the bot while that was stopped is erased after thirty 
   app = await startHere(file, discord, clock);
   expect(await post(app, 'kept', OWN)).toBe(200);
   await pass(29 * DAY);
-  expect([watched(), noted()]).toEqual([[harbor.id], [`removed-${harbor.id}`]]);
+  expect([watched(), noted()]).toEqual([[harbor.id], [harbor.id]]);
 
   discord.fault({ fault: { kind: 'error', status: 500 }, path: `/guilds/${harbor.id}` });
   await pass(2 * DAY);
@@ -97,10 +97,10 @@ it('a server that has the bot after all is not erased, whatever was missed', asy
   discord.act({ do: 'guild.remove', guildId: harbor.id });
   await until(() => noted().length === 1);
   // Nobody hears of this: the connection is gone, and comes back with what was missed by somebody else.
-  beside(`INSERT INTO meta (key, value) VALUES ('removed-${orchid.id}', '1')`);
+  beside(`INSERT INTO guild_removals (guild_id, removed_at) VALUES ('${orchid.id}', 1)`);
   beside(`INSERT INTO guilds (guild_id) VALUES ('${orchid.id}')`);
   await pass(HOUR);
-  expect(noted()).toEqual([`removed-${harbor.id}`]);
+  expect(noted()).toEqual([harbor.id]);
   expect(beside<{ guild_id: string }>('SELECT guild_id FROM guilds')).toEqual([{ guild_id: orchid.id }]);
 
   discord.act({ do: 'guild.add', guildId: harbor.id });

@@ -49,7 +49,7 @@ async function send(change: object = {}, scope = 0): Promise<void> {
 }
 const warnings = () =>
   pipeline
-    .rows<{ warnings: string }>('SELECT marks AS warnings FROM alerts ORDER BY id')
+    .rows<{ warnings: string }>('SELECT warnings FROM alerts ORDER BY id')
     .map((row) => JSON.parse(row.warnings) as Warning[]);
 const lastMarks = () => warnings().at(-1);
 const outcomes = () =>

@@ -117,7 +117,7 @@ describe('a channel or server that is gone', () => {
     // What comes then waits unsent.
     await pipeline.pay(2);
     await pipeline.pass(29 * DAY, 6 * HOUR);
-    expect(await state()).toEqual(['paused']);
+    expect(await state()).toEqual(['unreachable']);
     expect(await letters()).toEqual([]);
     await pipeline.pass(2 * DAY, 6 * HOUR);
     const reason = 'channel or server is gone (10003) for too long';
@@ -136,7 +136,7 @@ describe('a channel or server that is gone', () => {
     expect([pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()]).toEqual([
       ['1'],
       [],
-      ['paused', 'paused'],
+      ['unreachable', 'unreachable'],
     ]);
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2);
@@ -159,11 +159,11 @@ describe('a channel or server that is gone', () => {
     pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
     await pipeline.pay(1);
     await pipeline.idle();
-    expect(await state()).toEqual(['paused']);
+    expect(await state()).toEqual(['unreachable']);
     await pipeline.pass(2 * DAY, 6 * HOUR);
     await pipeline.restart();
     await pipeline.pass(20 * DAY, 6 * HOUR);
-    expect(await state()).toEqual(['paused']);
+    expect(await state()).toEqual(['unreachable']);
     expect(await letters()).toEqual([]);
     pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
     pipeline.deliverer.guildChanged(HARBOR);
@@ -178,7 +178,7 @@ it('a server that removed the bot is known to a later process too, whatever came
   await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
   pipeline.deliverer.guildRemoved(HARBOR);
   await pipeline.restart();
-  expect(await state()).toEqual(['paused']);
+  expect(await state()).toEqual(['unreachable']);
   pipeline.deliverer.guildChanged(HARBOR);
   expect(await state()).toEqual([]);
 
@@ -187,7 +187,7 @@ it('a server that removed the bot is known to a later process too, whatever came
   await pipeline.restart();
   await pipeline.pay(2);
   await pipeline.pass(20 * DAY, 6 * HOUR);
-  expect([await state(), await letters()]).toEqual([['paused'], []]);
+  expect([await state(), await letters()]).toEqual([['unreachable'], []]);
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   pipeline.deliverer.guildChanged(HARBOR);
   await pipeline.idle();
@@ -204,7 +204,7 @@ it('a server that removed the bot while that was stopped keeps its alerts as lon
   await pipeline.watch(TREASURY, WHALES);
   await pipeline.pay(2);
   await pipeline.pass(20 * DAY, 6 * HOUR);
-  expect([await state(), await letters()]).toEqual([['paused', 'paused'], []]);
+  expect([await state(), await letters()]).toEqual([['unreachable', 'unreachable'], []]);
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   await pipeline.deliverer.guildsSynced([HARBOR], [0, 1]);
   await pipeline.idle();
@@ -220,7 +220,7 @@ it('a server that has the bot again finds its channels tried when a session begi
   await pipeline.restart();
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   await pipeline.idle();
-  expect([pipeline.numbers(ALERTS), await state()]).toEqual([[], ['paused']]);
+  expect([pipeline.numbers(ALERTS), await state()]).toEqual([[], ['unreachable']]);
   await pipeline.deliverer.guildsSynced([HARBOR], [0, 1]);
   await pipeline.idle();
   expect([pipeline.numbers(ALERTS), await state()]).toEqual([['1'], []]);

@@ -23,17 +23,17 @@ it('a server that removed the bot and has it again finds its channels as before,
     ['open', 'g'],
     ['other', 'h'],
   ] as const)
-    channels.postNotice({ guildId, channelId, title: '', text: '', now: 1 });
+    channels.postNotice({ guildId, channelId, reference: 'r', nonce: 'n', payload: '{}', now: 1, aboutChannelId: null });
   const all = () =>
     db.prepare('SELECT channel_id, state, due_at, attempts, since, reason FROM channels ORDER BY 1').raw().all();
-  const gone = { channelId: 'gone', state: 'paused', dueAt: 90, attempts: 3, since: 1, reason: '10003' } as const;
+  const gone = { channelId: 'gone', state: 'unreachable', dueAt: 90, attempts: 3, since: 1, reason: '10003' } as const;
   channels.setState(gone);
   channels.setState({ ...gone, channelId: 'closed', state: 'parked', reason: '50001' });
   channels.guildRemoved('g', 5, 95);
-  const removed = ['paused', 95, 0, 5, 'channel or server is gone'];
+  const removed = ['unreachable', 95, 0, 5, 'channel or server is gone'];
   expect(all()).toEqual([
     ['closed', ...removed],
-    ['gone', 'paused', 90, 3, 1, '10003'],
+    ['gone', 'unreachable', 90, 3, 1, '10003'],
     ['open', ...removed],
     ['other', 'ready', 0, 0, null, null],
   ]);
@@ -41,17 +41,17 @@ it('a server that removed the bot and has it again finds its channels as before,
   channels.guildReturned('g');
   expect(all()).toEqual([
     ['closed', 'ready', 0, 0, null, null],
-    ['gone', 'paused', 90, 3, 1, '10003'],
+    ['gone', 'unreachable', 90, 3, 1, '10003'],
     ['open', 'ready', 0, 0, null, null],
-    ['other', 'paused', 90, 3, 1, 'channel or server is gone'],
+    ['other', 'unreachable', 90, 3, 1, 'channel or server is gone'],
   ]);
-  expect(channels.blocked('g')).toEqual([{ channelId: 'gone', state: 'paused', reason: '10003' }]);
+  expect(channels.blocked('g')).toEqual([{ channelId: 'gone', state: 'unreachable', reason: '10003' }]);
 });
 
 it('a session tells of which servers the bot is no member any more, each connection of its share', () => {
   const { db, channels, erasure, guilds } = openHere();
   const removed = () =>
-    db.prepare("SELECT key, CAST(value AS INTEGER) FROM meta WHERE key GLOB 'removed-*'").raw().all();
+    db.prepare("SELECT guild_id, removed_at FROM guild_removals").raw().all();
   // Those of a server that are told to the first and to the second of two connections.
   const [even, odd, other] = [String(2n << 22n), String(3n << 22n), String(4n << 22n)];
   for (const guildId of [even, odd, other]) guilds.changeSettings(guildId, { language: 'de' });
@@ -61,8 +61,8 @@ it('a session tells of which servers the bot is no member any more, each connect
   expect(channels.syncGuilds(new Set([other]), [0, 1], 70)).toEqual({ gone: [odd, even], back: [] });
   channels.guildRemoved(odd, 40, 41);
   expect(removed()).toEqual([
-    [`removed-${odd}`, 40],
-    [`removed-${even}`, 50],
+    [odd, 40],
+    [even, 50],
   ]);
   expect([erasure.removed(50), erasure.removed(51)]).toEqual([[odd], [odd, even]]);
   // Commands can be used where the bot is no member.

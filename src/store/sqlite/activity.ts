@@ -27,7 +27,7 @@ export function activityReader(db: Database) {
     'SELECT data, count FROM transfers WHERE id = ?',
   );
   const warningsOf = db
-    .prepare<[number, string], string>('SELECT marks FROM alerts WHERE transfer_id = ? AND guild_id = ?')
+    .prepare<[number, string], string>('SELECT warnings FROM alerts WHERE transfer_id = ? AND guild_id = ?')
     .pluck();
   const postedIn = db.prepare<[number, string, string], Omit<PostedIn, 'transferId'>>(
     `SELECT b.channel_id AS channelId, b.message_id AS messageId FROM alerts a JOIN batches b ON b.id = a.batch_id

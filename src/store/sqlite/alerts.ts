@@ -15,7 +15,7 @@ export interface AlertRow extends Omit<Alert, 'transfer' | 'reorganised' | 'matc
 
 /** Of an alert `a` with its transfer `t`. */
 export const ALERT_COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
-  t.data, t.count, t.reorganised, a.marks AS warnings, a.hold,
+  t.data, t.count, t.reorganised, a.warnings, a.hold,
   (SELECT coalesce(language, locale) FROM guilds WHERE guild_id = a.guild_id) AS language,
   (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone`;
 

@@ -29,24 +29,24 @@ export function channelStates(db: Database) {
     `UPDATE channels SET state = @state, due_at = @dueAt, attempts = @attempts, since = @since, reason = @reason
      WHERE channel_id = @channelId`,
   );
-  const pauseGuild = db.prepare<[number, number, string, string]>(
-    `UPDATE channels SET state = 'paused', due_at = ?, attempts = 0, since = ?, reason = ?
-     WHERE guild_id = ? AND state <> 'paused'`,
+  const closeGuild = db.prepare<[number, number, string, string]>(
+    `UPDATE channels SET state = 'unreachable', due_at = ?, attempts = 0, since = ?, reason = ?
+     WHERE guild_id = ? AND state <> 'unreachable'`,
   );
-  const resumeGuild = db.prepare<[string, string]>(
+  const reopenGuild = db.prepare<[string, string]>(
     `UPDATE channels SET state = 'ready', due_at = 0, attempts = 0, since = NULL, reason = NULL
-     WHERE guild_id = ? AND state = 'paused' AND reason = ?`,
+     WHERE guild_id = ? AND state = 'unreachable' AND reason = ?`,
   );
   // What says so again tells of the same removal; a clock that was ahead then is put right.
   const noteRemoval = db.prepare<[string, number]>(
-    `INSERT INTO meta (key, value) VALUES ('removed-' || ?, ?)
-     ON CONFLICT DO UPDATE SET value = excluded.value WHERE CAST(excluded.value AS INTEGER) < CAST(value AS INTEGER)`,
+    `INSERT INTO guild_removals (guild_id, removed_at) VALUES (?, ?)
+     ON CONFLICT DO UPDATE SET removed_at = excluded.removed_at WHERE excluded.removed_at < removed_at`,
   );
-  const forgetRemoval = db.prepare<[string]>("DELETE FROM meta WHERE key = 'removed-' || ?");
-  const postpone = db.prepare<[number, string]>("UPDATE meta SET value = ? WHERE key = 'removed-' || ?");
+  const forgetRemoval = db.prepare<[string]>("DELETE FROM guild_removals WHERE guild_id = ?");
+  const postpone = db.prepare<[number, string]>("UPDATE guild_removals SET removed_at = ? WHERE guild_id = ?");
   const known = db.prepare<[], { guildId: string; removed: 0 | 1 }>(
-    `SELECT guild_id AS guildId, EXISTS (SELECT 1 FROM meta WHERE key = 'removed-' || guild_id) AS removed
-     FROM (${TRACES.map(guildsOf).join(' UNION ')})`,
+    `SELECT guild_id AS guildId, EXISTS (SELECT 1 FROM guild_removals r WHERE r.guild_id = traces.guild_id) AS removed
+     FROM (${TRACES.map(guildsOf).join(' UNION ')}) traces`,
   );
   const troubled = db.prepare<[string], { channelId: string; state: ChannelState; reason: string | null }>(
     "SELECT channel_id AS channelId, state, reason FROM channels WHERE guild_id = ? AND state <> 'ready'",
@@ -59,11 +59,11 @@ export function channelStates(db: Database) {
   });
   const removed = db.transaction((guildId: string, now: number, dueAt: number): void => {
     noteRemoval.run(guildId, now);
-    pauseGuild.run(dueAt, now, REMOVED, guildId);
+    closeGuild.run(dueAt, now, REMOVED, guildId);
   });
   const returned = db.transaction((guildId: string): void => {
     forgetRemoval.run(guildId);
-    resumeGuild.run(guildId, REMOVED);
+    reopenGuild.run(guildId, REMOVED);
   });
   const guildsAre = db.transaction((present: ReadonlySet<string>, share: GuildShare, now: number) => {
     const here = known.all().filter(({ guildId }) => isIn(share, guildId));

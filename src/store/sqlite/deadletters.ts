@@ -18,21 +18,20 @@ export function deadLetters(db: Database) {
   );
   const tryAtOnce = db.prepare<[string]>('UPDATE channels SET due_at = 0 WHERE channel_id = ?');
   const changeAnew = db.prepare<[number, number]>(
-    `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, state, attempts, unsure, frozen_at)
-     SELECT channel_id, 'edit', 'change', '', reference, '', 'frozen', 0, 0, ? FROM batches
+    `INSERT INTO batches (channel_id, kind, edit_kind, nonce, reference, payload, state, attempts, unsure, frozen_at)
+     SELECT channel_id, 'edit', 'change', '', reference, NULL, 'frozen', 0, 0, ? FROM batches
      WHERE id = (SELECT batch_id FROM alerts WHERE id = ?)`,
   );
   const numbersOf = db
     .prepare<[string], number>('SELECT id FROM dead_letters WHERE channel_id = ? ORDER BY id')
     .pluck();
-  // A dead alert waits for nothing, so these two columns tell that it was discarded, and when.
-  const shelve = db.prepare<[number, number]>(
-    "UPDATE alerts SET hold = 'discarded', due_at = ? WHERE id = ? AND state = 'dead'",
+  const markDiscarded = db.prepare<[number, number]>(
+    "UPDATE alerts SET discarded_at = ? WHERE id = ? AND state = 'dead'",
   );
   const discard = db.transaction((ids: readonly number[], now: number): number => {
     const found = ids.flatMap((id) => letter.get(id) ?? []);
     for (const { id, alertId } of found) {
-      shelve.run(now, alertId);
+      markDiscarded.run(now, alertId);
       unbury.run(id);
     }
     return found.length;

@@ -101,7 +101,7 @@ export function gathering(db: Database) {
   const alerts = db.prepare<[string, number, number], { lines: number }>(
     `SELECT count(*) AS lines FROM (
        SELECT b.id FROM batches b CROSS JOIN alerts a ON a.batch_id = b.id
-       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.reason = 'burst')
+       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.digest_reason = 'burst')
        LIMIT ?)`,
   );
   // Lines of one transaction count once, because they are told as one.
@@ -109,16 +109,16 @@ export function gathering(db: Database) {
     `SELECT count(*) AS lines FROM (
        SELECT DISTINCT b.id, t.tx_hash FROM batches b JOIN alerts a ON a.batch_id = b.id
          JOIN transfers t ON t.id = a.transfer_id
-       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.reason = 'burst')
+       WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.digest_reason = 'burst')
        LIMIT ?)`,
   );
   const digested = db.prepare<[string, number], { digests: number }>(
     `SELECT count(*) AS digests FROM batches
-     WHERE channel_id = ? AND state = 'sent' AND sent_at > ? AND reason = 'burst'`,
+     WHERE channel_id = ? AND state = 'sent' AND sent_at > ? AND digest_reason = 'burst'`,
   );
   const lastTold = db.prepare<[string], { lastAt: number }>(
     `SELECT sent_at AS lastAt FROM batches
-     WHERE channel_id = ? AND state = 'sent' AND (kind = 'create' OR reason = 'burst') ORDER BY sent_at DESC LIMIT 1`,
+     WHERE channel_id = ? AND state = 'sent' AND (kind = 'create' OR digest_reason = 'burst') ORDER BY sent_at DESC LIMIT 1`,
   );
   return (channelId: string, now: number): number | null => {
     const last = lastTold.get(channelId);

@@ -13,14 +13,14 @@ export function editTables(db: Database) {
   const { ofBatch } = alertReader(db);
   const holds = renderedCheck(db);
   const insert = db.prepare(
-    `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, state, attempts, unsure, frozen_at)
-     VALUES (@channelId, 'edit', @reason, '', @reference, @payload, 'frozen', @attempts, 0, @now)`,
+    `INSERT INTO batches (channel_id, kind, edit_kind, nonce, reference, payload, state, attempts, unsure, frozen_at)
+     VALUES (@channelId, 'edit', @editKind, '', @reference, @payload, 'frozen', @attempts, 0, @now)`,
   );
   // Asked for already, and not taken up yet: what is being sent may have been rendered before. A `change` does for a
   // `label` too, which waits longer.
   const requested = db.prepare<[string, 'change' | 'label'], { id: number }>(
     `SELECT id FROM batches WHERE reference = ? AND kind = 'edit' AND state = 'frozen' AND attempts = 0
-       AND reason IN ('change', ?)`,
+       AND edit_kind IN ('change', ?)`,
   );
   // The messages that tell of a transfer.
   const telling = db.prepare<[number], MessageRef>(
@@ -38,7 +38,7 @@ export function editTables(db: Database) {
      WHERE substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
        AND a.channel_id = ?
        AND b.kind = 'create' AND b.state = 'sent' AND b.sent_at > ?
-       AND b.message_id IS NOT NULL AND b.payload ->> '$.embeds' IS NOT NULL
+       AND b.message_id IS NOT NULL AND b.plain = 0
        AND NOT EXISTS (SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
      ORDER BY b.id DESC LIMIT 1`,
   );
@@ -51,8 +51,9 @@ export function editTables(db: Database) {
   const told = db.prepare<[number]>(`UPDATE alerts SET state = 'sent' WHERE ${JOINED}`);
   const release = db.prepare<[number]>(`UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE ${JOINED}`);
 
-  function request(message: MessageRef, reason: 'change' | 'label', now: number): string {
-    if (!requested.get(message.reference, reason)) insert.run({ ...message, reason, payload: '', attempts: 0, now });
+  function request(message: MessageRef, editKind: 'change' | 'label', now: number): string {
+    if (!requested.get(message.reference, editKind))
+      insert.run({ ...message, editKind, payload: null, attempts: 0, now });
     return message.channelId;
   }
 
@@ -64,7 +65,7 @@ export function editTables(db: Database) {
   const join = db.transaction(
     (channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number) => {
       if (!holds(alerts, true) || !holds(to.alerts, false)) return null;
-      const edit = { channelId, reason: 'join', reference: to.reference, payload, attempts: 1, now };
+      const edit = { channelId, editKind: 'join', reference: to.reference, payload, attempts: 1, now };
       const id = Number(insert.run(edit).lastInsertRowid);
       for (const alert of alerts) assign.run(to.id, alert.id);
       return id;
@@ -76,7 +77,7 @@ export function editTables(db: Database) {
   // One dead letter stands for the whole message, under its first alert.
   const bury = db.prepare<[string, number, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-     SELECT min(a.id), e.channel_id, o.payload, ?, ? FROM ${MESSAGE} WHERE e.id = ? AND e.reason = 'change' GROUP BY e.id`,
+     SELECT min(a.id), e.channel_id, o.payload, ?, ? FROM ${MESSAGE} WHERE e.id = ? AND e.edit_kind = 'change' GROUP BY e.id`,
   );
   const unbury = db.prepare<[number]>(
     `DELETE FROM dead_letters WHERE alert_id IN (SELECT a.id FROM ${MESSAGE} WHERE e.id = ?)`,

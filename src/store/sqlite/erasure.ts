@@ -24,7 +24,7 @@ const FIRST = [
   'DELETE FROM inbox WHERE scope = @scope',
   'DELETE FROM receiver_tokens WHERE scope = @scope',
   'DELETE FROM projects WHERE id = @scope',
-  "DELETE FROM meta WHERE key = 'removed-' || @guildId",
+  'DELETE FROM guild_removals WHERE guild_id = @guildId',
 ];
 
 /**
@@ -100,8 +100,7 @@ export function erasureTable(db: Database, elapsed: () => number) {
   const begun = db.prepare<[], string>('SELECT guild_id FROM erasures ORDER BY guild_id').pluck();
   const removed = db
     .prepare<{ before: number }, string>(
-      `SELECT substr(key, length('removed-') + 1) FROM meta
-       WHERE key GLOB 'removed-*' AND CAST(value AS INTEGER) < @before ORDER BY key`,
+      'SELECT guild_id FROM guild_removals WHERE removed_at < @before ORDER BY guild_id',
     )
     .pluck();
   const finish = db.prepare<[string]>('DELETE FROM erasures WHERE guild_id = ?');

@@ -33,7 +33,7 @@ function backlogReader(db: Database): (now: number) => Backlog {
       frozenClosed: number;
       deadLetters: number;
       parked: number;
-      paused: number;
+      unreachable: number;
     }
   >(
     // `begun` is kept as a table of its own, or the oldest would be looked for through all that was ever sent.
@@ -46,7 +46,7 @@ function backlogReader(db: Database): (now: number) => Backlog {
              WHERE NOT ready AND a.state = 'frozen') AS frozenClosed,
             (SELECT count(*) FROM dead_letters) AS deadLetters,
             (SELECT count(*) FROM stopped WHERE state = 'parked') AS parked,
-            (SELECT count(*) FROM stopped WHERE state = 'paused') AS paused`,
+            (SELECT count(*) FROM stopped WHERE state = 'unreachable') AS unreachable`,
   );
   return db.transaction((now: number): Backlog => {
     const { frozen, begunAt, frozenClosed, deadLetters, ...channels } = others.get()!;

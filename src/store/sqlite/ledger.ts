@@ -26,7 +26,7 @@ export function historyTable(db: Database) {
          WHERE c.guild_id = @guildId AND b.state = 'frozen' AND b.kind = 'create')
      SELECT DISTINCT b.channel_id AS channelId, b.reference
      FROM rendered b CROSS JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
-     WHERE t.data ->> '$.from' IN named OR t.data ->> '$.to' IN named OR t.data ->> '$.token' IN named
+     WHERE t.from_address IN named OR t.to_address IN named OR t.token IN named
      ORDER BY b.id DESC LIMIT @limit`,
   );
   const recent = recentReader(db);
@@ -94,9 +94,8 @@ export function tokensTable(db: Database) {
     [string, number],
     { token: AddressText | null; kind: string; symbol: string | null; type: string | null; cataloged: 0 | 1 | null }
   >(
-    `SELECT json_extract(t.data, '$.token') AS token, json_extract(t.data, '$.kind') AS kind,
-       json_extract(t.data, '$.tokenSymbol') AS symbol, json_extract(t.data, '$.tokenType') AS type,
-       (SELECT cataloged FROM catalog WHERE catalog.token = json_extract(t.data, '$.token')) AS cataloged
+    `SELECT t.token, t.kind, t.token_symbol AS symbol, t.token_type AS type,
+       (SELECT cataloged FROM catalog WHERE catalog.token = t.token) AS cataloged
      FROM transfers t JOIN (SELECT transfer_id FROM decisions WHERE guild_id = ? ORDER BY at DESC LIMIT ?) d
        ON d.transfer_id = t.id
      GROUP BY 1, kind = 'native' ORDER BY count(*) DESC`,

@@ -1,8 +1,5 @@
 import type { Database } from 'better-sqlite3';
 import type { Notice } from '../../domain/batch.ts';
-import { newReference, nonceOf } from '../../domain/reference.ts';
-
-const COLOR = 0xd4a72c;
 
 /** Freezes notices as messages of their own; for use within a transaction. */
 export function noticeWriter(db: Database) {
@@ -10,11 +7,11 @@ export function noticeWriter(db: Database) {
     'INSERT INTO channels (channel_id, guild_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
   const insert = db.prepare(
-    `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, state, unsure, frozen_at)
-     VALUES (@channelId, 'notice', @closed, @nonce, @reference, @payload, 'frozen', 0, @now)`,
+    `INSERT INTO batches (channel_id, kind, about_channel_id, nonce, reference, payload, state, unsure, frozen_at)
+     VALUES (@channelId, 'notice', @aboutChannelId, @nonce, @reference, @payload, 'frozen', 0, @now)`,
   );
   const drop = db.prepare<[string]>(
-    "DELETE FROM batches WHERE kind = 'notice' AND state = 'frozen' AND unsure = 0 AND reason = ?",
+    "DELETE FROM batches WHERE kind = 'notice' AND state = 'frozen' AND unsure = 0 AND about_channel_id = ?",
   );
   const admin = db.prepare<[string, string], { channelId: string }>(
     `SELECT default_channel AS channelId FROM guilds LEFT JOIN channels c ON c.channel_id = default_channel
@@ -30,18 +27,9 @@ export function noticeWriter(db: Database) {
     /** Where a guild's admins can be told of trouble in a channel: their default channel, else another one in use. */
     channelFor: (guildId: string, troubled: string): string | null =>
       (admin.get(guildId, troubled) ?? other.get(guildId, troubled))?.channelId ?? null,
-    write({ guildId, channelId, title, text, now, closed }: Notice): void {
-      const reference = newReference();
-      const embed = { title, description: text, color: COLOR, footer: { text: `ref ${reference}-1` } };
-      addChannel.run(channelId, guildId);
-      insert.run({
-        channelId,
-        closed: closed ?? null,
-        nonce: nonceOf(reference, now),
-        reference,
-        payload: JSON.stringify({ embeds: [embed], allowed_mentions: { parse: [] } }),
-        now,
-      });
+    write({ guildId, ...notice }: Notice): void {
+      addChannel.run(notice.channelId, guildId);
+      insert.run(notice);
     },
     /** The channel is open again: what was not sent yet of its trouble is not worth telling. */
     withdraw: (closed: string): void => void drop.run(closed),

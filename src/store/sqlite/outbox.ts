@@ -50,23 +50,23 @@ export function outboxTable(db: Database) {
   // What goes out before new lines: the oldest message that was rendered already, else a change where one may be made
   // now (it says all that is known by then); never a label.
   const frozen = db.prepare<[string, 0 | 1], BatchRow>(
-    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason IS NOT 'label'
-       AND NOT (? AND reason IS 'change') ORDER BY reason IS 'change', id LIMIT 1`,
+    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND edit_kind IS NOT 'label'
+       AND NOT (? AND edit_kind IS 'change') ORDER BY edit_kind IS 'change', id LIMIT 1`,
   );
   // What goes out when there are no new lines: changes first, then labels.
   const changed = db.prepare<[string], BatchRow>(
-    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND reason IN ('change', 'label')
-     ORDER BY reason, id LIMIT 1`,
+    `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND edit_kind IN ('change', 'label')
+     ORDER BY edit_kind, id LIMIT 1`,
   );
   const originalOf = db.prepare<[string], OriginalRow>(
-    `SELECT id, message_id AS messageId, reason, kind = 'create' AND payload ->> '$.embeds' IS NULL AS plain, lines
-     FROM batches WHERE reference = ? AND kind IN ('create', 'digest')`,
+    `SELECT id, message_id AS messageId, digest_reason AS reason, plain, lines FROM batches WHERE reference = ? AND kind IN ('create', 'digest')`,
   );
   const sizeOf = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = ?');
   const insertBatch = db.prepare(
-    `INSERT INTO batches (channel_id, kind, reason, nonce, reference, payload, attachment, lines, state, attempts,
-       unsure, frozen_at, first_sent_at)
-     VALUES (@channelId, @kind, @reason, @nonce, @reference, @payload, @attachment, @lines, 'frozen', 1, 1, @now, @now)`,
+    `INSERT INTO batches (channel_id, kind, digest_reason, nonce, reference, payload, plain, attachment, lines, state,
+       attempts, unsure, frozen_at, first_sent_at)
+     VALUES (@channelId, @kind, @reason, @nonce, @reference, @payload, @plain, @attachment, @lines, 'frozen', 1, 1, @now,
+       @now)`,
   );
   const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
   const mentioned = db.prepare<[number, number]>('UPDATE subscriptions SET mentioned_at = ? WHERE id = ?');
@@ -97,12 +97,12 @@ export function outboxTable(db: Database) {
   // A digest of thousands of lines would fill the disk with as many copies of itself.
   const bury = db.prepare<[string, number, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-     SELECT a.id, a.channel_id, CASE b.kind WHEN 'digest' THEN '' ELSE b.payload END, ?, ?
+     SELECT a.id, a.channel_id, iif(b.kind = 'digest', NULL, b.payload), ?, ?
      FROM alerts a JOIN batches b ON b.id = a.batch_id WHERE a.batch_id = ?`,
   );
   const buryWaiting = db.prepare<[string, number, string, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-     SELECT id, channel_id, '', ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
+     SELECT id, channel_id, NULL, ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
   );
   const killWaiting = db.prepare<[string, number]>(
     `UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
@@ -159,7 +159,7 @@ export function outboxTable(db: Database) {
   const freeze = db.transaction(({ alerts, mentioning, ...batch }: NewBatch, now: number) => {
     if (!holds(alerts, true)) return null;
     const lines = batch.kind === 'digest' ? alerts.length : null;
-    const id = Number(insertBatch.run({ ...batch, lines, now }).lastInsertRowid);
+    const id = Number(insertBatch.run({ ...batch, plain: batch.plain ? 1 : 0, lines, now }).lastInsertRowid);
     for (const alert of alerts) assign.run(id, alert.id);
     for (const subscription of mentioning) mentioned.run(now, subscription);
     return id;

@@ -151,7 +151,7 @@ function writer(db: Database, { keep }: Guard) {
        received = excluded.received, last_at = excluded.last_at, minute = excluded.minute`,
   );
   const addAlert = db.prepare<[number, string, string, string, string, Hold | null, number, number]>(
-    `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, marks, hold, due_at, created_at)
+    `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, warnings, hold, due_at, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const addChannel = db.prepare<[string, string]>(

@@ -26,7 +26,7 @@ interface TransferRow {
 
 type MessageRow = NonNullable<StoryAlert['message']>;
 
-interface AlertRow extends Pick<StoryAlert, 'channelId' | 'createdAt' | 'state' | 'hold' | 'dueAt'>, MessageRow {
+interface AlertRow extends Pick<StoryAlert, 'channelId' | 'createdAt' | 'state' | 'hold' | 'dueAt' | 'discardedAt'>, MessageRow {
   warnings: string;
   matches: string;
   batchId: number | null;
@@ -63,8 +63,8 @@ export function storyReader(db: Database) {
   );
   // A transfer may be told in a thousand channels, in each with twenty thousand others: those are not gone through.
   const alerts = db.prepare<[string, number, string], AlertRow>(
-    `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.marks AS warnings, a.matches,
-       b.id AS batchId, b.kind, b.reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt, b.message_id AS messageId,
+    `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.warnings, a.discarded_at AS discardedAt, a.matches,
+       b.id AS batchId, b.kind, b.digest_reason AS reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt, b.message_id AS messageId,
        coalesce(b.lines, (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id)) AS lines,
        CASE WHEN b.kind = 'digest' THEN 1 ELSE (SELECT count(*) FROM alerts o JOIN transfers t ON t.id = o.transfer_id
          WHERE o.batch_id = b.id AND t.tx_hash = ?) END AS together,
@@ -118,7 +118,7 @@ export function storyReader(db: Database) {
 }
 
 function toAlert(row: AlertRow, gatheredUntil: number | null): StoryAlert {
-  const { channelId, createdAt, state, hold, dueAt } = row;
+  const { channelId, createdAt, state, hold, dueAt, discardedAt } = row;
   const { kind, reason, attempts, frozenAt, sentAt, messageId, lines, together } = row;
   return {
     channelId,
@@ -126,6 +126,7 @@ function toAlert(row: AlertRow, gatheredUntil: number | null): StoryAlert {
     state,
     hold,
     dueAt,
+    discardedAt,
     warnings: JSON.parse(row.warnings) as Warning[],
     perspectives: (JSON.parse(row.matches) as { perspective: Perspective }[]).map((match) => match.perspective),
     message: row.batchId === null ? null : { kind, reason, attempts, frozenAt, sentAt, messageId, lines, together },

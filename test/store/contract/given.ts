@@ -162,6 +162,7 @@ export async function freeze(store: Store, changed: Partial<NewBatch> = {}, now 
     nonce: 'nonce',
     reference: `reference-${now}`,
     payload: JSON.stringify({ embeds: [{}] }),
+    plain: false,
     attachment: null,
     alerts: next.alerts,
     mentioning: [],

@@ -81,7 +81,8 @@ contract('routing', (open) => {
     await store.routing.commit(routed({ stats: [stats] }));
     const later = NOW + 100 * HOUR;
     expect(await store.silence.unreported(SILENCE_RULE, later)).toMatchObject([{ address: TREASURY }]);
-    const notice = { guildId: GUILD, channelId: CHANNEL, title: 'Silent', text: 'Silent', now: later };
+    const message = { reference: 'reference', nonce: 'nonce', payload: '{}', aboutChannelId: null };
+    const notice = { guildId: GUILD, channelId: CHANNEL, ...message, now: later };
     expect(await store.silence.report(notice, [subscription])).toBe(true);
     expect(await store.silence.unreported(SILENCE_RULE, later)).toEqual([]);
     await store.routing.commit(routed({ stats: [{ ...stats, events: 21, lastEventAt: later }] }));
