@@ -104,7 +104,11 @@ export function decide(outcome: SendOutcome, batch: AttemptedBatch, situation: S
       return { sending: verdict('refused'), batch: notSent(batch), channel };
     }
     case 'gone':
-      return { sending: verdict('fine'), batch: notSent(batch), channel: blocked('unreachable', outcome.code, situation) };
+      return {
+        sending: verdict('fine'),
+        batch: notSent(batch),
+        channel: blocked('unreachable', outcome.code, situation),
+      };
     case 'refused':
       return { sending: verdict('fine'), ...afterRefusal(outcome, batch, situation) };
   }

@@ -10,23 +10,13 @@ const MOST_NAMED = 10;
 const COLOR = 0xd4a72c;
 
 /** The body of the notice that a guild's admins read elsewhere about a channel that is closed to the bot; `code` is Discord's. */
-export function renderParked(
-  channelId: string,
-  code: number,
-  language: string | null,
-  reference: string,
-): object {
+export function renderParked(channelId: string, code: number, language: string | null, reference: string): object {
   const t = translator(languageOf(language));
   return noticeBody(t('notice.parkedTitle'), t('notice.parked', { channel: `<#${channelId}>`, code }), reference);
 }
 
 /** What a channel reads about addresses that fell silent; a dead feed and a quiet wallet are told apart. */
-export function renderSilence(
-  silences: Silence[],
-  language: string | null,
-  now: number,
-  reference: string,
-): object {
+export function renderSilence(silences: Silence[], language: string | null, now: number, reference: string): object {
   const chosen = languageOf(language);
   const t = translator(chosen);
   const ago = (at: number) => time(Math.floor(at / 1_000), TimestampStyles.RelativeTime);

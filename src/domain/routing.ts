@@ -68,8 +68,8 @@ export interface RoutingQuery extends ObservedTransfer {
 export interface WatchedTransfer {
   transferKey: string;
   watchers: Watcher[];
-  /** How long before it the scope's events had gone beyond its block; null when that is not long, or not known. */
-  lateMs: number | null;
+  /** When its scope's events had gone beyond its block, by the first two samples; fewer where there are none. */
+  passedAt: number[];
 }
 
 /** What is known about some deliveries: the answer to routing queries. */

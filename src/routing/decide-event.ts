@@ -1,5 +1,6 @@
 import type { NewAlert } from '../domain/alert.ts';
 import { judge, type SeenTransfer, type Verdict } from '../domain/identity.ts';
+import { latenessOf } from '../domain/lateness.ts';
 import { matchTransfer } from '../domain/match.ts';
 import type { Decision, LearnedCounterparty, StoredDelivery, WatchedTransfer } from '../domain/routing.ts';
 import { dueOf } from '../domain/schedule.ts';
@@ -93,12 +94,13 @@ function seenAgain(seen: SeenTransfer, transfer: Transfer, verdict: Verdict, cou
 
 /** One alert per channel in which a subscription matches, and one recorded decision per subscription. */
 function decideMatches(
-  { watchers, lateMs }: WatchedTransfer,
+  { watchers, passedAt }: WatchedTransfer,
   { row, event: { transfer }, keys }: ParsedDelivery,
   { signals, context, timezones }: RoutingState,
 ): MatchDecision {
   const at = row.receivedAt;
   const ofToken = tokenWarnings(transfer, signals);
+  const lateMs = latenessOf(passedAt, at);
   const late: Warning[] = lateMs === null ? [] : [{ kind: 'late', ms: lateMs }];
   const decisions: Decision[] = [];
   const learned = new Map<string, LearnedCounterparty>();

@@ -115,9 +115,12 @@ it('shows on the last day’s lines, and goes from them', async () => {
   pipeline.rows(`INSERT INTO batches (channel_id, kind, nonce, reference, payload, state, frozen_at, sent_at)
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
     SELECT channel_id, kind, nonce, 'copy ' || i, payload, state, frozen_at, sent_at FROM n, batches WHERE kind = 'create'`);
+  pipeline.rows(`INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data)
+    SELECT b.reference, scope, tx_hash, seen_at, count, bodies, data
+    FROM batches b, transfers t WHERE t.id = 1 AND b.reference LIKE 'copy %'`);
   pipeline.rows(`INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at, state, batch_id)
-    SELECT a.transfer_id, a.guild_id, a.channel_id, '[]', a.created_at, 'sent', b.id
-    FROM batches b, alerts a WHERE a.id = 1 AND b.reference LIKE 'copy %'`);
+    SELECT t.id, a.guild_id, a.channel_id, '[]', a.created_at, 'sent', b.id
+    FROM batches b JOIN transfers t ON t.key = b.reference, alerts a WHERE a.id = 1`);
   const most = await beside.use('label set', { address: ALICE, name: 'Alice' });
   expect(textOf(most)).toMatch(/The latest 200 messages .* Older ones stay as they are/);
 });

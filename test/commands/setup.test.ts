@@ -235,7 +235,11 @@ describe('/setup check', () => {
     });
     await world.subscribe();
     list = { status: 503, body: {} };
-    world.sql("INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, 'unreachable')", harbor.alerts, harbor.id);
+    world.sql(
+      "INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, 'unreachable')",
+      harbor.alerts,
+      harbor.id,
+    );
     const failing = textOf(await world.use('setup check'));
     expect(failing).toContain('❌ The notification service failed with error 503.');
     expect(failing).toContain('❌ I can’t post in the default channel of `/setup server`.');
@@ -325,13 +329,13 @@ describe('/status', () => {
     const longAgo = world.clock.now - 90 * 86_400_000;
     await world.recordActivity(wont.id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
     const seen =
-      "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data) VALUES ('k', 0, '0x', 1, 1, 1, '{}')";
-    world.sql(seen);
+      "INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data) VALUES (?, 0, '0x', 1, 1, 1, '{}')";
+    for (let n = 1; n <= 4; n++) world.sql(seen, n);
     const alert = `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at, state, hold)
-      VALUES (1, ?, ?, '[]', 1, ?, ?)`;
-    world.sql(alert, harbor.id, harbor.alerts, 'waiting', null);
-    world.sql(alert, harbor.id, harbor.alerts, 'waiting', 'daily');
-    world.sql(alert, harbor.id, harbor.alerts, 'dead', null);
+      VALUES (?, ?, ?, '[]', 1, ?, ?)`;
+    world.sql(alert, 1, harbor.id, harbor.alerts, 'waiting', null);
+    world.sql(alert, 2, harbor.id, harbor.alerts, 'waiting', 'daily');
+    world.sql(alert, 3, harbor.id, harbor.alerts, 'dead', null);
     world.sql('INSERT INTO channels (channel_id, guild_id) VALUES (?, ?)', harbor.alerts, harbor.id);
     const batch = `INSERT INTO batches (id, channel_id, kind, nonce, reference, payload, state, frozen_at)
       VALUES (?, ?, ?, '', 'R', '', ?, 1)`;
@@ -339,7 +343,7 @@ describe('/status', () => {
     world.sql(batch, 1, harbor.alerts, 'create', 'sent');
     world.sql(batch, 2, harbor.alerts, 'edit', 'frozen');
     world.sql(batch, 3, harbor.alerts, 'edit', 'frozen');
-    world.sql(alert, harbor.id, harbor.alerts, 'frozen', null);
+    world.sql(alert, 4, harbor.id, harbor.alerts, 'frozen', null);
     world.sql('UPDATE alerts SET batch_id = 1 WHERE id = 4');
     world.sql(
       "INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at) VALUES (3, ?, '', 'Invalid Form Body (50035)', 1)",

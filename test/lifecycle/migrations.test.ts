@@ -61,7 +61,7 @@ function look(file: string): { version: number; sound: boolean; schema: unknown[
 
 /**
  * The same, whether keys are hex text or bytes, whether deliveries name their transfer by its key or by its number, and
- * whether a subscription's activity stats are in its row or in one of their own.
+ * whether a subscription's activity stats are in its row or in one of their own; without columns that were split.
  */
 function regardless(contents: Contents): Contents {
   const keyed = ({ key, ...row }: Record<string, unknown>) => ({
@@ -75,6 +75,9 @@ function regardless(contents: Contents): Contents {
     rhythms = [],
     activity_stats: stats = [],
     meta = [],
+    alerts = [],
+    batches = [],
+    dead_letters: letters = [],
     ...others
   } = contents;
   const renamed = ({ silence_told_at: toldAt, ...row }: Record<string, unknown>) =>
@@ -85,6 +88,9 @@ function regardless(contents: Contents): Contents {
   const statsOf = new Map([...rhythms, ...stats].map((row) => [row.subscription_id, row]));
   return {
     ...others,
+    alerts: alerts.map(({ marks, ...row }) => (marks === undefined ? row : { ...row, warnings: marks })),
+    batches: batches.map(({ reason, ...row }) => row),
+    dead_letters: letters.map((row) => ({ ...row, payload: row.payload || null })),
     transfers: transfers.map(keyed),
     deliveries: deliveries.map(keyed).map(pointing),
     subscriptions: subscriptions.map((row) => renamed({ ...statsOf.get(row.id), ...row })),
@@ -134,9 +140,9 @@ describe.each(schemas.map((_, version) => [version]))('from schema %i', (from) =
   });
 });
 
-/** A file of the sixth schema, with what `sql` adds to it, after its migration. */
-function migrated(sql: string): Database.Database {
-  const file = makeFile(6);
+/** A file of an earlier schema, with what `sql` adds to it, after its migration. */
+function migrated(from: number, sql: string): Database.Database {
+  const file = makeFile(from);
   const db = new Database(file);
   db.exec(sql);
   db.close();
@@ -146,12 +152,15 @@ function migrated(sql: string): Database.Database {
 }
 
 it('keeps the oldest of transfers and alerts that are stored twice', () => {
-  const db = migrated(`
+  const db = migrated(
+    6,
+    `
     INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, data) VALUES (200000, x'0b', 0, '0x1', 1, 1, 1, '{}');
     INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at)
       VALUES (2, 'g', 'c', '[]', 1), (200000, 'g', 'c', '[]', 1), (200000, 'g', 'd', '[]', 1);
     INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome) VALUES (200000, 'g', 'd', 2, 'matched');
-    INSERT INTO deliveries (transfer_id, key, count, owed, received, seen_at) VALUES (200000, x'0d', 1, 0, 1, 1);`);
+    INSERT INTO deliveries (transfer_id, key, count, owed, received, seen_at) VALUES (200000, x'0d', 1, 0, 1, 1);`,
+  );
   expect(db.prepare('SELECT id FROM transfers').pluck().all()).toEqual([1, 2]);
   expect(db.prepare('SELECT transfer_id, channel_id FROM alerts ORDER BY id').raw().all()).toEqual([
     [1, 'c'],
@@ -165,17 +174,57 @@ it('keeps the oldest of transfers and alerts that are stored twice', () => {
 
 it('adds decisions to the activity stats that an earlier version had not counted', () => {
   // Of the pass from 2 to 5, the decisions up to 4 of subscription 1 are counted; 3 is of subscription 2.
-  const db = migrated(`
+  const db = migrated(
+    6,
+    `
     UPDATE rhythms SET events = 3, last_event_at = 40, gap_ms = 7, silence_told_at = 1;
     INSERT INTO decisions (id, transfer_id, guild_id, channel_id, subscription_id, outcome, at) VALUES
       (2, 1, 'g', 'c', 1, 'matched', 20), (3, 1, 'g', 'c', 2, 'matched', 30), (4, 1, 'g', 'c', 1, 'matched', 40),
       (5, 1, 'g', 'c', 1, 'matched', 50), (6, 1, 'g', 'c', 1, 'matched', 60);
     UPDATE meta SET value = '2' WHERE key = 'counted-decisions';
-    INSERT INTO meta VALUES ('counting-decisions', '{"to":5,"subscription":1,"id":4}');`);
+    INSERT INTO meta VALUES ('counting-decisions', '{"to":5,"subscription":1,"id":4}');`,
+  );
   expect(db.prepare('SELECT * FROM activity_stats').all()).toEqual([
     { subscription_id: 1, events: 5, last_event_at: 60, gap_ms: 7, silence_reported_at: null },
   ]);
   expect(db.prepare('SELECT * FROM meta').all()).toEqual([]);
+});
+
+it('splits columns of messages, alerts and channels that had several meanings', () => {
+  const db = migrated(
+    8,
+    `
+    INSERT INTO batches (id, channel_id, kind, reason, nonce, reference, payload, state, frozen_at) VALUES
+      (2, 'c', 'digest', 'hourly', 'n', 'd', '{"embeds":[]}', 'sent', 1), (3, 'c', 'edit', 'label', '', 'r', '', 'frozen', 1),
+      (4, 'c', 'notice', 'closed', 'n', 'e', '{"embeds":[]}', 'sent', 1), (9, 'c', 'create', NULL, 'n', 'f', '{"embeds":[]}', 'sent', 1);
+    DELETE FROM batches WHERE id = 9;
+    UPDATE alerts SET state = 'dead', hold = 'discarded', due_at = 7, marks = '[1]';
+    UPDATE channels SET state = 'paused';
+    UPDATE transfers SET data = '{"from":"0xf","to":"0xt","token":null}';
+    INSERT INTO meta VALUES ('removed-g', '5');`,
+  );
+  const batches =
+    'SELECT id, digest_reason, edit_kind, about_channel_id, payload IS NULL, plain FROM batches ORDER BY id';
+  expect(db.prepare(batches).raw().all()).toEqual([
+    [1, null, null, null, 0, 1],
+    [2, 'hourly', null, null, 0, 0],
+    [3, null, 'label', null, 1, 0],
+    [4, null, null, 'closed', 0, 0],
+  ]);
+  expect(db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'batches'").pluck().get()).toBe(9);
+  expect(db.prepare('SELECT hold, due_at, discarded_at, warnings FROM alerts').raw().all()).toEqual([
+    [null, 0, 7, '[1]'],
+  ]);
+  expect(db.prepare('SELECT payload FROM dead_letters').pluck().all()).toEqual([null]);
+  expect(db.prepare('SELECT state FROM channels').pluck().all()).toEqual(['unreachable']);
+  expect(db.prepare('SELECT from_address, to_address, token FROM transfers WHERE id = 1').raw().get()).toEqual([
+    '0xf',
+    '0xt',
+    null,
+  ]);
+  expect(db.prepare('SELECT * FROM guild_removals').raw().all()).toEqual([['g', 5]]);
+  expect(db.prepare('SELECT * FROM meta').all()).toEqual([]);
+  expect(db.pragma('foreign_key_check')).toEqual([]);
 });
 
 it('an update after one that was taken back keeps a copy of what was written between them', async () => {

@@ -221,7 +221,7 @@ it('a line that was rendered before another equal transfer was counted is not fr
     nonce: 'n',
     reference: 'r',
     payload: '{}',
-      plain: false,
+    plain: false,
   } as const;
   const freeze = (alerts: Awaited<ReturnType<typeof claimed>>) =>
     pipeline.store.outbox.freeze({ ...message, attachment: null, alerts, mentioning: [] }, pipeline.clock.now());

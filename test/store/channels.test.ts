@@ -23,7 +23,15 @@ it('a server that removed the bot and has it again finds its channels as before,
     ['open', 'g'],
     ['other', 'h'],
   ] as const)
-    channels.postNotice({ guildId, channelId, reference: 'r', nonce: 'n', payload: '{}', now: 1, aboutChannelId: null });
+    channels.postNotice({
+      guildId,
+      channelId,
+      reference: 'r',
+      nonce: 'n',
+      payload: '{}',
+      now: 1,
+      aboutChannelId: null,
+    });
   const all = () =>
     db.prepare('SELECT channel_id, state, due_at, attempts, since, reason FROM channels ORDER BY 1').raw().all();
   const gone = { channelId: 'gone', state: 'unreachable', dueAt: 90, attempts: 3, since: 1, reason: '10003' } as const;
@@ -50,8 +58,7 @@ it('a server that removed the bot and has it again finds its channels as before,
 
 it('a session tells of which servers the bot is no member any more, each connection of its share', () => {
   const { db, channels, erasure, guilds } = openHere();
-  const removed = () =>
-    db.prepare("SELECT guild_id, removed_at FROM guild_removals").raw().all();
+  const removed = () => db.prepare('SELECT guild_id, removed_at FROM guild_removals').raw().all();
   // Those of a server that are told to the first and to the second of two connections.
   const [even, odd, other] = [String(2n << 22n), String(3n << 22n), String(4n << 22n)];
   for (const guildId of [even, odd, other]) guilds.changeSettings(guildId, { language: 'de' });

@@ -59,7 +59,14 @@ describe('the database file', () => {
                BEGIN INSERT INTO waits SELECT '${table}', synchronous FROM pragma_synchronous; END`);
     }
     inboxTable(db).append([{ scope: 0, receivedAt: 1, body }]);
-    const message = { channelId: '1', kind: 'create', reason: null, payload: '{}', plain: false, attachment: null } as const;
+    const message = {
+      channelId: '1',
+      kind: 'create',
+      reason: null,
+      payload: '{}',
+      plain: false,
+      attachment: null,
+    } as const;
     outboxTable(db).freeze({ ...message, reference: 'r', nonce: 'n', alerts: [], mentioning: [] }, 1);
     expect(db.prepare('SELECT for_what, level FROM waits').raw().all()).toEqual([
       ['inbox', 2],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AddressText } from '../../src/domain/address.ts';
+import { latenessOf } from '../../src/domain/lateness.ts';
 import type { Learned } from '../../src/domain/routing.ts';
 import { guardTables } from '../../src/store/sqlite/guard.ts';
 import { openHere } from './opened.ts';
@@ -25,7 +26,8 @@ function guardHere() {
     heads: () => db.prepare('SELECT scope, block, at / 60000.0 FROM heads ORDER BY at, scope').raw().all(),
     /** By how many minutes a block is late. */
     late(scope: number, block: number, minute: number) {
-      const ms = guard.lateness()(scope, block, minute * MINUTE);
+      const at = minute * MINUTE;
+      const ms = latenessOf(guard.passedAt()(scope, block, at), at);
       return ms === null ? null : ms / MINUTE;
     },
   };

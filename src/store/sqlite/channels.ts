@@ -42,8 +42,8 @@ export function channelStates(db: Database) {
     `INSERT INTO guild_removals (guild_id, removed_at) VALUES (?, ?)
      ON CONFLICT DO UPDATE SET removed_at = excluded.removed_at WHERE excluded.removed_at < removed_at`,
   );
-  const forgetRemoval = db.prepare<[string]>("DELETE FROM guild_removals WHERE guild_id = ?");
-  const postpone = db.prepare<[number, string]>("UPDATE guild_removals SET removed_at = ? WHERE guild_id = ?");
+  const forgetRemoval = db.prepare<[string]>('DELETE FROM guild_removals WHERE guild_id = ?');
+  const postpone = db.prepare<[number, string]>('UPDATE guild_removals SET removed_at = ? WHERE guild_id = ?');
   const known = db.prepare<[], { guildId: string; removed: 0 | 1 }>(
     `SELECT guild_id AS guildId, EXISTS (SELECT 1 FROM guild_removals r WHERE r.guild_id = traces.guild_id) AS removed
      FROM (${TRACES.map(guildsOf).join(' UNION ')}) traces`,

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
-import { DAY, MINUTE } from '../../domain/clock.ts';
+import { DAY } from '../../domain/clock.ts';
 import { COUNTERPARTY_REFRESH_MS, endsOf, skeleton } from '../../domain/guard.ts';
+import { HEADS_MS, type Head, isNextHead } from '../../domain/lateness.ts';
 import { otherSides } from '../../domain/match.ts';
 import type { CatalogEntry, Learned, ObservedTransfer, TokenKnowledge } from '../../domain/routing.ts';
 import type { Watcher } from '../../domain/subscription.ts';
@@ -11,11 +12,6 @@ interface CatalogRow extends Omit<CatalogEntry, 'cataloged'> {
 }
 
 const RECENT_MS = 30 * DAY;
-/** No delivery is repeated for longer, so samples that are older than this say nothing about lateness. */
-const HEADS_MS = 3 * DAY;
-/** What comes later than this is marked. One retry or two are no news; the third comes after eleven minutes. */
-const LATE_MS = 10 * MINUTE;
-
 /** Subscriptions to one address that are read: a guild may have one in each channel, and a label in any of them. */
 const MOST_CHANNELS = 500;
 
@@ -46,9 +42,11 @@ function knowledgeReader(db: Database) {
   );
   const highest = db.prepare<[number], number | null>('SELECT max(block) FROM heads WHERE scope = ?').pluck();
   // The first two samples that were beyond the block.
-  const later = db.prepare<[number, number, number], { at: number }>(
-    'SELECT at FROM heads WHERE scope = ? AND block > ? AND at > ? ORDER BY block LIMIT 2',
-  );
+  const later = db
+    .prepare<[number, number, number], number>(
+      'SELECT at FROM heads WHERE scope = ? AND block > ? AND at > ? ORDER BY block LIMIT 2',
+    )
+    .pluck();
 
   return {
     /** What is known about the tokens and parties of transfers that somebody watches. */
@@ -90,19 +88,13 @@ function knowledgeReader(db: Database) {
       };
     },
 
-    /**
-     * For the deliveries of one commit: tells how long before `at` the scope's events had gone beyond a block, as two
-     * samples must say; null when that is not long, or not known.
-     */
-    lateness() {
+    /** For the deliveries of one commit: returns when the first two samples of a scope were taken beyond a block. */
+    passedAt() {
       const heads = new Map<number, number>();
-      return (scope: number, block: number | null, at: number): number | null => {
+      return (scope: number, block: number | null, at: number): number[] => {
         const head = heads.get(scope) ?? highest.get(scope) ?? -1;
         heads.set(scope, head);
-        if (block === null || block >= head) return null;
-        const [first, second] = later.all(scope, block, at - HEADS_MS);
-        if (!first || !second || Math.max(first.at, second.at) > at - LATE_MS) return null;
-        return at - Math.min(first.at, second.at);
+        return block === null || block >= head ? [] : later.all(scope, block, at - HEADS_MS);
       };
     },
   };
@@ -120,9 +112,7 @@ function knowledgeWriter(db: Database) {
     `INSERT INTO counterparties (guild_id, address, ends, counterparty, seen_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at WHERE excluded.seen_at > seen_at + ${COUNTERPARTY_REFRESH_MS}`,
   );
-  const lastHeads = db.prepare<[number], { at: number; block: number }>(
-    'SELECT at, block FROM heads WHERE scope = ? ORDER BY at DESC LIMIT 3',
-  );
+  const lastHeads = db.prepare<[number], Head>('SELECT at, block FROM heads WHERE scope = ? ORDER BY at DESC LIMIT 3');
   const putHead = db.prepare<[number, number, number]>('INSERT INTO heads (scope, at, block) VALUES (?, ?, ?)');
   const dropHeads = db.prepare<[number, number]>('DELETE FROM heads WHERE scope = ? AND at < ?');
   const pruneCounterparties = db.prepare<[number, number]>(
@@ -133,13 +123,10 @@ function knowledgeWriter(db: Database) {
     'DELETE FROM catalog WHERE token IN (SELECT token FROM catalog WHERE checked_at < ? LIMIT ?)',
   );
 
-  /** Samples how far a scope has come. One absurd block number must not count as the head: the middle of three does. */
-  function advance({ scope, block, at }: Learned['heads'][number]): void {
-    const last = lastHeads.all(scope);
-    const middle = last.map((head) => head.block).sort((a, b) => a - b)[(last.length - 1) >> 1];
-    if (last.length > 0 && (at < last[0]!.at + MINUTE || block <= middle!)) return;
-    putHead.run(scope, at, block);
-    dropHeads.run(scope, at - HEADS_MS);
+  function advance({ scope, ...head }: Learned['heads'][number]): void {
+    if (!isNextHead(lastHeads.all(scope), head)) return;
+    putHead.run(scope, head.at, head.block);
+    dropHeads.run(scope, head.at - HEADS_MS);
   }
 
   return {

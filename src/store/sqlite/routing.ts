@@ -78,7 +78,7 @@ function reader(db: Database, guard: Guard) {
   function sightings(questions: RoutingQuery[], isKnown: (key: string) => boolean) {
     const byAddress = memo(watchersOf());
     const scopeOf = memo(lookUpScope);
-    const lateBy = guard.lateness();
+    const passedAt = guard.passedAt();
     const found: (WatchedTransfer & RoutingQuery)[] = [];
     const met = new Set<string>();
     let reached = 0;
@@ -92,7 +92,7 @@ function reader(db: Database, guard: Guard) {
       if (reached > MOST_REACHED && index > 0) return { found, answered: index };
       met.add(transferKey);
       if (watchers.length > 0)
-        found.push({ ...question, watchers, lateMs: lateBy(question.scope, blockNumber, question.at) });
+        found.push({ ...question, watchers, passedAt: passedAt(question.scope, blockNumber, question.at) });
     }
     return { found, answered: questions.length };
   }
@@ -122,7 +122,7 @@ function reader(db: Database, guard: Guard) {
         owed: row.owed === 1,
         minute: minute === null ? null : (JSON.parse(minute) as StoredDelivery['minute']),
       })),
-      watched: fresh.map(({ transferKey, watchers, lateMs }) => ({ transferKey, watchers, lateMs })),
+      watched: fresh.map(({ transferKey, watchers, passedAt }) => ({ transferKey, watchers, passedAt })),
       mutes: guildIds.flatMap((guildId) => mutesOf.all(guildId, now)),
       timezones: [...new Set(waiting.map(({ guildId }) => guildId))].flatMap(
         (guildId) => timezoneOf.get(guildId) ?? [],

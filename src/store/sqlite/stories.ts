@@ -26,7 +26,9 @@ interface TransferRow {
 
 type MessageRow = NonNullable<StoryAlert['message']>;
 
-interface AlertRow extends Pick<StoryAlert, 'channelId' | 'createdAt' | 'state' | 'hold' | 'dueAt' | 'discardedAt'>, MessageRow {
+interface AlertRow
+  extends Pick<StoryAlert, 'channelId' | 'createdAt' | 'state' | 'hold' | 'dueAt' | 'discardedAt'>,
+    MessageRow {
   warnings: string;
   matches: string;
   batchId: number | null;
