@@ -102,6 +102,7 @@ it('erases every row about one server, and no other', () => {
   fill('g2', 2);
   const others = dump();
   fill('g1', 1);
+  channelStates(open.db).guildRemoved('g1', 1, 1);
   const marked = Object.entries(dump()).filter(([, rows]) => JSON.stringify(rows).includes('"guild_id":"g1"'));
   const withGuild = Object.keys(others).filter((name) =>
     (open.db.pragma(`table_info(${name})`) as { name: string }[]).some((column) => column.name === 'guild_id'),
