@@ -1,40 +1,42 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Worker } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
 import { openStore } from '../../src/store/sqlite/client.ts';
+import { openBeside } from '../../src/store/sqlite/database.ts';
 
-/** A database whose reading thread ends as soon as nobody asks, and the threads that were started for it. */
 async function openHere() {
   const directory = mkdtempSync(join(tmpdir(), 'client-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
-  const threads: Worker[] = [];
-  const note = (worker: Worker) => void threads.push(worker);
-  process.on('worker', note);
-  onTestFinished(() => void process.off('worker', note));
   const file = join(directory, 'bot.sqlite');
-  const opened = await openStore(file, undefined, 0);
+  const opened = await openStore(file);
   onTestFinished(opened.close);
-  return { ...opened, file, threads };
+  return { ...opened, file };
 }
 
-it('reads in a thread that comes with the question and goes when there is none', async () => {
-  const { store, threads } = await openHere();
-  expect(threads).toHaveLength(1);
-
-  await Promise.all([store.tokens.known('1'), store.metrics.backlog(0)]);
-  expect(threads).toHaveLength(2);
-  await once(threads[1]!, 'exit');
-
-  expect(await store.metrics.backlog(0)).toMatchObject({ frozen: 0 });
-  expect(threads).toHaveLength(3);
+it('reads while another program keeps the writer waiting', async () => {
+  const { store, file } = await openHere();
+  const beside = openBeside(file);
+  beside.exec('BEGIN IMMEDIATE');
+  const append = store.inbox.append([{ scope: 0, receivedAt: 1, body: Buffer.from('{}') }]);
+  const first = await Promise.race([append.then(() => 'write'), store.metrics.backlog(0).then(() => 'read')]);
+  beside.exec('ROLLBACK');
+  beside.close();
+  expect(first).toBe('read');
+  await append;
 });
 
-it('opens nothing once it is closed', async () => {
-  const { store, close, threads } = await openHere();
+it('reads what was written as soon as the write has resolved', async () => {
+  const { store } = await openHere();
+  for (let n = 1; n <= 20; n++) {
+    await store.inbox.append([{ scope: 0, receivedAt: n, body: Buffer.from('{}') }]);
+    expect((await store.metrics.backlog(0)).inbox.waiting).toBe(n);
+  }
+});
+
+it('rejects every call once it is closed', async () => {
+  const { store, close } = await openHere();
   await close();
   await expect(store.metrics.backlog(0)).rejects.toThrow('The database is closed.');
-  expect(threads).toHaveLength(1);
+  await expect(store.inbox.next(1)).rejects.toThrow('The database is closed.');
 });

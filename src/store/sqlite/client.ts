@@ -4,13 +4,17 @@ import type { Store } from '../store.ts';
 
 type Answer = { ready: true } | { id: number; result?: unknown; error?: { message: string; code?: string } };
 
-/** Which thread runs each method: the one that writes, or the one that only reads and may take long. */
+/**
+ * Which thread runs each method: the one that writes, or the one that only reads. The reader sees every commit whose
+ * promise has resolved. What an event or a message waits for stays on the writer, reads included: a report of some
+ * seconds on the reader would hold it up.
+ */
 export const METHODS = {
   inbox: { append: 'write', next: 'write' },
   quarantine: {
-    sizes: 'write',
-    list: 'write',
-    get: 'write',
+    sizes: 'read',
+    list: 'read',
+    get: 'read',
     replay: 'write',
     discard: 'write',
     replayAll: 'write',
@@ -35,10 +39,10 @@ export const METHODS = {
     requestRerender: 'write',
     endLongHolds: 'write',
   },
-  deadLetters: { list: 'write', get: 'write', replay: 'write', discard: 'write', discardAll: 'write' },
+  deadLetters: { list: 'read', get: 'read', replay: 'write', discard: 'write', discardAll: 'write' },
   channels: {
     setState: 'write',
-    blocked: 'write',
+    blocked: 'read',
     channelForNotices: 'write',
     postNotice: 'write',
     guildRemoved: 'write',
@@ -93,9 +97,6 @@ export const METHODS = {
   erasure: { begin: 'write', removed: 'write', beginRemoved: 'write', step: 'write', begun: 'write' },
 } as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], 'read' | 'write'> };
 
-/** How long the reading thread stays when nobody asks: it is needed rarely, and costs a heap of its own. */
-const READER_IDLE_MS = 120_000;
-
 type Call = (group: string, method: string, args: unknown[]) => Promise<unknown>;
 
 /** The database, and its end. */
@@ -114,13 +115,12 @@ interface Thread {
  * Opens the database in threads of its own; rejects with a message for the operator when that cannot be done. `onLost`
  * is called when a thread ends that nobody closed: every call fails from then on.
  */
-export async function openStore(
-  file: string,
-  onLost: (error: Error) => void = () => undefined,
-  readerIdleMs = READER_IDLE_MS,
-): Promise<OpenStore> {
+export async function openStore(file: string, onLost: (error: Error) => void = () => undefined): Promise<OpenStore> {
   const writer = await openThread({ file, reads: false }, onLost);
-  const reader = onDemand(() => openThread({ file, reads: true }, onLost), readerIdleMs);
+  const reader = await openThread({ file, reads: true }, onLost).catch(async (error: unknown) => {
+    await writer.close();
+    throw error;
+  });
   const threads = { read: reader, write: writer };
   const groups = Object.entries(METHODS).map(([group, methods]) => {
     const made = Object.entries(methods).map(([method, on]) => {
@@ -136,45 +136,6 @@ export async function openStore(
       // The last connection to close tidies up the file, so the writer comes last.
       await reader.close();
       await writer.close();
-    },
-  };
-}
-
-/** Opens a thread with the first call, and ends it when there was none for so long. */
-function onDemand(open: () => Promise<Thread>, idleMs: number): Thread {
-  let thread: Promise<Thread> | null = null;
-  let calls = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
-
-  async function end(): Promise<void> {
-    clearTimeout(timer);
-    const ending = thread;
-    thread = null;
-    // One that could not be opened has nothing to close.
-    await ending?.then((opened) => opened.close()).catch(() => undefined);
-  }
-
-  return {
-    async call(...call) {
-      if (isClosed) throw new Error('The database is closed.');
-      clearTimeout(timer);
-      calls++;
-      thread ??= open();
-      const used = thread;
-      used.catch(() => {
-        if (thread === used) thread = null;
-      });
-      try {
-        return await (await used).call(...call);
-      } finally {
-        calls--;
-        if (calls === 0) timer = setTimeout(() => void end(), idleMs).unref();
-      }
-    },
-    close() {
-      isClosed = true;
-      return end();
     },
   };
 }

@@ -28,9 +28,11 @@ export function editTables(db: Database) {
      FROM alerts a JOIN batches b ON b.id = a.batch_id
      WHERE a.transfer_id = ? AND b.kind IN ('create', 'digest') AND b.state IN ('frozen', 'sent')`,
   );
-  const isRendered = db.prepare<[string], 1>(
-    "SELECT 1 FROM batches WHERE reference = ? AND kind = 'create' AND state IN ('frozen', 'sent')",
-  );
+  const isRendered = db
+    .prepare<[string], 1>(
+      "SELECT 1 FROM batches WHERE reference = ? AND kind = 'create' AND state IN ('frozen', 'sent')",
+    )
+    .pluck();
   // The latest message of a transaction in a channel: sent lately, with embeds, and never refused a change.
   const joinable = db.prepare<[string, string, string, number], Pick<Joinable, 'id' | 'reference' | 'messageId'>>(
     `SELECT b.id, b.reference, b.message_id AS messageId

@@ -1,10 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import { activityReader } from './activity.ts';
+import { channelStates } from './channels.ts';
 import type { METHODS } from './client.ts';
+import { deadLetters } from './deadletters.ts';
 import { figuresTable } from './figures.ts';
 import { labelsTable } from './labels.ts';
 import { historyTable, tokensTable } from './ledger.ts';
 import { projectsTable } from './projects.ts';
+import { quarantineTable } from './quarantine.ts';
 import { settingsTable } from './servers.ts';
 import { silenceReader } from './silence.ts';
 import { storyReader } from './stories.ts';
@@ -26,7 +29,12 @@ type Readings = {
 export function openReadings(db: Database) {
   const { list, get, tokenMutes, watching } = subscriptionsTable(db);
   const { ofGuild, scopes, webhookNames } = projectsTable(db);
+  const { sizes, list: quarantined, get: getQuarantined } = quarantineTable(db);
+  const { list: letters, get: getLetter } = deadLetters(db);
   return {
+    quarantine: { sizes, list: quarantined, get: getQuarantined },
+    deadLetters: { list: letters, get: getLetter },
+    channels: { blocked: channelStates(db).blocked },
     subscriptions: { list, get, tokenMutes, watching },
     labels: { list: labelsTable(db).list },
     guilds: { settings: settingsTable(db).settings },

@@ -9,7 +9,8 @@ import { gathering } from './due.ts';
 interface TransactionRow {
   txHash: string;
   transfers: number;
-  /** The first one's. */
+  /** SQLite takes `data` from the row of this minimum. */
+  firstAlert: number;
   data: string;
   /** How many transactions there are. */
   total: number;
@@ -77,9 +78,9 @@ export function storyReader(db: Database) {
      WHERE a.transfer_id = ? AND a.guild_id = ? ORDER BY a.id`,
   );
   const ofMessage = db.prepare<[string, string, number], TransactionRow>(
-    `SELECT t.tx_hash AS txHash, count(*) AS transfers, min(a.id), t.data, count(*) OVER () AS total
+    `SELECT t.tx_hash AS txHash, count(*) AS transfers, min(a.id) AS firstAlert, t.data, count(*) OVER () AS total
      FROM batches b JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
-     WHERE b.reference = ? AND a.guild_id = ? GROUP BY t.tx_hash ORDER BY min(a.id) LIMIT ?`,
+     WHERE b.reference = ? AND a.guild_id = ? GROUP BY t.tx_hash ORDER BY firstAlert LIMIT ?`,
   );
   const gatheredUntil = gathering(db);
 
