@@ -80,7 +80,7 @@ describe('the token', () => {
     expect(await pipeline.backlog()).toMatchObject({
       inbox: { waiting: 0 },
       deadLetters: 0,
-      channels: { parked: 0, paused: 0 },
+      channels: { parked: 0, unreachable: 0 },
     });
     fault.clear();
     await pipeline.turnUntil(() => CHANNELS.every((channel) => pipeline.numbers(channel).length === 2));

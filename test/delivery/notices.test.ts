@@ -74,7 +74,7 @@ describe('a channel that is closed to the bot', () => {
     await pipeline.restart();
     for (const channel of [ALERTS, WHALES]) close(channel);
     await send();
-    expect((await pipeline.backlog()).channels).toEqual({ parked: 0, paused: 2 });
+    expect((await pipeline.backlog()).channels).toEqual({ parked: 0, unreachable: 2 });
   });
 
   it('reports a parked channel in a server that added the bot again', async () => {
@@ -83,7 +83,7 @@ describe('a channel that is closed to the bot', () => {
     pipeline.deliverer.guildChanged(HARBOR);
     close(ALERTS);
     await send();
-    expect((await pipeline.backlog()).channels).toEqual({ parked: 1, paused: 0 });
+    expect((await pipeline.backlog()).channels).toEqual({ parked: 1, unreachable: 0 });
     expect(notices(WHALES)).toHaveLength(1);
   });
 

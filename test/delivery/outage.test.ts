@@ -87,7 +87,7 @@ it('counts every one of 20,000 alerts over 50 channels after six hours without D
     if (channel.alerts > 500) expect([files, hashes.length]).toEqual([1, channel.alerts]);
     else expect(files).toBe(0);
   }
-  expect(await pipeline.backlog()).toMatchObject({ deadLetters: 0, channels: { parked: 0, paused: 0 } });
+  expect(await pipeline.backlog()).toMatchObject({ deadLetters: 0, channels: { parked: 0, unreachable: 0 } });
   // A burst after an outage takes few requests: a message that was in flight, a digest, and searches.
   expect(pipeline.discord.requests(before).length).toBeLessThan(channels.length * 5);
 }, 300_000);

@@ -249,7 +249,7 @@ describe('Discord that does not answer', () => {
     for (let n = 1; n <= 3; n++) await pipeline.pay(n);
     pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: WHALES });
     await untilDead(10 * MINUTE);
-    const dead = { channelId: WHALES, reason: '72 hours: HTTP 500', payload: '' };
+    const dead = { channelId: WHALES, reason: '72 hours: HTTP 500', payload: null };
     expect(await letters()).toMatchObject([dead, dead, dead]);
   });
 

@@ -3,28 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { openStore } from '../../src/store/sqlite/client.ts';
-import { openBeside } from '../../src/store/sqlite/database.ts';
 
 async function openHere() {
   const directory = mkdtempSync(join(tmpdir(), 'client-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
-  const file = join(directory, 'bot.sqlite');
-  const opened = await openStore(file);
+  const opened = await openStore(join(directory, 'bot.sqlite'));
   onTestFinished(opened.close);
-  return { ...opened, file };
+  return opened;
 }
-
-it('reads while another program keeps the writer waiting', async () => {
-  const { store, file } = await openHere();
-  const beside = openBeside(file);
-  beside.exec('BEGIN IMMEDIATE');
-  const append = store.inbox.append([{ scope: 0, receivedAt: 1, body: Buffer.from('{}') }]);
-  const first = await Promise.race([append.then(() => 'write'), store.metrics.backlog(0).then(() => 'read')]);
-  beside.exec('ROLLBACK');
-  beside.close();
-  expect(first).toBe('read');
-  await append;
-});
 
 it('reads what was written as soon as the write has resolved', async () => {
   const { store } = await openHere();
