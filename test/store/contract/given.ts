@@ -1,6 +1,6 @@
 import type { AddressText } from '../../../src/domain/address.ts';
 import type { NewAlert } from '../../../src/domain/alert.ts';
-import type { NewBatch } from '../../../src/domain/batch.ts';
+import type { NewBatch, Notice } from '../../../src/domain/batch.ts';
 import type { Decision, RoutingResult, StoredDelivery, StoredTransfer } from '../../../src/domain/routing.ts';
 import { DEFAULT_CHOICES, type NewSubscription, type Subscription } from '../../../src/domain/subscription.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
@@ -149,6 +149,18 @@ export async function post(
     }),
   );
 }
+
+/** A notice in the guild's channel. */
+export const notice = (changed: Partial<Notice> = {}): Notice => ({
+  guildId: GUILD,
+  channelId: CHANNEL,
+  nonce: 'nonce',
+  reference: 'reference',
+  payload: JSON.stringify({ embeds: [{ title: 'Title', description: 'Text' }] }),
+  now: NOW,
+  aboutChannelId: null,
+  ...changed,
+});
 
 /** Freezes a channel's due alerts into a message, as the deliverer does; returns the batch's id. */
 export async function freeze(store: Store, changed: Partial<NewBatch> = {}, now = NOW): Promise<number> {

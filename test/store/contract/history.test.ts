@@ -12,6 +12,7 @@ import {
   GUILD,
   NOW,
   newAlert,
+  notice,
   OTHER_CHANNEL,
   OTHER_GUILD,
   post,
@@ -230,9 +231,8 @@ contract('silences', (open) => {
     await store.subscriptions.mute(GUILD, [muted], NOW + 1);
     await store.subscriptions.mute(GUILD, [over], NOW);
     expect(idsOf(await store.silence.unreported(SILENCE_RULE, NOW)).sort()).toEqual([first, elsewhere, over]);
-    const notice = { guildId: GUILD, channelId: CHANNEL, title: 'Quiet', text: 'Quiet', now: NOW };
-    expect(await store.silence.report(notice, [first, over])).toBe(true);
-    expect(await store.silence.report(notice, [first, over])).toBe(false);
+    expect(await store.silence.report(notice(), [first, over])).toBe(true);
+    expect(await store.silence.report(notice(), [first, over])).toBe(false);
     expect(idsOf(await store.silence.unreported(SILENCE_RULE, NOW))).toEqual([elsewhere]);
     expect((await store.outbox.channelsWithWork()).map(({ channelId }) => channelId)).toEqual([CHANNEL]);
   });
@@ -292,7 +292,7 @@ contract('metrics', (open) => {
       alerts: { due: 0, held: 0, closed: 0, oldest: null },
       frozen: 0,
       deadLetters: 0,
-      channels: { parked: 0, paused: 0 },
+      channels: { parked: 0, unreachable: 0 },
     });
   });
 

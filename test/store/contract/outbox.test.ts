@@ -7,6 +7,7 @@ import {
   GUILD,
   keyOf,
   NOW,
+  notice,
   OTHER_CHANNEL,
   OTHER_GUILD,
   post,
@@ -82,6 +83,7 @@ contract('outbox', (open) => {
       nonce: 'n',
       reference: 'r',
       payload: '{}',
+      plain: false,
     } as const;
     expect(await store.outbox.freeze({ ...batch, attachment: null, alerts, mentioning: [] }, NOW)).toBeNull();
   });
@@ -98,6 +100,7 @@ contract('outbox', (open) => {
       nonce: 'n',
       reference: 'r',
       payload: '{}',
+      plain: false,
     } as const;
     expect(await store.outbox.freeze({ ...batch, attachment: null, alerts, mentioning: [] }, NOW)).toBeNull();
     expect(await due(store)).toEqual([1]);
@@ -270,8 +273,8 @@ contract('channels', (open) => {
   it('freezes the notice that reports a blocked channel elsewhere, and withdraws it when the channel opens', async () => {
     const store = await open();
     await post(store, [1]);
-    const notice = { guildId: GUILD, channelId: OTHER_CHANNEL, title: 'T', text: 'X', now: NOW, closed: CHANNEL };
-    await store.channels.setState({ channelId: CHANNEL, state: 'parked', ...blocked }, notice);
+    const elsewhere = notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL });
+    await store.channels.setState({ channelId: CHANNEL, state: 'parked', ...blocked }, elsewhere);
     expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'batch', batch: { kind: 'notice' } });
     await store.channels.setState({ channelId: CHANNEL, state: 'ready', ...blocked, reason: null });
     expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'nothing' });
@@ -279,7 +282,7 @@ contract('channels', (open) => {
 
   it('posts a notice about no transfer', async () => {
     const store = await open();
-    await store.channels.postNotice({ guildId: GUILD, channelId: CHANNEL, title: 'Title', text: 'Text', now: NOW });
+    await store.channels.postNotice(notice());
     const found = await next(store);
     expect(found).toMatchObject({ status: 'batch', batch: { kind: 'notice', attempts: 0 } });
     expect(JSON.stringify(found)).toContain('Text');
@@ -302,11 +305,11 @@ contract('channels', (open) => {
     const store = await open();
     await post(store, [1]);
     await post(store, [2], { channelId: OTHER_CHANNEL });
-    await store.channels.setState({ channelId: OTHER_CHANNEL, state: 'paused', ...blocked, reason: '10003' });
+    await store.channels.setState({ channelId: OTHER_CHANNEL, state: 'unreachable', ...blocked, reason: '10003' });
     await store.channels.guildRemoved(GUILD, NOW, NOW + 9);
     expect((await store.channels.blocked(GUILD)).map(({ channelId }) => channelId)).toEqual([CHANNEL, OTHER_CHANNEL]);
     await store.channels.guildReturned(GUILD);
-    const left = [{ channelId: OTHER_CHANNEL, state: 'paused', reason: '10003' }];
+    const left = [{ channelId: OTHER_CHANNEL, state: 'unreachable', reason: '10003' }];
     expect(await store.channels.blocked(GUILD)).toEqual(left);
   });
 

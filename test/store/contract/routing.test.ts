@@ -8,6 +8,7 @@ import {
   keyOf,
   NOW,
   newAlert,
+  notice,
   OTHER_CHANNEL,
   post,
   routed,
@@ -81,9 +82,7 @@ contract('routing', (open) => {
     await store.routing.commit(routed({ stats: [stats] }));
     const later = NOW + 100 * HOUR;
     expect(await store.silence.unreported(SILENCE_RULE, later)).toMatchObject([{ address: TREASURY }]);
-    const message = { reference: 'reference', nonce: 'nonce', payload: '{}', aboutChannelId: null };
-    const notice = { guildId: GUILD, channelId: CHANNEL, ...message, now: later };
-    expect(await store.silence.report(notice, [subscription])).toBe(true);
+    expect(await store.silence.report(notice({ now: later }), [subscription])).toBe(true);
     expect(await store.silence.unreported(SILENCE_RULE, later)).toEqual([]);
     await store.routing.commit(routed({ stats: [{ ...stats, events: 21, lastEventAt: later }] }));
     expect(await store.silence.unreported(SILENCE_RULE, later + 100 * HOUR)).toHaveLength(1);
