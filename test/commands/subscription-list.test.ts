@@ -28,13 +28,12 @@ describe('/subscription list', () => {
     expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*\\n.*${B}.*\\n.*\\n.*⏸️ paused · last event <t:`));
   });
 
-  it('tells of the last event though it is not counted yet, as the check and the status do', async () => {
+  it('shows the time of the last event, as the check and the status do', async () => {
     const { id } = await world.subscribe();
     for (const [ago, name] of ['subscription list', 'setup check', 'status'].entries()) {
-      remember(world.file, world.clock.now, [{ ago: 60_000 - ago * 1_000 }]);
-      world.sql('UPDATE decisions SET subscription_id = ? WHERE id = (SELECT max(id) FROM decisions)', id);
-      const at = Math.floor(world.clock.now / 1_000) - 60 + ago;
-      expect(textOf(await world.use(name))).toContain(`<t:${at}:R>`);
+      const lastEventAt = world.clock.now - (60 - ago) * 1_000;
+      await world.recordActivity(id, { lastEventAt });
+      expect(textOf(await world.use(name)), name).toContain(`<t:${Math.floor(lastEventAt / 1_000)}:R>`);
     }
   });
 
