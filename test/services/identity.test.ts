@@ -60,7 +60,7 @@ it('keeps the id of a delivery over its retries and counts its attempts', async 
 it('signs deliveries with both secrets of a project as Standard Webhooks does', async () => {
   await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
   const [{ headers, body }] = (await received()) as [(typeof here.receiver.received)[number]];
-  const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const content = [headers['webhook-id'], headers['webhook-timestamp'], body].join('.');
   const signatures = SECRETS.map((secret) => {
     const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
     return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
