@@ -34,7 +34,7 @@ describe('a channel without permissions', () => {
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     await pipeline.pay(1);
     await pipeline.idle();
-    expect(await state()).toEqual(['parked']);
+    await expect.poll(state, { message: 'the states of the channels' }).toEqual(['parked']);
   });
 
   it('is tried again after 15 minutes, an hour, and every six hours; not sooner for what comes meanwhile', async () => {
@@ -55,7 +55,7 @@ describe('a channel without permissions', () => {
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['1']);
-    expect(await state()).toEqual([]);
+    await expect.poll(state, { message: 'the states of the channels' }).toEqual([]);
   });
 
   it('keeps each alert for seven days; then it is a dead letter, and what is younger still waits', async () => {
@@ -87,7 +87,7 @@ describe('a channel without permissions', () => {
     await pipeline.deliverer.rescan();
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '2']);
-    expect(await state()).toEqual([]);
+    await expect.poll(state, { message: 'the states of the channels' }).toEqual([]);
   });
 
   it('is not tried at a look for any other reason', async () => {
@@ -117,7 +117,7 @@ describe('a channel or server that is gone', () => {
     // What comes then waits unsent.
     await pipeline.pay(2);
     await pipeline.pass(29 * DAY, 6 * HOUR);
-    expect(await state()).toEqual(['unreachable']);
+    await expect.poll(state, { message: 'the states of the channels' }).toEqual(['unreachable']);
     expect(await letters()).toEqual([]);
     await pipeline.pass(2 * DAY, 6 * HOUR);
     const reason = 'channel or server is gone (10003) for too long';
@@ -159,17 +159,17 @@ describe('a channel or server that is gone', () => {
     pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
     await pipeline.pay(1);
     await pipeline.idle();
-    expect(await state()).toEqual(['unreachable']);
+    await expect.poll(state, { message: 'the states of the channels' }).toEqual(['unreachable']);
     await pipeline.pass(2 * DAY, 6 * HOUR);
     await pipeline.restart();
     await pipeline.pass(20 * DAY, 6 * HOUR);
-    expect(await state()).toEqual(['unreachable']);
+    await expect.poll(state, { message: 'the states of the channels' }).toEqual(['unreachable']);
     expect(await letters()).toEqual([]);
     pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['1']);
-    expect(await state()).toEqual([]);
+    await expect.poll(state, { message: 'the states of the channels' }).toEqual([]);
   });
 });
 
@@ -178,9 +178,9 @@ it('a server that removed the bot is known to a later process too, whatever came
   await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 1);
   pipeline.deliverer.guildRemoved(HARBOR);
   await pipeline.restart();
-  expect(await state()).toEqual(['unreachable']);
+  await expect.poll(state, { message: 'the states of the channels' }).toEqual(['unreachable']);
   pipeline.deliverer.guildChanged(HARBOR);
-  expect(await state()).toEqual([]);
+  await expect.poll(state, { message: 'the states of the channels' }).toEqual([]);
 
   pipeline.deliverer.guildRemoved(HARBOR);
   pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
