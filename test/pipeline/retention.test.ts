@@ -133,15 +133,15 @@ describe('a channel or server that is gone', () => {
     await pipeline.watch(TREASURY, WHALES);
     await pipeline.pay(2);
     await pipeline.idle();
-    expect([pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()]).toEqual([
-      ['1'],
-      [],
-      ['unreachable', 'unreachable'],
-    ]);
+    await expect
+      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()])
+      .toEqual([['1'], [], ['unreachable', 'unreachable']]);
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2);
     await pipeline.turnUntil(() => pipeline.numbers(WHALES).length === 1);
-    expect([pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()]).toEqual([['1', '2'], ['2'], []]);
+    await expect
+      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()])
+      .toEqual([['1', '2'], ['2'], []]);
   });
 
   it('is told again in such a server as soon as Discord takes a message there', async () => {
@@ -151,7 +151,7 @@ describe('a channel or server that is gone', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['1']);
     await pipeline.pay(2);
     await pipeline.idle();
-    expect([pipeline.numbers(ALERTS), await state()]).toEqual([['1', '2'], []]);
+    await expect.poll(async () => [pipeline.numbers(ALERTS), await state()]).toEqual([['1', '2'], []]);
   });
 
   it('is the same for a server that removed the bot, also across restarts, until it is back', async () => {
@@ -187,11 +187,11 @@ it('a server that removed the bot is known to a later process too, whatever came
   await pipeline.restart();
   await pipeline.pay(2);
   await pipeline.pass(20 * DAY, 6 * HOUR);
-  expect([await state(), await letters()]).toEqual([['unreachable'], []]);
+  await expect.poll(async () => [await state(), await letters()]).toEqual([['unreachable'], []]);
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   pipeline.deliverer.guildChanged(HARBOR);
   await pipeline.idle();
-  expect([pipeline.numbers(ALERTS).at(-1), await state()]).toEqual(['2', []]);
+  await expect.poll(async () => [pipeline.numbers(ALERTS).at(-1), await state()]).toEqual(['2', []]);
 });
 
 it('a server that removed the bot while that was stopped keeps its alerts as long as any other that did', async () => {
@@ -204,11 +204,13 @@ it('a server that removed the bot while that was stopped keeps its alerts as lon
   await pipeline.watch(TREASURY, WHALES);
   await pipeline.pay(2);
   await pipeline.pass(20 * DAY, 6 * HOUR);
-  expect([await state(), await letters()]).toEqual([['unreachable', 'unreachable'], []]);
+  await expect.poll(async () => [await state(), await letters()]).toEqual([['unreachable', 'unreachable'], []]);
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   await pipeline.deliverer.guildsSynced([HARBOR], [0, 1]);
   await pipeline.idle();
-  expect([pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()]).toEqual([['1', '2'], ['2'], []]);
+  await expect
+    .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await state()])
+    .toEqual([['1', '2'], ['2'], []]);
 });
 
 it('a server that has the bot again finds its channels tried when a session begins, if nobody told of it', async () => {
@@ -220,10 +222,10 @@ it('a server that has the bot again finds its channels tried when a session begi
   await pipeline.restart();
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   await pipeline.idle();
-  expect([pipeline.numbers(ALERTS), await state()]).toEqual([[], ['unreachable']]);
+  await expect.poll(async () => [pipeline.numbers(ALERTS), await state()]).toEqual([[], ['unreachable']]);
   await pipeline.deliverer.guildsSynced([HARBOR], [0, 1]);
   await pipeline.idle();
-  expect([pipeline.numbers(ALERTS), await state()]).toEqual([['1'], []]);
+  await expect.poll(async () => [pipeline.numbers(ALERTS), await state()]).toEqual([['1'], []]);
 });
 
 describe('Discord that does not answer', () => {
