@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { SIGNING_SECRET } from '../src/domain/signing.ts';
 import type { NodeOptions } from './chain/nodes.ts';
 import { readRanges } from './notification/reach.ts';
-import { SIGNING_SECRET } from './notification/sign.ts';
 import type { Project } from './notification/types.ts';
 
 /** A variable names something that cannot be used, which shows only when it is tried; the message says which and why. */

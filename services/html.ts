@@ -1,22 +1,23 @@
-/** Text that is HTML already. */
-export class Html {
-  readonly text: string;
+const IS_HTML = Symbol('HTML');
 
-  constructor(text: string) {
-    this.text = text;
-  }
+/** Text that is HTML already. Only {@link rawHtml} and {@link html} make it. */
+export interface Html {
+  readonly text: string;
+  readonly [IS_HTML]: true;
 }
+
+/** Marks text as HTML. It is not escaped, so nothing in it may come from others. */
+export const rawHtml = (text: string): Html => ({ text, [IS_HTML]: true });
 
 type Part = string | number | bigint | Html | readonly Html[];
 
 /** HTML from a template: every value is escaped, unless it is itself made here. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
-  return new Html(String.raw({ raw: strings }, ...parts.map(written)));
+  return rawHtml(String.raw({ raw: strings }, ...parts.map(written)));
 }
 
 function written(part: Part): string {
-  if (part instanceof Html) return part.text;
-  if (typeof part === 'object') return part.map((one) => one.text).join('');
+  if (typeof part === 'object') return IS_HTML in part ? part.text : part.map((one) => one.text).join('');
   return visible(String(part)).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
@@ -34,7 +35,7 @@ export const pageHeaders = {
   'referrer-policy': 'no-referrer',
 };
 
-const style = new Html(`
+const style = rawHtml(`
   :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); --soft: color-mix(in srgb, currentColor 65%, transparent); --link: light-dark(#2456c9, #8fb4ff); }
   * { box-sizing: border-box; }
   body { margin: 0 auto; max-width: 60rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }

@@ -1,4 +1,4 @@
-import { Html, html } from '../html.ts';
+import { type Html, html, rawHtml } from '../html.ts';
 import { type Category, findRows, type Row } from './providers.ts';
 
 const known = ['slug', 'provider', 'offer', 'actionButtons', 'starred', 'description', 'planName'];
@@ -10,7 +10,7 @@ export function directoryPage(
   category: Category | undefined,
   search: string,
 ): { title: string; body: Html } {
-  const here = new Html(' aria-current="page"');
+  const here = rawHtml(' aria-current="page"');
   const nav = html`<nav>${categories.map(
     ({ key, name }) => html`<a href="${root}/toolbox/${key}"${key === category?.key ? here : ''}>${name}</a>`,
   )}</nav>`;

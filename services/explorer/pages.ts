@@ -32,7 +32,7 @@ interface PageParts {
 
 /** Pages for people below the given instance's prefix: `/tx/…`, `/address/…` and `/token/…`, where alerts link to. */
 export function explorerPages(server: FastifyInstance, parts: PageParts): void {
-  const pages = new Pages(parts);
+  const pages = createPages(parts);
   const cache = createPageCache<Shown>(parts.clock);
   const show = (path: string, make: (value: string) => Promise<Shown>) =>
     server.get<{ Params: { value: string } }>(path, async (request, reply) => {
@@ -66,32 +66,23 @@ interface Shown {
   body: Html;
 }
 
-class Pages {
-  readonly #root: string;
-  readonly #node: Node;
-  readonly #nativeSymbol: string;
-
-  constructor({ root, node, nativeSymbol }: PageParts) {
-    this.#root = root;
-    this.#node = node;
-    this.#nativeSymbol = nativeSymbol;
-  }
-
-  async transaction(hash: string): Promise<Shown> {
+/** Creates the pages of transactions, addresses and tokens. */
+function createPages({ root, node, nativeSymbol }: PageParts) {
+  async function transaction(hash: string): Promise<Shown> {
     if (!isHash(hash)) return missing('This is not a transaction hash', 'A hash is 0x and 64 hex digits.');
     const [transaction, receipt] = await Promise.all([
-      this.#node.call<NodeTransaction | null>('eth_getTransactionByHash', [hash]),
-      this.#node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]),
+      node.call<NodeTransaction | null>('eth_getTransactionByHash', [hash]),
+      node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash]),
     ]);
     if (transaction === null) return missing('No such transaction', 'It is not on this chain, or not yet.');
     // What a failed transaction meant to move stayed where it was.
     const hasMoved = receipt !== null && receipt.status !== '0x0';
-    const moves = hasMoved ? await this.#movesOf(transaction.hash) : [];
+    const moves = hasMoved ? await movesOf(transaction.hash) : [];
     const transfers = hasMoved
       ? [...nativeTransfers(transaction), ...(moves ?? []), ...receipt.logs.flatMap(tokenTransfers)]
       : [];
-    const facts = await this.#factsOf(transfers);
-    const shown = transfers.slice(0, SHOWN_TRANSFERS).map((transfer) => this.#transfer(transfer, facts));
+    const facts = await factsOf(transfers);
+    const shown = transfers.slice(0, SHOWN_TRANSFERS).map((one) => transferRow(one, facts));
     const more = transfers.length - shown.length;
     const state = receipt === null ? 'waiting to be mined' : receipt.status === '0x0' ? 'failed' : 'succeeded';
     const fee = receipt === null ? null : feeOf(transaction, receipt);
@@ -100,10 +91,10 @@ class Pages {
 <dt>Hash</dt><dd><code>${hash}</code></dd>
 <dt>State</dt><dd>${state}</dd>
 <dt>Block</dt><dd>${transaction.blockNumber === null ? '–' : BigInt(transaction.blockNumber)}</dd>
-<dt>From</dt><dd>${this.#link('address', getAddress(transaction.from))}</dd>
-<dt>To</dt><dd>${transaction.to === null ? 'a new contract' : this.#link('address', getAddress(transaction.to))}</dd>
-<dt>Value</dt><dd>${this.#coins(BigInt(transaction.value))}</dd>
-<dt>Fee</dt><dd>${fee === null ? '–' : this.#coins(fee)}</dd>
+<dt>From</dt><dd>${link('address', getAddress(transaction.from))}</dd>
+<dt>To</dt><dd>${transaction.to === null ? 'a new contract' : link('address', getAddress(transaction.to))}</dd>
+<dt>Value</dt><dd>${coins(BigInt(transaction.value))}</dd>
+<dt>Fee</dt><dd>${fee === null ? '–' : coins(fee)}</dd>
 </dl>
 <h2>Transfers</h2>
 ${shown.length === 0 ? html`<p>None.</p>` : shown}
@@ -112,38 +103,36 @@ ${moves === null ? html`<p class="soft">Coins that contracts sent on the way can
     return { status: 200, title: `Transaction ${hash.slice(0, 10)}…`, body };
   }
 
-  async address(given: string): Promise<Shown> {
+  async function address(given: string): Promise<Shown> {
     if (!isAddress(given, { strict: false })) return notAnAddress;
     const address = getAddress(given);
     const [balance, count, code] = await Promise.all([
-      this.#node.call<Hex>('eth_getBalance', [address, 'latest']),
-      this.#node.call<Hex>('eth_getTransactionCount', [address, 'latest']),
-      this.#node.call<Hex>('eth_getCode', [address, 'latest']),
+      node.call<Hex>('eth_getBalance', [address, 'latest']),
+      node.call<Hex>('eth_getTransactionCount', [address, 'latest']),
+      node.call<Hex>('eth_getCode', [address, 'latest']),
     ]);
     // Since EIP-7702 a wallet may have code: a pointer to the contract that acts for it.
     const isWallet = code === '0x' || code.startsWith('0xef0100');
-    const contract = isWallet
-      ? html`a wallet`
-      : html`a contract – ${this.#link('token', address, 'see it as a token')}`;
+    const contract = isWallet ? html`a wallet` : html`a contract – ${link('token', address, 'see it as a token')}`;
     const body = html`<h1>Address</h1>
 <dl>
 <dt>Address</dt><dd><code>${address}</code></dd>
 <dt>Kind</dt><dd>${contract}</dd>
-<dt>Balance</dt><dd>${this.#coins(BigInt(balance))}</dd>
+<dt>Balance</dt><dd>${coins(BigInt(balance))}</dd>
 <dt>Transactions sent</dt><dd>${BigInt(count)}</dd>
 </dl>`;
     return { status: 200, title: `Address ${address.slice(0, 10)}…`, body };
   }
 
-  async token(given: string): Promise<Shown> {
+  async function token(given: string): Promise<Shown> {
     if (!isAddress(given, { strict: false })) return notAnAddress;
     const address = getAddress(given);
-    const token = await readToken(this.#node, address);
+    const token = await readToken(node, address);
     if (token === null) return missing('No token here', 'There is no token contract at this address.');
     const { totalSupply, decimals } = token;
     const body = html`<h1>Token</h1>
 <dl>
-<dt>Contract</dt><dd>${this.#link('address', address)}</dd>
+<dt>Contract</dt><dd>${link('address', address)}</dd>
 <dt>Name</dt><dd><code>${token.name ?? '–'}</code></dd>
 <dt>Symbol</dt><dd><code>${token.symbol ?? '–'}</code></dd>
 <dt>Type</dt><dd>${token.type}</dd>
@@ -155,9 +144,9 @@ ${moves === null ? html`<p class="soft">Coins that contracts sent on the way can
   }
 
   /** What a transaction moved inside; null where no node traces it. Its block's traces may be tens of megabytes. */
-  async #movesOf(hash: Hex): Promise<Transfer[] | null> {
+  async function movesOf(hash: Hex): Promise<Transfer[] | null> {
     try {
-      return internalTransfers(await coinMovesOf(this.#node, hash));
+      return internalTransfers(await coinMovesOf(node, hash));
     } catch (error) {
       if (error instanceof NodeBusy) throw error;
       return null;
@@ -165,31 +154,31 @@ ${moves === null ? html`<p class="soft">Coins that contracts sent on the way can
   }
 
   /** Each token is asked once, however often it moved, and not more than some: a transaction may touch hundreds. */
-  async #factsOf(transfers: readonly Transfer[]): Promise<Map<Address, TokenFacts>> {
+  async function factsOf(transfers: readonly Transfer[]): Promise<Map<Address, TokenFacts>> {
     const facts = new Map<Address, TokenFacts>();
     for (const transfer of transfers) {
       if (transfer.kind === 'native' || facts.has(transfer.token)) continue;
       const isNamed = facts.size < NAMED_TOKENS;
-      facts.set(transfer.token, isNamed ? (await askFacts(this.#node, transfer.token)).facts : NO_FACTS);
+      facts.set(transfer.token, isNamed ? (await askFacts(node, transfer.token)).facts : NO_FACTS);
     }
     return facts;
   }
 
-  #transfer(transfer: Transfer, facts: ReadonlyMap<Address, TokenFacts>): Html {
+  function transferRow(transfer: Transfer, facts: ReadonlyMap<Address, TokenFacts>): Html {
     const token = transfer.kind === 'native' ? undefined : facts.get(transfer.token);
     return html`<article>
-<p>${this.#amount(settled(transfer, token), token)}</p>
-<p><small>from</small> ${this.#link('address', transfer.from)}</p>
-<p><small>to</small> ${this.#link('address', transfer.to)}</p>
+<p>${amount(settled(transfer, token), token)}</p>
+<p><small>from</small> ${link('address', transfer.from)}</p>
+<p><small>to</small> ${link('address', transfer.to)}</p>
 </article>`;
   }
 
-  #amount(transfer: Transfer, facts: TokenFacts | undefined): Html {
+  function amount(transfer: Transfer, facts: TokenFacts | undefined): Html {
     if (transfer.kind === 'native') {
-      return html`<strong>${this.#coins(transfer.value)}</strong>${transfer.internal ? ', sent by a contract' : ''}`;
+      return html`<strong>${coins(transfer.value)}</strong>${transfer.internal ? ', sent by a contract' : ''}`;
     }
     const name = html`<code>${facts?.symbol ?? facts?.name ?? 'unnamed token'}</code>`;
-    const token = html`${name} <small>${this.#link('token', transfer.token, 'contract')}</small>`;
+    const token = html`${name} <small>${link('token', transfer.token, 'contract')}</small>`;
     switch (transfer.kind) {
       case 'erc20':
         return html`<strong>${formatUnits(transfer.value, facts?.decimals ?? 0)}</strong> ${token}`;
@@ -200,13 +189,15 @@ ${moves === null ? html`<p class="soft">Coins that contracts sent on the way can
     }
   }
 
-  #coins(wei: bigint): Html {
-    return html`${formatEther(wei)} ${this.#nativeSymbol}`;
+  function coins(wei: bigint): Html {
+    return html`${formatEther(wei)} ${nativeSymbol}`;
   }
 
-  #link(kind: 'address' | 'token', address: Address, text?: string): Html {
-    return html`<a href="${this.#root}/${kind}/${address}">${text === undefined ? html`<code>${address}</code>` : text}</a>`;
+  function link(kind: 'address' | 'token', address: Address, text?: string): Html {
+    return html`<a href="${root}/${kind}/${address}">${text === undefined ? html`<code>${address}</code>` : text}</a>`;
   }
+
+  return { transaction, address, token };
 }
 
 const notAnAddress = missing('This is not an address', 'An address is 0x and 40 hex digits.', 400);

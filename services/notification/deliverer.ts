@@ -1,29 +1,20 @@
 import type { Logger } from 'pino';
-import { request } from 'undici';
-import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import { createAnswers } from './answers.ts';
 import { createBreaker } from './breaker.ts';
 import { createDueQueue } from './due-queue.ts';
+import { createPost } from './post.ts';
 import type { Reach } from './reach.ts';
-import { identityHeaders } from './sign.ts';
 import type { Delivery } from './store/deliveries.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { DeliveryProgress, DeliveryRef, Faults } from './types.ts';
 
-/** How long after a failed attempt the next one is made; after the last there is none. */
-const RETRY_DELAYS_MS: readonly number[] = [15 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY, DAY];
-const TIMEOUT_MS = 3 * SECOND;
 /** How long nothing is sent after the database failed. */
 const REST_MS = 5 * SECOND;
 /** How long the deliveries of a project that was removed are left alone. */
 const REMOVED_MS = MINUTE;
 /** How many attempts are made at the same time. */
 const MAX_PARALLEL = 256;
-/**
- * How long a receiver is tried in vain before what it was owed at the beginning is given up: twice the schedule. Only
- * then are there still deliveries whose turn never came, because each attempt waits for an answer.
- */
-const SILENCE_MS = 2 * RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
-
 /** What the deliverer works with. */
 export interface DelivererParts {
   store: NotificationStore;
@@ -57,20 +48,15 @@ export interface Deliverer {
   stop(): Promise<void>;
 }
 
-/** Since when every attempt failed, and the newest delivery of that moment. */
-interface Silence {
-  since: number;
-  newest: number;
-}
-
 /** Creates the deliverer. */
 export function createDeliverer(parts: DelivererParts): Deliverer {
   const { store, clock, log, random, faults, onProgress } = parts;
   const agent = parts.reach.agent();
+  const post = createPost(parts, agent);
+  const answers = createAnswers(parts);
   const due = createDueQueue();
   const breaker = createBreaker(clock);
   const underWay = new Map<string, Set<number>>();
-  const silences = new Map<string, Silence>();
   /** Webhooks whose turn it is, each once. */
   const ready = new Set<string>();
   const attempts = new Set<Promise<void>>();
@@ -111,7 +97,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     const delivery = store.deliveries.nextDue(webhookId, now, { skip, under: [...under] });
     if (delivery === undefined) {
       if (under.size > 0) return;
-      silences.delete(webhookId);
+      answers.hasNothingDue(webhookId);
       const nextAt = store.deliveries.nextDueAt(webhookId);
       if (nextAt !== undefined) due.add(webhookId, nextAt);
       return;
@@ -152,80 +138,11 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     const { isTimedOut: _, ...said } = answer;
     log.info({ deliveryId, webhookId, txHash, attempt: number, ...said }, 'delivery attempted');
     try {
-      const outcome = apply(delivery, number, answer);
+      const outcome = answers.apply(delivery, number, answer);
       onProgress({ ...ref(), type: 'answered', attempt: number, ...said });
       onProgress({ ...ref(), ...outcome });
-      if (answer.status === 200) silences.delete(webhookId);
-      else noteSilence(webhookId);
     } catch (error) {
       rest(error);
-    }
-  };
-
-  /** Gives up what could never be sent in time; otherwise it grew for as long as the receiver lets every attempt wait. */
-  const noteSilence = (webhookId: string): void => {
-    const silence = silences.get(webhookId);
-    if (silence !== undefined && clock.now() - silence.since < SILENCE_MS) return;
-    const count = silence === undefined ? 0 : store.deliveries.giveUp(webhookId, silence.newest, clock.now());
-    if (count > 0) log.error({ webhookId, count }, 'the receiver does not answer: its oldest deliveries are given up');
-    silences.set(webhookId, { since: clock.now(), newest: store.deliveries.newestId() });
-  };
-
-  /** Stores what comes after an answer: the end, a repetition or a retry. */
-  const apply = (delivery: Delivery, number: number, { status, error }: Answer) => {
-    const { id, repeats } = delivery;
-    const { repeat, repeatAfterMs } = faults();
-    const isDelivered = status === 200;
-    if (isDelivered && repeats < repeat) {
-      const dueAt = clock.now() + repeatAfterMs;
-      store.deliveries.postpone(id, { attempts: 0, repeats: repeats + 1, dueAt });
-      return { type: 'scheduled' as const, reason: 'repeat' as const, dueAt };
-    }
-    if (isDelivered) {
-      store.deliveries.deliver(id, clock.now());
-      return { type: 'ended' as const, outcome: 'delivered' as const };
-    }
-    const reason = error ?? `HTTP ${status}`;
-    const delay = RETRY_DELAYS_MS[number - 1];
-    if (delay === undefined) {
-      store.deliveries.fail(id, clock.now(), reason, number);
-      return { type: 'ended' as const, outcome: 'exhausted' as const };
-    }
-    const dueAt = clock.now() + delay;
-    store.deliveries.postpone(id, { attempts: number, repeats, dueAt, error: reason });
-    return { type: 'scheduled' as const, reason: 'retry' as const, dueAt };
-  };
-
-  const post = async (delivery: Delivery, number: number): Promise<Answer> => {
-    const { url, body } = delivery;
-    const timeout = new AbortController();
-    const stopTimer = clock.after(TIMEOUT_MS, () => timeout.abort());
-    const identity = identityHeaders({
-      delivery,
-      instance: store.instance,
-      chainId: store.chain.state()?.chainId ?? null,
-      attempt: number,
-      now: clock.now(),
-      secrets: parts.secretsOf(delivery.projectId),
-    });
-    try {
-      const response = await request(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...identity, ...credentialsOf(url) },
-        body,
-        dispatcher: agent,
-        signal: timeout.signal,
-      });
-      await response.body.dump().catch(() => undefined); // The status alone counts.
-      return { status: response.statusCode };
-    } catch (error) {
-      if (timeout.signal.aborted) {
-        return { status: null, error: `no answer within ${TIMEOUT_MS} ms`, isTimedOut: true };
-      }
-      const { code, message } = error as { code?: string; message: string };
-      return { status: null, error: code ?? message };
-    } finally {
-      stopTimer();
     }
   };
 
@@ -266,19 +183,4 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
       await agent.destroy();
     },
   };
-}
-
-interface Answer {
-  /** null when no answer came; `error` then says why. */
-  status: number | null;
-  error?: string;
-  isTimedOut?: true;
-}
-
-/** `https://user:password@…` as the header that it stands for. */
-function credentialsOf(url: string): { authorization?: string } {
-  const { username, password } = new URL(url);
-  if (username === '' && password === '') return {};
-  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }

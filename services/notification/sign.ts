@@ -1,8 +1,5 @@
-import { createHmac } from 'node:crypto';
+import { type SignedMessage, signatureOf } from '../../src/domain/signing.ts';
 import type { Delivery } from './store/deliveries.ts';
-
-/** A signing secret: `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks). */
-export const SIGNING_SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 
 /** What the headers of an attempt are made of. */
 export interface Identity {
@@ -38,7 +35,7 @@ export function identityHeaders({
     'ledgerbell-removed': delivery.removed === 1 ? 'true' : null,
     'ledgerbell-moved-from': delivery.movedFrom,
     'ledgerbell-replay': delivery.replay > 0 ? 'true' : null,
-    'webhook-signature': secrets.length === 0 ? null : signatures(`${id}.${timestamp}.${delivery.body}`, secrets),
+    'webhook-signature': secrets.length === 0 ? null : signatures({ id, timestamp, body: delivery.body }, secrets),
   };
   const present = Object.entries(optional).filter((entry): entry is [string, string] => entry[1] !== null);
   return {
@@ -49,9 +46,6 @@ export function identityHeaders({
   };
 }
 
-function signatures(content: string, secrets: readonly string[]): string {
-  return secrets
-    .map((secret) => createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64')).update(content))
-    .map((hmac) => `v1,${hmac.digest('base64')}`)
-    .join(' ');
+function signatures(message: SignedMessage, secrets: readonly string[]): string {
+  return secrets.map((secret) => `v1,${signatureOf(secret, message).toString('base64')}`).join(' ');
 }

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/clock.ts';
 import { connect } from '../../services/chain/nodes.ts';
 import { openNotification } from '../../services/notification/service.ts';
 import type { NewDelivery } from '../../services/notification/store/deliveries.ts';
@@ -7,7 +8,6 @@ import { openStore } from '../../services/notification/store/index.ts';
 import type { DeliveryProgress } from '../../services/notification/types.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
 import { startLimitedNode } from './limited-node.ts';
-import { ManualClock } from './manual-clock.ts';
 import { startReceiver } from './receiver.ts';
 
 const here = surroundings({ scripted: true });
@@ -348,7 +348,7 @@ test('a receiver that takes one delivery in between is owed the others still', a
 
 test('the end waits for the attempt at hand and begins no other', async () => {
   const dir = `${here.dir}/ending`;
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const node = connect(here.chain.rpcUrl);
   const log = pino({ level: 'silent' });
   const notification = openNotification({ ...BARE, node, dir, clock, log });
@@ -372,7 +372,7 @@ test('the end waits for the attempt at hand and begins no other', async () => {
 test('a database that fails when it is looked for what is due does not end the process', () => {
   const lines: string[] = [];
   const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const node = connect(here.chain.rpcUrl);
   const notification = openNotification({ ...BARE, node, dir: `${here.dir}/failing`, clock, log });
   notification.store.close();

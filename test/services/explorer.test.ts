@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { createManualClock } from '../../sandbox/discord/clock.ts';
 import { type Services, startServices } from '../../services/start.ts';
 import { startLimitedNode } from './limited-node.ts';
-import { ManualClock } from './manual-clock.ts';
 
 describe.each([{ scripted: false }, { scripted: true }])(
   'the explorer of a chain with scripted: $scripted',
@@ -148,7 +148,7 @@ test('a node that does not answer is told in the frame, without its address', as
 });
 
 test('the page of a transaction says when no node traces it', async () => {
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
   const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer', clock });
@@ -169,7 +169,7 @@ test('the page of a transaction says when no node traces it', async () => {
 });
 
 test('a page is made once in ten seconds', async () => {
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const chain = await startChain({ scripted: true });
   const node = await startLimitedNode(chain.rpcUrl, []);
   const services = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer', clock });

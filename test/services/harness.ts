@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { createManualClock, type ManualClock } from '../../sandbox/discord/clock.ts';
 import type { DeliveryProgress, EventType, Notification, Project } from '../../services/notification/types.ts';
 import { type Services, type ServicesOptions, startServices } from '../../services/start.ts';
-import { ManualClock } from './manual-clock.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 /** The projects of all tests. */
@@ -64,7 +64,7 @@ export interface Harness extends Services {
 
 /** Starts the services over a chain, in a folder. */
 export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Partial<ServicesOptions>): Promise<Harness> {
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const services = await startServices({
     projects: [harbor, other],
     clock,

@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { chmodSync, existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
+import { makeFolder } from '../../../src/domain/folder.ts';
 import { Misconfigured } from '../../config.ts';
 import { MIGRATIONS } from './migrations.ts';
 
@@ -68,18 +69,5 @@ function openFile(dir: string, file: string): Database.Database {
     return new Database(file, { timeout: 500 });
   } catch (error) {
     throw new Misconfigured(`DATA_DIR ${dir} must be a folder that can be written to: ${(error as Error).message}`);
-  }
-}
-
-/** Creates a folder and its parents; where none can be made (`/proc`), Node's recursive mkdir never ends. */
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(path) === path) throw error;
-    makeFolder(dirname(path));
-    mkdirSync(path);
   }
 }

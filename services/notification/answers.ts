@@ -1,0 +1,80 @@
+import type { Logger } from 'pino';
+import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import type { Answer } from './post.ts';
+import type { Delivery } from './store/deliveries.ts';
+import type { NotificationStore } from './store/index.ts';
+import type { Faults } from './types.ts';
+
+/** How long after a failed attempt the next one is made; after the last there is none. */
+const RETRY_DELAYS_MS: readonly number[] = [15 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY, DAY];
+/**
+ * How long a receiver is tried in vain before what it was owed at the beginning is given up: twice the schedule. Only
+ * then are there still deliveries whose turn never came, because each attempt waits for an answer.
+ */
+const SILENCE_MS = 2 * RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
+
+/** Since when every attempt of a webhook failed, and the newest delivery of that moment. */
+interface Silence {
+  since: number;
+  newest: number;
+}
+
+/** What answers are stored with. */
+interface AnswerParts {
+  store: NotificationStore;
+  clock: Clock;
+  log: Logger;
+  faults: () => Faults;
+}
+
+/** Creates the part that stores what follows from an answer, and gives up what silent receivers are owed. */
+export function createAnswers({ store, clock, log, faults }: AnswerParts) {
+  const silences = new Map<string, Silence>();
+
+  /** Stores the end of a delivery, its repetition or its retry. */
+  function outcomeOf(delivery: Delivery, number: number, { status, error }: Answer) {
+    const { id, repeats } = delivery;
+    const { repeat, repeatAfterMs } = faults();
+    const isDelivered = status === 200;
+    if (isDelivered && repeats < repeat) {
+      const dueAt = clock.now() + repeatAfterMs;
+      store.deliveries.postpone(id, { attempts: 0, repeats: repeats + 1, dueAt });
+      return { type: 'scheduled' as const, reason: 'repeat' as const, dueAt };
+    }
+    if (isDelivered) {
+      store.deliveries.deliver(id, clock.now());
+      return { type: 'ended' as const, outcome: 'delivered' as const };
+    }
+    const reason = error ?? `HTTP ${status}`;
+    const delay = RETRY_DELAYS_MS[number - 1];
+    if (delay === undefined) {
+      store.deliveries.fail(id, clock.now(), reason, number);
+      return { type: 'ended' as const, outcome: 'exhausted' as const };
+    }
+    const dueAt = clock.now() + delay;
+    store.deliveries.postpone(id, { attempts: number, repeats, dueAt, error: reason });
+    return { type: 'scheduled' as const, reason: 'retry' as const, dueAt };
+  }
+
+  /** Gives up what could never be sent in time. Without this, it would grow while the receiver lets every attempt time out. */
+  function noteSilence(webhookId: string): void {
+    const silence = silences.get(webhookId);
+    if (silence !== undefined && clock.now() - silence.since < SILENCE_MS) return;
+    const count = silence === undefined ? 0 : store.deliveries.giveUp(webhookId, silence.newest, clock.now());
+    if (count > 0) log.error({ webhookId, count }, 'the receiver does not answer: its oldest deliveries are given up');
+    silences.set(webhookId, { since: clock.now(), newest: store.deliveries.newestId() });
+  }
+
+  return {
+    /** Stores what follows from an answer and returns it. @throws when the database cannot be written. */
+    apply(delivery: Delivery, number: number, answer: Answer) {
+      const outcome = outcomeOf(delivery, number, answer);
+      if (answer.status === 200) silences.delete(delivery.webhookId);
+      else noteSilence(delivery.webhookId);
+      return outcome;
+    },
+
+    /** The webhook is owed nothing now, so its silence ends. */
+    hasNothingDue: (webhookId: string) => void silences.delete(webhookId),
+  };
+}

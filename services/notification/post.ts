@@ -1,0 +1,66 @@
+import { type Dispatcher, request } from 'undici';
+import { type Clock, SECOND } from '../../src/domain/clock.ts';
+import { identityHeaders } from './sign.ts';
+import type { Delivery } from './store/deliveries.ts';
+import type { NotificationStore } from './store/index.ts';
+
+const TIMEOUT_MS = 3 * SECOND;
+
+/** What a receiver answered. */
+export interface Answer {
+  /** null when no answer came; `error` then says why. */
+  status: number | null;
+  error?: string;
+  isTimedOut?: true;
+}
+
+/** What requests are made with. */
+interface PostParts {
+  store: NotificationStore;
+  clock: Clock;
+  secretsOf: (projectId: string) => readonly string[];
+}
+
+/** Returns the function that makes one attempt of a delivery. It never throws. */
+export function createPost({ store, clock, secretsOf }: PostParts, agent: Dispatcher) {
+  return async (delivery: Delivery, number: number): Promise<Answer> => {
+    const { url, body } = delivery;
+    const timeout = new AbortController();
+    const stopTimer = clock.after(TIMEOUT_MS, () => timeout.abort());
+    const identity = identityHeaders({
+      delivery,
+      instance: store.instance,
+      chainId: store.chain.state()?.chainId ?? null,
+      attempt: number,
+      now: clock.now(),
+      secrets: secretsOf(delivery.projectId),
+    });
+    try {
+      const response = await request(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...identity, ...credentialsOf(url) },
+        body,
+        dispatcher: agent,
+        signal: timeout.signal,
+      });
+      await response.body.dump().catch(() => undefined); // The status alone counts.
+      return { status: response.statusCode };
+    } catch (error) {
+      if (timeout.signal.aborted) {
+        return { status: null, error: `no answer within ${TIMEOUT_MS} ms`, isTimedOut: true };
+      }
+      const { code, message } = error as { code?: string; message: string };
+      return { status: null, error: code ?? message };
+    } finally {
+      stopTimer();
+    }
+  };
+}
+
+/** `https://user:password@…` as the header that it stands for. */
+function credentialsOf(url: string): { authorization?: string } {
+  const { username, password } = new URL(url);
+  if (username === '' && password === '') return {};
+  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
+}

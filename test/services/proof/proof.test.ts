@@ -1,0 +1,157 @@
+import type { Hex } from 'viem';
+import { afterEach, expect, it } from 'vitest';
+import { rpcOf } from '../../../sandbox/chain/driver.ts';
+import { hasAnvil } from '../../chain/kinds.ts';
+import { type Harness, harbor, startHarness, surroundings } from '../harness.ts';
+import { type LimitedNode, startLimitedNode } from '../limited-node.ts';
+import type { Received } from '../receiver.ts';
+import { faults, repair, spoil } from './node-faults.ts';
+import { deployForwarders, luckFrom, operations, type World } from './operations.ts';
+import { balancesOf, bodyOf, changesBy, eventOf, eventsOf, feesOf } from './truth.ts';
+
+/** Rounds of blocks, reorganizations and restarts: some in CI, more on demand. With 54 each fault of a node comes alone. */
+const ROUNDS = Number(process.env.PROOF_ROUNDS ?? 5);
+const SEED = Number(process.env.PROOF_SEED ?? 1);
+const HOUR = 3_600_000;
+/** An address that nobody has the key of. */
+const VAULT: Hex = '0x00000000000000000000000000000000c0ffee00';
+
+const here = surroundings();
+let node: LimitedNode;
+let services: Harness;
+afterEach(async () => {
+  await services?.close();
+  await node?.close();
+});
+
+/** The chain with what the operations need, and a webhook that watches through a node with faults. */
+async function begin(seed: number) {
+  const rpc = rpcOf(here.chain.rpcUrl);
+  const { Treasury, Payroll, Whale } = here.chain.wallets;
+  const watched = [Treasury, Payroll, VAULT] as const;
+  await rpc('anvil_setBalance', [VAULT, '0xde0b6b3a7640000']);
+  const forwarders = await deployForwarders(rpc, Whale, watched);
+  const world: World = { chain: here.chain, rpc, luck: luckFrom(seed), watched, forwarders };
+  node = await startLimitedNode(here.chain.rpcUrl, []);
+  services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+  const settings = { eventType: 'ALL', withdrawals: true, parallel: 8, addresses: watched };
+  const created = await services.call('POST', '/webhook', {
+    projectId: harbor.id,
+    webhookUrl: here.receiver.url,
+    ...settings,
+  });
+  expect(created.status).toBe(201);
+  const height = async () => Number(await rpc<Hex>('eth_blockNumber'));
+  return { world, rpc, watched, height, first: (await height()) + 1 };
+}
+
+/** Reads the chain once; the time that passes makes whatever waits due. */
+async function look(): Promise<void> {
+  await services.notification.scan().catch(() => undefined);
+  services.clock.advance(2_000);
+}
+
+/** Lets time pass until every block was read and everything was sent, whatever it waited for. */
+async function settle(): Promise<void> {
+  for (let times = 0; times < 12; times++) {
+    services.clock.advance(700_000);
+    await services.notification.scan().catch(() => undefined);
+  }
+  const pending = async () => {
+    services.clock.advance(HOUR);
+    await services.notification.scan();
+    return services.notification.pending();
+  };
+  await expect.poll(pending, { message: 'deliveries that wait', timeout: 120_000, interval: 100 }).toBe(0);
+}
+
+/** What arrived, each delivery once: one that ran into a time-out comes again under the same id. */
+function deliveries(): Received[] {
+  return [...new Map(here.receiver.received.map((one) => [one.headers['webhook-id'], one])).values()];
+}
+
+it.skipIf(!hasAnvil)(
+  'reports events whose sum is the change of every balance, whatever happens on the chain',
+  async () => {
+    const { world, rpc, watched, height, first } = await begin(SEED);
+    const before = await balancesOf(rpc, here.chain, watched);
+    for (let round = 0; round < Math.ceil(ROUNDS / 5); round++) {
+      for (const operate of Object.values(operations)) {
+        await operate(world);
+        if (world.luck.next() < 0.4) await rpc('evm_mine');
+      }
+      await rpc('evm_mine');
+    }
+    const last = await height();
+    await settle();
+
+    const after = await balancesOf(rpc, here.chain, watched);
+    const fees = await feesOf(rpc, watched, first, last);
+    const bodies = deliveries().map(bodyOf);
+    const changes = changesBy(bodies, new Set(before.keys()), 'NATIVE');
+    for (const [key, balance] of before) {
+      const [owner, asset] = key.split(' ') as [Hex, string];
+      const fee = asset === 'coin' ? fees.get(owner)! : 0n;
+      expect([key, after.get(key)! - balance + fee]).toEqual([key, changes.get(key) ?? 0n]);
+    }
+    expect(deliveries().map(eventOf).sort()).toEqual(await eventsOf(rpc, here.chain.rpcUrl, watched, first, last));
+  },
+);
+
+it.skipIf(!hasAnvil)(
+  'reports every transfer once, through each fault of the node, mixed faults, reorganizations and restarts',
+  async () => {
+    const { world, rpc, watched, height, first } = await begin(SEED + 1);
+    const { luck } = world;
+    const alone = faults().sort(() => luck.next() - 0.5);
+    for (let round = 0; round < ROUNDS; round++) {
+      const snapshot = luck.next() < 0.5 ? await rpc<string>('evm_snapshot') : null;
+      const alonest = alone[round];
+      if (alonest) spoil(node, alonest, luck);
+      else for (let fault = 0; fault < 1 + luck.next() * 3; fault++) spoil(node, luck.pick(alone), luck);
+      const depth = 1 + Math.floor(luck.next() * 10);
+      for (let block = 0; block < depth; block++) {
+        await luck.pick(Object.values(operations))(world);
+        await rpc('evm_mine');
+        if (luck.next() < 0.3) await look();
+      }
+      await look();
+      if (snapshot !== null) {
+        await rpc('evm_revert', [snapshot]);
+        for (let block = 0; block <= depth; block++) {
+          await luck.pick(Object.values(operations))(world);
+          await rpc('evm_mine');
+        }
+      }
+      await look();
+      if (luck.next() < 0.2) {
+        await services.close();
+        services = await startHarness({ rpcUrl: node.url, dir: here.dir });
+      }
+      if (luck.next() < 0.7) repair(node);
+    }
+    repair(node);
+    await rpc('anvil_mine', ['0x5']);
+    await settle();
+
+    const truth = await eventsOf(rpc, here.chain.rpcUrl, watched, first, await height());
+    const blocks = new Set(truth.map((event) => event.split(' ')[0]));
+    const idsOf = new Map<string, Set<string>>();
+    const withdrawn = new Set<string>();
+    for (const received of here.receiver.received) {
+      const event = eventOf(received);
+      if (bodyOf(received).removed === true) withdrawn.add(event);
+      else idsOf.set(event, (idsOf.get(event) ?? new Set()).add(String(received.headers['webhook-id'])));
+    }
+    const canonical = [...idsOf.keys()].filter((event) => blocks.has(event.split(' ')[0]));
+    expect(canonical.sort()).toEqual(truth);
+    // A second delivery of an event is right only after the first was withdrawn.
+    const repeated = [...idsOf].filter(([event, ids]) => ids.size > 1 && !withdrawn.has(event)).map(([event]) => event);
+    expect(repeated).toEqual([]);
+    // Whatever was reported of a block that left the chain was withdrawn.
+    const orphaned = [...idsOf.keys()].filter((event) => !blocks.has(event.split(' ')[0]));
+    expect(orphaned.filter((event) => !withdrawn.has(event))).toEqual([]);
+    const ready = (await (await fetch(`${services.url}/readyz`)).json()) as { chains: unknown[] };
+    expect(ready.chains[0]).toMatchObject({ gaps: [], problems: [] });
+  },
+);
