@@ -1,0 +1,51 @@
+# The bot:      docker build --target bot -t ledgerbell .
+# The services: docker build --target services -t ledgerbell-services .
+# Both run as an unprivileged user, on a root file system that may be read-only; what they keep is in the volume /app/data.
+
+FROM node:24.21.0-bookworm-slim AS modules
+WORKDIR /app
+COPY package.json package-lock.json ./
+# Without the packages' scripts. What is only for tests, for compilers or for other systems is taken out again: the chain,
+# the Node that npm brings, sources, types, other systems' builds.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+RUN rm -rf node_modules/node node_modules/node-linux-* node_modules/@foundry-rs node_modules/typescript \
+  node_modules/@typescript node_modules/ox/src node_modules/better-sqlite3/deps
+RUN find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.md' \) -delete
+RUN find node_modules/better-sqlite3/prebuilds -mindepth 1 -maxdepth 1 ! -name 'linux-*' -exec rm -r {} +
+RUN mkdir data
+
+# Only what the bot imports.
+FROM modules AS bot-modules
+RUN rm -rf node_modules/viem
+
+FROM gcr.io/distroless/cc-debian12:nonroot AS runtime
+COPY --from=modules /usr/local/bin/node /usr/local/bin/node
+WORKDIR /app
+ENV NODE_ENV=production
+USER nonroot
+VOLUME /app/data
+
+FROM runtime AS services
+COPY --from=modules --chown=nonroot:nonroot /app/data ./data
+COPY --from=modules /app/package.json ./
+COPY --from=modules /app/node_modules ./node_modules
+COPY src/domain ./src/domain
+COPY src/errors.ts ./src/errors.ts
+COPY services ./services
+ENV HOST=0.0.0.0 PORT=8090
+EXPOSE 8090
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8090/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "--wasm-wrapper-tiering-budget=2000000000", "services/main.ts"]
+
+FROM runtime AS bot
+COPY --from=modules --chown=nonroot:nonroot /app/data ./data
+COPY --from=modules /app/package.json ./
+COPY --from=bot-modules /app/node_modules ./node_modules
+COPY commands ./commands
+COPY src ./src
+ENV HOST=0.0.0.0 PORT=8080 OPS_HOST=0.0.0.0 OPS_PORT=9464
+EXPOSE 8080 9464
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:9464/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "--wasm-wrapper-tiering-budget=2000000000", "src/main.ts"]

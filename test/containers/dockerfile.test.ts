@@ -1,0 +1,118 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+/**
+ * The Dockerfile without a container engine: its steps run by hand in an empty folder, and what they make is started.
+ */
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').replaceAll('\\\n', ' ');
+const instructions = text.split('\n').filter((line) => /^[A-Z]+ /.test(line));
+/** What the base image has besides Node, rounded up. */
+const BASE_BYTES = 26_000_000;
+const MOST_BYTES = 250_000_000;
+
+let folder: string;
+/** Where each stage's /app is. */
+const stages = new Map<string, string>();
+
+/** What a builder may read, as .dockerignore says. */
+const admitted = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('!'))
+  .map((line) => line.slice(1));
+
+function from(base: string, name: string): string {
+  const app = join(folder, name, 'app');
+  mkdirSync(app, { recursive: true });
+  const parent = stages.get(base);
+  if (parent) cpSync(parent, app, { recursive: true });
+  stages.set(name, app);
+  return app;
+}
+
+function copy(words: string[], app: string): void {
+  const stage = words.find((word) => word.startsWith('--from='))?.slice('--from='.length);
+  const [...sources] = words.filter((word) => !word.startsWith('--'));
+  const target = sources.pop()!;
+  for (const source of sources) {
+    // Node itself comes from the base image.
+    if (source === '/usr/local/bin/node') continue;
+    if (stage === undefined) expect(admitted).toContain(source.split('/')[0]);
+    const origin = stage === undefined ? join(ROOT, source) : join(stages.get(stage)!, source.replace(/^\/app\//, ''));
+    const destination = target.endsWith('/') ? join(app, target, basename(source)) : join(app, target);
+    cpSync(origin, destination, { recursive: true });
+  }
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'image-'));
+  let app = '';
+  for (const instruction of instructions) {
+    const [name = '', ...words] = instruction.split(/\s+/);
+    if (name === 'FROM') app = from(words[0]!, words[2]!);
+    if (name === 'COPY') copy(words, app);
+    if (name === 'RUN') execFileSync('sh', ['-c', instruction.slice('RUN '.length)], { cwd: app, stdio: 'pipe' });
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const bytesOf = (path: string): number => Number(execFileSync('du', ['-sb', path]).toString().split('\t')[0]);
+
+/** Runs a stage's command without any configuration. */
+function run(stage: string, main: string) {
+  return spawnSync(process.execPath, [main], {
+    cwd: stages.get(stage)!,
+    env: { PATH: process.env.PATH },
+    encoding: 'utf8',
+  });
+}
+
+describe('the image of the bot', () => {
+  it('starts as far as its configuration, which it misses', () => {
+    const { status, stderr } = run('bot', 'src/main.ts');
+    expect([status, stderr]).toEqual([78, expect.stringContaining('DISCORD_TOKEN: required')]);
+  });
+
+  it('has what charts are drawn with', () => {
+    const draw = "await import('./src/discord/chart.ts'); process.exit(0)";
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', draw], {
+      cwd: stages.get('bot')!,
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  it('is below 250 MB, without chain tools, compilers and a second Node', () => {
+    const app = stages.get('bot')!;
+    expect(bytesOf(app) + statSync(process.execPath).size + BASE_BYTES).toBeLessThan(MOST_BYTES);
+    for (const name of ['viem', '@foundry-rs', 'typescript', 'esbuild', 'node']) {
+      expect([name, existsSync(join(app, 'node_modules', name))]).toEqual([name, false]);
+    }
+  });
+});
+
+describe('the image of the services', () => {
+  it('starts as far as its configuration, which it misses', () => {
+    const { status, stderr } = run('services', 'services/main.ts');
+    expect([status, stderr]).toEqual([78, expect.stringContaining('RPC_URL')]);
+  });
+});
+
+describe('the Dockerfile', () => {
+  it('uses the Node that package.json pins', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'node_modules/node/package.json'), 'utf8')) as {
+      version: string;
+    };
+    expect(text).toContain(`FROM node:${version}-`);
+  });
+
+  it('runs both programs as a user without rights', () => {
+    const runtime = text.slice(text.indexOf(' AS runtime'));
+    expect(runtime).toContain('USER nonroot');
+    expect(runtime).not.toContain('USER root');
+  });
+});
