@@ -1,0 +1,119 @@
+import { Command } from 'commander';
+import packageJson from '../package.json' with { type: 'json' };
+import { readConfig, readDatabaseFile } from './config.ts';
+import { ConfigError, toolWords } from './errors.ts';
+import { backupTo } from './operator/backup.ts';
+import { discard, list, replay, show, withDeadLetters } from './operator/deadletters.ts';
+import { restoreFrom } from './operator/restore.ts';
+
+/** `npm run ledgerbell -- <command>`: what operators do with an installation. */
+
+/** The conventional exit code for a configuration that cannot work (sysexits' EX_CONFIG). */
+const EX_CONFIG = 78;
+/** The database of the command that runs, for error messages. */
+let file = '';
+const database = () => (file = readDatabaseFile(process.env));
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+/** What `--help` shows below the options. */
+const examples = (...lines: string[]) => `\nExamples:\n${lines.map((line) => `  npm run ${line}`).join('\n')}`;
+
+const program = new Command('ledgerbell')
+  .usage('<command>')
+  .description('Commands for operators. They read the same environment and .env file as the bot.')
+  .version(packageJson.version)
+  .showHelpAfterError()
+  .addHelpText(
+    'after',
+    '\nExit codes: 0 done, 1 failed or used wrongly (the reason is on standard error), 78 wrong configuration.',
+  );
+
+program
+  .command('start')
+  .description('run the bot, as npm start does')
+  .action(async () => void (await import('./main.ts')));
+
+program
+  .command('check')
+  .description('look at configuration, database, Discord, interfaces and receiver: a verdict and a fix for each')
+  .addHelpText(
+    'after',
+    `${examples('ledgerbell -- check')}\n\nExits with 0 when nothing is wrong, 1 when something is.`,
+  )
+  .action(async () => {
+    const config = readConfig(process.env);
+    const { checkAll, render } = await import('./operator/check.ts');
+    const checks = await checkAll(config);
+    print(render(checks));
+    process.exitCode = checks.some(({ verdict }) => verdict === 'fault') ? 1 : 0;
+  });
+
+const slashCommands = program
+  .command('commands')
+  .description('slash commands: list them, or register them with Discord')
+  .addHelpText('after', examples('ledgerbell -- commands list', 'ledgerbell -- commands register'));
+
+slashCommands
+  .command('list')
+  .description('list what people can type')
+  .action(async () => print((await import('./operator/commands.ts')).listCommands()));
+
+slashCommands
+  .command('register')
+  .description('register them for every server, as each start of the bot does')
+  .action(async () => print(await (await import('./operator/commands.ts')).register(readConfig(process.env))));
+
+program
+  .command('backup')
+  .description('make a verified copy of the database, also while the bot runs')
+  .argument('[file]', 'where the copy goes; by default it gets a name in the folder backups/ beside the database')
+  .addHelpText('after', examples('backup', 'backup -- /mnt/elsewhere/ledgerbell.sqlite'))
+  .action(async (target?: string) => print(await backupTo(database(), target)));
+
+program
+  .command('restore')
+  .description('put a backup in the place of the database; stop the bot first')
+  .argument('<backup>', 'the copy; the database that it replaces is kept beside it')
+  .addHelpText('after', examples('restore -- data/backups/daily-2026-01-31T03-00-00-000Z.sqlite'))
+  .action(async (backup: string) => print(await restoreFrom(database(), backup)));
+
+const deadLetters = program
+  .command('deadletters')
+  .description('alerts that could not be sent (d1, d2, …) and deliveries that could not be read (q1, q2, …)')
+  .addHelpText('after', examples('deadletters -- show d12', 'deadletters -- replay d12 q3'));
+
+deadLetters
+  .command('list')
+  .description('list all of them')
+  .action(() => print(withDeadLetters(database(), list)));
+
+deadLetters
+  .command('show')
+  .description('show one of them, with its bytes')
+  .argument('<id>')
+  .action((id: string) => print(withDeadLetters(database(), (store) => show(store, id))));
+
+deadLetters
+  .command('replay')
+  .description('retry these; a running bot does it within a minute')
+  .argument('<ids...>', 'IDs such as d12 or q3, or: all')
+  .action((ids: string[]) => print(withDeadLetters(database(), (store) => replay(store, ids))));
+
+deadLetters
+  .command('discard')
+  .description('delete these permanently')
+  .argument('<ids...>', 'IDs; or: all (every delivery that could not be read); or: channel <channel ID>')
+  .addHelpText('after', examples('deadletters -- discard d12 q3', 'deadletters -- discard channel 123456789012345678'))
+  .action((ids: string[]) => print(withDeadLetters(database(), (store) => discard(store, ids))));
+
+// As with the bot's own files: a backup holds receiver tokens, so it is for this user alone.
+process.umask(0o077);
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader such as `head` stops early.
+  if (error.code !== 'EPIPE') throw error;
+});
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`${file === '' ? (error as Error).message : toolWords(error as Error, file)}\n`);
+  process.exitCode = error instanceof ConfigError ? EX_CONFIG : 1;
+}

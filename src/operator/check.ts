@@ -1,0 +1,274 @@
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { REST } from 'discord.js';
+import { type Config, databaseFile } from '../config.ts';
+import { reasonOf } from '../discord/client.ts';
+import { invitation } from '../discord/invitation.ts';
+import { parseAddress } from '../domain/address.ts';
+import type { UNREACHABLE } from '../domain/reachability.ts';
+import type { UpstreamFailure } from '../domain/upstream.ts';
+import { probeReceiver } from '../receiver/probe.ts';
+import { examine } from '../store/sqlite/examine.ts';
+import { createDiscovery } from '../upstream/discovery.ts';
+import { createExplorer } from '../upstream/explorer.ts';
+import { createNotification } from '../upstream/notification.ts';
+import { openRest, readApplication } from './discord.ts';
+
+/** `ledgerbell check`: everything that an operator could have wrong, each with a verdict and what to do. */
+
+/** `off`: not set up, which may be as it should. */
+type Verdict = 'fine' | 'warning' | 'fault' | 'off';
+
+/** One thing that was looked at; `todo` says how to mend it. */
+export interface Check {
+  name: string;
+  verdict: Verdict;
+  found: string;
+  todo?: string;
+}
+
+const MARKS: Record<Verdict, string> = { fine: '✔', warning: '!', fault: '✖', off: '–' };
+/** With less free space on its disk a database may soon be full. */
+const SCARCE_BYTES = 500 * 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
+/** Any address: an explorer that knows it or not has answered. */
+const SAMPLE_TOKEN = parseAddress('0x00000000000000000000000000000000000000aa');
+
+/** Looks at everything at once; the answers come in a fixed order. */
+export async function checkAll(config: Config): Promise<Check[]> {
+  return [
+    { name: 'Configuration', verdict: 'fine', found: 'every value can be read' },
+    ...(await Promise.all([
+      checkDatabase(databaseFile(config)),
+      checkDiscord(openRest(config)),
+      checkNotification(config),
+      checkExplorer(config),
+      checkDiscovery(config),
+      checkReceiver(config),
+    ])),
+  ];
+}
+
+/** The checks as lines for a terminal. */
+export function render(checks: readonly Check[]): string {
+  const lines = checks.flatMap(({ name, verdict, found, todo }) => [
+    `${MARKS[verdict]} ${name.padEnd(15)}${found}`,
+    ...(todo === undefined ? [] : [`${' '.repeat(17)}→ ${todo}`]),
+  ]);
+  const faults = checks.filter(({ verdict }) => verdict === 'fault').length;
+  const summary = faults === 0 ? 'Nothing is wrong.' : `Wrong: ${faults} of ${checks.length}.`;
+  return [...lines, '', summary].join('\n');
+}
+
+async function checkDatabase(file: string): Promise<Check> {
+  const name = 'Database';
+  const found = examine(file);
+  switch (found.status) {
+    case 'absent':
+      return {
+        name,
+        verdict: 'warning',
+        found: `${file} does not exist; the first start makes it`,
+        todo: 'Expected one? Set its path in DATABASE_URL.',
+      };
+    case 'damaged':
+      return {
+        name,
+        verdict: 'fault',
+        found: `${file} is damaged: ${found.reason}`,
+        todo: 'Stop the bot and restore the newest backup: npm run restore -- <backup>',
+      };
+    case 'unusable':
+      return {
+        name,
+        verdict: 'fault',
+        found: `${file} cannot be read: ${found.reason}`,
+        todo: 'Run this as the user that runs the bot.',
+      };
+    case 'sound': {
+      const { schema, newest, inUse } = found;
+      const size = `${(found.bytes / MEBIBYTE).toFixed(1)} MiB`;
+      const words = `${file}, ${size}, schema ${schema}, no damage found, ${inUse ? 'a bot runs on it' : 'no bot runs on it'}`;
+      if (schema > newest)
+        return {
+          name,
+          verdict: 'fault',
+          found: words,
+          todo: `This version knows schemas up to ${newest}: use the newer version that wrote the file.`,
+        };
+      const free = await freeBytes(file);
+      if (free < SCARCE_BYTES)
+        return {
+          name,
+          verdict: 'warning',
+          found: words,
+          todo: `Only ${(free / MEBIBYTE).toFixed(0)} MiB are free on its disk: make room.`,
+        };
+      return { name, verdict: 'fine', found: words };
+    }
+  }
+}
+
+async function freeBytes(file: string): Promise<number> {
+  const { bavail, bsize } = await statfs(dirname(file));
+  return bavail * bsize;
+}
+
+async function checkDiscord(rest: REST): Promise<Check> {
+  const name = 'Discord';
+  try {
+    const { id, name: called, approximate_guild_count: guilds } = await readApplication(rest);
+    const where = guilds === undefined ? '' : `, in about ${guilds} ${guilds === 1 ? 'server' : 'servers'}`;
+    return {
+      name,
+      verdict: 'fine',
+      found: `the token is ${called}'s${where}; no privileged intent is needed. Invitation: ${invitation(id)}`,
+    };
+  } catch (error) {
+    if ((error as { status?: number }).status === 401) {
+      return {
+        name,
+        verdict: 'fault',
+        found: 'Discord refuses the token',
+        todo: 'Set DISCORD_TOKEN to the bot token from the Discord developer portal.',
+      };
+    }
+    return {
+      name,
+      verdict: 'fault',
+      found: `no answer: ${reasonOf(error)}`,
+      todo: 'Check that this machine reaches DISCORD_API_URL.',
+    };
+  }
+}
+
+async function checkNotification(config: Config): Promise<Check> {
+  const name = 'Notification';
+  const { NOTIFICATION_URL: url, NOTIFICATION_PROJECT_ID: projectId } = config;
+  const { NOTIFICATION_API_KEY: apiKey, NOTIFICATION_API_SECRET: apiSecret } = config;
+  if (!url) return off(name, 'NOTIFICATION_URL');
+  if (!projectId || !apiKey || !apiSecret) {
+    return { name, verdict: 'off', found: 'no project of the operator; servers store their own with /setup project' };
+  }
+  const answer = await createNotification({ url, projectId, apiKey, apiSecret, timeoutMs: 10_000 }).webhooks();
+  if (answer.status === 'ok')
+    return { name, verdict: 'fine', found: `the project has ${answer.webhooks.length} webhooks` };
+  return failed(
+    name,
+    answer,
+    'NOTIFICATION_URL',
+    'NOTIFICATION_PROJECT_ID, NOTIFICATION_API_KEY and NOTIFICATION_API_SECRET',
+  );
+}
+
+async function checkExplorer(config: Config): Promise<Check> {
+  const name = 'Explorer';
+  const { EXPLORER_API_URL: url, EXPLORER_ADDRESS_PARAM: addressParam, EXPLORER_API_KEY: apiKey } = config;
+  if (!url) return off(name, 'EXPLORER_API_URL');
+  if (!SAMPLE_TOKEN.ok) throw new Error('The sample is not an address.');
+  const explorer = createExplorer({ url, addressParam, apiKey, now: () => Date.now() });
+  const answer = await explorer.token(SAMPLE_TOKEN.address);
+  switch (answer.status) {
+    case 'found':
+    case 'not-found':
+    case 'invalid':
+      return { name, verdict: 'fine', found: 'it answers' };
+    default:
+      return failed(name, answer, 'EXPLORER_API_URL', 'EXPLORER_API_KEY');
+  }
+}
+
+async function checkDiscovery({ DISCOVERY_URL: url }: Config): Promise<Check> {
+  const name = 'Discovery';
+  if (!url) return off(name, 'DISCOVERY_URL');
+  const { live, keys } = await createDiscovery({ url, now: () => Date.now() }).categories();
+  if (live) return { name, verdict: 'fine', found: `it has ${keys.length} categories` };
+  return { name, verdict: 'fault', found: 'it does not list its categories', todo: 'Check DISCOVERY_URL.' };
+}
+
+async function checkReceiver({ PUBLIC_URL: url }: Config): Promise<Check> {
+  const name = 'Receiver';
+  if (!url) {
+    return {
+      name,
+      verdict: 'warning',
+      found: 'PUBLIC_URL is not set: only services on this machine reach it',
+      todo: 'Set PUBLIC_URL to the address at which your proxy passes requests on to the bot.',
+    };
+  }
+  const found = await probeReceiver(url);
+  switch (found.status) {
+    case 'reachable':
+      return { name, verdict: 'fine', found: `the bot answers at ${url}` };
+    case 'other':
+      return {
+        name,
+        verdict: 'fault',
+        found: `something else answers at ${url} (HTTP ${found.code})`,
+        todo: 'Let the proxy pass /hooks/ on to HOST and PORT, with the path as it is.',
+      };
+    case 'dns':
+    case 'refused':
+    case 'timeout':
+    case 'untrusted':
+    case 'expired':
+    case 'wrong-name':
+    case 'no-tls':
+    case 'away': {
+      const [why, todo] = UNREACHABLE_WORDS[found.status];
+      return { name, verdict: 'fault', found: `${url} cannot be reached: ${why}`, todo };
+    }
+  }
+}
+
+/** Why the public address cannot be reached, and what to do. */
+const UNREACHABLE_WORDS: Record<(typeof UNREACHABLE)[number], [why: string, todo: string]> = {
+  dns: ['its name has no address', 'Check the spelling of PUBLIC_URL and the DNS record of its name.'],
+  refused: ['the connection is refused', 'Start the proxy, then check its port and the firewall.'],
+  timeout: ['nothing responds in time', 'Check the firewall, the DNS record and the proxy.'],
+  untrusted: ['its certificate is not trusted', 'Use a certificate of a public authority, and send its full chain.'],
+  expired: ['its certificate has expired or is not valid yet', 'Renew it, and check the clock of this machine.'],
+  'wrong-name': ['its certificate is for another name', 'Use one for this name, or the right name in PUBLIC_URL.'],
+  'no-tls': ['what responds there does not speak TLS', 'Check the port, and http:// or https:// in PUBLIC_URL.'],
+  away: ['the connection fails', 'Start the bot, then check PUBLIC_URL, the proxy and the firewall.'],
+};
+
+const off = (name: string, variable: string): Check => ({ name, verdict: 'off', found: `off: ${variable} is not set` });
+
+function failed(name: string, failure: UpstreamFailure, root: string, keys: string): Check {
+  switch (failure.status) {
+    case 'forbidden':
+      return { name, verdict: 'fault', found: 'it refuses the key', todo: `Check ${keys}.` };
+    case 'limited':
+      return { name, verdict: 'warning', found: 'it limits requests now', todo: 'Try again in a minute.' };
+    case 'timeout':
+      return {
+        name,
+        verdict: 'fault',
+        found: 'it did not answer in time',
+        todo: `Check ${root}, and whether the service runs.`,
+      };
+    case 'unreachable':
+      return {
+        name,
+        verdict: 'fault',
+        found: 'it cannot be reached',
+        todo: `Check ${root}, and whether the service runs.`,
+      };
+    case 'broken':
+      return {
+        name,
+        verdict: 'fault',
+        found: `it answers with HTTP ${failure.code}`,
+        todo: `Check ${root}, or wait until the service is mended.`,
+      };
+    case 'rejected':
+    case 'unreadable':
+      return {
+        name,
+        verdict: 'fault',
+        found: 'its answer is not that of this interface',
+        todo: `Check ${root}: it must include the version segment, if there is one.`,
+      };
+  }
+}

@@ -1,0 +1,25 @@
+import { commands } from '../../commands/index.ts';
+import { registerCommands } from '../discord/register.ts';
+import { type DiscordAccess, openRest, readApplication } from './discord.ts';
+
+/** Every command that people can type or pick, with its description. */
+export function listCommands(): string {
+  const definitions = commands.map(({ data }) => data.toJSON());
+  const width = Math.max(...definitions.map(({ name }) => name.length)) + 3;
+  return definitions
+    .map((definition) => {
+      const description = 'description' in definition ? definition.description : '(in the menu of a message)';
+      return `${('description' in definition ? `/${definition.name}` : definition.name).padEnd(width)}${description}`;
+    })
+    .join('\n');
+}
+
+/** Registers the commands for every server, as each start of the bot does; returns what to print. */
+export async function register(access: DiscordAccess): Promise<string> {
+  const rest = openRest(access);
+  const { id, name } = await readApplication(rest);
+  const outcome = await registerCommands(rest, id, commands);
+  return outcome === 'unchanged'
+    ? `${name} already has these ${commands.length} commands.`
+    : `Registered ${commands.length} commands for ${name}.`;
+}

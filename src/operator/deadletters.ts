@@ -1,0 +1,156 @@
+import { OPERATOR_SCOPE } from '../domain/scope.ts';
+import { UserError } from '../errors.ts';
+import { openBeside } from '../store/sqlite/database.ts';
+import { openTables } from '../store/sqlite/tables.ts';
+
+/** Alerts that could not be sent (d1, d2, …) and deliveries that could not be read (q1, q2, …), also while the bot runs. */
+
+/** The groups of the database that the commands act on. */
+export type DeadLetterStore = Pick<ReturnType<typeof openTables>, 'deadLetters' | 'quarantine'>;
+
+/** Escapes what a terminal would not show as it is: control characters, direction marks and broken UTF-8. */
+function safe(bytes: Uint8Array | string): string {
+  const text = typeof bytes === 'string' ? bytes : decode(Buffer.from(bytes));
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) =>
+    character === '\n' ? '\n' : `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
+}
+
+/** Decodes UTF-8; if the bytes are not UTF-8, writes each byte beyond ASCII as `\xNN`. */
+function decode(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  if (Buffer.from(text).equals(bytes)) return text;
+  return [...bytes]
+    .map((byte) => (byte === 10 || (byte >= 32 && byte < 127) ? String.fromCharCode(byte) : `\\x${hex(byte)}`))
+    .join('');
+}
+
+const hex = (byte: number) => byte.toString(16).padStart(2, '0');
+const at = (time: number) => new Date(time).toISOString();
+const oneLine = (text: string) => safe(text).replaceAll('\n', ' ').slice(0, 200);
+
+/** Names the owner of the receiver URL that got a delivery. */
+function urlOf({ scope, guildId }: { scope: number; guildId: string | null }): string {
+  if (guildId !== null) return `server ${guildId}`;
+  return scope === OPERATOR_SCOPE ? 'operator' : `removed project ${scope}`;
+}
+
+/** Lists all of them, one per line. */
+export function list({ deadLetters, quarantine }: DeadLetterStore): string {
+  const letters = deadLetters.list(Number.MAX_SAFE_INTEGER).map(({ id, at: time, channelId, reason, isChange }) => {
+    const what = isChange ? 'change of a sent message: ' : '';
+    return `d${id}  ${at(time)}  channel ${channelId}  ${what}${oneLine(reason)}`;
+  });
+  const kept = quarantine
+    .list()
+    .map((one) => `q${one.id}  ${at(one.receivedAt)}  ${urlOf(one)}  ${one.bytes} bytes  ${oneLine(one.reason)}`);
+  return [
+    `Dead letters (alerts that could not be sent): ${letters.length}`,
+    ...letters,
+    `Quarantine (deliveries that could not be read): ${kept.length}`,
+    ...kept,
+  ].join('\n');
+}
+
+/** Shows one of them with its bytes. */
+export function show({ deadLetters, quarantine }: DeadLetterStore, id: string): string {
+  const { letter, number } = parse(id);
+  if (letter === 'd') {
+    const found = deadLetters.get(number);
+    if (!found) throw new UserError(`There is no ${id}. To list all, run: npm run deadletters -- list`);
+    return [
+      `${id}: ${found.isChange ? 'a sent message that could not be changed' : 'an alert that could not be sent'}`,
+      `at       ${at(found.at)}`,
+      `channel  ${found.channelId}`,
+      `reason   ${oneLine(found.reason)}`,
+      `transfer ${safe(found.transfer ?? 'no longer stored')}`,
+      `message  ${found.payload === null ? 'never rendered, or part of a digest' : safe(found.payload)}`,
+    ].join('\n');
+  }
+  const found = quarantine.get(number);
+  if (!found) throw new UserError(`There is no ${id}. To list all, run: npm run deadletters -- list`);
+  return [
+    `${id}: a delivery that could not be read`,
+    `received ${at(found.receivedAt)}`,
+    `url      ${urlOf(found)}`,
+    `reason   ${oneLine(found.reason)}`,
+    `body     ${found.body.length} bytes:`,
+    safe(found.body),
+  ].join('\n');
+}
+
+const namesOf = (some: readonly { id: string }[]) => some.map(({ id }) => id).join(', ');
+
+/** Runs an action on each ID and returns their names. Does nothing if one is not an ID or does not exist. */
+function each({ deadLetters, quarantine }: DeadLetterStore, ids: string[], act: (id: Id) => boolean): string {
+  const all = [...new Set(ids)].map((id) => ({ id, ...parse(id) }));
+  const missing = all.filter(({ letter, number }) => !(letter === 'd' ? deadLetters.get : quarantine.get)(number));
+  if (missing.length > 0) {
+    throw new UserError(`There is no ${namesOf(missing)}. To list all, run: npm run deadletters -- list`);
+  }
+  const done = all.filter(act);
+  const left = all.filter((one) => !done.includes(one));
+  const did = `${namesOf(done)} ${done.length === 1 ? 'is' : 'are'}`;
+  if (left.length > 0) {
+    throw new UserError(
+      `${done.length > 0 ? `${did} done. ` : ''}The transfer of ${namesOf(left)} is no longer stored, so it cannot be sent: discard it.`,
+    );
+  }
+  return did;
+}
+
+/** Queues the given IDs, or `all`, to be tried again. */
+export function replay(store: DeadLetterStore, ids: string[]): string {
+  const now = Date.now();
+  if (ids.join() !== 'all') {
+    const { deadLetters, quarantine } = store;
+    const again = each(store, ids, ({ letter, number }) =>
+      letter === 'd' ? deadLetters.replay(number, now) : quarantine.replay(number),
+    );
+    return `${again} queued again; a running bot retries within a minute.`;
+  }
+  const dead = store.deadLetters.list(Number.MAX_SAFE_INTEGER);
+  const letters = dead.filter(({ id }) => store.deadLetters.replay(id, now));
+  const kept = store.quarantine.replayAll();
+  return `${letters.length} dead letters and ${kept} deliveries are queued again; a running bot retries them within a minute.`;
+}
+
+/** Deletes the given IDs, or every unreadable delivery with `all`. */
+export function discard(store: DeadLetterStore, ids: string[]): string {
+  const { deadLetters, quarantine } = store;
+  const now = Date.now();
+  if (ids.join() === 'all') {
+    return `${quarantine.discardAll()} deliveries were deleted; a running bot notices within a minute.`;
+  }
+  if (ids[0] === 'channel') {
+    const [, channel = '', ...more] = ids;
+    if (!/^\d{1,20}$/.test(channel) || more.length > 0)
+      throw new UserError('Specify one channel ID: npm run deadletters -- discard channel 123456789012345678');
+    return `${deadLetters.discardAll(channel, now)} dead letters of channel ${channel} were deleted.`;
+  }
+  const gone = each(store, ids, ({ letter, number }) =>
+    letter === 'd' ? deadLetters.discard(number, now) : quarantine.discard(number),
+  );
+  return `${gone} deleted.`;
+}
+
+interface Id {
+  letter: string;
+  number: number;
+}
+
+function parse(id: string): Id {
+  const found = /^([dq])(\d{1,15})$/.exec(id);
+  if (!found) throw new UserError(`"${oneLine(id)}" is not an ID. IDs look like d12 or q3.`);
+  return { letter: found[1]!, number: Number(found[2]) };
+}
+
+/** Opens the database, also beside a running bot, for one action; throws when it cannot be used. */
+export function withDeadLetters<Result>(file: string, act: (store: DeadLetterStore) => Result): Result {
+  const db = openBeside(file);
+  try {
+    return act(openTables(db));
+  } finally {
+    db.close();
+  }
+}

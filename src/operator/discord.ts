@@ -1,0 +1,26 @@
+import { REST } from 'discord.js';
+import { makeRequest } from '../discord/request.ts';
+
+/** What the operator's commands need to ask Discord. */
+export interface DiscordAccess {
+  DISCORD_TOKEN: string;
+  DISCORD_API_URL: string;
+}
+
+/** A REST client of the bot; it asks once and gives up after 10 s. */
+export function openRest({ DISCORD_TOKEN, DISCORD_API_URL }: DiscordAccess): REST {
+  const options = { version: '10', api: DISCORD_API_URL, retries: 0, timeout: 10_000, makeRequest } as const;
+  return new REST(options).setToken(DISCORD_TOKEN);
+}
+
+/** The application that a token belongs to, as Discord describes it. */
+export interface Application {
+  id: string;
+  name: string;
+  bot_public?: boolean;
+  approximate_guild_count?: number;
+}
+
+/** Asks Discord whose token this is; throws the library's error when Discord refuses it. */
+export const readApplication = async (rest: REST): Promise<Application> =>
+  (await rest.get('/applications/@me')) as Application;

@@ -1,0 +1,10 @@
+import { resolve } from 'node:path';
+import { restore } from '../store/sqlite/backup.ts';
+
+/** Puts a backup in the place of the database of a stopped bot; returns what to print. */
+export async function restoreFrom(database: string, backup: string): Promise<string> {
+  const { kept } = await restore(database, resolve(backup), Date.now());
+  const restored = `Restored ${resolve(backup)} to ${database}.`;
+  if (kept === null) return restored;
+  return `${restored}\nThe previous database was kept as ${kept}. Delete it when you no longer need it.`;
+}

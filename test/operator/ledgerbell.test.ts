@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
+
+let directory: string;
+let file: string;
+let discord: Discord;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'operator-'));
+  file = join(directory, 'bot.sqlite');
+  discord = await startDiscord();
+});
+afterEach(async () => {
+  await discord.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** Runs the operator's command line in a process of its own. */
+async function ledgerbell(args: string[], environment: Record<string, string> = {}) {
+  const env = {
+    PATH: process.env.PATH,
+    DISCORD_TOKEN: discord.token,
+    DISCORD_API_URL: discord.apiUrl,
+    DATABASE_URL: `sqlite:${file}`,
+    ...environment,
+  };
+  const done = await promisify(execFile)(process.execPath, ['src/ledgerbell.ts', ...args], { env }).catch(
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+  return { code: 'code' in done ? done.code : 0, stdout: done.stdout, stderr: done.stderr };
+}
+
+/** A server that answers everything alike; it ends with the test. */
+async function startServer(status: number, body: string): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end(body));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('ledgerbell check', () => {
+  it('exits with 0 and prints the invitation when Discord takes the token and nothing is wrong', async () => {
+    await (await openStore(file)).close();
+    const { code, stdout } = await ledgerbell(['check']);
+    expect(stdout).toMatch(/✔ Database +\S+bot\.sqlite, .* schema \d+, no damage found, no bot runs on it\n/);
+    expect(stdout).toMatch(/✔ Discord .*Invitation: https:\/\/discord\.com\/oauth2\/authorize\?client_id=\d+&/);
+    expect(stdout).toMatch(/\n– Explorer +off: EXPLORER_API_URL is not set\n/);
+    expect(stdout).toMatch(/\nNothing is wrong\.\n$/);
+    expect(code).toBe(0);
+  });
+
+  it('exits with 1 and names the variable when Discord refuses the token', async () => {
+    const { code, stdout } = await ledgerbell(['check'], { DISCORD_TOKEN: 'a-token-that-is-wrong' });
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/✖ Discord +Discord refuses the token\n +→ Set DISCORD_TOKEN/),
+    ]);
+    expect(stdout).not.toContain('a-token-that-is-wrong');
+  });
+
+  it('says that a database is damaged, and what to do', async () => {
+    writeFileSync(file, 'This is no database.');
+    const { code, stdout } = await ledgerbell(['check']);
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/✖ Database .* is damaged: .*\n +→ .* npm run restore -- /),
+    ]);
+  });
+
+  it('tells a refused key, a page instead of an interface, and a foreign program at the public address apart', async () => {
+    const page = await startServer(200, '<html>Welcome</html>');
+    const { code, stdout } = await ledgerbell(['check'], {
+      NOTIFICATION_URL: await startServer(401, '{"error":"Unauthorized"}'),
+      NOTIFICATION_PROJECT_ID: 'project',
+      NOTIFICATION_API_KEY: 'key-of-the-test',
+      NOTIFICATION_API_SECRET: 'secret-of-the-test',
+      EXPLORER_API_URL: page,
+      DISCOVERY_URL: await startServer(500, ''),
+      PUBLIC_URL: page,
+    });
+    expect(stdout).toMatch(/✖ Notification +it refuses the key\n +→ Check NOTIFICATION_PROJECT_ID/);
+    expect(stdout).toMatch(/✖ Explorer +its answer is not that of this interface\n +→ Check EXPLORER_API_URL/);
+    expect(stdout).toMatch(/✖ Discovery +it does not list its categories\n +→ Check DISCOVERY_URL/);
+    expect(stdout).toMatch(/✖ Receiver +something else answers at http/);
+    expect(stdout).toMatch(/\nWrong: 4 of 7\.\n$/);
+    expect(stdout).not.toMatch(/key-of-the-test|secret-of-the-test/);
+    expect(code).toBe(1);
+  });
+
+  it('exits with 78 and names every fault when the configuration is wrong', async () => {
+    const { code, stderr } = await ledgerbell(['check'], { DISCORD_TOKEN: '', PORT: 'http' });
+    expect(stderr).toMatch(/DISCORD_TOKEN: required[\s\S]*PORT: must be a port number/);
+    expect(code).toBe(78);
+  });
+});
+
+describe('ledgerbell commands', () => {
+  it('registers the slash commands once, and says so when Discord already has them', async () => {
+    expect(await ledgerbell(['commands', 'register'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Registered \d+ commands for /),
+    });
+    expect((await ledgerbell(['commands', 'register'])).stdout).toMatch(/ already has these \d+ commands\.\n$/);
+  });
+
+  it('lists what people can type', async () => {
+    expect((await ledgerbell(['commands', 'list'])).stdout).toMatch(/^\/subscription +\S/m);
+  });
+});
+
+describe('ledgerbell', () => {
+  it.each(['', 'backup', 'restore', 'deadletters', 'check', 'commands', 'start'])(
+    'prints help for "%s"',
+    async (name) => {
+      const { code, stdout } = await ledgerbell([...(name === '' ? [] : [name]), '--help']);
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: ledgerbell/)]);
+    },
+  );
+
+  it('fails on a command that does not exist', async () => {
+    expect(await ledgerbell(['bakcup'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: unknown command 'bakcup'\n\(Did you mean backup\?\)/),
+    });
+  });
+});
