@@ -5,11 +5,11 @@ import type { ClaimOptions, DeadLetter, Joinable, MessageRef, NewBatch, NextMess
 import type { ChannelHead, ChannelState, GuildShare } from '../domain/channel.ts';
 import type { AuditEntry, Confirmation, GuildSettings, Label, Question } from '../domain/guild.ts';
 import type { Story } from '../domain/history.ts';
-import type { InboxRow, NewDelivery, Quarantined } from '../domain/inbox.ts';
+import type { InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
 import type { Backlog, GuildOverview, StoredCounts } from '../domain/overview.ts';
-import type { ReceiverToken, StoredProject } from '../domain/project.ts';
+import type { NewProject, ReceiverToken, StoredProject } from '../domain/project.ts';
 import type { RecentQuery, RecentTransfers } from '../domain/rehearsal.ts';
-import type { ErasureCursor, RetentionCursor } from '../domain/retention.ts';
+import type { ErasureCursor, RetentionCursor, UnmatchedCursor } from '../domain/retention.ts';
 import type { RoutingContext, RoutingQuery, RoutingResult } from '../domain/routing.ts';
 import type { Hold } from '../domain/schedule.ts';
 import type { Silence, SilenceRule } from '../domain/silence.ts';
@@ -24,6 +24,7 @@ import type {
 } from '../domain/subscription.ts';
 import type { KnownToken } from '../domain/token.ts';
 import type { Transfer } from '../domain/transfer.ts';
+import type { Pause } from '../domain/work-time.ts';
 
 /**
  * The port to the data: everything that Ledgerbell remembers, and what can be done with it. A transfer's way through it:
@@ -51,6 +52,7 @@ export interface Store {
   tokens: Tokens;
   metrics: Metrics;
   retention: Retention;
+  workTime: WorkTimes;
   erasure: Erasure;
 }
 
@@ -58,8 +60,13 @@ export interface Store {
 export interface Inbox {
   /** Stores deliveries in one durable commit; returns their ids in the same order. */
   append(deliveries: NewDelivery[]): Promise<number[]>;
-  /** The oldest deliveries, at most `limit`; stops behind the one with which `characters` of bodies are reached. */
-  next(limit: number, characters?: number): Promise<InboxRow[]>;
+  /**
+   * The oldest deliveries of each scope in turn, or of one `scope`, at most `limit`. Stops behind the one with which
+   * `characters` of bodies are reached, but not before each scope had its turn.
+   */
+  next(limit: number, characters?: number, scope?: number): Promise<InboxRow[]>;
+  /** How much of the inbox each server's own project uses. */
+  usage(): Promise<InboxUsage[]>;
 }
 
 /** Deliveries that could not be understood, with their bytes, until somebody replays or discards them. */
@@ -159,14 +166,19 @@ export interface Channels {
 
 /** Which channel watches which address. Every method but `watching` stays within one guild. */
 export interface Subscriptions {
-  /** Adds one, unless the channel already watches the address or the guild is at `limit`. */
+  /**
+   * Adds one, unless the channel already watches the address, the guild is at `limit`, or so many of its channels watch
+   * the address already (`crowded`).
+   */
   add(
     subscription: NewSubscription,
     limit: number,
+    channelsPerAddress?: number,
   ): Promise<
     | { status: 'added'; subscription: Subscription }
     | { status: 'exists'; subscription: Subscription }
     | { status: 'full' }
+    | { status: 'crowded' }
   >;
   list(guildId: string): Promise<Subscription[]>;
   get(guildId: string, id: number): Promise<Subscription | null>;
@@ -180,8 +192,8 @@ export interface Subscriptions {
     | { status: 'exists'; subscription: Subscription }
     | { status: 'missing' }
   >;
-  /** Adds and changes everything in a file; `full`: over a limit, `stale`: the guild changed meanwhile. */
-  importAll(file: SubscriptionImport, most: ImportLimits): Promise<'imported' | 'full' | 'stale'>;
+  /** Adds and changes everything in a file; `full`: over a limit, `crowded`: an address in too many channels, `stale`: the guild changed meanwhile. */
+  importAll(file: SubscriptionImport, most: ImportLimits): Promise<'imported' | 'full' | 'crowded' | 'stale'>;
   /** Mutes these until then (null: unmutes); returns how many there are. */
   mute(guildId: string, ids: readonly number[], until: number | null): Promise<number>;
   remove(guildId: string, id: number): Promise<boolean>;
@@ -221,6 +233,10 @@ export interface Guilds {
 /** Who changed what in a guild. */
 export interface Audit {
   record(entry: AuditEntry): Promise<void>;
+  /** How many entries a guild has, and some of them, latest first, from the one with this index on. */
+  page(guildId: string, from: number, limit: number): Promise<{ total: number; entries: AuditEntry[] }>;
+  /** Deletes some of the entries from before a time; returns how many. */
+  forget(before: number): Promise<number>;
 }
 
 /** Questions, such as "Remove these?", that one person may confirm once. */
@@ -238,7 +254,7 @@ export interface Projects {
   /** The scope of every guild with a project of its own, by guild id; all others are in the operator's. */
   scopes(): Promise<Map<string, number>>;
   /** Stores or replaces a guild's project; returns its scope. `token` becomes its first path token. */
-  save(project: Omit<StoredProject, 'scope'>, token: string, userId: string, now: number): Promise<number>;
+  save(project: NewProject, token: string, userId: string, now: number): Promise<number>;
   /** Stores the same keys under another seal, unless they were replaced meanwhile. */
   reseal(project: StoredProject, sealed: Uint8Array): Promise<void>;
   /** Removes a guild's project with its path tokens and webhook names; false when there is none. */
@@ -321,8 +337,24 @@ export interface Metrics {
   stored(guildId: string): Promise<StoredCounts>;
 }
 
+/** When the bot could work. */
+export interface WorkTimes {
+  /** The latest time in the database (null when it is empty), and the pauses, in order. */
+  read(): Promise<{ latest: number | null; pauses: Pause[] }>;
+  /** Records that the bot works now, and all pauses. */
+  record(now: number, pauses: readonly Pause[]): Promise<void>;
+}
+
 /** Forgetting what is old. */
 export interface Retention {
+  /** How far forgetting has come, or the oldest time stored when it has not begun; null when nothing is stored. */
+  forgottenBefore(): Promise<number | null>;
+  setForgottenBefore(time: number): Promise<void>;
+  /**
+   * Forgets some of the transfers of servers' own projects that were seen from one time to another and that no
+   * subscription concerned; returns where to go on, null when nothing is left.
+   */
+  forgetUnmatched(since: number, before: number, from: UnmatchedCursor | null): Promise<UnmatchedCursor | null>;
   /** Forgets some of what was seen before a time and is done with; returns where to go on, null when nothing is left. */
   forget(before: number, from: RetentionCursor | null): Promise<RetentionCursor | null>;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ManualClock } from '../../sandbox/discord/index.ts';
+import { createManualClock } from '../../sandbox/discord/index.ts';
 import { startDailyBackups } from '../../src/store/sqlite/daily.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { backupFolder, stamp } from '../../src/store/sqlite/folder.ts';
@@ -19,7 +19,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 it('a running bot is backed up once a day; seven daily backups are kept, and every other file', async () => {
   const open = openDatabase(file);
-  const clock = new ManualClock(Date.now());
+  const clock = createManualClock(Date.now());
   const backups = startDailyBackups({ file, clock, log: pino({ level: 'silent' }) });
   const daily = () => readdirSync(backupFolder(file)).filter((name) => name.startsWith('daily-'));
   expect(backups.last()).toBeNull();
@@ -52,7 +52,7 @@ it('a running bot is backed up once a day; seven daily backups are kept, and eve
 
 it('the next backup is made at the same time of the next day, though the last one took a while', async () => {
   const open = openDatabase(file);
-  const clock = new ManualClock(Date.now());
+  const clock = createManualClock(Date.now());
   mkdirSync(backupFolder(file));
   const last = join(backupFolder(file), 'daily-2026.sqlite');
   writeFileSync(last, 'of yesterday');
@@ -73,7 +73,7 @@ it('the next backup is made at the same time of the next day, though the last on
 });
 
 it('a backup that fails is tried again', async () => {
-  const clock = new ManualClock(Date.now());
+  const clock = createManualClock(Date.now());
   const backups = startDailyBackups({ file, clock, log: pino({ level: 'silent' }) });
   clock.advance(HOUR);
   await backups.idle();
@@ -88,7 +88,7 @@ it('a backup that fails is tried again', async () => {
 
 it('a clock that was a year ahead for a week: today’s backup stays, is the one that is told of, and is made once', async () => {
   const open = openDatabase(file);
-  const clock = new ManualClock(Date.now());
+  const clock = createManualClock(Date.now());
   const ahead = Array.from({ length: 7 }, (_, day) => new Date(clock.now() + (365 + day) * 24 * HOUR));
   mkdirSync(backupFolder(file));
   for (const time of ahead) {

@@ -117,7 +117,8 @@ describe('the database file', () => {
   it('is free again as soon as a process that held it was killed', async () => {
     const script = `
       const { openDatabase } = await import(${JSON.stringify(resolve('src/store/sqlite/database.ts'))});
-      openDatabase(${JSON.stringify(file)});
+      // Without a name its lock would go with the garbage.
+      globalThis.held = openDatabase(${JSON.stringify(file)});
       console.log('open');
       setInterval(() => {}, 1_000);`;
     holder = spawn(process.execPath, ['--input-type=module', '-e', script], {

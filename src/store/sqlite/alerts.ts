@@ -1,25 +1,37 @@
 import type { Database } from 'better-sqlite3';
 import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
 import type { Alert, RenderedAlert } from '../../domain/alert.ts';
-import type { Perspective } from '../../domain/subscription.ts';
+import type { AlertStyle, Perspective } from '../../domain/subscription.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import type { Warning } from '../../domain/warning.ts';
 
 /** An alert as {@link ALERT_COLUMNS} give it. */
-export interface AlertRow extends Omit<Alert, 'transfer' | 'reorganised' | 'matches' | 'warnings' | 'labels'> {
+export interface AlertRow
+  extends Omit<Alert, 'transfer' | 'reorganised' | 'matches' | 'warnings' | 'labels' | 'style' | 'isCataloged'> {
   data: string;
   matches: string;
   reorganised: 0 | 1;
   warnings: string;
+  guildStyle: AlertStyle | null;
+  cataloged: 0 | 1 | null;
 }
 
 /** Of an alert `a` with its transfer `t`. */
 export const ALERT_COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
   t.data, t.count, t.reorganised, a.warnings, a.hold,
   (SELECT coalesce(language, locale) FROM guilds WHERE guild_id = a.guild_id) AS language,
-  (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone`;
+  (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone,
+  (SELECT style FROM guilds WHERE guild_id = a.guild_id) AS guildStyle,
+  (SELECT cataloged FROM catalog WHERE token = t.token) AS cataloged`;
 
-const UNNAMED = { label: null, mention: null, mentionMinimum: null, mentionCooldown: 0, mentionedAt: null };
+const UNNAMED = {
+  label: null,
+  mention: null,
+  mentionMinimum: null,
+  mentionCooldown: 0,
+  mentionedAt: null,
+  style: null,
+};
 
 /**
  * Tells whether all of these alerts are still as they were rendered: between reading and freezing them the router may
@@ -40,9 +52,12 @@ export function renderedCheck(db: Database) {
 
 /** Reads alerts as they are told. */
 export function alertReader(db: Database) {
-  const subscription = db.prepare<[number], Omit<Alert['matches'][number], 'subscription' | 'perspective'>>(
+  const subscription = db.prepare<
+    [number],
+    Omit<Alert['matches'][number], 'subscription' | 'perspective'> & { style: AlertStyle | null }
+  >(
     `SELECT label, mention, address, mention_minimum AS mentionMinimum, mention_cooldown AS mentionCooldown,
-       mentioned_at AS mentionedAt FROM subscriptions WHERE id = ?`,
+       mentioned_at AS mentionedAt, style FROM subscriptions WHERE id = ?`,
   );
   const labelsOf = db.prepare<[string, string | null, string | null, string | null], { address: string; name: string }>(
     'SELECT address, name FROM labels WHERE guild_id = ? AND address IN (?, ?, ?)',
@@ -60,15 +75,18 @@ export function alertReader(db: Database) {
        JOIN transfers t ON t.id = a.transfer_id ORDER BY asked.key`,
   );
 
-  function claimed({ matches, data, reorganised, warnings, ...row }: AlertRow): Alert {
+  function claimed({ matches, data, reorganised, warnings, guildStyle, cataloged, ...row }: AlertRow): Alert {
     const transfer = JSON.parse(data) as Transfer;
     const { from, to, token } = transfer;
     const labels = Object.fromEntries(labelsOf.all(row.guildId, from, to, token).map((one) => [one.address, one.name]));
-    const named = (JSON.parse(matches) as { subscription: number; perspective: Perspective }[]).map((match) => ({
-      ...match,
+    const styles = new Set<AlertStyle>();
+    const named = (JSON.parse(matches) as { subscription: number; perspective: Perspective }[]).map((match) => {
       // A subscription that was removed meanwhile leaves the address that it stood for.
-      ...(subscription.get(match.subscription) ?? { ...UNNAMED, address: addressOf(match, transfer) }),
-    }));
+      const unnamed = { ...UNNAMED, address: addressOf(match, transfer) };
+      const { style, ...told } = subscription.get(match.subscription) ?? unnamed;
+      styles.add(style ?? guildStyle ?? 'compact');
+      return { ...match, ...told };
+    });
     return {
       ...row,
       transfer,
@@ -76,6 +94,8 @@ export function alertReader(db: Database) {
       matches: named,
       warnings: JSON.parse(warnings) as Warning[],
       labels,
+      style: styles.has('full') ? 'full' : 'compact',
+      isCataloged: cataloged === 1,
     };
   }
 

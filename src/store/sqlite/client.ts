@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import { ConfigError, StoreError } from '../../errors.ts';
+import { StoreError } from '../../errors.ts';
 import type { Store } from '../store.ts';
-
-type Answer = { ready: true } | { id: number; result?: unknown; error?: { message: string; code?: string } };
+import { type Connection, openConnection } from './connection.ts';
+import { backupFolder, realFile, stamp } from './folder.ts';
+import { damageMessage, type FileIdentities, findChangeSoon, identify, isDamage, isSmall, REPLACED } from './health.ts';
 
 /**
  * Which thread runs each method: the one that writes, or the one that only reads. The reader sees every commit whose
@@ -10,7 +11,7 @@ type Answer = { ready: true } | { id: number; result?: unknown; error?: { messag
  * seconds on the reader would hold it up.
  */
 export const METHODS = {
-  inbox: { append: 'write', next: 'write' },
+  inbox: { append: 'write', next: 'write', usage: 'write' },
   quarantine: {
     sizes: 'read',
     list: 'read',
@@ -64,7 +65,7 @@ export const METHODS = {
   },
   labels: { list: 'read', set: 'write', remove: 'write' },
   guilds: { settings: 'read', changeSettings: 'write', language: 'write', noteLocale: 'write' },
-  audit: { record: 'write' },
+  audit: { record: 'write', page: 'read', forget: 'write' },
   confirmations: { ask: 'write', take: 'write' },
   projects: {
     ofGuild: 'read',
@@ -93,38 +94,56 @@ export const METHODS = {
   silence: { current: 'read', unreported: 'read', report: 'write' },
   tokens: { known: 'read' },
   metrics: { backlog: 'read', guild: 'read', stored: 'read' },
-  retention: { forget: 'write' },
+  retention: { forget: 'write', forgetUnmatched: 'write', forgottenBefore: 'write', setForgottenBefore: 'write' },
+  workTime: { read: 'write', record: 'write' },
   erasure: { begin: 'write', removed: 'write', beginRemoved: 'write', step: 'write', begun: 'write' },
 } as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], 'read' | 'write'> };
-
-type Call = (group: string, method: string, args: unknown[]) => Promise<unknown>;
 
 /** The database, and its end. */
 export interface OpenStore {
   store: Store;
+  /** Why the database cannot be used any more, with what to do; null while it can. Looks at its files first. */
+  check(): Promise<string | null>;
+  /** How long the disk took for the last commit, or has taken for the present one until now; in milliseconds. */
+  syncMs(): number;
   close(): Promise<void>;
 }
 
-/** A thread that owns one connection. */
-interface Thread {
-  call: Call;
-  close(): Promise<void>;
+/** Whom the database notifies; after either, every call fails. */
+export interface StoreListener {
+  /** A thread ended that nobody closed. */
+  onLost?(error: Error): void;
+  /** The file is damaged, or was removed or replaced; the message says what to do. */
+  onUnusable?(error: Error): void;
+  /** A migration goes on. */
+  onProgress?(details: object, message: string): void;
 }
 
-/**
- * Opens the database in threads of its own; rejects with a message for the operator when that cannot be done. `onLost`
- * is called when a thread ends that nobody closed: every call fails from then on.
- */
-export async function openStore(file: string, onLost: (error: Error) => void = () => undefined): Promise<OpenStore> {
-  const writer = await openThread({ file, reads: false }, onLost);
-  const reader = await openThread({ file, reads: true }, onLost).catch(async (error: unknown) => {
-    await writer.close();
-    throw error;
-  });
+/** How often the files on disk are compared with those that are open. */
+const CHECK_MS = 3_000;
+
+/** Opens the database in threads of its own; rejects with a message for the operator when that cannot be done. */
+export async function openStore(
+  file: string,
+  { onLost = () => undefined, onUnusable = () => undefined, onProgress = () => undefined }: StoreListener = {},
+): Promise<OpenStore> {
+  const faults = watchFaults(file, onUnusable);
+  const writer = await openConnection({ file, reads: false }, { onLost, onError: faults.note, onProgress });
+  const reader = await openConnection({ file, reads: true }, { onLost, onError: faults.note, onProgress }).catch(
+    async (error: unknown) => {
+      await writer.close();
+      throw error;
+    },
+  );
+  faults.watch(writer);
   const threads = { read: reader, write: writer };
   const groups = Object.entries(METHODS).map(([group, methods]) => {
     const made = Object.entries(methods).map(([method, on]) => {
-      return [method, (...args: unknown[]) => threads[on].call(group, method, args)] as const;
+      const call = async (...args: unknown[]) => {
+        faults.assertNone();
+        return threads[on].call(group, method, args);
+      };
+      return [method, call] as const;
     });
     return [group, Object.fromEntries(made)] as const;
   });
@@ -132,7 +151,11 @@ export async function openStore(file: string, onLost: (error: Error) => void = (
   const store = Object.fromEntries(groups) as unknown as Store;
   return {
     store,
+    check: faults.check,
+    syncMs: writer.syncMs,
     async close() {
+      // What is open is not what the path leads to any more: closing it would remove the log of what is there now.
+      if (!faults.stop()) return;
       // The last connection to close tidies up the file, so the writer comes last.
       await reader.close();
       await writer.close();
@@ -140,56 +163,70 @@ export async function openStore(file: string, onLost: (error: Error) => void = (
   };
 }
 
-/** Starts a thread that owns one connection; rejects when it cannot open the file. */
-async function openThread(
-  workerData: { file: string; reads: boolean },
-  onLost: (error: Error) => void,
-): Promise<Thread> {
-  const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
-  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
-  let lastId = 0;
-  let ended: Error | null = null;
-  let isOpen = false;
+/** Notices that the file is damaged, removed or replaced: from then on nothing is read from it or written to it. */
+function watchFaults(file: string, onUnusable: (error: Error) => void) {
+  const opened: FileIdentities[] = [];
+  let fault: StoreError | null = null;
+  let writer: Connection | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let reading: Worker | undefined;
 
-  const ready = Promise.withResolvers<void>();
-  const end = (error: Error) => {
-    ended ??= error;
-    ready.reject(error);
-    if (isOpen) onLost(error);
-    isOpen = false;
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
-  };
-  // An error that comes from another thread has kept its name and lost its class.
-  worker.on('error', (error) => {
-    const { name, message } = error as Error;
-    end(name === 'ConfigError' ? new ConfigError(message) : (error as Error));
-  });
-  worker.on('exit', () => end(new Error('The database is closed.')));
-  worker.on('message', (answer: Answer) => {
-    if ('ready' in answer) return ready.resolve();
-    const call = waiting.get(answer.id);
-    waiting.delete(answer.id);
-    if (answer.error) call?.reject(new StoreError(answer.error.message, answer.error.code));
-    else call?.resolve(answer.result);
-  });
-  await ready.promise;
-  isOpen = true;
+  /** A call failed with this. */
+  function note({ code, message }: StoreError): void {
+    if (fault !== null) return;
+    if (isDamage(code)) {
+      fault = new StoreError(`The database ${damageMessage(file, message)}`, code);
+      onUnusable(fault);
+    }
+    if (code === REPLACED) void replaced(message);
+  }
+
+  async function replaced(change: string): Promise<void> {
+    if (fault !== null) return;
+    const target = `${realFile(file)}.rescued-${stamp(Date.now())}`;
+    const what = `${change} while the bot was running.`;
+    const goOn = `To go on with it: npm run restore -- ${target}. To go on with what is at ${file} now, start the bot.`;
+    fault = new StoreError(`${what} What the bot had stored is being saved as ${target}. ${goOn}`, REPLACED);
+    const saved = await writer!.call('file', 'copyTo', [target]).then(
+      () => `What the bot had stored was saved as ${target}. ${goOn}`,
+      ({ message }: Error) =>
+        `What the bot had stored could not be saved (${message}). Restore the newest backup from ` +
+        `${backupFolder(file)}: npm run restore -- <backup>`,
+    );
+    fault = new StoreError(`${what} ${saved}`, REPLACED);
+    onUnusable(fault);
+  }
+
+  async function check(): Promise<string | null> {
+    const change = fault === null && opened[0] ? await findChangeSoon(opened[0]) : null;
+    if (change !== null) void replaced(change);
+    return fault?.message ?? null;
+  }
 
   return {
-    call: (group, method, args) =>
-      new Promise((resolve, reject) => {
-        if (ended) return reject(ended);
-        const id = ++lastId;
-        waiting.set(id, { resolve, reject });
-        worker.postMessage({ id, group, method, args });
-      }),
-    async close() {
-      if (ended) return;
-      isOpen = false;
-      const exited = new Promise((resolve) => worker.once('exit', resolve));
-      worker.postMessage('close');
-      await exited;
+    note,
+    check,
+    assertNone(): void {
+      if (fault !== null) throw fault;
+    },
+    /** Both connections are open now. */
+    watch(connection: Connection): void {
+      writer = connection;
+      opened.push(identify(file));
+      // A stat that fails says nothing about the file.
+      timer = setInterval(() => void check().catch(() => undefined), CHECK_MS);
+      timer.unref();
+      if (isSmall(file)) return;
+      reading = new Worker(new URL('./check-thread.ts', import.meta.url), { workerData: { file } });
+      reading.unref();
+      reading.on('error', () => undefined);
+      reading.on('message', (found: string | null) => found && note(new StoreError(found, 'SQLITE_CORRUPT')));
+    },
+    /** Stops watching; false when the files must not be touched any more. */
+    stop(): boolean {
+      clearInterval(timer);
+      void reading?.terminate();
+      return fault?.code !== REPLACED;
     },
   };
 }

@@ -12,7 +12,7 @@ const DUE_MS = DAY - HOUR / 2;
 const FIRST_LOOK_MS = 10 * MINUTE;
 /** Daily backups that are kept; those with other names are the operator's and stay. */
 const KEPT = 7;
-const PROGRAM = resolve(import.meta.dirname, '../../backup.ts');
+const PROGRAM = resolve(import.meta.dirname, '../../ledgerbell.ts');
 
 /**
  * Backs the database up once a day and keeps seven. A process of its own does it, so that copying and verifying hold up
@@ -43,7 +43,7 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
       // A bot that was stopped while it copied left half a copy, as large as the database, that nothing else removes.
       for (const half of names('daily-', '.sqlite.partial')) rmSync(join(folder, half), { force: true });
       const env = { DATABASE_URL: `sqlite:${file}` };
-      await promisify(execFile)(process.execPath, [PROGRAM, target], { env, signal: stopped.signal });
+      await promisify(execFile)(process.execPath, [PROGRAM, 'backup', target], { env, signal: stopped.signal });
       // A name that comes after this one's is from a clock that was ahead: it counts as the oldest.
       const isAhead = (name: string) => Number(join(folder, name) > target);
       const oldestFirst = names('daily-').sort((a, b) => isAhead(b) - isAhead(a) || (a < b ? -1 : 1));

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { ConfigError } from '../../errors.ts';
-import { backupFolder } from './folder.ts';
+import { ConfigError, startError } from '../../errors.ts';
+import { damageMessage, findFault, isDamage, isSmall, VITAL_TABLES } from './health.ts';
 import { migrations } from './migrations.ts';
 
 /** How long a writer waits for another one before it gives up with SQLITE_BUSY. */
@@ -15,7 +15,10 @@ const FORGETTING_PAGES = 200;
 const LOG_BYTES = 8 * 1024 * 1024;
 
 /** How the system and SQLite call a file that is none of ours, or may not be written. */
-const UNUSABLE = /^(E[A-Z]+|SQLITE_(CANTOPEN|NOTADB|PERM|READONLY)\w*)$/;
+const UNUSABLE = /^(E[A-Z]+|SQLITE_(CANTOPEN|PERM|READONLY)\w*)$/;
+
+/** Told what a migration does. */
+export type MigrationReport = (details: object, message: string) => void;
 
 /** An open database file; a writer's holds the lock that keeps every other process out. */
 export interface OpenDatabase {
@@ -27,10 +30,10 @@ export interface OpenDatabase {
  * Opens (or makes) the database file, takes its lock and brings the schema up to date; throws an Error with a message
  * for the operator when another process holds the file, and a {@link ConfigError} when a newer version wrote it.
  */
-export function openDatabase(file: string): OpenDatabase {
+export function openDatabase(file: string, report: MigrationReport = () => undefined): OpenDatabase {
   try {
     mkdirSync(dirname(file), { recursive: true });
-    return openLocked(file, takeLock(file));
+    return openLocked(file, takeLock(file), report);
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string };
     if (code === 'SQLITE_FULL' || code === 'ENOSPC') {
@@ -38,21 +41,18 @@ export function openDatabase(file: string): OpenDatabase {
         `Ledgerbell cannot start: the disk that holds ${file} is full. Free up space and start it again.`,
       );
     }
-    if (code.startsWith('SQLITE_CORRUPT')) {
-      throw new Error(
-        `Ledgerbell cannot start: ${file} is damaged: ${message}. ` +
-          `Restore the newest backup from ${backupFolder(file)}: npm run restore -- <backup>`,
-      );
-    }
+    // Starting again would find the same file.
+    if (isDamage(code)) throw new ConfigError(`Ledgerbell cannot start: ${damageMessage(file, message)}`);
     if (!UNUSABLE.test(code)) throw error;
-    throw new Error(
+    throw startError(
       `${file} cannot be used as the database: ${message}. ` +
         'Make it and its folder writable for the user that runs the bot, or set another file in DATABASE_URL.',
+      error as NodeJS.ErrnoException,
     );
   }
 }
 
-function openLocked(file: string, lock: Database.Database): OpenDatabase {
+function openLocked(file: string, lock: Database.Database, report: MigrationReport): OpenDatabase {
   try {
     const db = new Database(file, { timeout: BUSY_MS });
     db.pragma('journal_mode = WAL');
@@ -60,9 +60,10 @@ function openLocked(file: string, lock: Database.Database): OpenDatabase {
     db.pragma('synchronous = FULL');
     if (db.pragma('synchronous', { simple: true }) !== 2) throw new Error('SQLite refuses synchronous=FULL.');
     db.pragma(`journal_size_limit = ${LOG_BYTES}`);
+    assertSound(db, file);
     // A migration that lays a table anew drops the old one, which must not take along what points there.
     db.pragma('foreign_keys = OFF');
-    migrate(db, file);
+    migrate(db, file, report);
     db.pragma('foreign_keys = ON');
     assertWritable(db);
     return {
@@ -75,6 +76,19 @@ function openLocked(file: string, lock: Database.Database): OpenDatabase {
   } catch (error) {
     lock.close();
     throw error;
+  }
+}
+
+/**
+ * Throws SQLITE_CORRUPT if the database is damaged where it would be noticed only by its losses. A large database is
+ * not read through, because deliveries would wait for it.
+ */
+function assertSound(db: Database.Database, file: string): void {
+  const there = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
+  const tables = isSmall(file) ? [undefined] : VITAL_TABLES.filter((table) => there.includes(table));
+  for (const table of tables) {
+    const fault = findFault(db, table);
+    if (fault !== null) throw Object.assign(new Error(fault), { code: 'SQLITE_CORRUPT' });
   }
 }
 
@@ -93,6 +107,8 @@ function assertWritable(db: Database.Database): void {
  * because the log is written in order. Only for what would be done again, and done equally, if the power failed before.
  */
 export function unsynced<T>(db: Database.Database, run: () => T): T {
+  // The transaction around it waits for the disk anyway.
+  if (db.inTransaction) return run();
   db.exec('PRAGMA synchronous = NORMAL');
   try {
     return run();
@@ -167,7 +183,20 @@ function schemaOf(file: string): number {
   }
 }
 
-function migrate(db: Database.Database, file: string): void {
+/** Throws an Error with a message for the operator when the disk has no room for a copy of the database. */
+function assertRoom(file: string, backup: string): void {
+  const needed = statSync(file).size;
+  const { bavail, bsize } = statfsSync(dirname(backup));
+  const free = bavail * bsize;
+  const mebibytes = (bytes: number) => Math.ceil(bytes / 2 ** 20);
+  if (free >= needed) return;
+  throw new Error(
+    `Ledgerbell cannot start: the update needs ${mebibytes(needed)} MiB for a copy of the database (${backup}), and ` +
+      `${mebibytes(free)} MiB are free. Free up space and start it again.`,
+  );
+}
+
+function migrate(db: Database.Database, file: string, report: MigrationReport): void {
   const version = Number(db.pragma('user_version', { simple: true }));
   if (version > migrations.length) {
     throw new ConfigError(
@@ -182,14 +211,18 @@ function migrate(db: Database.Database, file: string): void {
     if (!existsSync(backup) || schemaOf(backup) >= version) {
       // A process that ends on the way must not leave half a copy under the name of a whole one.
       rmSync(`${backup}.partial`, { force: true });
+      assertRoom(file, backup);
+      report({ copy: backup, bytes: statSync(file).size }, 'migration: copying the database first');
       db.prepare('VACUUM INTO ?').run(`${backup}.partial`);
       renameSync(`${backup}.partial`, backup);
     }
   }
   for (let next = version; next < migrations.length; next++) {
+    if (version > 0) report({ step: next + 1 - version, of: migrations.length - version }, 'migration: step begun');
     db.transaction(() => {
       db.exec(migrations[next]!);
       db.pragma(`user_version = ${next + 1}`);
     }).immediate();
   }
+  if (version > 0 && version < migrations.length) report({ schema: migrations.length }, 'migration: done');
 }

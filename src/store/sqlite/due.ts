@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { Alert } from '../../domain/alert.ts';
 import type { DueAlerts } from '../../domain/batch.ts';
 import {
+  BACKLOG_TRANSACTIONS,
   BURST_LINES,
   BURST_MEMORY_MS,
   BURST_WINDOW_MS,
@@ -19,7 +20,7 @@ interface Group {
 }
 
 /** Alerts of one transaction that go into one message at the most. */
-const MOST_OF_ONE = 50;
+const MOST_OF_ONE = 500;
 
 /** Finds the alerts of a channel that are to be told now. */
 export function dueAlerts(db: Database) {
@@ -30,6 +31,12 @@ export function dueAlerts(db: Database) {
      WHERE channel_id = ? AND state = 'waiting' AND due_at <= ?
      GROUP BY hold ORDER BY hold IS NULL, min(due_at) LIMIT 1`,
   );
+  const transactions = db
+    .prepare<[string, Hold | null, number, number], number>(
+      `SELECT count(*) FROM (SELECT DISTINCT t.tx_hash FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+         WHERE a.channel_id = ? AND a.state = 'waiting' AND a.hold IS ? AND a.due_at <= ? LIMIT ?)`,
+    )
+    .pluck();
   const nextHeld = db.prepare<[string], { at: number | null }>(
     "SELECT min(due_at) AS at FROM alerts WHERE channel_id = ? AND state = 'waiting' AND hold IS NOT NULL",
   );
@@ -79,11 +86,12 @@ export function dueAlerts(db: Database) {
       channelId: string,
       { limit, alone }: { limit: number; alone: boolean },
       now: number,
-    ): DueAlerts | { until: number | null } {
+    ): DueAlerts | { until: number | null; burst: boolean } {
       const take = (of: Group, reason: DigestReason | null): DueAlerts => ({
         alerts: alone ? read(channelId, of.hold, now, limit) : together(channelId, of, now, limit),
         waiting: of.waiting,
         oldest: of.oldest,
+        transactions: transactions.get(channelId, of.hold, now, BACKLOG_TRANSACTIONS + 1)!,
         reason,
       });
       const due = group.get(channelId, now);
@@ -91,7 +99,7 @@ export function dueAlerts(db: Database) {
       const gathered = due ? gatheredUntil(channelId, now) : null;
       if (due && (gathered === null || gathered <= now)) return take(due, gathered === null ? null : 'burst');
       const later = nextHeld.get(channelId)!.at;
-      return { until: gathered === null ? later : Math.min(gathered, later ?? gathered) };
+      return { until: gathered === null ? later : Math.min(gathered, later ?? gathered), burst: gathered !== null };
     },
   };
 }

@@ -34,8 +34,11 @@ export function editTables(db: Database) {
     )
     .pluck();
   // The latest message of a transaction in a channel: sent lately, with embeds, and never refused a change.
-  const joinable = db.prepare<[string, string, string, number], Pick<Joinable, 'id' | 'reference' | 'messageId'>>(
-    `SELECT b.id, b.reference, b.message_id AS messageId
+  const joinable = db.prepare<
+    [string, string, string, number],
+    Pick<Joinable, 'id' | 'reference' | 'messageId' | 'payload'>
+  >(
+    `SELECT b.id, b.reference, b.message_id AS messageId, b.payload
      FROM transfers t CROSS JOIN alerts a ON a.transfer_id = t.id JOIN batches b ON b.id = a.batch_id
      WHERE substr(t.tx_hash, 3, 8) = substr(?, 3, 8) AND t.tx_hash = ?
        AND a.channel_id = ?

@@ -22,6 +22,7 @@ const FIRST = [
   'DELETE FROM heads WHERE scope = @scope',
   'DELETE FROM quarantine WHERE scope = @scope',
   'DELETE FROM inbox WHERE scope = @scope',
+  'DELETE FROM scope_usage WHERE scope = @scope',
   'DELETE FROM receiver_tokens WHERE scope = @scope',
   'DELETE FROM projects WHERE id = @scope',
   'DELETE FROM guild_removals WHERE guild_id = @guildId',

@@ -4,7 +4,6 @@ import {
   closeSync,
   constants,
   existsSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -12,6 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder } from '../../domain/folder.ts';
 import { startError } from '../../errors.ts';
 
 /** Where the database and its backups lie, and who may read them; without the library, which only its threads load. */
@@ -21,6 +21,9 @@ const BEGINNING = 'SQLite format 3\0';
 /** The database itself, what SQLite and the lock keep beside it, and copies from before an update or a restore. */
 const ENDS = /^(|-wal|-shm|\.lock|\.before-(schema|restore)-.+)$/;
 const OTHERS = 0o007;
+
+/** Where a path to a database leads: SQLite keeps what belongs to it beside that. */
+export const realFile = (file: string): string => (existsSync(file) ? realpathSync(file) : file);
 
 /** The folder beside a database where its backups go. */
 export const backupFolder = (file: string): string => join(dirname(file), 'backups');
@@ -38,29 +41,20 @@ export function makeFolderOf(file: string, todo = 'Name a file elsewhere with DA
   }
 }
 
-/** Makes a folder and those above it. Node's own way to do so never ends where none can be made (`/proc`). */
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(path) === path) throw error;
-    makeFolder(dirname(path));
-    mkdirSync(path);
-  }
-}
-
 /**
  * Makes the folder of the database before that is opened, and closes to others what an older version left open to them.
  * Throws an Error with a message for the operator when this user cannot have a database there.
  */
 export function takePlace(file: string): void {
   makeFolderOf(file);
-  const place = existsSync(file) ? realpathSync(file) : file;
+  const place = realFile(file);
   try {
     accessSync(dirname(place), constants.W_OK | constants.X_OK);
     if (existsSync(place)) assertDatabase(place);
+    // Another user's, such as one that was made by a bot that ran as root. The error names the file.
+    for (const end of ['-wal', '-shm', '.lock']) {
+      if (existsSync(place + end)) accessSync(place + end, constants.R_OK | constants.W_OK);
+    }
   } catch (error) {
     const fault = error as NodeJS.ErrnoException;
     throw startError(
@@ -83,7 +77,10 @@ function assertDatabase(file: string): void {
   const descriptor = openSync(file, 'r');
   try {
     const read = readSync(descriptor, bytes);
-    if (read > 0 && bytes.toString('latin1') !== BEGINNING) throw new Error('file is not a database');
+    if (read > 0 && bytes.toString('latin1') !== BEGINNING)
+      throw new Error(
+        `it is not a database, or its beginning is damaged; backups are in ${backupFolder(file)} (npm run restore -- <backup>)`,
+      );
   } finally {
     closeSync(descriptor);
   }

@@ -1,32 +1,103 @@
 import type { Database } from 'better-sqlite3';
-import type { InboxRow, NewDelivery } from '../../domain/inbox.ts';
+import { DAY } from '../../domain/clock.ts';
+import type { DeliveryIdentity, InboxRow, InboxUsage, NewDelivery } from '../../domain/inbox.ts';
+import { OPERATOR_SCOPE } from '../../domain/scope.ts';
 
 /** Deliveries that were stored and not yet routed, and those that could not be understood. */
 export function inboxTable(db: Database) {
-  const insert = db.prepare<[number, number, Uint8Array]>(
-    'INSERT INTO inbox (scope, received_at, body) VALUES (?, ?, ?)',
+  const insert = db.prepare<[number, number, Uint8Array, string | null]>(
+    'INSERT INTO inbox (scope, received_at, body, identity) VALUES (?, ?, ?, ?)',
   );
-  const next = db.prepare<[number], InboxRow>(
-    `SELECT id, scope, received_at AS receivedAt, answered_at AS answeredAt, CAST(body AS TEXT) AS body
-     FROM inbox ORDER BY id LIMIT ?`,
+  const columns = `id, scope, received_at AS receivedAt, answered_at AS answeredAt, identity, CAST(body AS TEXT) AS body`;
+  const ofScope = db.prepare<[number, number], StoredRow>(
+    `SELECT ${columns} FROM inbox WHERE scope = ? ORDER BY id LIMIT ?`,
   );
-  const append = db.transaction((rows: NewDelivery[]) =>
-    rows.map((row) => Number(insert.run(row.scope, row.receivedAt, row.body).lastInsertRowid)),
+  const sizes = db.prepare<[number, number], { id: number; size: number }>(
+    'SELECT id, length(body) AS size FROM inbox WHERE scope = ? ORDER BY id LIMIT ?',
   );
+  const one = db.prepare<[number], StoredRow>(`SELECT ${columns} FROM inbox WHERE id = ?`);
+  // From one scope to the next by the index, and not through all rows of a flood.
+  const scopes = db
+    .prepare<[], number>(
+      `WITH RECURSIVE each (scope) AS (
+         SELECT min(scope) FROM inbox
+         UNION ALL SELECT (SELECT min(scope) FROM inbox WHERE scope > each.scope) FROM each WHERE scope IS NOT NULL)
+       SELECT scope FROM each WHERE scope IS NOT NULL`,
+    )
+    .pluck();
+  const count = db.prepare<[number, number, number]>(
+    `INSERT INTO scope_usage (scope, day, bytes) VALUES (?, ?, ?)
+     ON CONFLICT (scope) DO UPDATE SET bytes = iif(day = excluded.day, bytes, 0) + excluded.bytes, day = excluded.day`,
+  );
+  const usage = db.prepare<[], InboxUsage>(
+    `WITH lengths AS MATERIALIZED (SELECT scope, length(body) AS bytes FROM inbox WHERE scope <> ${OPERATOR_SCOPE}),
+       waits AS (SELECT scope, count(*) AS waiting, sum(bytes) AS bytes FROM lengths GROUP BY scope)
+     SELECT scope, coalesce(waiting, 0) AS waiting, coalesce(w.bytes, 0) AS waitingBytes,
+       coalesce(day, 0) AS day, coalesce(u.bytes, 0) AS dayBytes
+     FROM waits w FULL JOIN scope_usage u USING (scope)`,
+  );
+
+  const append = db.transaction((rows: NewDelivery[]) => {
+    const stored = new Map<string, { scope: number; day: number; bytes: number }>();
+    const ids = rows.map(({ scope, receivedAt, body, identity }) => {
+      if (scope !== OPERATOR_SCOPE) {
+        const day = Math.floor(receivedAt / DAY);
+        const known = stored.get(`${scope} ${day}`);
+        stored.set(`${scope} ${day}`, { scope, day, bytes: (known?.bytes ?? 0) + body.length });
+      }
+      return Number(insert.run(scope, receivedAt, body, identity ? JSON.stringify(identity) : null).lastInsertRowid);
+    });
+    for (const { scope, day, bytes } of stored.values()) count.run(scope, day, bytes);
+    return ids;
+  });
+
+  /** A scope's oldest rows, until there are so many, or so many characters. */
+  function oldest(scope: number, limit: number, characters: number): InboxRow[] {
+    const rows: InboxRow[] = [];
+    let read = 0;
+    for (const row of ofScope.iterate(scope, limit)) {
+      rows.push(toRow(row));
+      read += row.body.length;
+      if (read >= characters) break;
+    }
+    return rows;
+  }
+
+  /** One row of each scope in turn. */
+  function inTurn(all: number[], limit: number, characters: number): InboxRow[] {
+    const waiting = all.map((scope) => sizes.all(scope, limit));
+    const ids: number[] = [];
+    let read = 0;
+    for (let turn = 0; turn < limit && (turn === 0 || read < characters); turn++) {
+      const before = ids.length;
+      for (const rows of waiting) {
+        const row = rows[turn];
+        if (!row || ids.length >= limit || (turn > 0 && read >= characters)) continue;
+        ids.push(row.id);
+        read += row.size;
+      }
+      if (ids.length === before) break;
+    }
+    return ids.map((id) => toRow(one.get(id)!));
+  }
 
   return {
     /** Stores deliveries in one durable commit and gives their ids in the same order. */
     append: (rows: NewDelivery[]): number[] => append.immediate(rows),
-    /** The oldest ones, until there are so many, or so many characters of bodies. */
-    next(limit: number, characters = Number.POSITIVE_INFINITY): InboxRow[] {
-      const rows: InboxRow[] = [];
-      let read = 0;
-      for (const row of next.iterate(limit)) {
-        rows.push(row);
-        read += row.body.length;
-        if (read >= characters) break;
-      }
-      return rows;
+    /** The oldest ones of each scope in turn, until there are so many, or so many characters of bodies. */
+    next(limit: number, characters = Number.POSITIVE_INFINITY, scope?: number): InboxRow[] {
+      const [first, ...others] = scope === undefined ? scopes.all() : [scope];
+      if (first === undefined) return [];
+      return others.length === 0 ? oldest(first, limit, characters) : inTurn([first, ...others], limit, characters);
     },
+    /** How much of the inbox each scope but the operator's uses. */
+    usage: (): InboxUsage[] => usage.all(),
   };
 }
+
+type StoredRow = Omit<InboxRow, 'identity'> & { identity: string | null };
+
+const toRow = (row: StoredRow): InboxRow => ({
+  ...row,
+  identity: row.identity === null ? null : (JSON.parse(row.identity) as DeliveryIdentity),
+});

@@ -62,29 +62,40 @@ function recentReader(db: Database) {
      WHERE scope = @scope AND transfers.seen_at BETWEEN last.seen_at AND @until`,
   );
   const involved = db.prepare<
-    { scope: number; from: number; until: number; address: string },
+    { scope: number; from: number; until: number; address: string; guildId: string; channelIds: string | null },
     { seenAt: number; data: string; cataloged: 0 | 1 | null }
   >(
-    `SELECT seen_at AS seenAt, data, (SELECT cataloged FROM catalog WHERE token = data ->> '$.token') AS cataloged
+    `SELECT seen_at AS seenAt, data, (SELECT cataloged FROM catalog WHERE catalog.token = transfers.token) AS cataloged
      FROM transfers
      WHERE scope = @scope AND seen_at BETWEEN @from AND @until
-       AND @address IN (data ->> '$.from', data ->> '$.to', data ->> '$.token')
+       AND @address IN (from_address, to_address, token)
+       AND (@channelIds IS NULL OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = transfers.id
+         AND guild_id = @guildId AND channel_id IN (SELECT value FROM json_each(@channelIds))))
      ORDER BY seen_at DESC`,
   );
-  return db.transaction(({ guildId, address, since, until }: RecentQuery, limit: number): RecentTransfers => {
-    const scope = scopeOf(guildId);
-    const range = seen.get({ scope, since, until, limit })!;
-    if (range.oldest === null) return { ...range, involved: [] };
-    const rows = involved.all({ scope, from: range.oldest, until, address });
-    return {
-      ...range,
-      involved: rows.map(({ seenAt, data, cataloged }) => ({
-        seenAt,
-        transfer: JSON.parse(data) as Transfer,
-        cataloged: cataloged === null ? null : cataloged === 1,
-      })),
-    };
-  });
+  return db.transaction(
+    ({ guildId, address, since, until, channelIds }: RecentQuery, limit: number): RecentTransfers => {
+      const scope = scopeOf(guildId);
+      const range = seen.get({ scope, since, until, limit })!;
+      if (range.oldest === null) return { ...range, involved: [] };
+      const rows = involved.all({
+        scope,
+        from: range.oldest,
+        until,
+        address,
+        guildId,
+        channelIds: channelIds && JSON.stringify(channelIds),
+      });
+      return {
+        ...range,
+        involved: rows.map(({ seenAt, data, cataloged }) => ({
+          seenAt,
+          transfer: JSON.parse(data) as Transfer,
+          cataloged: cataloged === null ? null : cataloged === 1,
+        })),
+      };
+    },
+  );
 }
 
 /** The tokens that a guild may mean by a symbol. */

@@ -385,4 +385,26 @@ export const migrations: string[] = [
   ALTER TABLE transfers ADD COLUMN token_symbol TEXT AS (data ->> '$.tokenSymbol') VIRTUAL;
   ALTER TABLE transfers ADD COLUMN token_type TEXT AS (data ->> '$.tokenType') VIRTUAL;
   `,
+  `
+  -- How alerts look (compact, full); null in a subscription: as its guild chose, and there: compact.
+  ALTER TABLE subscriptions ADD COLUMN style TEXT;
+  ALTER TABLE guilds ADD COLUMN style TEXT;
+  `,
+  `
+  -- identity: JSON of how a signed delivery's headers name it. names: JSON of the ids and places by which a delivery's
+  -- signed bodies were told apart. signed: the project's deliveries must be signed; its secrets are among the sealed keys.
+  ALTER TABLE inbox ADD COLUMN identity TEXT;
+  ALTER TABLE quarantine ADD COLUMN identity TEXT;
+  ALTER TABLE deliveries ADD COLUMN names TEXT;
+  ALTER TABLE projects ADD COLUMN signed INTEGER NOT NULL DEFAULT 0;
+  `,
+  `
+  -- webhook_id: the webhook that gets new addresses, once somebody chose it.
+  ALTER TABLE guilds ADD COLUMN webhook_id TEXT;
+  `,
+  `
+  -- The router takes scopes in turn. bytes: of the deliveries that a server's own URL stored on a day (UTC, since 1970).
+  CREATE INDEX inbox_scope ON inbox (scope);
+  CREATE TABLE scope_usage (scope INTEGER PRIMARY KEY, day INTEGER NOT NULL, bytes INTEGER NOT NULL);
+  `,
 ];

@@ -11,7 +11,7 @@ import { editTables } from './edits.ts';
 
 type BatchRow = Omit<Batch, 'unsure'> & { unsure: 0 | 1 };
 
-interface OriginalRow extends Pick<Original, 'messageId' | 'reason'> {
+interface OriginalRow extends Pick<Original, 'messageId' | 'reason' | 'payload'> {
   id: number;
   plain: 0 | 1;
   lines: number | null;
@@ -59,7 +59,7 @@ export function outboxTable(db: Database) {
      ORDER BY edit_kind, id LIMIT 1`,
   );
   const originalOf = db.prepare<[string], OriginalRow>(
-    `SELECT id, message_id AS messageId, digest_reason AS reason, plain, lines FROM batches WHERE reference = ? AND kind IN ('create', 'digest')`,
+    `SELECT id, message_id AS messageId, digest_reason AS reason, plain, payload, lines FROM batches WHERE reference = ? AND kind IN ('create', 'digest')`,
   );
   const sizeOf = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = ?');
   const insertBatch = db.prepare(
@@ -148,7 +148,7 @@ export function outboxTable(db: Database) {
     // New lines come first.
     const change = changed.get(channelId);
     if (change && take.mayChange) return takeUp(change, now);
-    return { status: 'nothing', until: lines.until, change: change !== undefined };
+    return { status: 'nothing', until: lines.until, change: change !== undefined, burst: lines.burst };
   }
 
   // As one transaction, because every look-up outside of one takes and releases a lock.

@@ -1,8 +1,12 @@
 import type { Database } from 'better-sqlite3';
-import type { ReceiverToken, StoredProject } from '../../domain/project.ts';
+import type { NewProject, ReceiverToken, StoredProject } from '../../domain/project.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
 
-const COLUMNS = 'id AS scope, guild_id AS guildId, project_id AS projectId, sealed';
+const COLUMNS = 'id AS scope, guild_id AS guildId, project_id AS projectId, sealed, signed';
+
+type ProjectRow = Omit<StoredProject, 'signed'> & { signed: 0 | 1 };
+
+const toProject = ({ signed, ...row }: ProjectRow): StoredProject => ({ ...row, signed: signed === 1 });
 
 /** Looks up the scope whose events a guild is told of: its own project's, else the operator's. */
 export function scopeLookUp(db: Database): (guildId: string) => number {
@@ -12,12 +16,12 @@ export function scopeLookUp(db: Database): (guildId: string) => number {
 
 /** Guilds' own projects, the receiver's path tokens, and the names that guilds give to webhooks. */
 export function projectsTable(db: Database) {
-  const ofGuild = db.prepare<[string], StoredProject>(`SELECT ${COLUMNS} FROM projects WHERE guild_id = ?`);
-  const all = db.prepare<[], StoredProject>(`SELECT ${COLUMNS} FROM projects ORDER BY id`);
-  const put = db.prepare<Omit<StoredProject, 'scope'> & { userId: string; now: number }, { scope: number }>(
-    `INSERT INTO projects (guild_id, project_id, sealed, updated_by, updated_at)
-     VALUES (@guildId, @projectId, @sealed, @userId, @now)
-     ON CONFLICT (guild_id) DO UPDATE SET project_id = @projectId, sealed = @sealed, updated_by = @userId, updated_at = @now
+  const ofGuild = db.prepare<[string], ProjectRow>(`SELECT ${COLUMNS} FROM projects WHERE guild_id = ?`);
+  const all = db.prepare<[], ProjectRow>(`SELECT ${COLUMNS} FROM projects ORDER BY id`);
+  const put = db.prepare<Omit<ProjectRow, 'scope'> & { userId: string; now: number }, { scope: number }>(
+    `INSERT INTO projects (guild_id, project_id, sealed, signed, updated_by, updated_at)
+     VALUES (@guildId, @projectId, @sealed, @signed, @userId, @now)
+     ON CONFLICT (guild_id) DO UPDATE SET project_id = @projectId, sealed = @sealed, signed = @signed, updated_by = @userId, updated_at = @now
      RETURNING id AS scope`,
   );
   const reseal = db.prepare<[Uint8Array, number, Uint8Array]>(
@@ -41,6 +45,7 @@ export function projectsTable(db: Database) {
   );
   const revoke = db.prepare<[number]>('DELETE FROM receiver_tokens WHERE scope = ? AND retiring = 1');
   const dropTokens = db.prepare<[number]>('DELETE FROM receiver_tokens WHERE scope = ?');
+  const dropUsage = db.prepare<[number]>('DELETE FROM scope_usage WHERE scope = ?');
 
   const names = db.prepare<[string], { id: string; name: string }>(
     'SELECT webhook_id AS id, name FROM webhook_names WHERE guild_id = ?',
@@ -51,17 +56,16 @@ export function projectsTable(db: Database) {
   );
   const dropName = db.prepare<[string, string]>('DELETE FROM webhook_names WHERE guild_id = ? AND webhook_id = ?');
 
-  const save = db.transaction(
-    (project: Omit<StoredProject, 'scope'>, token: string, userId: string, now: number): number => {
-      const { scope } = put.get({ ...project, userId, now })!;
-      if (!current.get(scope)) addToken.run(token, scope, now);
-      return scope;
-    },
-  );
+  const save = db.transaction((project: NewProject, token: string, userId: string, now: number): number => {
+    const { scope } = put.get({ ...project, signed: project.signed ? 1 : 0, userId, now })!;
+    if (!current.get(scope)) addToken.run(token, scope, now);
+    return scope;
+  });
   const remove = db.transaction((guildId: string): boolean => {
     const dropped = drop.get(guildId);
     if (!dropped) return false;
     dropTokens.run(dropped.scope);
+    dropUsage.run(dropped.scope);
     dropNames.run(guildId);
     return true;
   });
@@ -73,12 +77,15 @@ export function projectsTable(db: Database) {
   });
 
   return {
-    ofGuild: (guildId: string): StoredProject | null => ofGuild.get(guildId) ?? null,
-    all: (): StoredProject[] => all.all(),
+    ofGuild(guildId: string): StoredProject | null {
+      const row = ofGuild.get(guildId);
+      return row ? toProject(row) : null;
+    },
+    all: (): StoredProject[] => all.all().map(toProject),
     /** The scope of every guild with a project of its own, by its id; all others are in the operator's. */
     scopes: (): Map<string, number> => new Map(all.all().map(({ guildId, scope }) => [guildId, scope])),
     /** Stores or replaces a guild's project and gives its scope; `token` becomes its first path token. */
-    save: (project: Omit<StoredProject, 'scope'>, token: string, userId: string, now: number): number =>
+    save: (project: NewProject, token: string, userId: string, now: number): number =>
       save.immediate(project, token, userId, now),
     /** Puts the same keys under another seal, unless they were replaced meanwhile. */
     reseal: ({ scope, sealed }: StoredProject, anew: Uint8Array): void => void reseal.run(anew, scope, sealed),

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { RetentionCursor } from '../../domain/retention.ts';
+import type { RetentionCursor, UnmatchedCursor } from '../../domain/retention.ts';
+import { OPERATOR_SCOPE } from '../../domain/scope.ts';
 import { forgetting } from './database.ts';
 import { guardTables } from './guard.ts';
 
@@ -46,6 +47,20 @@ export function pruningTable(db: Database, elapsed: () => number) {
     return rows.length < MOST ? null : rows.at(-1)!;
   }
 
+  const dropUnmatched = db.prepare<{ id: number }>(
+    `DELETE FROM transfers WHERE id = @id AND NOT EXISTS (SELECT 1 FROM decisions WHERE transfer_id = @id)
+       AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = @id)`,
+  );
+  const unmatchedStep = db.transaction((since: number, before: number, from: UnmatchedCursor | null) => {
+    const first = (after: number): UnmatchedCursor | null => {
+      const scope = nextScope.get(after) ?? null;
+      return scope === null ? null : { scope, seenAt: since, id: 0 };
+    };
+    const at = from ?? first(OPERATOR_SCOPE);
+    if (!at) return null;
+    const last = each(transfers.all({ ...at, before }), (id) => dropUnmatched.run({ id }));
+    return last ? { scope: at.scope, seenAt: last.time, id: last.id } : first(at.scope);
+  });
   const step = db.transaction((before: number, from: RetentionCursor): RetentionCursor | null => {
     switch (from.at) {
       case 'transfers': {
@@ -73,6 +88,9 @@ export function pruningTable(db: Database, elapsed: () => number) {
      */
     forget: (before: number, from: RetentionCursor | null): RetentionCursor | null =>
       forgetting(db, () => step.immediate(before, from ?? FIRST)),
+    /** Forgets transfers of own projects that concern no subscription, seen in this span; gives where to go on. */
+    forgetUnmatched: (since: number, before: number, from: UnmatchedCursor | null): UnmatchedCursor | null =>
+      forgetting(db, () => unmatchedStep.immediate(since, before, from)),
   };
 }
 

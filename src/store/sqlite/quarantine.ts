@@ -6,7 +6,7 @@ const AT_ONCE = 200;
 
 const COLUMNS = 'quarantine.id, scope, guild_id AS guildId, received_at AS receivedAt, reason';
 /** What a delivery has in the inbox, and has there again once it is put back: it is told from its equals by its times. */
-const KEPT = 'scope, received_at, answered_at, body';
+const KEPT = 'scope, received_at, answered_at, body, identity';
 const FROM = 'FROM quarantine LEFT JOIN projects ON projects.id = scope';
 
 /** What the router set aside. */

@@ -8,7 +8,7 @@ import { labelsTable } from './labels.ts';
 import { historyTable, tokensTable } from './ledger.ts';
 import { projectsTable } from './projects.ts';
 import { quarantineTable } from './quarantine.ts';
-import { settingsTable } from './servers.ts';
+import { auditTable, settingsTable } from './servers.ts';
 import { silenceReader } from './silence.ts';
 import { storyReader } from './stories.ts';
 import { subscriptionsTable } from './subscriptions.ts';
@@ -38,6 +38,7 @@ export function openReadings(db: Database) {
     subscriptions: { list, get, tokenMutes, watching },
     labels: { list: labelsTable(db).list },
     guilds: { settings: settingsTable(db).settings },
+    audit: { page: auditTable(db).page },
     projects: { ofGuild, scopes, webhookNames },
     history: { ...storyReader(db), ...activityReader(db), ...historyTable(db) },
     silence: silenceReader(db),

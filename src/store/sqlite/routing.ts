@@ -27,9 +27,10 @@ interface TransferRow extends Omit<StoredTransfer, 'reorganised' | 'txHash'> {
   reorganised: 0 | 1;
 }
 
-interface DeliveryRow extends Omit<StoredDelivery, 'owed' | 'minute'> {
+interface DeliveryRow extends Omit<StoredDelivery, 'owed' | 'minute' | 'names'> {
   owed: 0 | 1;
   minute: string | null;
+  names: string | null;
 }
 
 /** The ledger of what was seen, and the step from the inbox to the outbox. */
@@ -58,7 +59,7 @@ function reader(db: Database, guard: Guard) {
   );
   const delivery = db.prepare<{ transferId: number; transferKey: string; key: string }, DeliveryRow>(
     `SELECT @key AS key, @transferKey AS transferKey, count, owed, answered_at AS answeredAt, received, seen_at AS seenAt,
-       project_id AS projectId, address_type AS addressType, direction, last_at AS lastAt, minute
+       project_id AS projectId, address_type AS addressType, direction, last_at AS lastAt, minute, names
      FROM deliveries WHERE transfer_id = @transferId AND key = unhex(@key)`,
   );
   const lookUpScope = scopeLookUp(db);
@@ -67,6 +68,9 @@ function reader(db: Database, guard: Guard) {
   );
   const timezoneOf = db.prepare<[string], RoutingContext['timezones'][number]>(
     'SELECT guild_id AS guildId, timezone FROM guilds WHERE guild_id = ?',
+  );
+  const projectOf = db.prepare<[number], RoutingContext['projects'][number]>(
+    'SELECT id AS scope, project_id AS projectId FROM projects WHERE id = ?',
   );
 
   const statsOf = db.prepare<[number], SubscriptionStats>(
@@ -117,10 +121,11 @@ function reader(db: Database, guard: Guard) {
         reorganised: reorganised === 1,
         transfer: JSON.parse(data) as SeenTransfer['transfer'],
       })),
-      deliveries: deliveries.map(({ minute, ...row }) => ({
+      deliveries: deliveries.map(({ minute, names, ...row }) => ({
         ...row,
         owed: row.owed === 1,
         minute: minute === null ? null : (JSON.parse(minute) as StoredDelivery['minute']),
+        names: names === null ? [] : (JSON.parse(names) as string[]),
       })),
       watched: fresh.map(({ transferKey, watchers, passedAt }) => ({ transferKey, watchers, passedAt })),
       mutes: guildIds.flatMap((guildId) => mutesOf.all(guildId, now)),
@@ -128,6 +133,7 @@ function reader(db: Database, guard: Guard) {
         (guildId) => timezoneOf.get(guildId) ?? [],
       ),
       knowledge: guard.read(fresh, now),
+      projects: [...new Set(fresh.map(({ scope }) => scope))].flatMap((scope) => projectOf.get(scope) ?? []),
       stats: [...new Set(watchers.map(({ id }) => id))].flatMap((id) => statsOf.get(id) ?? []),
     };
   };
@@ -145,10 +151,10 @@ function writer(db: Database, { keep }: Guard) {
   );
   const putDelivery = db.prepare(
     `INSERT INTO deliveries (transfer_id, key, count, owed, answered_at, received, seen_at,
-       project_id, address_type, direction, last_at, minute)
-     VALUES (?, unhex(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       project_id, address_type, direction, last_at, minute, names)
+     VALUES (?, unhex(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET count = excluded.count, owed = excluded.owed, answered_at = excluded.answered_at,
-       received = excluded.received, last_at = excluded.last_at, minute = excluded.minute`,
+       received = excluded.received, last_at = excluded.last_at, minute = excluded.minute, names = excluded.names`,
   );
   const addAlert = db.prepare<[number, string, string, string, string, Hold | null, number, number]>(
     `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, warnings, hold, due_at, created_at)
@@ -169,8 +175,8 @@ function writer(db: Database, { keep }: Guard) {
        gap_ms = excluded.gap_ms, silence_reported_at = NULL`,
   );
   const setAside = db.prepare<[string, number | null, number]>(
-    `INSERT INTO quarantine (scope, received_at, reason, answered_at, body)
-     SELECT scope, received_at, ?, coalesce(?, answered_at), body FROM inbox WHERE id = ?`,
+    `INSERT INTO quarantine (scope, received_at, reason, answered_at, body, identity)
+     SELECT scope, received_at, ?, coalesce(?, answered_at), body, identity FROM inbox WHERE id = ?`,
   );
   const drop = db.prepare<[string]>('DELETE FROM inbox WHERE id IN (SELECT value FROM json_each(?))');
 
@@ -186,7 +192,18 @@ function writer(db: Database, { keep }: Guard) {
     const { now, done, quarantined } = routed;
     const ids = new Map<string, number>();
     for (const transfer of routed.transfers) ids.set(transfer.key, putTransfer(transfer));
-    for (const { transferKey, key, count, owed, answeredAt, received, seenAt, minute, ...said } of routed.deliveries) {
+    for (const {
+      transferKey,
+      key,
+      count,
+      owed,
+      answeredAt,
+      received,
+      seenAt,
+      minute,
+      names,
+      ...said
+    } of routed.deliveries) {
       const seen = [ids.get(transferKey)!, key, count, owed ? 1 : 0, answeredAt, received, seenAt];
       putDelivery.run(
         ...seen,
@@ -195,6 +212,7 @@ function writer(db: Database, { keep }: Guard) {
         said.direction,
         said.lastAt,
         minute && JSON.stringify(minute),
+        names.length > 0 ? JSON.stringify(names) : null,
       );
     }
     for (const { transferKey, guildId, channelId, matches, warnings, hold, dueAt } of routed.alerts) {

@@ -1,19 +1,27 @@
 import type { Database } from 'better-sqlite3';
 import type { AuditEntry, Confirmation, GuildSettings, Question } from '../../domain/guild.ts';
 
-const NOTHING: GuildSettings = { defaultChannel: null, managerRole: null, timezone: null, language: null };
+const NOTHING: GuildSettings = {
+  defaultChannel: null,
+  managerRole: null,
+  timezone: null,
+  language: null,
+  style: null,
+  webhook: null,
+};
 
 /** Each guild's settings. */
 export function settingsTable(db: Database) {
   const one = db.prepare<[string], GuildSettings>(
-    `SELECT default_channel AS defaultChannel, manager_role AS managerRole, timezone, language
+    `SELECT default_channel AS defaultChannel, manager_role AS managerRole, timezone, language, style,
+       webhook_id AS webhook
      FROM guilds WHERE guild_id = ?`,
   );
   const put = db.prepare<GuildSettings & { guildId: string }>(
-    `INSERT INTO guilds (guild_id, default_channel, manager_role, timezone, language)
-     VALUES (@guildId, @defaultChannel, @managerRole, @timezone, @language)
+    `INSERT INTO guilds (guild_id, default_channel, manager_role, timezone, language, style, webhook_id)
+     VALUES (@guildId, @defaultChannel, @managerRole, @timezone, @language, @style, @webhook)
      ON CONFLICT (guild_id) DO UPDATE SET default_channel = @defaultChannel, manager_role = @managerRole,
-       timezone = @timezone, language = @language`,
+       timezone = @timezone, language = @language, style = @style, webhook_id = @webhook`,
   );
   const spoken = db.prepare<[string], { language: string | null }>(
     'SELECT coalesce(language, locale) AS language FROM guilds WHERE guild_id = ?',
@@ -72,12 +80,30 @@ export function confirmationsTable(db: Database) {
   };
 }
 
+/** Entries of the audit log that are deleted at once. */
+const MOST_FORGOTTEN = 500;
+
 /** Who changed what. */
 export function auditTable(db: Database) {
   const addEntry = db.prepare<AuditEntry & { detail: string }>(
     'INSERT INTO audit (guild_id, user_id, action, detail, at) VALUES (@guildId, @userId, @action, @detail, @at)',
   );
+  const count = db.prepare<[string], number>('SELECT count(*) FROM audit WHERE guild_id = ?').pluck();
+  const entries = db.prepare<[string, number, number], AuditEntry & { detail: string }>(
+    `SELECT guild_id AS guildId, user_id AS userId, action, detail, at FROM audit WHERE guild_id = ?
+     ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`,
+  );
+  // By id, which has an index: entries are written in the order of their time.
+  const forget = db.prepare<[number]>(
+    `DELETE FROM audit WHERE id IN (
+       SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ${MOST_FORGOTTEN}) WHERE at < ?)`,
+  );
   return {
+    page: (guildId: string, from: number, limit: number): { total: number; entries: AuditEntry[] } => ({
+      total: count.get(guildId)!,
+      entries: entries.all(guildId, limit, from).map((row) => ({ ...row, detail: JSON.parse(row.detail) as unknown })),
+    }),
+    forget: (before: number): number => forget.run(before).changes,
     record: (entry: AuditEntry): void => void addEntry.run({ ...entry, detail: JSON.stringify(entry.detail) }),
   };
 }

@@ -46,6 +46,7 @@ const COLUMN_OF: Record<keyof Subscription, string> = {
   mentionCooldown: 'mention_cooldown',
   mentionedAt: 'mentioned_at',
   watchSilence: 'watch_silence',
+  style: 'style',
   lastEventAt: 'last_event_at',
 };
 const columns = (keys: readonly string[]) =>
@@ -71,8 +72,8 @@ const toColumn = (value: Subscription[keyof Subscription]): string | number | nu
 
 /** Rolls an import back. */
 class NotImported extends Error {
-  readonly reason: 'full' | 'stale';
-  constructor(reason: 'full' | 'stale') {
+  readonly reason: 'full' | 'crowded' | 'stale';
+  constructor(reason: 'full' | 'crowded' | 'stale') {
     super(reason);
     this.reason = reason;
   }
@@ -108,6 +109,9 @@ export function subscriptionsTable(db: Database) {
   const same = db.prepare<[string, string], Row>(`${SELECT} WHERE address = ? AND channel_id = ?`);
   const byAddress = db.prepare<[string], Row>(`${SELECT} WHERE address = ?`);
   const count = db.prepare<[string], { n: number }>('SELECT count(*) AS n FROM subscriptions WHERE guild_id = ?');
+  const watching = db
+    .prepare<[string, string], number>('SELECT count(*) FROM subscriptions WHERE address = ? AND guild_id = ?')
+    .pluck();
   const given = ['guildId', 'channelId', 'address', 'createdBy', 'createdAt', ...Object.keys(DEFAULT_CHOICES)] as const;
   const insert = db.prepare(
     `INSERT INTO subscriptions (${given.map((key) => COLUMN_OF[key as keyof Subscription]).join(', ')})
@@ -130,10 +134,12 @@ export function subscriptionsTable(db: Database) {
     const values = Object.entries({ ...DEFAULT_CHOICES, ...subscription });
     return Number(insert.run(Object.fromEntries(values.map(([key, value]) => [key, toColumn(value)]))).lastInsertRowid);
   };
-  const add = db.transaction((subscription: NewSubscription, limit: number) => {
+  const add = db.transaction((subscription: NewSubscription, limit: number, channelsPerAddress: number) => {
     const existing = same.get(subscription.address, subscription.channelId);
     if (existing) return { status: 'exists' as const, subscription: fromRow(existing) };
     if ((count.get(subscription.guildId)?.n ?? 0) >= limit) return { status: 'full' as const };
+    if (watching.get(subscription.address, subscription.guildId)! >= channelsPerAddress)
+      return { status: 'crowded' as const };
     const id = insertOne(subscription);
     return { status: 'added' as const, subscription: fromRow(one.get(subscription.guildId, id)!) };
   });
@@ -173,6 +179,8 @@ export function subscriptionsTable(db: Database) {
         const narrower = { filters: { ...DEFAULT_FILTERS, ...filters } };
         const wish = { guildId, channelId, address, createdBy: userId, createdAt: at, ...choices, ...narrower };
         if (same.get(address, channelId)) throw new NotImported('stale');
+        if (watching.get(address, guildId)! >= (most.channelsPerAddress ?? Number.POSITIVE_INFINITY))
+          throw new NotImported('crowded');
         const id = insertOne(wish);
         if (paused || mutedUntil !== null) update(id, { paused, mutedUntil });
       }
@@ -189,8 +197,9 @@ export function subscriptionsTable(db: Database) {
   );
 
   return {
-    /** Adds one unless the channel already watches the address or the guild is at `limit`. */
-    add: (subscription: NewSubscription, limit: number) => add.immediate(subscription, limit),
+    /** Adds one unless the channel already watches the address, or the guild is at a limit. */
+    add: (subscription: NewSubscription, limit: number, channelsPerAddress = Number.POSITIVE_INFINITY) =>
+      add.immediate(subscription, limit, channelsPerAddress),
 
     list: (guildId: string): Subscription[] => ofGuild.all(guildId).map(fromRow),
 
@@ -206,7 +215,7 @@ export function subscriptionsTable(db: Database) {
      * Adds and changes what a file tells, all or nothing: `full` when the guild would come over a limit, `stale` when
      * what is to be added is there meanwhile, or what is to be changed is not.
      */
-    importAll(file: SubscriptionImport, most: ImportLimits): 'imported' | 'full' | 'stale' {
+    importAll(file: SubscriptionImport, most: ImportLimits): 'imported' | 'full' | 'crowded' | 'stale' {
       try {
         importAll.immediate(file, most);
         return 'imported';

@@ -13,6 +13,7 @@ import { routingTable } from './routing.ts';
 import { auditTable, confirmationsTable, settingsTable } from './servers.ts';
 import { silenceTable } from './silence.ts';
 import { subscriptionsTable } from './subscriptions.ts';
+import { workTimeTable } from './work-time.ts';
 
 /** The port's methods as a thread of the database runs them: the same, but synchronous. */
 type Synchronous<Group> = {
@@ -24,6 +25,7 @@ export type Tables = { [Group in keyof Store]: Synchronous<Store[Group]> };
 /** What the port does over a connection that writes; `elapsed` returns milliseconds since any time. */
 export function openTables(db: Database, elapsed: () => number = () => performance.now()) {
   const { report } = silenceTable(db);
+  const { workTime, forgottenBefore, setForgottenBefore } = workTimeTable(db);
   return {
     inbox: inboxTable(db),
     quarantine: quarantineTable(db),
@@ -38,7 +40,8 @@ export function openTables(db: Database, elapsed: () => number = () => performan
     confirmations: confirmationsTable(db),
     projects: projectsTable(db),
     silence: { report },
-    retention: pruningTable(db, elapsed),
+    retention: { ...pruningTable(db, elapsed), forgottenBefore, setForgottenBefore },
+    workTime,
     erasure: erasureTable(db, elapsed),
   } satisfies Omit<Tables, 'history' | 'tokens' | 'metrics' | 'silence'> & {
     silence: Pick<Tables['silence'], 'report'>;

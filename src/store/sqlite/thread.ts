@@ -1,38 +1,71 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Answer, Call, Post } from './connection.ts';
 import { openDatabase, openReader } from './database.ts';
+import { findChange, identify, REPLACED } from './health.ts';
 
 /**
  * A thread that owns one connection, the only one that writes or one that only reads: the event loop never waits for a
  * disk or a lock, and no writer for a long report.
  */
 
-interface Call {
-  id: number;
-  group: string;
-  method: string;
-  args: unknown[];
-}
-
 const port = parentPort!;
 const { file, reads } = workerData as { file: string; reads: boolean };
-const { db, close } = reads ? openReader(file) : openDatabase(file);
+const { db, close } = reads
+  ? openReader(file)
+  : openDatabase(file, (details, message) => port.postMessage({ details, message } satisfies Post));
 // Each loads only its own: a thread's modules are in nobody else's memory.
 const groups: object = reads
   ? (await import('./readings.ts')).openReadings(db)
   : (await import('./tables.ts')).openTables(db);
-const tables = groups as Record<string, Record<string, (...args: unknown[]) => unknown>>;
+/** What only this process's other threads call. */
+const maintenance = { copyTo: (target: string) => void db.prepare('VACUUM INTO ?').run(target) };
+const tables = { ...groups, file: maintenance } as Record<string, Record<string, (...args: unknown[]) => unknown>>;
+const opened = identify(file);
 
-port.on('message', (call: Call | 'close') => {
-  if (call === 'close') {
+port.on('message', (calls: Call[] | 'close') => {
+  if (calls === 'close') {
     close();
     port.close();
     return;
   }
+  port.postMessage(
+    calls.some(({ method }) => method === 'append') || calls.length > 1 ? together(calls) : alone(calls),
+  );
+});
+port.postMessage({ ready: true } satisfies Post);
+
+const alone = (calls: Call[]): Post => ({ answers: calls.map(run), syncMs: null });
+
+/** Runs calls in one transaction, so that they wait for the disk once; each fails on its own. */
+function together(calls: Call[]): Post {
+  const answers: Answer[] = [];
+  let syncMs: number | null = null;
   try {
-    port.postMessage({ id: call.id, result: tables[call.group]![call.method]!(...call.args) });
+    db.exec('BEGIN IMMEDIATE');
+    for (const call of calls) {
+      answers.push(run(call));
+      // A full or failing disk has ended the transaction, and with it what the earlier calls did.
+      if (!db.inTransaction) throw answers.at(-1)!.error;
+    }
+    const began = performance.now();
+    db.exec('COMMIT');
+    syncMs = performance.now() - began;
+    // A delivery in a file that nobody finds again must not be acknowledged.
+    const change = findChange(opened);
+    if (change !== null) throw Object.assign(new Error(change), { code: REPLACED });
+  } catch (error) {
+    if (db.inTransaction) db.exec('ROLLBACK');
+    const { message, code } = error as Error & { code?: string };
+    return { answers: calls.map(({ id }) => ({ id, error: { message, code } })), syncMs };
+  }
+  return { answers, syncMs };
+}
+
+function run({ id, group, method, args }: Call): Answer {
+  try {
+    return { id, result: tables[group]![method]!(...args) };
   } catch (error) {
     const { message, code } = error as Error & { code?: string };
-    port.postMessage({ id: call.id, error: { message, code } });
+    return { id, error: { message, code } };
   }
-});
-port.postMessage({ ready: true });
+}

@@ -1,7 +1,24 @@
 import { expect, it } from 'vitest';
-import type { RetentionCursor } from '../../../src/domain/retention.ts';
+import type { RetentionCursor, UnmatchedCursor } from '../../../src/domain/retention.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { ADA, ALICE, CHANNEL, GUILD, NOW, OTHER_GUILD, post, send, subscribe, txHash, USDC } from './given.ts';
+import {
+  ADA,
+  ALICE,
+  CHANNEL,
+  decision,
+  GUILD,
+  keyOf,
+  NOW,
+  OTHER_GUILD,
+  post,
+  routed,
+  send,
+  storedTransfer,
+  subscribe,
+  transfer,
+  txHash,
+  USDC,
+} from './given.ts';
 import { contract } from './implementations.ts';
 
 /** Stores something of every kind about a guild, with transfers of the nth ten. */
@@ -108,5 +125,27 @@ contract('retention', (open) => {
     while (at);
     const totals = await Promise.all([1, 2, 3].map((n) => store.history.transfers(GUILD, txHash(n), null, NOW, 9)));
     expect(totals.map(({ total }) => total)).toEqual([0, 1, 1]);
+  });
+
+  it('forgets transfers of servers’ own projects that concern no subscription, and no others', async () => {
+    const store = await open();
+    const at = { scope: 5, seenAt: NOW - 9 };
+    const transfers = [storedTransfer(1, at), storedTransfer(2, at), storedTransfer(3, { scope: 5, seenAt: NOW })];
+    const operators = storedTransfer(4, { scope: 0, seenAt: NOW - 9 });
+    await store.routing.commit(routed({ transfers: [...transfers, operators], decisions: [decision(2)] }));
+    let cursor: UnmatchedCursor | null = null;
+    do cursor = await store.retention.forgetUnmatched(0, NOW, cursor);
+    while (cursor);
+    const context = await store.routing.context(
+      [1, 2, 3, 4].map((n) => ({
+        transferKey: keyOf(n),
+        deliveryKey: keyOf(n),
+        scope: n === 4 ? 0 : 5,
+        at: NOW,
+        transfer: { ...transfer(n), txHash: txHash(n) },
+      })),
+      NOW,
+    );
+    expect(context.transfers.map(({ key }) => key)).toEqual([keyOf(2), keyOf(3), keyOf(4)]);
   });
 });

@@ -86,6 +86,7 @@ export const delivery = (n: number, changed: Partial<StoredDelivery> = {}): Stor
   received: 1,
   seenAt: NOW,
   minute: null,
+  names: [],
   projectId: null,
   addressType: 'wallet',
   direction: 'incoming',
@@ -166,7 +167,7 @@ export const notice = (changed: Partial<Notice> = {}): Notice => ({
 export async function freeze(store: Store, changed: Partial<NewBatch> = {}, now = NOW): Promise<number> {
   const { channelId = CHANNEL } = changed;
   const { next } = await store.outbox.claim(channelId, { limit: 100, alone: false, mayChange: true }, now);
-  if (next.status !== 'lines') throw new Error(`There are no alerts to freeze, but: ${next.status}.`);
+  if (next.status !== 'lines') throw new Error(`There are no alerts to freeze, but: ${JSON.stringify(next)}.`);
   const batch: NewBatch = {
     channelId,
     kind: 'create',

@@ -6,10 +6,12 @@ contract('guilds', (open) => {
   it('returns no choices for a guild whose admins chose nothing', async () => {
     const { guilds } = await open();
     expect(await guilds.settings(GUILD)).toEqual({
+      style: null,
       defaultChannel: null,
       managerRole: null,
       timezone: null,
       language: null,
+      webhook: null,
     });
   });
 
@@ -17,7 +19,14 @@ contract('guilds', (open) => {
     const { guilds } = await open();
     await guilds.changeSettings(GUILD, { timezone: 'Asia/Tokyo', defaultChannel: '5' });
     const changed = await guilds.changeSettings(GUILD, { language: 'de', defaultChannel: null });
-    expect(changed).toEqual({ defaultChannel: null, managerRole: null, timezone: 'Asia/Tokyo', language: 'de' });
+    expect(changed).toEqual({
+      defaultChannel: null,
+      managerRole: null,
+      timezone: 'Asia/Tokyo',
+      language: 'de',
+      style: null,
+      webhook: null,
+    });
     expect(await guilds.settings(GUILD)).toEqual(changed);
   });
 

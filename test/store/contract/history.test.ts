@@ -185,7 +185,10 @@ contract('activity of addresses', (open) => {
     await post(store, [4], { now: NOW + 3, transfer: { to: address(1) } });
     await post(store, [5], { now: NOW + 3, scope: 7 });
     const recent = async (address: typeof ALICE, limit: number, until = NOW + 9) => {
-      const page = await store.history.recentTransfers({ guildId: GUILD, address, since: 0, until }, limit);
+      const page = await store.history.recentTransfers(
+        { guildId: GUILD, address, since: 0, until, channelIds: null },
+        limit,
+      );
       return { ...page, involved: page.involved.map((one) => Number(one.transfer.txHash)) };
     };
     expect(await recent(address(1), 9)).toEqual({ seen: 4, oldest: NOW + 1, involved: [4, 1] });
@@ -193,6 +196,21 @@ contract('activity of addresses', (open) => {
     expect(await recent(address(1), 2, NOW + 1)).toEqual({ seen: 1, oldest: NOW + 1, involved: [1] });
     expect(await recent(USDC, 9)).toMatchObject({ involved: [4, 3, 2, 1] });
     expect(await recent(address(1), 9, NOW)).toEqual({ seen: 0, oldest: null, involved: [] });
+  });
+
+  it('limits the transfers of the project to those that were decided about for given channels', async () => {
+    const store = await open();
+    const transfers = [1, 2].map((n) => storedTransfer(n, { transfer: { from: address(1) } }));
+    await store.routing.commit(routed({ transfers, decisions: [decision(2)] }));
+    const involved = async (guildId: string, channelIds: string[] | null) => {
+      const query = { guildId, address: address(1), since: 0, until: NOW + 9, channelIds };
+      return (await store.history.recentTransfers(query, 9)).involved.map((one) => Number(one.transfer.txHash));
+    };
+    expect(await involved(GUILD, null)).toHaveLength(2);
+    expect(await involved(GUILD, [OTHER_CHANNEL, CHANNEL])).toEqual([2]);
+    expect(await involved(GUILD, [OTHER_CHANNEL])).toEqual([]);
+    expect(await involved(GUILD, [])).toEqual([]);
+    expect(await involved(OTHER_GUILD, [CHANNEL])).toEqual([]);
   });
 });
 

@@ -25,12 +25,48 @@ contract('inbox', (open) => {
     ]);
   });
 
+  it('keeps how a signed delivery is named, also through the quarantine', async () => {
+    const store = await open();
+    const identity = { id: 'msg_1', chainId: '100', place: 'log:5' };
+    const [id] = await store.inbox.append([{ scope: 0, receivedAt: NOW, body: Buffer.from('x'), identity }]);
+    expect(await store.inbox.next(9)).toMatchObject([{ identity }]);
+    await store.routing.commit(routed({ quarantined: [{ id: id!, reason: 'unreadable', answeredAt: NOW }] }));
+    const [row] = await store.quarantine.list();
+    await store.quarantine.replay(row!.id);
+    expect(await store.inbox.next(9)).toMatchObject([{ identity }]);
+  });
+
   it('returns at most `limit` deliveries and stops at the one that reaches the number of characters', async () => {
     const store = await open();
     await append(store, Array<string>(6).fill('x'.repeat(100)));
     expect(await store.inbox.next(3, 400)).toHaveLength(3);
     expect(await store.inbox.next(100, 400)).toHaveLength(4);
     expect(await store.inbox.next(100, 1)).toHaveLength(1);
+  });
+
+  it('returns the deliveries of each scope in turn, or of one', async () => {
+    const store = await open();
+    await append(store, ['a1', 'a2', 'a3'], 0);
+    await append(store, ['b1'], 5);
+    await append(store, ['c1', 'c2'], 9);
+    const bodies = async (...args: Parameters<Store['inbox']['next']>) =>
+      (await store.inbox.next(...args)).map(({ body }) => body);
+    expect(await bodies(100)).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
+    expect(await bodies(4)).toEqual(['a1', 'b1', 'c1', 'a2']);
+    expect(await bodies(100, 1)).toEqual(['a1', 'b1', 'c1']);
+    expect(await bodies(100, 100, 9)).toEqual(['c1', 'c2']);
+  });
+
+  it('knows how much of the inbox and of a day each server’s own project uses', async () => {
+    const store = await open();
+    const DAY = 86_400_000;
+    const day = Math.floor(NOW / DAY);
+    await append(store, ['operator'], 0);
+    const [first] = await append(store, ['one', 'three'], 5);
+    await store.routing.commit(routed({ done: [first!] }));
+    expect(await store.inbox.usage()).toEqual([{ scope: 5, waiting: 1, waitingBytes: 5, day, dayBytes: 8 }]);
+    await store.inbox.append([{ scope: 5, receivedAt: NOW + DAY, body: Buffer.from('new') }]);
+    expect(await store.inbox.usage()).toMatchObject([{ scope: 5, waiting: 2, day: day + 1, dayBytes: 3 }]);
   });
 
   it('loses a delivery only when it was routed', async () => {

@@ -18,6 +18,21 @@ contract('projects', (open) => {
     expect(await tokens(store)).toEqual([`${scope} t1`]);
   });
 
+  it('remembers which projects sign their deliveries', async () => {
+    const store = await open();
+    await save(store, GUILD, 'one', 't1');
+    await store.projects.save(
+      { guildId: OTHER_GUILD, projectId: 'two', sealed: Buffer.from('two'), signed: true },
+      't2',
+      ADA,
+      NOW,
+    );
+    expect((await store.projects.all()).map(({ signed }) => signed)).toEqual([false, true]);
+    expect(await store.projects.ofGuild(OTHER_GUILD)).toMatchObject({ signed: true });
+    await save(store, OTHER_GUILD, 'two', 't2');
+    expect(await store.projects.ofGuild(OTHER_GUILD)).toMatchObject({ signed: false });
+  });
+
   it('gives each guild a scope of its own', async () => {
     const store = await open();
     const [one, two] = [await save(store, GUILD, 'one', 't1'), await save(store, OTHER_GUILD, 'two', 't2')];

@@ -35,6 +35,17 @@ contract('subscriptions', (open) => {
     expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
   });
 
+  it('refuses one more channel for an address that as many of the guild’s channels watch as may', async () => {
+    const store = await open();
+    const inChannel = (n: number, changed = {}) =>
+      store.subscriptions.add(newSubscription({ channelId: String(n), ...changed }), 100, 2);
+    await inChannel(1);
+    await inChannel(2);
+    expect(await inChannel(3)).toEqual({ status: 'crowded' });
+    expect(await inChannel(4, { guildId: OTHER_GUILD })).toMatchObject({ status: 'added' });
+    expect(await inChannel(5, { address: ALICE })).toMatchObject({ status: 'added' });
+  });
+
   it('lets several channels watch the same address', async () => {
     const store = await open();
     await subscribe(store);

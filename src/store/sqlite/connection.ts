@@ -1,0 +1,162 @@
+import { Worker } from 'node:worker_threads';
+import { ConfigError, StoreError } from '../../errors.ts';
+
+/** A call as the thread gets it. */
+export interface Call {
+  id: number;
+  group: string;
+  method: string;
+  args: unknown[];
+}
+
+/** What became of a call. */
+export interface Answer {
+  id: number;
+  result?: unknown;
+  error?: { message: string; code?: string | undefined };
+}
+
+/** What a thread posts: that the database is open, or what became of calls; `syncMs`: how long their commit took. */
+export type Post =
+  | { ready: true }
+  | { details: object; message: string }
+  | { answers: Answer[]; syncMs: number | null };
+
+/** Calls that may share one transaction, and with it one wait for the disk. */
+const SHARING = new Set(['inbox', 'routing', 'outbox']);
+/** From here on a disk is slow: what waits for it shares a transaction. */
+const SLOW_SYNC_MS = 5;
+/** Calls that share a transaction, at most. */
+const MAX_SHARED = 64;
+
+/** A thread that owns one connection. */
+export interface Connection {
+  call(group: string, method: string, args: unknown[]): Promise<unknown>;
+  /** How long the disk took for the last commit, or has taken for the present one until now; in milliseconds. */
+  syncMs(): number;
+  close(): Promise<void>;
+}
+
+/** Whom a connection notifies. */
+interface ConnectionListener {
+  /** The thread ended, and nobody closed it: every call fails from now on. */
+  onLost(error: Error): void;
+  /** A call failed. */
+  onError(error: StoreError): void;
+  /** A migration goes on. */
+  onProgress(details: object, message: string): void;
+}
+
+/** Starts a thread that owns one connection; rejects when it cannot open the file. */
+export async function openConnection(
+  workerData: { file: string; reads: boolean },
+  { onLost, onError, onProgress }: ConnectionListener,
+): Promise<Connection> {
+  const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  const queue = createCallQueue();
+  let lastSyncMs = 0;
+  /** When the calls were posted that the thread works on. */
+  let postedAt: number | null = null;
+  let lastId = 0;
+  let ended: Error | null = null;
+  let isOpen = false;
+  const closed = new Error('The database is closed.');
+  /** Resolves once every call made before closing was answered. */
+  let drained: (() => void) | null = null;
+
+  const ready = Promise.withResolvers<void>();
+  const end = (error: Error) => {
+    ended ??= error;
+    ready.reject(error);
+    if (isOpen) onLost(error);
+    isOpen = false;
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+    drained?.();
+  };
+  // An error that comes from another thread has kept its name and lost its class.
+  worker.on('error', (error) => {
+    const { name, message } = error as Error;
+    end(name === 'ConfigError' ? new ConfigError(message) : (error as Error));
+  });
+  worker.on('exit', () => end(closed));
+  const post = () => {
+    if (postedAt !== null) return;
+    const calls = queue.take(lastSyncMs >= SLOW_SYNC_MS);
+    if (calls.length === 0) return;
+    postedAt = performance.now();
+    worker.postMessage(calls);
+  };
+  worker.on('message', (message: Post) => {
+    if ('ready' in message) return ready.resolve();
+    if ('details' in message) return onProgress(message.details, message.message);
+    postedAt = null;
+    if (message.syncMs !== null) lastSyncMs = message.syncMs;
+    // The thread works on while this one looks at the answers.
+    post();
+    for (const { id, result, error: failure } of message.answers) {
+      const call = waiting.get(id);
+      waiting.delete(id);
+      if (!failure) call?.resolve(result);
+      else {
+        const error = new StoreError(failure.message, failure.code);
+        onError(error);
+        call?.reject(error);
+      }
+    }
+    if (waiting.size === 0) drained?.();
+  });
+  await ready.promise;
+  isOpen = true;
+
+  return {
+    call: (group, method, args) =>
+      new Promise((resolve, reject) => {
+        if (ended || drained) return reject(ended ?? closed);
+        const id = ++lastId;
+        waiting.set(id, { resolve, reject });
+        queue.add({ id, group, method, args });
+        post();
+      }),
+    syncMs: () => Math.max(lastSyncMs, postedAt === null ? 0 : performance.now() - postedAt),
+    async close() {
+      if (ended) return;
+      isOpen = false;
+      await new Promise<void>((resolve) => {
+        drained = resolve;
+        if (waiting.size === 0) resolve();
+      });
+      const exited = new Promise((resolve) => worker.once('exit', resolve));
+      worker.postMessage('close');
+      await exited;
+    },
+  };
+}
+
+/** The calls that wait for the thread: deliveries first, everything else in its order. */
+function createCallQueue() {
+  const deliveries: Call[] = [];
+  const others: Call[] = [];
+  /** The last time only deliveries had their turn. */
+  let areOthersDue = false;
+
+  const isSharing = (call: Call | undefined): boolean => call !== undefined && SHARING.has(call.group);
+
+  return {
+    add(call: Call): void {
+      (call.method === 'append' ? deliveries : others).push(call);
+    },
+    /** The calls to run next; `shared`: several in one transaction, because each wait for the disk takes long. */
+    take(shared: boolean): Call[] {
+      if (deliveries.length === 0 || (areOthersDue && others.length > 0 && !(shared && isSharing(others[0])))) {
+        areOthersDue = false;
+        if (!shared || !isSharing(others[0])) return others.splice(0, 1);
+      }
+      const calls = deliveries.splice(0, MAX_SHARED);
+      if (shared) while (calls.length < MAX_SHARED && isSharing(others[0])) calls.push(others.shift()!);
+      areOthersDue = others.length > 0;
+      return calls;
+    },
+  };
+}

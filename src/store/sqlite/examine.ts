@@ -1,0 +1,40 @@
+import { existsSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { takeLock } from './database.ts';
+import { migrations } from './migrations.ts';
+
+/** What there is to say about a database file without changing it. */
+export type Examination =
+  | { status: 'absent' }
+  /** `schema` is the file's, `newest` this program's; `inUse`: a bot runs on it. */
+  | { status: 'sound'; bytes: number; schema: number; newest: number; inUse: boolean }
+  | { status: 'damaged' | 'unusable'; reason: string };
+
+/** Reads a whole database file and says how it is, also while a bot uses it. Large files take minutes. */
+export function examine(file: string): Examination {
+  if (!existsSync(file)) return { status: 'absent' };
+  try {
+    const db = new Database(file, { readonly: true, fileMustExist: true });
+    try {
+      const schema = Number(db.pragma('user_version', { simple: true }));
+      const found = String(db.pragma('quick_check(1)', { simple: true }));
+      if (found !== 'ok') return { status: 'damaged', reason: found };
+      return { status: 'sound', bytes: statSync(file).size, schema, newest: migrations.length, inUse: isInUse(file) };
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    const { code = '', message } = error as Error & { code?: string };
+    const isDamaged = /^SQLITE_(CORRUPT|NOTADB)/.test(code);
+    return { status: isDamaged ? 'damaged' : 'unusable', reason: message };
+  }
+}
+
+function isInUse(file: string): boolean {
+  try {
+    takeLock(file).close();
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,77 @@
+import { statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Database } from 'better-sqlite3';
+import { backupFolder, realFile } from './folder.ts';
+
+/** A database up to this size is read through before the start goes on: about a second on a slow machine. */
+export const CHECKED_AT_START_BYTES = 64 * 1024 * 1024;
+/** What a delivery needs: of a larger database, only these are read through before the start goes on. */
+export const VITAL_TABLES = ['meta', 'receiver_tokens', 'channels', 'subscriptions', 'inbox'];
+
+/** The code of an error about files that were removed or replaced. */
+export const REPLACED = 'LEDGERBELL_REPLACED';
+
+/** Whether SQLite reports a damaged file. */
+export const isDamage = (code: string | undefined): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code ?? '');
+
+/** Says that a database is damaged, and what to do. */
+export const damageMessage = (file: string, fault: string): string =>
+  `${file} is damaged: ${fault}. Check the disk, then restore the newest backup from ${backupFolder(file)}: ` +
+  'npm run restore -- <backup>';
+
+/** Whether a database is of a size that is checked as a whole at the start. */
+export const isSmall = (file: string): boolean => statSync(file).size <= CHECKED_AT_START_BYTES;
+
+/** The first fault in the structure of a table, or of the whole file; null when there is none. */
+export function findFault(db: Database, table?: string): string | null {
+  try {
+    const found = db.pragma(table === undefined ? 'quick_check(1)' : `quick_check('${table}')`, { simple: true });
+    // Without an error, SQLite reports each fault in a line of its own.
+    return found === 'ok' ? null : String(found).replaceAll(/\s+/g, ' ');
+  } catch (error) {
+    const { code, message } = error as Error & { code?: string };
+    if (isDamage(code)) return message;
+    throw error;
+  }
+}
+
+/** A database's file, its log and the log's index, as they are open: the path and the identity of each. */
+export type FileIdentities = readonly { path: string; identity: string | null }[];
+
+const WHOLE = { bigint: true, throwIfNoEntry: false } as const;
+const identityOf = (found: { dev: bigint; ino: bigint } | undefined): string | null =>
+  found === undefined ? null : `${found.dev}:${found.ino}`;
+
+/** Identifies the files of a database that was just opened. */
+export function identify(file: string): FileIdentities {
+  // SQLite keeps the log beside the file that a link leads to.
+  const real = realFile(file);
+  return [...new Set([file, real, `${real}-wal`, `${real}-shm`])].map((path) => ({
+    path,
+    identity: identityOf(statSync(path, WHOLE)),
+  }));
+}
+
+const changeOf = (path: string, now: string | null): string => `${path} was ${now === null ? 'removed' : 'replaced'}`;
+
+/** Says which of the files is no longer the one that was opened; null when all are. */
+export function findChange(opened: FileIdentities): string | null {
+  for (const { path, identity } of opened) {
+    const now = identityOf(statSync(path, WHOLE));
+    if (now !== identity) return changeOf(path, now);
+  }
+  return null;
+}
+
+/** The same without waiting for the disk. */
+export async function findChangeSoon(opened: FileIdentities): Promise<string | null> {
+  for (const { path, identity } of opened) {
+    const found = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+      return undefined;
+    });
+    const now = identityOf(found);
+    if (now !== identity) return changeOf(path, now);
+  }
+  return null;
+}

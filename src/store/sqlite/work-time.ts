@@ -1,0 +1,48 @@
+import type { Database } from 'better-sqlite3';
+import type { Pause } from '../../domain/work-time.ts';
+import { unsynced } from './database.ts';
+
+const KEYS = { worked: 'worked-until', pauses: 'pauses', forgotten: 'forgotten-before' } as const;
+
+/** When the bot worked, and how far it forgot, as single values. */
+export function workTimeTable(db: Database) {
+  const get = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?');
+  const put = db.prepare<[string, string]>('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)');
+  // The newest rows: nothing here goes through a table.
+  const newest = db.prepare<[], { at: number | null }>(
+    `SELECT max(at) AS at FROM (
+         SELECT * FROM (SELECT received_at AS at FROM inbox ORDER BY id DESC LIMIT 1)
+         UNION ALL SELECT * FROM (SELECT seen_at FROM transfers ORDER BY id DESC LIMIT 1)
+         UNION ALL SELECT * FROM (SELECT frozen_at FROM batches ORDER BY id DESC LIMIT 1))`,
+  );
+  const oldest = db.prepare<[], { at: number | null }>(
+    `WITH RECURSIVE scopes (scope) AS (
+         SELECT min(scope) FROM transfers
+         UNION ALL SELECT (SELECT min(scope) FROM transfers WHERE scope > scopes.scope) FROM scopes
+         WHERE scope IS NOT NULL)
+       SELECT min(at) AS at FROM (
+         SELECT (SELECT min(seen_at) FROM transfers t WHERE t.scope = scopes.scope) AS at FROM scopes
+         UNION ALL SELECT min(frozen_at) FROM batches)`,
+  );
+  const record = db.transaction((now: number, pauses: readonly Pause[]) => {
+    put.run(KEYS.worked, String(now));
+    put.run(KEYS.pauses, JSON.stringify(pauses));
+  });
+  const numberAt = (key: string) => {
+    const row = get.get(key);
+    return row === undefined ? null : Number(row.value);
+  };
+  return {
+    workTime: {
+      read() {
+        const times = [numberAt(KEYS.worked), newest.get()!.at].filter((time) => time !== null);
+        const latest = times.length === 0 ? null : Math.max(...times);
+        return { latest, pauses: JSON.parse(get.get(KEYS.pauses)?.value ?? '[]') as Pause[] };
+      },
+      record: (now: number, pauses: readonly Pause[]): void => unsynced(db, () => record.immediate(now, pauses)),
+    },
+    /** How far forgetting has come; before the first time, where it begins. Null when nothing is stored. */
+    forgottenBefore: (): number | null => numberAt(KEYS.forgotten) ?? oldest.get()!.at,
+    setForgottenBefore: (time: number): void => unsynced(db, () => void put.run(KEYS.forgotten, String(time))),
+  };
+}
