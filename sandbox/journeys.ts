@@ -2,6 +2,7 @@
 import type { DeliveryProgress } from '../services/notification/types.ts';
 import type { Mined } from './chain/index.ts';
 import type { ControlEvent, MessageState } from './discord/control.ts';
+import { componentsIn } from './discord/message-rules.ts';
 import type { Delivery, Journey } from './page/protocol.ts';
 import type { Routed } from './routed.ts';
 
@@ -153,7 +154,8 @@ function advance(delivery: Delivery, progress: DeliveryProgress): void {
 
 function alertsPerHash({ message }: MessageState): Map<string, number> {
   const found = new Map<string, number>();
-  for (const part of [message.content, ...message.embeds.map((embed) => JSON.stringify(embed))])
+  const texts = [...componentsIn(message.components, [])].map(([{ content }]) => String(content ?? ''));
+  for (const part of [message.content, ...texts, ...message.embeds.map((embed) => JSON.stringify(embed))])
     for (const hash of new Set(part.toLowerCase().match(HASH))) found.set(hash, (found.get(hash) ?? 0) + 1);
   return found;
 }

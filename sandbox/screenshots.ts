@@ -32,7 +32,7 @@ async function open(
   if (!tour) await context.addInitScript("localStorage.setItem('ledgerbell-tour-dismissed', 'yes')");
   const page = await context.newPage();
   await page.goto(url);
-  await page.locator('.embed').first().waitFor();
+  await page.locator('.message').first().waitFor();
   return page;
 }
 
@@ -76,20 +76,20 @@ async function stageRest(page: Page, url: string): Promise<void> {
   const rest: [action: object, title: string][] = [
     [{ do: 'fake', from: 'Alice', to: 'Treasury' }, 'Imitation!'],
     [{ do: 'lookalike', like: 'Payroll', to: 'Treasury' }, 'Look-alike address!'],
-    [{ do: 'sweep', from: 'Treasury', to: 'Market', count: 5 }, 'Outgoing · 5 × '],
-    [{ do: 'swap', from: 'Treasury' }, 'Swap · '],
-    [{ do: 'burn', from: 'Treasury' }, 'Burn · '],
-    [{ do: 'mint', to: 'Treasury' }, 'Mint · '],
+    [{ do: 'sweep', from: 'Treasury', to: 'Market', count: 5 }, '−5 × '],
+    [{ do: 'swap', from: 'Treasury' }, '🔄'],
+    [{ do: 'burn', from: 'Treasury' }, '🔥'],
+    [{ do: 'mint', to: 'Treasury' }, '✨'],
   ];
   for (const [action, title] of rest) {
     await act(url, action);
-    await page.locator('.embed', { hasText: title }).waitFor();
+    await page.locator('.message', { hasText: title }).waitFor();
   }
 }
 
 /** Saves a picture of every alert in the channel, from the first one on. */
 async function saveWhole(page: Page, name: string): Promise<void> {
-  const alerts = page.locator('.message', { has: page.locator('.embed', { hasText: ' · ref ' }) });
+  const alerts = page.locator('.message', { has: page.locator('[data-custom-id^="why:show:"]') });
   const first = await alerts.first().boundingBox();
   const list = 'document.querySelector("#messages")';
   const below = (await page.evaluate(`${list}.scrollHeight - ${list}.scrollTop`)) as number;
@@ -114,14 +114,14 @@ async function draw(browser: Browser, url: string): Promise<void> {
   await save(tour, 'tour');
   await stage(url);
   const page = await open(browser, url, {});
-  await page.locator('.embed', { hasText: '18,400.75' }).waitFor();
+  await page.locator('.message', { hasText: '18,400.75' }).waitFor();
   await save(page, 'alerts');
   const light = await open(browser, url, { colors: 'light' });
-  await light.locator('.embed', { hasText: '18,400.75' }).waitFor();
+  await light.locator('.message', { hasText: '18,400.75' }).waitFor();
   await light.locator('#tab-send').click();
   await save(light, 'alerts-light');
   const small = await open(browser, url, { size: phone });
-  await small.locator('.embed', { hasText: '18,400.75' }).waitFor();
+  await small.locator('.message', { hasText: '18,400.75' }).waitFor();
   await save(small, 'alerts-phone');
   await stageRest(page, url);
   await saveWhole(page, 'alerts-every-kind');

@@ -47,7 +47,8 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
   const chain = started(await startChain(), (part) => part.close());
   if (chain.notice !== null) progress.say(chain.notice);
   progress.say(`chain      ${chain.kind} at ${chain.rpcUrl}`);
-  const project: Project = { id: 'sandbox', key: secret(), secret: secret() };
+  const signingSecrets = [`whsec_${randomBytes(32).toString('base64')}`];
+  const project: Project = { id: 'sandbox', key: secret(), secret: secret(), signingSecrets };
   const services = started(await startOwnServices(chain, folder, project), (part) => part.close());
   progress.say(`services   notification, explorer and discovery at ${services.url}`);
   const discord = started(await startDiscord(), (part) => part.close());
@@ -132,6 +133,7 @@ function botEnvironment(parts: {
     NOTIFICATION_PROJECT_ID: project.id,
     NOTIFICATION_API_KEY: project.key,
     NOTIFICATION_API_SECRET: project.secret,
+    NOTIFICATION_SIGNING_SECRET: (project.signingSecrets ?? []).join(','),
     OPERATOR_GUILD_IDS: seed.harbor.id,
     EXPLORER_API_URL: services.explorerApiUrl,
     EXPLORER_URL: services.explorerUrl,

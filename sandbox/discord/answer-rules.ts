@@ -2,7 +2,7 @@
 import { InteractionType } from 'discord.js';
 import { checkAutocomplete } from './command-rules.ts';
 import type { MessageState } from './control.ts';
-import { errors, FieldErrors } from './errors.ts';
+import { createFieldErrors, errors } from './errors.ts';
 import { checkMessage, checkModal, isEmpty, type Upload } from './message-rules.ts';
 import type { Json } from './validate.ts';
 
@@ -26,7 +26,7 @@ const ALLOWED: Record<number, readonly number[]> = {
 
 /** @throws Discord's error when it does not accept this callback. */
 export function checkAnswer(prepared: Prepared, body: Json, uploads: readonly Upload[], strict: boolean): void {
-  const found = new FieldErrors();
+  const found = createFieldErrors();
   const { source } = prepared;
   const fromMessage = prepared.type === InteractionType.ModalSubmit && source !== null;
   const allowed = [...(ALLOWED[prepared.type] ?? []), ...(fromMessage ? [6, 7] : [])];

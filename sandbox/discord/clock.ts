@@ -1,38 +1,44 @@
 /** Clocks for tests and snowflake IDs. */
 import type { Clock } from '../../src/domain/clock.ts';
 
-/** A clock that stands still until `advance` moves it. Timers run on the way, in order. */
-export class ManualClock implements Clock {
-  private time: number;
-  private timers: { due: number; run: () => void }[] = [];
+/** A clock that stands still until `advance` moves it. */
+export type ManualClock = ReturnType<typeof createManualClock>;
 
-  constructor(start = Date.UTC(2026, 0, 1)) {
-    this.time = start;
+/** Creates a clock that stands still until `advance` moves it. Timers run on the way, in order. */
+export function createManualClock(start = Date.UTC(2026, 0, 1)) {
+  let time = start;
+  let timers: { due: number; run: () => void }[] = [];
+
+  function now(): number {
+    return time;
   }
 
-  now(): number {
-    return this.time;
-  }
-
-  after(ms: number, run: () => void): () => void {
-    const timer = { due: this.time + ms, run };
-    this.timers.push(timer);
+  function after(ms: number, run: () => void): () => void {
+    const timer = { due: time + ms, run };
+    timers.push(timer);
     return () => {
-      this.timers = this.timers.filter((other) => other !== timer);
+      timers = timers.filter((other) => other !== timer);
     };
   }
 
-  advance(ms: number): void {
-    const end = this.time + ms;
+  /** Milliseconds until the next timer; Infinity without any. */
+  function untilNext(): number {
+    return Math.min(...timers.map(({ due }) => due)) - time;
+  }
+
+  function advance(ms: number): void {
+    const end = time + ms;
     for (;;) {
-      const next = this.timers.filter(({ due }) => due <= end).sort((a, b) => a.due - b.due)[0];
+      const next = timers.filter(({ due }) => due <= end).sort((a, b) => a.due - b.due)[0];
       if (!next) break;
-      this.timers.splice(this.timers.indexOf(next), 1);
-      this.time = Math.max(this.time, next.due);
+      timers.splice(timers.indexOf(next), 1);
+      time = Math.max(time, next.due);
       next.run();
     }
-    this.time = end;
+    time = end;
   }
+
+  return { now, after, untilNext, advance };
 }
 
 /** Returns the same clock with a `stop` that cancels all pending timers. */

@@ -1,6 +1,6 @@
 /** What Discord refuses in command definitions and autocomplete choices, beyond its published schemas. */
 import { ApplicationCommandType, Locale, ApplicationCommandOptionType as Type } from 'discord.js';
-import { errors, FieldErrors, type Path } from './errors.ts';
+import { createFieldErrors, errors, type FieldErrors, type Path } from './errors.ts';
 import { conforms, type Json } from './validate.ts';
 
 const NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
@@ -148,14 +148,14 @@ function checkOne(command: Json, path: Path, found: FieldErrors): void {
 
 /** @throws Discord's error when it does not accept this definition. An edit is checked as a whole. */
 export function checkCommand(body: Json, merged: Json = body): void {
-  const found = new FieldErrors();
+  const found = createFieldErrors();
   if (conforms(merged === body ? 'command' : 'command-edit', body, found)) checkOne(merged, [], found);
   found.throwIfAny();
 }
 
 /** @throws Discord's error when it does not accept this list of all commands. */
 export function checkCommands(body: Json): void {
-  const found = new FieldErrors();
+  const found = createFieldErrors();
   if (!Array.isArray(body)) found.add([], 'LIST_TYPE_CONVERT', 'Only iterables may be used in a ListType');
   found.throwIfAny();
   for (const [type, most] of Object.entries(COMMANDS_MAX))
@@ -175,7 +175,7 @@ export function checkCommands(body: Json): void {
 
 /** @throws Discord's error when it does not accept these choices for an option of `type`. */
 export function checkAutocomplete(data: Json, type: number): void {
-  const found = new FieldErrors();
+  const found = createFieldErrors();
   const kind = type === Type.Integer ? 'integer-choices' : type === Type.Number ? 'number-choices' : 'string-choices';
   if (conforms(kind, data, found, ['data'])) checkValues(data.choices ?? [], ['data', 'choices'], found);
   found.throwIfAny();

@@ -127,8 +127,8 @@ export type Fault =
   /** No response, ever. `done`: whether the request has its effect. */
   | { kind: 'hang'; done?: boolean }
   | { kind: 'delay'; ms: number }
-  /** Gateway connections are dropped and refused. REST still works. */
-  | { kind: 'gateway-down' }
+  /** Gateway connections are dropped and refused, of all shards or of one. REST still works. */
+  | { kind: 'gateway-down'; shard?: number }
   /** All of Discord: every connection is dropped and refused. */
   | { kind: 'away' };
 

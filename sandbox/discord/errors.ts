@@ -26,14 +26,17 @@ export class DiscordError extends Error {
   }
 }
 
-/** Collects the errors of a body by field. */
-export class FieldErrors {
-  private readonly tree: Tree = {};
-  private found = false;
+/** The errors of a body by field. */
+export type FieldErrors = ReturnType<typeof createFieldErrors>;
 
-  add(path: Path, code: string, message: string): void {
-    this.found = true;
-    let node = this.tree;
+/** Creates an empty collection of the errors of a body, by field. */
+export function createFieldErrors() {
+  const tree: Tree = {};
+  let found = false;
+
+  function add(path: Path, code: string, message: string): void {
+    found = true;
+    let node = tree;
     for (const key of path) {
       node[key] ??= {};
       node = node[key] as Tree;
@@ -42,21 +45,23 @@ export class FieldErrors {
     (node._errors as { code: string; message: string }[]).push({ code, message });
   }
 
-  required(path: Path): void {
-    this.add(path, 'BASE_TYPE_REQUIRED', 'This field is required');
+  function required(path: Path): void {
+    add(path, 'BASE_TYPE_REQUIRED', 'This field is required');
   }
 
   /** Adds an error for each repeated value of a list. */
-  distinct(path: Path, list: readonly unknown[]): void {
+  function distinct(path: Path, list: readonly unknown[]): void {
     for (const [index, value] of list.entries())
       if (list.indexOf(value) < index)
-        this.add([...path, index], 'SET_TYPE_ALREADY_CONTAINS_VALUE', 'The set already contains this value');
+        add([...path, index], 'SET_TYPE_ALREADY_CONTAINS_VALUE', 'The set already contains this value');
   }
 
   /** @throws 400/50035 if any error was added. */
-  throwIfAny(): void {
-    if (this.found) throw new DiscordError(400, 50035, 'Invalid Form Body', this.tree);
+  function throwIfAny(): void {
+    if (found) throw new DiscordError(400, 50035, 'Invalid Form Body', tree);
   }
+
+  return { add, required, distinct, throwIfAny };
 }
 
 const make = (status: number, code: number, message: string) => (): DiscordError =>

@@ -6,33 +6,41 @@ import type { ControlEvent } from './control.ts';
 type Plain = ControlEvent extends infer E ? (E extends unknown ? Omit<E, 'id' | 'at'> : never) : never;
 const KEPT = 1000;
 
-export class Events {
-  lastId = 0;
-  private readonly emitter = new EventEmitter().setMaxListeners(0);
-  private readonly clock: Clock;
-  private kept: ControlEvent[] = [];
+/** The stand-in's events. */
+export type Events = ReturnType<typeof createEvents>;
 
-  constructor(clock: Clock) {
-    this.clock = clock;
-  }
+/** Creates the event stream of one stand-in. */
+export function createEvents(clock: Clock) {
+  let lastId = 0;
+  const emitter = new EventEmitter().setMaxListeners(0);
+  let kept: ControlEvent[] = [];
 
-  emit(event: Plain): void {
-    this.lastId += 1;
-    const full = { id: this.lastId, at: new Date(this.clock.now()).toISOString(), ...event } as ControlEvent;
-    this.kept.push(full);
-    if (this.kept.length > 2 * KEPT) this.kept = this.kept.slice(-KEPT);
-    this.emitter.emit('event', full);
+  function emit(event: Plain): void {
+    lastId += 1;
+    const full = { id: lastId, at: new Date(clock.now()).toISOString(), ...event } as ControlEvent;
+    kept.push(full);
+    if (kept.length > 2 * KEPT) kept = kept.slice(-KEPT);
+    emitter.emit('event', full);
   }
 
   /** Calls the listener with every event from now on. Returns a function that stops that. */
-  on(listener: (event: ControlEvent) => void): () => void {
-    this.emitter.on('event', listener);
-    return () => void this.emitter.off('event', listener);
+  function on(listener: (event: ControlEvent) => void): () => void {
+    emitter.on('event', listener);
+    return () => void emitter.off('event', listener);
   }
 
   /** Returns the events after this id, or undefined if some of them are no longer kept. */
-  since(id: number): ControlEvent[] | undefined {
-    const oldest = this.kept[0]?.id ?? this.lastId + 1;
-    return id > this.lastId || id + 1 < oldest ? undefined : this.kept.filter((event) => event.id > id);
+  function since(id: number): ControlEvent[] | undefined {
+    const oldest = kept[0]?.id ?? lastId + 1;
+    return id > lastId || id + 1 < oldest ? undefined : kept.filter((event) => event.id > id);
   }
+
+  return {
+    get lastId() {
+      return lastId;
+    },
+    emit,
+    on,
+    since,
+  };
 }

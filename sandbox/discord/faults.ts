@@ -29,56 +29,47 @@ function fits(pattern: string, path: string): boolean {
 
 const SERVICE: readonly Fault['kind'][] = ['away', 'gateway-down'];
 
-export class Faults {
-  private readonly clock: Clock;
-  private readonly events: Events;
-  private readonly onService: () => void;
-  private entries: Entry[] = [];
-  private made = 0;
+/** The faults that are active. */
+export type Faults = ReturnType<typeof createFaults>;
 
-  /** @param onService called when the gateway or all of Discord goes down. */
-  constructor(clock: Clock, events: Events, onService: () => void) {
-    this.clock = clock;
-    this.events = events;
-    this.onService = onService;
-  }
+const shardOf = (fault: Fault): number | undefined => (fault.kind === 'gateway-down' ? fault.shard : undefined);
 
-  add(rule: FaultRule): ActiveFault {
-    this.made += 1;
-    const state: FaultState = { ...rule, id: String(this.made), hits: 0 };
-    const clear = (): void => this.clear(state.id);
-    const cancel = rule.forMs === undefined ? () => {} : this.clock.after(rule.forMs, clear);
-    this.entries.push({ state, seen: 0, cancel });
-    if (SERVICE.includes(rule.fault.kind)) this.onService();
-    this.report();
+/** Creates the list of active faults, empty. `onService` is called when the gateway, a shard or all of Discord goes down. */
+export function createFaults(clock: Clock, events: Events, onService: (shard: number | undefined) => void) {
+  let entries: Entry[] = [];
+  let made = 0;
+
+  function add(rule: FaultRule): ActiveFault {
+    made += 1;
+    const state: FaultState = { ...rule, id: String(made), hits: 0 };
+    const clearThis = (): void => clear(state.id);
+    const cancel = rule.forMs === undefined ? () => {} : clock.after(rule.forMs, clearThis);
+    entries.push({ state, seen: 0, cancel });
+    if (SERVICE.includes(rule.fault.kind)) onService(shardOf(rule.fault));
+    report();
     return {
       id: state.id,
       get hits() {
         return state.hits;
       },
-      clear,
+      clear: clearThis,
     };
   }
 
   /** Removes one fault, or all. */
-  clear(id?: string): void {
-    for (const entry of this.entries) if (id === undefined || entry.state.id === id) entry.cancel();
-    this.entries = this.entries.filter((entry) => id !== undefined && entry.state.id !== id);
-    this.report();
+  function clear(id?: string): void {
+    for (const entry of entries) if (id === undefined || entry.state.id === id) entry.cancel();
+    entries = entries.filter((entry) => id !== undefined && entry.state.id !== id);
+    report();
   }
 
-  list(): FaultState[] {
-    return this.entries.map(({ state }) => ({ ...state }));
-  }
-
-  /** Whether new gateway connections are refused. */
-  get gatewayDown(): boolean {
-    return this.entries.some(({ state }) => SERVICE.includes(state.fault.kind));
+  function list(): FaultState[] {
+    return entries.map(({ state }) => ({ ...state }));
   }
 
   /** Returns the fault for this request and counts it. `path` is below `/api/v10`, without query. */
-  meet(method: string, path: string): Fault | null {
-    for (const entry of this.entries) {
+  function meet(method: string, path: string): Fault | null {
+    for (const entry of entries) {
       const { state } = entry;
       if (state.fault.kind === 'gateway-down') continue;
       if (state.method && state.method.toUpperCase() !== method) continue;
@@ -92,14 +83,24 @@ export class Faults {
       entry.seen += 1;
       if (entry.seen <= (state.skip ?? 0)) continue;
       state.hits += 1;
-      if (state.times !== undefined && state.hits >= state.times) this.clear(state.id);
-      else this.report();
+      if (state.times !== undefined && state.hits >= state.times) clear(state.id);
+      else report();
       return state.fault;
     }
     return null;
   }
 
-  private report(): void {
-    this.events.emit({ type: 'faults', faults: this.list() });
+  function report(): void {
+    events.emit({ type: 'faults', faults: list() });
   }
+
+  return {
+    add,
+    clear,
+    list,
+    /** Whether gateway connections are refused: all of them, or those of this shard. */
+    isGatewayDown: (shard?: number): boolean =>
+      entries.some(({ state: { fault } }) => SERVICE.includes(fault.kind) && (shardOf(fault) ?? shard) === shard),
+    meet,
+  };
 }

@@ -11,38 +11,34 @@ export interface StoredFile {
 }
 
 /** The files that the stand-in serves. */
-export class Files {
-  /** The stand-in's root, for the files' URLs. */
-  url = '';
-  private readonly nextId: () => string;
-  private readonly files = new Map<string, StoredFile>();
+export type Files = ReturnType<typeof createFiles>;
+
+/** Creates the store of files. `root` returns the root of their URLs. */
+export function createFiles(nextId: () => string, root: () => string) {
+  const files = new Map<string, StoredFile>();
   /** By message: the attachments that its embeds or components show. */
-  private readonly pictures = new Map<string, Json[]>();
+  const pictures = new Map<string, Json[]>();
 
-  constructor(nextId: () => string) {
-    this.nextId = nextId;
+  function get(id: string): StoredFile | undefined {
+    return files.get(id);
   }
 
-  get(id: string): StoredFile | undefined {
-    return this.files.get(id);
-  }
-
-  forget(): void {
-    this.files.clear();
-    this.pictures.clear();
+  function forget(): void {
+    files.clear();
+    pictures.clear();
   }
 
   /** Deletes a message's files. */
-  drop(message: APIMessage): void {
-    for (const { id } of [...message.attachments, ...(this.pictures.get(message.id) ?? [])]) this.files.delete(id);
-    this.pictures.delete(message.id);
+  function drop(message: APIMessage): void {
+    for (const { id } of [...message.attachments, ...(pictures.get(message.id) ?? [])]) files.delete(id);
+    pictures.delete(message.id);
   }
 
   /** Stores a file and returns its attachment object. */
-  store(folder: string, upload: Omit<Upload, 'id'>, description?: string): Json {
-    const id = this.nextId();
-    this.files.set(id, upload);
-    const url = `${this.url}/${folder}/${id}/${encodeURIComponent(upload.filename)}`;
+  function store(folder: string, upload: Omit<Upload, 'id'>, description?: string): Json {
+    const id = nextId();
+    files.set(id, upload);
+    const url = `${root()}/${folder}/${id}/${encodeURIComponent(upload.filename)}`;
     return {
       id,
       filename: upload.filename,
@@ -55,19 +51,15 @@ export class Files {
   }
 
   /** Returns a message's files after a body. `existing` are its files before, or null for a new message. */
-  attach(message: Json, body: Json, uploads: readonly Upload[], existing: Json[] | null): void {
+  function attach(message: Json, body: Json, uploads: readonly Upload[], existing: Json[] | null): void {
     const named = new Map<string, Json>((body.attachments ?? []).map((item: Json) => [String(item.id), item]));
-    const before = existing ? [...existing, ...(this.pictures.get(message.id) ?? [])] : [];
+    const before = existing ? [...existing, ...(pictures.get(message.id) ?? [])] : [];
     const kept = body.attachments ? before.filter(({ id }) => named.has(id)) : before;
     // After an edit, a message has the files that `attachments` lists, if it is present: old and new ones.
     const taken = existing && body.attachments ? uploads.filter(({ id }) => named.has(id)) : uploads;
     const added = taken.map((upload) => {
       const filename = named.get(upload.id)?.filename ?? upload.filename;
-      return this.store(
-        `attachments/${message.channel_id}`,
-        { ...upload, filename },
-        named.get(upload.id)?.description,
-      );
+      return store(`attachments/${message.channel_id}`, { ...upload, filename }, named.get(upload.id)?.description);
     });
     const all = [...kept, ...added];
     const used = new Set<string>();
@@ -90,8 +82,10 @@ export class Files {
     }
     // A file that an embed or component shows is not listed as an attachment.
     message.attachments = all.filter(({ id }) => !used.has(id));
-    const pictures = all.filter(({ id }) => used.has(id));
-    if (pictures.length > 0) this.pictures.set(message.id, pictures);
-    else this.pictures.delete(message.id);
+    const shown = all.filter(({ id }) => used.has(id));
+    if (shown.length > 0) pictures.set(message.id, shown);
+    else pictures.delete(message.id);
   }
+
+  return { get, forget, drop, store, attach };
 }

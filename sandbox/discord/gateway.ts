@@ -1,31 +1,19 @@
-/** The gateway: sessions of the bot over WebSocket, with heartbeats, resuming and intents. */
-import { randomBytes } from 'node:crypto';
+/** The gateway: the bot's connections over WebSocket, with heartbeats, log-in, resuming and intents. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayIntentBits as Intent, GatewayOpcodes as Op } from 'discord.js';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { SessionState } from './control.ts';
 import type { Events } from './events.ts';
+import { type Audience, createSessions, type Session, shardOf } from './gateway-sessions.ts';
 import { compress, write } from './gateway-socket.ts';
-import { apiMember, apiUser, guildCreate, withoutContent } from './objects.ts';
+import { apiMember, apiUser, guildCreate } from './objects.ts';
 import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
 const HEARTBEAT_MS = 41_250;
-const REPLAYED = 5000;
 /** Servers of one session. */
 const GUILDS_MOST = 2500;
 const PRIVILEGED = Intent.GuildMembers | Intent.GuildPresences | Intent.MessageContent;
-
-interface Session {
-  id: string;
-  shard: [number, number];
-  intents: number;
-  sequence: number;
-  sent: { s: number; text: string }[];
-  socket: WebSocket | null;
-  resumed: number;
-}
 
 const CLOSE = {
   unknownOpcode: [4001, 'Unknown opcode.'],
@@ -41,132 +29,61 @@ const CLOSE = {
   disallowedIntents: [4014, 'Disallowed intent(s).'],
 } as const;
 
-/** Returns the shard that serves a server. */
-const shardOf = (guildId: string, count: number): number => Number((BigInt(guildId) >> 22n) % BigInt(count));
+/** Why a payload is refused: close code and reason. */
+type Refusal = (typeof CLOSE)[keyof typeof CLOSE];
 
-/** The sessions that get an event: those with one of `intents` (0: all) whose shard serves the server. */
-export interface Audience {
-  guildId: string | null;
-  intents: number;
+/** What the gateway works with. */
+interface GatewayOptions {
+  world: World;
+  events: Events;
+  token: string;
+  /** Whether privileged intents are granted. */
+  privileged: boolean;
+  /** Returns the address for a resume. */
+  url: () => string;
+  /** Whether connections are refused: all, or those of a shard. */
+  down: (shard?: number) => boolean;
+  /** Returns the data that the bot gets in the place of an event's own. */
+  tamper?: ((name: string, data: Json) => Json) | undefined;
 }
 
-/** The bot's sessions: which of them gets which event, even after a broken connection. */
-export class Gateway {
-  identifies = 0;
-  resumes = 0;
-  private readonly server = new WebSocketServer({ noServer: true });
-  private readonly sessions = new Map<string, Session>();
-  private readonly sockets = new Set<WebSocket>();
-  private readonly parts: {
-    world: World;
-    events: Events;
-    token: string;
-    privileged: boolean;
-    url: () => string;
-    down: () => boolean;
-  };
+/** The bot's connections to the gateway. */
+export type Gateway = ReturnType<typeof createGateway>;
 
-  constructor(parts: Gateway['parts']) {
-    this.parts = parts;
-  }
+/** Creates the gateway, without any connection. */
+export function createGateway({ tamper = (_name, data) => data, ...options }: GatewayOptions) {
+  const { world, events } = options;
+  const server = new WebSocketServer({ noServer: true });
+  const sockets = new Set<WebSocket>();
+  const shards = new WeakMap<WebSocket, number>();
+  const sessions = createSessions(world, events);
+  const handshakes = createHandshakes(sessions, options);
 
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    if (this.parts.down()) {
-      socket.destroy();
-      return;
-    }
-    this.server.handleUpgrade(request, socket, head, (client) => this.accept(client, request));
-  }
-
-  states(): SessionState[] {
-    return [...this.sessions.values()].map(({ id, shard, socket, intents, resumed }) => ({
-      id,
-      shard,
-      connected: socket !== null,
-      intents,
-      resumed,
-    }));
-  }
-
-  get connected(): boolean {
-    return [...this.sessions.values()].some(({ socket }) => socket !== null);
-  }
-
-  /** Sends an event to its sessions. A dropped session gets it when it resumes. */
-  dispatch(name: string, data: Json, audience: Audience): void {
-    for (const session of this.sessions.values()) {
-      if (audience.intents !== 0 && !(session.intents & audience.intents)) continue;
-      const [shard, count] = session.shard;
-      if (shard !== (audience.guildId === null ? 0 : shardOf(audience.guildId, count))) continue;
-      const isHidden = name.startsWith('MESSAGE_') && !(session.intents & Intent.MessageContent);
-      this.send(
-        session,
-        name,
-        isHidden && data.author && data.guild_id ? withoutContent(this.parts.world, data) : data,
-      );
-    }
-  }
-
-  /** Drops every connection without a close frame. */
-  drop(): void {
-    for (const socket of this.sockets) socket.terminate();
-  }
-
-  reconnect(): void {
-    for (const socket of this.sockets) write(socket, { op: Op.Reconnect, d: null, s: null, t: null });
-  }
-
-  invalidate(resumable: boolean): void {
-    for (const session of this.sessions.values()) {
-      if (session.socket) write(session.socket, { op: Op.InvalidSession, d: resumable, s: null, t: null });
-      if (!resumable) this.sessions.delete(session.id);
-    }
-    this.report();
-  }
-
-  close(): void {
-    this.sessions.clear();
-    this.drop();
-    this.server.close();
-  }
-
-  private report(): void {
-    this.parts.events.emit({ type: 'sessions', sessions: this.states() });
-  }
-
-  private send(session: Session, name: string, data: Json): void {
-    session.sequence += 1;
-    const text = JSON.stringify({ t: name, s: session.sequence, op: Op.Dispatch, d: data });
-    session.sent.push({ s: session.sequence, text });
-    if (session.sent.length > 2 * REPLAYED) session.sent = session.sent.slice(-REPLAYED);
-    if (session.socket) write(session.socket, text);
-  }
-
-  private accept(socket: WebSocket, request: IncomingMessage): void {
+  function accept(socket: WebSocket, request: IncomingMessage): void {
     const query = new URL(request.url ?? '/', 'http://gateway').searchParams;
-    this.sockets.add(socket);
+    sockets.add(socket);
     if (query.get('compress') === 'zlib-stream') compress(socket);
     let session: Session | undefined;
     socket.on('error', () => socket.terminate());
     socket.on('close', () => {
-      this.sockets.delete(socket);
+      sockets.delete(socket);
       if (session?.socket !== socket) return;
       session.socket = null;
-      this.report();
+      sessions.report();
     });
     if (!['10', '9'].includes(query.get('v') ?? '')) socket.close(...CLOSE.invalidVersion);
     else if ((query.get('encoding') ?? 'json') !== 'json') socket.close(...CLOSE.decodeError);
     else {
       socket.on('message', (raw) => {
-        session = this.receive(socket, session, (raw as Buffer).toString()) ?? session;
+        session = receive(socket, session, (raw as Buffer).toString()) ?? session;
       });
       write(socket, { op: Op.Hello, d: { heartbeat_interval: HEARTBEAT_MS, _trace: [] }, s: null, t: null });
     }
   }
 
   /** Handles one payload. Returns the session that it opened. */
-  private receive(socket: WebSocket, session: Session | undefined, raw: string): Session | undefined {
-    const refuse = ([code, reason]: readonly [number, string]): undefined => {
+  function receive(socket: WebSocket, session: Session | undefined, raw: string): Session | undefined {
+    const refuse = ([code, reason]: Refusal): undefined => {
       socket.close(code, reason);
       return undefined;
     };
@@ -183,104 +100,149 @@ export class Gateway {
       case Op.Identify:
       case Op.Resume: {
         if (session) return refuse(CLOSE.alreadyAuthenticated);
-        const opened = payload.op === Op.Identify ? this.identify(socket, payload.d) : this.resume(socket, payload.d);
-        return opened && !('id' in opened) ? refuse(opened) : (opened ?? undefined);
+        const { identify, resume } = handshakes;
+        const opened = payload.op === Op.Identify ? identify(socket, payload.d) : resume(socket, payload.d);
+        if (opened && !('id' in opened)) return refuse(opened);
+        if (opened) shards.set(socket, opened.shard[0]);
+        return opened ?? undefined;
       }
       case Op.PresenceUpdate:
       case Op.VoiceStateUpdate:
       case Op.RequestGuildMembers:
         if (!session) return refuse(CLOSE.notAuthenticated);
-        if (payload.op === Op.RequestGuildMembers) this.members(session, payload.d);
+        if (payload.op === Op.RequestGuildMembers) {
+          const chunk = membersChunk(world, payload.d);
+          if (chunk) sessions.send(session, 'GUILD_MEMBERS_CHUNK', chunk);
+        }
         return undefined;
       default:
         return refuse(CLOSE.unknownOpcode);
     }
   }
 
-  private authentic(token: unknown): boolean {
-    return typeof token === 'string' && token.replace(/^Bot /, '') === this.parts.token;
+  /** Drops every connection, or those of one shard, without a close frame. */
+  function drop(shard?: number): void {
+    for (const socket of sockets) if (shard === undefined || shards.get(socket) === shard) socket.terminate();
   }
 
-  private identify(socket: WebSocket, data: Json): Session | readonly [number, string] {
-    if (!this.authentic(data?.token)) return CLOSE.authenticationFailed;
-    if (typeof data.properties !== 'object') return CLOSE.decodeError;
-    if (!Number.isSafeInteger(data.intents) || data.intents < 0) return CLOSE.invalidIntents;
-    if (data.intents & PRIVILEGED && !this.parts.privileged) return CLOSE.disallowedIntents;
-    const [shard, count] = data.shard ?? [0, 1];
-    if (!(shard >= 0 && shard < count)) return CLOSE.invalidShard;
-    const { world } = this.parts;
-    const guilds = [...world.guilds.values()].filter(({ id, present }) => present && shardOf(id, count) === shard);
-    if (guilds.length > GUILDS_MOST) return CLOSE.shardingRequired;
-    const session: Session = {
-      id: randomBytes(16).toString('hex'),
-      shard: [shard, count],
-      intents: data.intents,
-      sequence: 0,
-      sent: [],
-      socket,
-      resumed: 0,
-    };
-    // A new session on a shard replaces sessions that were not resumed.
-    for (const old of this.sessions.values())
-      if (old.socket === null && old.shard.join() === session.shard.join()) this.sessions.delete(old.id);
-    this.sessions.set(session.id, session);
-    this.identifies += 1;
-    this.send(session, 'READY', {
-      v: 10,
-      user: { ...apiUser(world.users.get(world.botId)!), verified: true, mfa_enabled: true, email: null },
-      guilds: guilds.map(({ id }) => ({ id, unavailable: true })),
-      session_id: session.id,
-      session_type: 'normal',
-      resume_gateway_url: this.parts.url(),
-      shard: session.shard,
-      application: { id: world.botId, flags: 0 },
-      private_channels: [],
-      presences: [],
-      relationships: [],
-      geo_ordered_rtc_regions: [],
-      user_settings: {},
-    });
-    if (session.intents & Intent.Guilds)
-      for (const guild of guilds) if (guild.available) this.send(session, 'GUILD_CREATE', guildCreate(world, guild));
-    this.report();
-    return session;
-  }
+  return {
+    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+      if (options.down()) socket.destroy();
+      else server.handleUpgrade(request, socket, head, (client) => accept(client, request));
+    },
 
-  private resume(socket: WebSocket, data: Json): Session | readonly [number, string] | null {
-    if (!this.authentic(data?.token)) return CLOSE.authenticationFailed;
-    const session = this.sessions.get(data.session_id);
-    const known =
-      session && (data.seq === session.sequence || (session.sent[0]?.s ?? Number.POSITIVE_INFINITY) <= data.seq + 1);
-    if (!session || !known) {
-      write(socket, { op: Op.InvalidSession, d: false, s: null, t: null });
-      return null;
-    }
-    if (data.seq > session.sequence) return CLOSE.invalidSequence;
-    session.socket?.terminate();
-    session.socket = socket;
-    session.resumed += 1;
-    this.resumes += 1;
-    for (const { s, text } of session.sent) if (s > data.seq) write(socket, text);
-    this.send(session, 'RESUMED', { _trace: [] });
-    this.report();
-    return session;
-  }
+    /** How often the bot logged in and resumed since the counts were last reset. */
+    counts: handshakes.counts,
+    states: sessions.states,
+    get connected(): boolean {
+      return sessions.states().some(({ connected }) => connected);
+    },
 
-  private members(session: Session, data: Json): void {
-    const guild = this.parts.world.guilds.get(String(data?.guild_id));
-    if (!guild?.present) return;
-    const wanted: string[] = [data.user_ids ?? []].flat();
-    const { world } = this.parts;
-    const found = [...guild.members.values()]
-      .filter(({ userId }) => wanted.includes(userId))
-      .map((member) => apiMember(world, member));
-    this.send(session, 'GUILD_MEMBERS_CHUNK', {
-      guild_id: guild.id,
-      members: found,
-      chunk_index: 0,
-      chunk_count: 1,
-      not_found: wanted.filter((id) => !found.some(({ user }: Json) => user.id === id)),
-      ...(data.nonce && { nonce: data.nonce }),
-    });
-  }
+    /** Sends an event to its sessions. A dropped session gets it when it resumes. */
+    dispatch(name: string, data: Json, audience: Audience): void {
+      sessions.dispatch(name, tamper(name, data), audience);
+    },
+
+    drop,
+    reconnect(): void {
+      for (const socket of sockets) write(socket, { op: Op.Reconnect, d: null, s: null, t: null });
+    },
+    invalidate: sessions.invalidate,
+
+    close(): void {
+      sessions.clear();
+      drop();
+      server.close();
+    },
+  };
+}
+
+/** Creates the two ways to get a session: a new one by Identify, and an earlier one by Resume. */
+function createHandshakes(sessions: ReturnType<typeof createSessions>, options: Omit<GatewayOptions, 'tamper'>) {
+  const { world, token, privileged, url, down } = options;
+  const counts = { identifies: 0, resumes: 0 };
+  const isAuthentic = (given: unknown) => typeof given === 'string' && given.replace(/^Bot /, '') === token;
+
+  return {
+    counts,
+
+    /** Returns null when the shard is down. */
+    identify(socket: WebSocket, data: Json): Session | Refusal | null {
+      if (!isAuthentic(data?.token)) return CLOSE.authenticationFailed;
+      if (typeof data.properties !== 'object') return CLOSE.decodeError;
+      if (!Number.isSafeInteger(data.intents) || data.intents < 0) return CLOSE.invalidIntents;
+      if (data.intents & PRIVILEGED && !privileged) return CLOSE.disallowedIntents;
+      const [shard, count] = data.shard ?? [0, 1];
+      if (!(shard >= 0 && shard < count)) return CLOSE.invalidShard;
+      if (down(shard)) {
+        socket.terminate();
+        return null;
+      }
+      const guilds = [...world.guilds.values()].filter(({ id, present }) => present && shardOf(id, count) === shard);
+      if (guilds.length > GUILDS_MOST) return CLOSE.shardingRequired;
+      const session = sessions.open([shard, count], data.intents, socket);
+      counts.identifies += 1;
+      sessions.send(session, 'READY', {
+        v: 10,
+        user: { ...apiUser(world.users.get(world.botId)!), verified: true, mfa_enabled: true, email: null },
+        guilds: guilds.map(({ id }) => ({ id, unavailable: true })),
+        session_id: session.id,
+        session_type: 'normal',
+        resume_gateway_url: url(),
+        shard: session.shard,
+        application: { id: world.botId, flags: 0 },
+        private_channels: [],
+        presences: [],
+        relationships: [],
+        geo_ordered_rtc_regions: [],
+        user_settings: {},
+      });
+      if (session.intents & Intent.Guilds)
+        for (const guild of guilds)
+          if (guild.available) sessions.send(session, 'GUILD_CREATE', guildCreate(world, guild));
+      sessions.report();
+      return session;
+    },
+
+    /** Returns null when the session cannot be resumed (the bot then logs in again), and when the shard is down. */
+    resume(socket: WebSocket, data: Json): Session | Refusal | null {
+      if (!isAuthentic(data?.token)) return CLOSE.authenticationFailed;
+      const session = sessions.resumable(data.session_id, data.seq);
+      if (!session) {
+        write(socket, { op: Op.InvalidSession, d: false, s: null, t: null });
+        return null;
+      }
+      if (down(session.shard[0])) {
+        socket.terminate();
+        return null;
+      }
+      if (data.seq > session.sequence) return CLOSE.invalidSequence;
+      session.socket?.terminate();
+      session.socket = socket;
+      session.resumed += 1;
+      counts.resumes += 1;
+      for (const { s, text } of session.sent) if (s > data.seq) write(socket, text);
+      sessions.send(session, 'RESUMED', { _trace: [] });
+      sessions.report();
+      return session;
+    },
+  };
+}
+
+/** Returns the members that the bot asked for; null where it is not in the server. */
+function membersChunk(world: World, data: Json): Record<string, Json> | null {
+  const guild = world.guilds.get(String(data?.guild_id));
+  if (!guild?.present) return null;
+  const wanted: string[] = [data.user_ids ?? []].flat();
+  const found = [...guild.members.values()]
+    .filter(({ userId }) => wanted.includes(userId))
+    .map((member) => apiMember(world, member));
+  return {
+    guild_id: guild.id,
+    members: found,
+    chunk_index: 0,
+    chunk_count: 1,
+    not_found: wanted.filter((id) => !found.some(({ user }: Json) => user.id === id)),
+    ...(data.nonce && { nonce: data.nonce }),
+  };
 }

@@ -4,7 +4,7 @@ import Fastify from 'fastify';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { act } from './act.ts';
 import { snowflakes, stoppable } from './clock.ts';
-import { Commands } from './commands.ts';
+import { createCommands } from './commands.ts';
 import type {
   ControlEvent,
   FaultRule,
@@ -17,23 +17,23 @@ import type {
 } from './control.ts';
 import { addControl } from './control-routes.ts';
 import type { Core } from './core.ts';
-import { Events } from './events.ts';
-import { type ActiveFault, Faults } from './faults.ts';
-import { Files } from './files.ts';
-import { Gateway } from './gateway.ts';
-import { type Interaction, Interactions } from './interactions.ts';
-import { Limits, type LimitTable } from './limits.ts';
-import { Messages } from './messages.ts';
+import { createEvents } from './events.ts';
+import { type ActiveFault, createFaults } from './faults.ts';
+import { createFiles } from './files.ts';
+import { createGateway } from './gateway.ts';
+import { createInteractions, type Interaction } from './interactions.ts';
+import { createLimits, type LimitTable } from './limits.ts';
+import { createMessages } from './messages.ts';
 import { accessible } from './permissions.ts';
 import { prepare } from './person.ts';
-import { Replies } from './replies.ts';
-import { RequestLog } from './request-log.ts';
+import { createReplies } from './replies.ts';
+import { createRequestLog } from './request-log.ts';
 import { addRest } from './rest.ts';
 import { plant, seed } from './seed.ts';
 import { wholeState } from './state.ts';
-import { World } from './world.ts';
+import { createWorld, type World } from './world.ts';
 
-export { ManualClock } from './clock.ts';
+export { createManualClock, type ManualClock } from './clock.ts';
 export type * from './control.ts';
 export { NotPossible } from './errors.ts';
 export { seed };
@@ -59,6 +59,8 @@ export interface DiscordOptions {
   strict?: boolean;
   /** Whether the application has the privileged intents. Default false: they are refused with close code 4014. */
   privilegedIntents?: boolean;
+  /** Returns the data that the bot gets in the place of a gateway event's own, to test it with damaged events. */
+  tamper?: (name: string, data: unknown) => unknown;
 }
 
 /** A running stand-in. */
@@ -100,27 +102,28 @@ function standInToken(botId: string): string {
 }
 
 function build(options: DiscordOptions, clock: Clock): Core {
-  const events = new Events(clock);
+  const events = createEvents(clock);
   const nextId = snowflakes(clock);
-  const world = new World({ id: seed.bot, username: 'Ledgerbell' });
+  const world = createWorld({ id: seed.bot, username: 'Ledgerbell' });
   const strict = options.strict ?? true;
   const token = options.token ?? standInToken(world.botId);
-  const gateway: Gateway = new Gateway({
+  const gateway = createGateway({
     world,
     events,
     token,
     privileged: options.privilegedIntents ?? false,
     url: () => core.url.replace(/^http/, 'ws'),
-    down: () => core.faults.gatewayDown,
+    down: (shard) => core.faults.isGatewayDown(shard),
+    tamper: options.tamper,
   });
-  const dispatch: ConstructorParameters<typeof Messages>[0]['dispatch'] = (name, channel, data) => {
+  const dispatch: Parameters<typeof createMessages>[0]['dispatch'] = (name, channel, data) => {
     const guild = world.guildOf(channel);
     if (guild && !(guild.present && guild.available && visible(world, channel.id))) return;
     gateway.dispatch(name, data, { guildId: channel.guildId, intents: guild ? GUILD_MESSAGES : DIRECT_MESSAGES });
   };
-  const files = new Files(nextId);
-  const messages = new Messages({ world, clock, events, files, nextId, dispatch });
-  const interactions = new Interactions({ world, clock, events, gateway, nextId });
+  const files = createFiles(nextId, () => core.url);
+  const messages = createMessages({ world, clock, events, files, nextId, dispatch });
+  const interactions = createInteractions({ world, clock, events, gateway, nextId });
   const core: Core = {
     url: '',
     token,
@@ -132,13 +135,13 @@ function build(options: DiscordOptions, clock: Clock): Core {
     events,
     messages,
     files,
-    commands: new Commands({ applicationId: world.botId, events, nextId, strict }),
+    commands: createCommands({ applicationId: world.botId, events, nextId, strict }),
     interactions,
-    replies: new Replies({ world, interactions, messages, strict }),
+    replies: createReplies({ world, interactions, messages, strict }),
     gateway,
-    faults: new Faults(clock, events, () => gateway.drop()),
-    limits: new Limits(clock, options.limits ?? 'discord'),
-    log: new RequestLog(clock, events),
+    faults: createFaults(clock, events, (shard) => gateway.drop(shard)),
+    limits: createLimits(clock, options.limits ?? 'discord'),
+    log: createRequestLog(clock, events),
   };
   if (options.seed !== 'empty') plant(world, clock.now());
   return core;
@@ -164,7 +167,6 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
   await app.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
   const { address, family, port } = app.server.address() as AddressInfo;
   core.url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-  core.files.url = core.url;
   return handle(core, async () => {
     clock.stop();
     core.interactions.close();

@@ -36,34 +36,16 @@ export interface Entry {
 }
 
 /** A pending interaction. */
-export class Interaction {
-  private readonly owner: Interactions;
+export interface Interaction {
   readonly id: string;
-
-  constructor(owner: Interactions, id: string) {
-    this.owner = owner;
-    this.id = id;
-  }
-
   /** Its current state. */
-  get state(): InteractionState {
-    return this.owner.state(this.id);
-  }
-
+  readonly state: InteractionState;
   /** Resolves as soon as the state satisfies the condition. */
-  until(condition: (state: InteractionState) => boolean): Promise<InteractionState> {
-    return this.owner.until(this.id, condition);
-  }
-
+  until(condition: (state: InteractionState) => boolean): Promise<InteractionState>;
   /** Resolves when the bot has acknowledged it, or has not in time. */
-  acknowledged(): Promise<InteractionState> {
-    return this.until(({ status }) => status !== 'waiting');
-  }
-
+  acknowledged(): Promise<InteractionState>;
   /** Resolves when it has failed or has a reply that is more than "thinking…". */
-  final(): Promise<InteractionState> {
-    return this.until(({ status, loading }) => status !== 'waiting' && !loading);
-  }
+  final(): Promise<InteractionState>;
 }
 
 /** Whether the reply still shows "thinking…". */
@@ -71,47 +53,65 @@ export function isLoading({ original }: Entry): boolean {
   return original !== null && !original.deleted && ((original.message.flags ?? 0) & MessageFlags.Loading) !== 0;
 }
 
-/** All interactions. {@link Replies} handles the bot's responses. */
-export class Interactions {
-  private readonly world: World;
-  private readonly clock: Clock;
-  private readonly events: Events;
-  private readonly gateway: Gateway;
-  private readonly nextId: () => string;
-  private readonly entries = new Map<string, Entry>();
-  private readonly byToken = new Map<string, Entry>();
-  private readonly byMessage = new Map<string, Entry>();
+/** Returns what others see of an interaction. */
+function stateOf(entry: Entry): InteractionState {
+  return {
+    id: entry.id,
+    kind: entry.kind,
+    name: entry.prepared.name,
+    userId: entry.user.id,
+    channelId: entry.channel.id,
+    guildId: entry.channel.guildId,
+    at: new Date(entry.at).toISOString(),
+    status: entry.status,
+    responseType: entry.responseType,
+    ackMs: entry.ackMs,
+    loading: isLoading(entry),
+    reply: entry.original,
+    followups: [...entry.followups],
+    modal: entry.modal,
+    choices: entry.choices,
+    failure: entry.failure,
+  };
+}
 
-  constructor(parts: {
-    world: World;
-    clock: Clock;
-    events: Events;
-    gateway: Gateway;
-    nextId: () => string;
-  }) {
-    this.world = parts.world;
-    this.clock = parts.clock;
-    this.events = parts.events;
-    this.gateway = parts.gateway;
-    this.nextId = parts.nextId;
-    this.events.on((event) => {
-      const owner = event.type === 'message' ? this.byMessage.get(event.message.id) : undefined;
-      if (owner) this.changed(owner);
-    });
-  }
+/** The interactions of one stand-in. */
+export type Interactions = ReturnType<typeof createInteractions>;
+
+/** Creates the store of interactions. */
+export function createInteractions({
+  world,
+  clock,
+  events,
+  gateway,
+  nextId,
+}: {
+  world: World;
+  clock: Clock;
+  events: Events;
+  gateway: Gateway;
+  nextId: () => string;
+}) {
+  const entries = new Map<string, Entry>();
+  const byToken = new Map<string, Entry>();
+  const byMessage = new Map<string, Entry>();
+  events.on((event) => {
+    const owner = event.type === 'message' ? byMessage.get(event.message.id) : undefined;
+    if (owner) changed(owner);
+  });
 
   /** Sends it to the bot. It fails when no acknowledgement arrives in time. */
-  begin(request: InteractionRequest, prepared: Prepared): Interaction {
-    const id = this.nextId();
+  function begin(request: InteractionRequest, prepared: Prepared): Interaction {
+    const id = nextId();
     const token = Buffer.from(`interaction:${id}:${randomBytes(48).toString('hex')}`).toString('base64url');
     const entry: Entry = {
       id,
       token,
       kind: request.kind,
       prepared,
-      user: this.world.users.get(request.userId)!,
-      channel: this.world.channels.get(request.channelId)!,
-      at: this.clock.now(),
+      user: world.users.get(request.userId)!,
+      channel: world.channels.get(request.channelId)!,
+      at: clock.now(),
       status: 'waiting',
       responseType: null,
       ackMs: null,
@@ -120,66 +120,62 @@ export class Interactions {
       modal: null,
       choices: null,
       failure: null,
-      stopDeadline: this.clock.after(ACK_MS, () => this.fail(entry)),
+      stopDeadline: clock.after(ACK_MS, () => fail(entry)),
       waiting: new Set(),
     };
-    this.entries.set(id, entry);
-    this.byToken.set(token, entry);
-    this.prune();
-    this.changed(entry);
-    this.gateway.dispatch(
+    entries.set(id, entry);
+    byToken.set(token, entry);
+    prune();
+    changed(entry);
+    gateway.dispatch(
       'INTERACTION_CREATE',
-      { ...prepared.payload, id, token, type: prepared.type, version: 1, application_id: this.world.botId },
+      { ...prepared.payload, id, token, type: prepared.type, version: 1, application_id: world.botId },
       { guildId: entry.channel.guildId, intents: 0 },
     );
-    return new Interaction(this, id);
+    return handle(id);
   }
 
-  state(id: string): InteractionState {
-    const entry = this.entries.get(id);
-    if (!entry) throw new Error(`There is no interaction ${id}.`);
+  function handle(id: string): Interaction {
+    const untilIts = (condition: (state: InteractionState) => boolean) => until(id, condition);
     return {
-      id: entry.id,
-      kind: entry.kind,
-      name: entry.prepared.name,
-      userId: entry.user.id,
-      channelId: entry.channel.id,
-      guildId: entry.channel.guildId,
-      at: new Date(entry.at).toISOString(),
-      status: entry.status,
-      responseType: entry.responseType,
-      ackMs: entry.ackMs,
-      loading: isLoading(entry),
-      reply: entry.original,
-      followups: [...entry.followups],
-      modal: entry.modal,
-      choices: entry.choices,
-      failure: entry.failure,
+      id,
+      get state() {
+        return state(id);
+      },
+      until: untilIts,
+      acknowledged: () => untilIts(({ status }) => status !== 'waiting'),
+      final: () => untilIts(({ status, loading }) => status !== 'waiting' && !loading),
     };
   }
 
-  has(id: string): boolean {
-    return this.entries.has(id);
+  function state(id: string): InteractionState {
+    const entry = entries.get(id);
+    if (!entry) throw new Error(`There is no interaction ${id}.`);
+    return stateOf(entry);
+  }
+
+  function has(id: string): boolean {
+    return entries.has(id);
   }
 
   /** Returns the last 100, oldest first. */
-  states(): InteractionState[] {
-    return [...this.entries.keys()].slice(-100).map((id) => this.state(id));
+  function states(): InteractionState[] {
+    return [...entries.keys()].slice(-100).map((id) => state(id));
   }
 
   /** Returns the message of the component that opened a form. */
-  sourceOf(id: string): MessageState | null {
-    return this.entries.get(id)?.prepared.source ?? null;
+  function sourceOf(id: string): MessageState | null {
+    return entries.get(id)?.prepared.source ?? null;
   }
 
-  until(id: string, condition: (state: InteractionState) => boolean): Promise<InteractionState> {
+  function until(id: string, condition: (state: InteractionState) => boolean): Promise<InteractionState> {
     return new Promise((resolve, reject) => {
-      const entry = this.entries.get(id);
+      const entry = entries.get(id);
       const waiter = {
         check: () => {
-          const state = this.state(id);
-          if (!condition(state)) return false;
-          resolve(state);
+          const current = state(id);
+          if (!condition(current)) return false;
+          resolve(current);
           return true;
         },
         fail: reject,
@@ -189,70 +185,72 @@ export class Interactions {
   }
 
   /** Returns the interaction that waits for its first response. @throws Discord's error when there is none. */
-  waiting(id: string, token: string): Entry {
-    const entry = this.entries.get(id);
-    const late = entry && this.clock.now() - entry.at > ACK_MS && entry.status !== 'acknowledged';
+  function waiting(id: string, token: string): Entry {
+    const entry = entries.get(id);
+    const late = entry && clock.now() - entry.at > ACK_MS && entry.status !== 'acknowledged';
     if (!entry || entry.token !== token || late || entry.status === 'failed') throw errors.unknownInteraction();
     if (entry.status === 'acknowledged') throw errors.alreadyAcknowledged();
     return entry;
   }
 
   /** Returns the interaction of a token that is still valid for followups. @throws Discord's error when there is none. */
-  alive(token: string): Entry {
-    const entry = this.byToken.get(token);
-    if (!entry || this.clock.now() - entry.at >= LIFE_MS) throw errors.invalidWebhookToken();
+  function alive(token: string): Entry {
+    const entry = byToken.get(token);
+    if (!entry || clock.now() - entry.at >= LIFE_MS) throw errors.invalidWebhookToken();
     if (entry.status !== 'acknowledged') throw errors.unknownWebhook();
     return entry;
   }
 
   /** Records the bot's response. */
-  acknowledge(entry: Entry, responseType: number): void {
+  function acknowledge(entry: Entry, responseType: number): void {
     entry.stopDeadline();
     entry.status = 'acknowledged';
     entry.responseType = responseType;
-    entry.ackMs = this.clock.now() - entry.at;
+    entry.ackMs = clock.now() - entry.at;
   }
 
   /** Reports changes of this message as changes of the interaction. */
-  follow(entry: Entry, message: MessageState): void {
-    this.byMessage.set(message.id, entry);
+  function follow(entry: Entry, message: MessageState): void {
+    byMessage.set(message.id, entry);
   }
 
   /** Reports an interaction's state to the listeners and to those who wait for it. */
-  changed(entry: Entry): void {
-    this.events.emit({ type: 'interaction', interaction: this.state(entry.id) });
+  function changed(entry: Entry): void {
+    events.emit({ type: 'interaction', interaction: state(entry.id) });
     for (const waiter of entry.waiting) if (waiter.check()) entry.waiting.delete(waiter);
   }
 
-  forget(): void {
-    this.failWaiting(new Error('The stand-in has deleted this interaction.'));
-    for (const entry of this.entries.values()) entry.stopDeadline();
-    for (const map of [this.entries, this.byToken, this.byMessage]) map.clear();
+  function forget(): void {
+    failWaiting(new Error('The stand-in has deleted this interaction.'));
+    for (const entry of entries.values()) entry.stopDeadline();
+    for (const map of [entries, byToken, byMessage]) map.clear();
   }
 
-  close(): void {
-    this.failWaiting(new Error('The stand-in was closed.'));
+  function close(): void {
+    failWaiting(new Error('The stand-in was closed.'));
   }
 
-  private failWaiting(error: Error): void {
-    for (const { waiting } of this.entries.values()) {
+  function failWaiting(error: Error): void {
+    for (const { waiting } of entries.values()) {
       for (const { fail } of waiting) fail(error);
       waiting.clear();
     }
   }
 
-  private prune(): void {
-    for (const [id, entry] of this.entries) {
-      if (this.entries.size <= KEPT) return;
-      this.entries.delete(id);
-      this.byToken.delete(entry.token);
-      for (const message of [entry.original, ...entry.followups]) if (message) this.byMessage.delete(message.id);
+  function prune(): void {
+    for (const [id, entry] of entries) {
+      if (entries.size <= KEPT) return;
+      entries.delete(id);
+      byToken.delete(entry.token);
+      for (const message of [entry.original, ...entry.followups]) if (message) byMessage.delete(message.id);
     }
   }
 
-  private fail(entry: Entry): void {
+  function fail(entry: Entry): void {
     entry.status = 'failed';
     entry.failure = entry.kind === 'autocomplete' ? 'Loading options failed' : 'The application did not respond';
-    this.changed(entry);
+    changed(entry);
   }
+
+  return { begin, state, has, states, sourceOf, until, waiting, alive, acknowledge, follow, changed, forget, close };
 }

@@ -41,24 +41,23 @@ interface Verdict {
   refused: { retryAfterMs: number; global: boolean } | null;
 }
 
-export class Limits {
-  private readonly clock: Clock;
-  private readonly table: LimitTable | null;
-  private readonly windows = new Map<string, Window>();
+/** The rate limits of one stand-in. */
+export type Limits = ReturnType<typeof createLimits>;
 
-  constructor(clock: Clock, limits: 'discord' | 'none' | Partial<LimitTable>) {
-    this.clock = clock;
-    this.table = limits === 'none' ? null : limits === 'discord' ? DISCORD : { ...DISCORD, ...limits };
-  }
+/** Creates the counters of the rate limits. */
+export function createLimits(clock: Clock, limits: 'discord' | 'none' | Partial<LimitTable>) {
+  const table: LimitTable | null =
+    limits === 'none' ? null : limits === 'discord' ? DISCORD : { ...DISCORD, ...limits };
+  const windows = new Map<string, Window>();
 
   /**
    * Counts a request of `route` (its pattern, with method) under `major`, the id of its channel, server or
    * interaction. `bot`: whether it carries the bot's token.
    */
-  take(route: string, major: string, bot: boolean): Verdict {
-    if (!this.table) return { headers: {}, refused: null };
+  function take(route: string, major: string, bot: boolean): Verdict {
+    if (!table) return { headers: {}, refused: null };
     if (bot) {
-      const wait = this.use('global', this.table.global).wait;
+      const wait = use('global', table.global).wait;
       if (wait > 0)
         return {
           headers: { 'x-ratelimit-global': 'true', 'x-ratelimit-scope': 'global' },
@@ -66,36 +65,38 @@ export class Limits {
         };
     }
     if (route.includes('/callback')) return { headers: {}, refused: null };
-    const limit = this.limitOf(route);
-    const { wait, window } = this.use(`${route} ${major}`, limit);
+    const limit = limitOf(route);
+    const { wait, window } = use(`${route} ${major}`, limit);
     const end = window.start + limit.perMs;
     const headers: Record<string, string> = {
       'x-ratelimit-limit': String(limit.limit),
       'x-ratelimit-remaining': String(Math.max(0, limit.limit - window.used)),
       'x-ratelimit-reset': (end / 1000).toFixed(3),
-      'x-ratelimit-reset-after': ((end - this.clock.now()) / 1000).toFixed(3),
+      'x-ratelimit-reset-after': ((end - clock.now()) / 1000).toFixed(3),
       'x-ratelimit-bucket': createHash('md5').update(route).digest('hex'),
     };
     if (wait === 0) return { headers, refused: null };
     return { headers: { ...headers, 'x-ratelimit-scope': 'user' }, refused: { retryAfterMs: wait, global: false } };
   }
 
-  private limitOf(route: string): Limit {
-    if (route === 'POST /channels/:channel/messages') return this.table!.messages;
-    if (route === 'PATCH /channels/:channel/messages/:message') return this.table!.edits;
-    return route.includes('/webhooks/') ? this.table!.replies : this.table!.other;
+  function limitOf(route: string): Limit {
+    if (route === 'POST /channels/:channel/messages') return table!.messages;
+    if (route === 'PATCH /channels/:channel/messages/:message') return table!.edits;
+    return route.includes('/webhooks/') ? table!.replies : table!.other;
   }
 
-  private use(key: string, { limit, perMs }: Limit): { wait: number; window: Window } {
-    const now = this.clock.now();
-    let window = this.windows.get(key);
+  function use(key: string, { limit, perMs }: Limit): { wait: number; window: Window } {
+    const now = clock.now();
+    let window = windows.get(key);
     if (!window || now >= window.start + perMs) {
-      if (this.windows.size > 10_000) this.windows.clear();
+      if (windows.size > 10_000) windows.clear();
       window = { start: now, used: 0 };
-      this.windows.set(key, window);
+      windows.set(key, window);
     }
     if (window.used >= limit) return { wait: window.start + perMs - now, window };
     window.used += 1;
     return { wait: 0, window };
   }
+
+  return { take };
 }

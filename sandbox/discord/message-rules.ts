@@ -1,6 +1,6 @@
 /** What Discord refuses in messages and forms, beyond its published schemas. */
 import { ComponentType, MessageFlags } from 'discord.js';
-import { errors, FieldErrors, type Path } from './errors.ts';
+import { createFieldErrors, errors, type FieldErrors, type Path } from './errors.ts';
 import { conforms, type Json } from './validate.ts';
 
 const CONTENT_MAX = 2000;
@@ -225,7 +225,7 @@ function checkComponentsV2(body: Json, path: Path, size: { count: number; text: 
 
 /** @throws Discord's error when it does not accept a message with this body. */
 export function checkMessage(body: Json, form: Form): void {
-  const found = new FieldErrors();
+  const found = createFieldErrors();
   const base = form.base ?? [];
   if (conforms(form.kind, body, found, base)) {
     const v2 = ((Number(body.flags ?? 0) | (form.flags ?? 0)) & MessageFlags.IsComponentsV2) !== 0;
@@ -261,7 +261,7 @@ export function isEmpty(body: Json, uploads: readonly Upload[]): boolean {
 
 /** @throws Discord's error when it does not accept a form (modal) with this body. */
 export function checkModal(body: Json): void {
-  const found = new FieldErrors();
+  const found = createFieldErrors();
   if (conforms('modal', body, found, ['data'])) {
     if (body.components.length > 5)
       found.add(['data', 'components'], 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 5 in length.');

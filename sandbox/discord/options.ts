@@ -15,70 +15,74 @@ export interface Place {
   member: Member | undefined;
 }
 
-/** Collects the objects that ids in values refer to. */
-export class Resolved {
-  readonly found: Json = {};
-  private readonly core: Core;
-  private readonly place: Place;
+/** The objects that IDs in option values refer to. */
+export type Resolved = ReturnType<typeof createResolved>;
 
-  constructor(core: Core, place: Place) {
-    this.core = core;
-    this.place = place;
-  }
+/** Creates an empty collection of the objects that IDs in option values refer to. */
+export function createResolved(core: Core, place: Place) {
+  const found: Json = {};
 
-  user(id: string): boolean {
-    const user = this.core.world.users.get(id);
+  function user(id: string): boolean {
+    const user = core.world.users.get(id);
     if (!user) return false;
-    this.put('users', id, apiUser(user));
-    const { guild, channel } = this.place;
+    put('users', id, apiUser(user));
+    const { guild, channel } = place;
     const member = guild?.members.get(id);
     if (guild && member) {
-      const { user: _, ...rest } = interactionMember(this.core.world, guild, member, channel);
-      this.put('members', id, rest);
+      const { user: _, ...rest } = interactionMember(core.world, guild, member, channel);
+      put('members', id, rest);
     }
     return true;
   }
 
-  role(id: string): boolean {
-    const role = this.place.guild?.roles.get(id);
-    if (role) this.put('roles', id, apiRole(this.core.world, role));
+  function role(id: string): boolean {
+    const role = place.guild?.roles.get(id);
+    if (role) put('roles', id, apiRole(core.world, role));
     return role !== undefined;
   }
 
-  channel(id: string): boolean {
-    const channel = this.core.world.channels.get(id);
-    const { guild, member } = this.place;
+  function channel(id: string): boolean {
+    const channel = core.world.channels.get(id);
+    const { guild, member } = place;
     if (!channel || !guild || !member || channel.guildId !== guild.id) return false;
-    const permissions = permissionsOf(this.core.world, guild, member, channel).toString();
-    this.put('channels', id, { ...apiChannel(this.core.world, channel), permissions });
+    const permissions = permissionsOf(core.world, guild, member, channel).toString();
+    put('channels', id, { ...apiChannel(core.world, channel), permissions });
     return true;
   }
 
-  file(input: FileInput): string {
+  function file(input: FileInput): string {
     if (typeof input?.filename !== 'string') throw new NotPossible('A file needs a "filename" and "text" or "base64".');
     const bytes = input.base64 === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.base64, 'base64');
     const contentType = input.contentType ?? 'text/plain; charset=utf-8';
-    const stored = this.core.files.store(`ephemeral-attachments/${this.core.world.botId}`, {
+    const stored = core.files.store(`ephemeral-attachments/${core.world.botId}`, {
       filename: input.filename,
       contentType,
       bytes,
     });
-    this.put('attachments', stored.id, { ...stored, ephemeral: true });
+    put('attachments', stored.id, { ...stored, ephemeral: true });
     return stored.id;
   }
 
-  message(state: MessageState): void {
-    this.put('messages', state.id, state.message);
+  function message(state: MessageState): void {
+    put('messages', state.id, state.message);
   }
 
-  get part(): Json {
-    return Object.keys(this.found).length > 0 ? { resolved: this.found } : {};
+  function put(kind: string, id: string, value: Json): void {
+    found[kind] ??= {};
+    found[kind][id] = value;
   }
 
-  private put(kind: string, id: string, value: Json): void {
-    this.found[kind] ??= {};
-    this.found[kind][id] = value;
-  }
+  return {
+    found,
+    user,
+    role,
+    channel,
+    file,
+    message,
+    get part(): Json {
+      return Object.keys(found).length > 0 ? { resolved: found } : {};
+    },
+  };
 }
 
 /** Returns an option's value for the payload. @throws {@link NotPossible} when a client would not send it. */

@@ -11,7 +11,7 @@ import type { Prepared } from './answer-rules.ts';
 import type { InteractionRequest } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
-import { optionValue, type Place, Resolved } from './options.ts';
+import { createResolved, optionValue, type Place } from './options.ts';
 import { permissionsOf } from './permissions.ts';
 import { type RequestOf, visible } from './person-components.ts';
 import type { Json } from './validate.ts';
@@ -74,7 +74,7 @@ export function slash(core: Core, request: RequestOf<'command'> | RequestOf<'aut
   const [first = '', ...rest] = request.name.replace(/^\//, '').trim().split(/\s+/);
   const command = findCommand(core, request, place, ApplicationCommandType.ChatInput, first);
   const { options, wrap } = descend(command, rest);
-  const resolved = new Resolved(core, place);
+  const resolved = createResolved(core, place);
   const given = request.options ?? {};
   for (const name of Object.keys(given))
     if (!options.some((option) => option.name === name))
@@ -129,7 +129,7 @@ export function contextMenu(
   const onMessage = request.kind === 'message-command';
   const type = onMessage ? ApplicationCommandType.Message : ApplicationCommandType.User;
   const command = findCommand(core, request, place, type, request.name);
-  const resolved = new Resolved(core, place);
+  const resolved = createResolved(core, place);
   if (onMessage) resolved.message(visible(core, request, request.messageId));
   else if (!resolved.user(request.targetId)) throw new NotPossible(`There is no user ${request.targetId}.`);
   const target = onMessage ? request.messageId : request.targetId;

@@ -5,7 +5,7 @@ import type { InteractionRequest, MessageState } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
 import { componentsIn } from './message-rules.ts';
-import { type Place, Resolved } from './options.ts';
+import { createResolved, type Place, type Resolved } from './options.ts';
 import type { Json } from './validate.ts';
 
 /** A person's action of one kind. */
@@ -48,7 +48,7 @@ export function component(core: Core, request: RequestOf<'button'> | RequestOf<'
     throw new NotPossible(`Message ${source.id} has no ${request.kind} with the custom id "${request.customId}".`);
   if (found.disabled && !request.unchecked)
     throw new NotPossible(`The ${request.kind} "${request.customId}" is disabled.`);
-  const resolved = new Resolved(core, place);
+  const resolved = createResolved(core, place);
   if (request.kind === 'select') selected(found, request.values, resolved, request.unchecked ?? false);
   return {
     type: InteractionType.MessageComponent,
@@ -92,7 +92,7 @@ export function modal(core: Core, request: RequestOf<'modal'>, place: Place): Pr
     : undefined;
   if (!opened?.modal || opened.userId !== request.userId)
     throw new NotPossible(`Interaction ${request.interactionId} opened no form for user ${request.userId}.`);
-  const resolved = new Resolved(core, place);
+  const resolved = createResolved(core, place);
   const form = opened.modal as Json;
   const fields: string[] = [...componentsIn(form.components, [])].map(([one]) => one.custom_id).filter(Boolean);
   for (const id of Object.keys(request.values))

@@ -10,39 +10,40 @@ import { apiUser } from './objects.ts';
 import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
-/** Applies the bot's responses and creates their messages. */
-export class Replies {
-  private readonly world: World;
-  private readonly interactions: Interactions;
-  private readonly messages: Messages;
-  private readonly strict: boolean;
+/** The bot's responses to interactions. */
+export type Replies = ReturnType<typeof createReplies>;
 
-  constructor(parts: { world: World; interactions: Interactions; messages: Messages; strict: boolean }) {
-    this.world = parts.world;
-    this.interactions = parts.interactions;
-    this.messages = parts.messages;
-    this.strict = parts.strict;
-  }
-
+/** Creates the part that applies the bot's responses and creates their messages. */
+export function createReplies({
+  world,
+  interactions,
+  messages,
+  strict,
+}: {
+  world: World;
+  interactions: Interactions;
+  messages: Messages;
+  strict: boolean;
+}) {
   /** Handles `POST /interactions/{id}/{token}/callback`. */
-  respond(id: string, token: string, body: Json, uploads: readonly Upload[]): Json {
-    const entry = this.interactions.waiting(id, token);
-    checkAnswer(entry.prepared, body, uploads, this.strict);
-    this.interactions.acknowledge(entry, body.type);
+  function respond(id: string, token: string, body: Json, uploads: readonly Upload[]): Json {
+    const entry = interactions.waiting(id, token);
+    checkAnswer(entry.prepared, body, uploads, strict);
+    interactions.acknowledge(entry, body.type);
     const data = body.data ?? {};
     switch (body.type as Answer) {
       case Answer.ChannelMessageWithSource:
-        this.setOriginal(entry, this.post(entry, data, uploads, 0, data.flags));
+        setOriginal(entry, post(entry, data, uploads, 0, data.flags));
         break;
       case Answer.DeferredChannelMessageWithSource:
-        this.setOriginal(entry, this.post(entry, {}, [], MessageFlags.Loading, data.flags));
+        setOriginal(entry, post(entry, {}, [], MessageFlags.Loading, data.flags));
         break;
       case Answer.DeferredMessageUpdate:
-        this.setOriginal(entry, entry.prepared.source!);
+        setOriginal(entry, entry.prepared.source!);
         break;
       case Answer.UpdateMessage:
-        this.setOriginal(entry, entry.prepared.source!);
-        this.messages.edit(entry.original!, data, uploads);
+        setOriginal(entry, entry.prepared.source!);
+        messages.edit(entry.original!, data, uploads);
         break;
       case Answer.ApplicationCommandAutocompleteResult:
         entry.choices = (data.choices ?? []).filter((choice: Json) => choice !== null);
@@ -55,37 +56,37 @@ export class Replies {
       case Answer.LaunchActivity:
         break;
     }
-    this.interactions.changed(entry);
-    return this.callbackResource(entry, body.type);
+    interactions.changed(entry);
+    return callbackResource(entry, body.type);
   }
 
   /** Handles `POST /webhooks/{application}/{token}`: a followup, or the completion of a loading reply. */
-  followUp(token: string, body: Json, uploads: readonly Upload[]): MessageState {
-    const entry = this.interactions.alive(token);
-    if (this.strict) checkMessage(body, { kind: 'reply', uploads });
+  function followUp(token: string, body: Json, uploads: readonly Upload[]): MessageState {
+    const entry = interactions.alive(token);
+    if (strict) checkMessage(body, { kind: 'reply', uploads });
     if (isEmpty(body, uploads)) throw errors.emptyMessage();
-    if (isLoading(entry)) return this.complete(entry, body, uploads);
-    const message = this.post(entry, body, uploads, 0, body.flags);
+    if (isLoading(entry)) return complete(entry, body, uploads);
+    const message = post(entry, body, uploads, 0, body.flags);
     entry.followups.push(message);
-    this.interactions.follow(entry, message);
-    this.interactions.changed(entry);
+    interactions.follow(entry, message);
+    interactions.changed(entry);
     return message;
   }
 
   /** Returns a message of this interaction by id or `@original`. */
-  message(token: string, id: string): MessageState {
-    const entry = this.interactions.alive(token);
+  function message(token: string, id: string): MessageState {
+    const entry = interactions.alive(token);
     const found =
       id === '@original' ? entry.original : [entry.original, ...entry.followups].find((one) => one?.id === id);
     if (!found || found.deleted) throw errors.unknownMessage();
     return found;
   }
 
-  editMessage(token: string, id: string, body: Json, uploads: readonly Upload[]): MessageState {
-    const entry = this.interactions.alive(token);
-    const state = this.message(token, id);
+  function editMessage(token: string, id: string, body: Json, uploads: readonly Upload[]): MessageState {
+    const entry = interactions.alive(token);
+    const state = message(token, id);
     const { flags, attachments } = state.message;
-    if (this.strict)
+    if (strict)
       checkMessage(body, {
         kind: 'reply-edit',
         uploads,
@@ -97,26 +98,26 @@ export class Replies {
       (body.attachments ?? attachments).length === 0
     )
       throw errors.emptyMessage();
-    if (state === entry.original && isLoading(entry)) return this.complete(entry, body, uploads);
-    return this.messages.edit(state, body, uploads);
+    if (state === entry.original && isLoading(entry)) return complete(entry, body, uploads);
+    return messages.edit(state, body, uploads);
   }
 
-  deleteMessage(token: string, id: string): void {
-    this.messages.remove(this.message(token, id));
+  function deleteMessage(token: string, id: string): void {
+    messages.remove(message(token, id));
   }
 
-  private setOriginal(entry: Entry, message: MessageState): void {
+  function setOriginal(entry: Entry, message: MessageState): void {
     entry.original = message;
-    this.interactions.follow(entry, message);
+    interactions.follow(entry, message);
   }
 
   /** Completes the reply that shows "thinking…". */
-  private complete(entry: Entry, body: Json, uploads: readonly Upload[]): MessageState {
+  function complete(entry: Entry, body: Json, uploads: readonly Upload[]): MessageState {
     const original = entry.original!;
-    return this.messages.edit(original, body, uploads, (original.message.flags ?? 0) & ~MessageFlags.Loading);
+    return messages.edit(original, body, uploads, (original.message.flags ?? 0) & ~MessageFlags.Loading);
   }
 
-  private post(entry: Entry, body: Json, uploads: readonly Upload[], state: number, wanted: unknown): MessageState {
+  function post(entry: Entry, body: Json, uploads: readonly Upload[], state: number, wanted: unknown): MessageState {
     const { prepared, user, channel } = entry;
     const ephemeral = (Number(wanted ?? 0) & MessageFlags.Ephemeral) !== 0;
     const flags =
@@ -128,16 +129,16 @@ export class Replies {
           MessageFlags.IsComponentsV2));
     const command = prepared.type === InteractionType.ApplicationCommand;
     const context = entry.kind === 'message-command' || entry.kind === 'user-command';
-    return this.messages.create({
+    return messages.create({
       channel,
-      author: this.world.users.get(this.world.botId)!,
+      author: world.users.get(world.botId)!,
       body,
       uploads,
       ...(ephemeral && { visibleTo: user.id }),
       extra: {
         flags,
-        application_id: this.world.botId,
-        webhook_id: this.world.botId,
+        application_id: world.botId,
+        webhook_id: world.botId,
         ...(command && { type: context ? MessageType.ContextMenuCommand : MessageType.ChatInputCommand }),
         ...(command && {
           interaction: { id: entry.id, type: prepared.type, name: prepared.name, user: apiUser(user) },
@@ -159,21 +160,23 @@ export class Replies {
     });
   }
 
-  private callbackResource(entry: Entry, type: number): Json {
-    const message = [4, 5, 6, 7].includes(type) ? entry.original : null;
-    return {
-      interaction: {
-        id: entry.id,
-        type: entry.prepared.type,
-        ...(message && {
-          response_message_id: message.id,
-          response_message_loading: type === 5,
-          response_message_ephemeral: message.visibleTo !== null,
-        }),
-        channel_id: entry.channel.id,
-        ...(entry.channel.guildId && { guild_id: entry.channel.guildId }),
-      },
-      resource: { type, ...(message && type !== 6 && { message: message.message }) },
-    };
-  }
+  return { respond, followUp, message, editMessage, deleteMessage };
+}
+
+function callbackResource(entry: Entry, type: number): Json {
+  const message = [4, 5, 6, 7].includes(type) ? entry.original : null;
+  return {
+    interaction: {
+      id: entry.id,
+      type: entry.prepared.type,
+      ...(message && {
+        response_message_id: message.id,
+        response_message_loading: type === 5,
+        response_message_ephemeral: message.visibleTo !== null,
+      }),
+      channel_id: entry.channel.id,
+      ...(entry.channel.guildId && { guild_id: entry.channel.guildId }),
+    },
+    resource: { type, ...(message && type !== 6 && { message: message.message }) },
+  };
 }

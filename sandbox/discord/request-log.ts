@@ -9,28 +9,22 @@ const KEPT = 10_000;
 const shorten = (path: string): string =>
   path.replace(/^(\/(?:webhooks|interactions)\/\d+\/)([^/?]{8})[^/?]*/, '$1$2…');
 
-export class RequestLog {
-  rateLimited = 0;
-  invalid = 0;
-  refusedBodies = 0;
-  total = 0;
-  private readonly clock: Clock;
-  private readonly events: Events;
-  private records: RequestRecord[] = [];
+/** The bot's requests. */
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
-  constructor(clock: Clock, events: Events) {
-    this.clock = clock;
-    this.events = events;
-  }
+/** Creates an empty request log. */
+export function createRequestLog(clock: Clock, events: Events) {
+  const counts = { total: 0, rateLimited: 0, invalid: 0, refusedBodies: 0 };
+  let records: RequestRecord[] = [];
 
-  begin(method: string, path: string, headers: IncomingHttpHeaders): RequestRecord {
-    this.total += 1;
+  function begin(method: string, path: string, headers: IncomingHttpHeaders): RequestRecord {
+    counts.total += 1;
     const shown: Record<string, string> = {};
     for (const [name, value] of Object.entries(headers))
       shown[name] = name === 'authorization' ? 'Bot …' : String(value);
     const record: RequestRecord = {
-      number: this.total,
-      at: new Date(this.clock.now()).toISOString(),
+      number: counts.total,
+      at: new Date(clock.now()).toISOString(),
       method,
       path: shorten(path),
       headers: shown,
@@ -39,32 +33,31 @@ export class RequestLog {
       fault: null,
       ms: null,
     };
-    this.records.push(record);
-    if (this.records.length > 2 * KEPT) this.records = this.records.slice(-KEPT);
+    records.push(record);
+    if (records.length > 2 * KEPT) records = records.slice(-KEPT);
     return record;
   }
 
   /** Records the response. A null status means that there was none. */
-  end(record: RequestRecord, status: number | null, code: number | null): void {
+  function end(record: RequestRecord, status: number | null, code: number | null): void {
     record.status = status;
     record.code = code;
-    record.ms = this.clock.now() - Date.parse(record.at);
-    if (status === 429) this.rateLimited += 1;
-    if (status === 401 || status === 403 || status === 429) this.invalid += 1;
-    if (code === 50035 || code === 50006) this.refusedBodies += 1;
-    this.events.emit({ type: 'request', request: record });
+    record.ms = clock.now() - Date.parse(record.at);
+    if (status === 429) counts.rateLimited += 1;
+    if (status === 401 || status === 403 || status === 429) counts.invalid += 1;
+    if (code === 50035 || code === 50006) counts.refusedBodies += 1;
+    events.emit({ type: 'request', request: record });
   }
 
   /** Returns the requests after this number, oldest first. */
-  list(after = 0): RequestRecord[] {
-    return this.records.slice(-KEPT).filter(({ number }) => number > after);
+  function list(after = 0): RequestRecord[] {
+    return records.slice(-KEPT).filter(({ number }) => number > after);
   }
 
-  forget(): void {
-    this.records = [];
-    this.total = 0;
-    this.rateLimited = 0;
-    this.invalid = 0;
-    this.refusedBodies = 0;
+  function forget(): void {
+    records = [];
+    Object.assign(counts, { total: 0, rateLimited: 0, invalid: 0, refusedBodies: 0 });
   }
+
+  return { counts, begin, end, list, forget };
 }

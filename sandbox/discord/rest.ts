@@ -98,46 +98,41 @@ function parse(text: string): Json {
   }
 }
 
-class Rest {
-  private readonly core: Core;
-  private readonly open = new Set<FastifyReply>();
-
-  constructor(core: Core) {
-    this.core = core;
-  }
+/** Creates the handler of REST requests. */
+function createRest(core: Core) {
+  const open = new Set<FastifyReply>();
 
   /** Serves one route, from its fault to the last byte. */
-  async serve(route: Route | null, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { core } = this;
+  async function serve(route: Route | null, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.hijack();
-    this.open.add(reply);
-    reply.raw.on('close', () => this.open.delete(reply));
+    open.add(reply);
+    reply.raw.on('close', () => open.delete(reply));
     const url = request.url.slice(ROOT.length);
     const record = core.log.begin(request.method, url, request.headers);
     const fault = core.faults.meet(request.method, url.split('?', 1)[0]!);
     record.fault = fault?.kind ?? null;
-    if (fault?.kind === 'reset' || fault?.kind === 'away') return this.breakOff(record, reply);
+    if (fault?.kind === 'reset' || fault?.kind === 'away') return breakOff(record, reply);
     if (fault?.kind === 'hang' && !fault.done) return;
     if (fault?.kind === 'delay') await new Promise<void>((resolve) => core.clock.after(fault.ms, resolve));
     const injected = fault && faultAnswer(fault);
-    const answer = injected ?? (await this.answer(route, request));
+    const answer = injected ?? (await respond(route, request));
     if (fault?.kind === 'hang') return;
-    if (fault?.kind === 'lost') return this.breakOff(record, reply);
-    this.send(record, reply, answer, fault?.kind === 'cut');
+    if (fault?.kind === 'lost') return breakOff(record, reply);
+    send(record, reply, answer, fault?.kind === 'cut');
   }
 
-  close(): void {
-    for (const reply of this.open) reply.raw.destroy();
+  function close(): void {
+    for (const reply of open) reply.raw.destroy();
   }
 
-  private breakOff(record: RequestRecord, reply: FastifyReply): void {
-    this.core.log.end(record, null, null);
+  function breakOff(record: RequestRecord, reply: FastifyReply): void {
+    core.log.end(record, null, null);
     reply.raw.destroy();
   }
 
-  private send(record: RequestRecord, reply: FastifyReply, answer: Answer, cut: boolean): void {
+  function send(record: RequestRecord, reply: FastifyReply, answer: Answer, cut: boolean): void {
     const { raw } = reply;
-    this.core.log.end(record, cut || raw.destroyed ? null : answer.status, answer.code);
+    core.log.end(record, cut || raw.destroyed ? null : answer.status, answer.code);
     if (raw.destroyed) return;
     const length = answer.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(answer.body)) };
     raw.writeHead(answer.status, { ...answer.headers, ...length });
@@ -150,8 +145,7 @@ class Rest {
     if (half.length === 0) raw.destroy();
   }
 
-  private async answer(route: Route | null, request: FastifyRequest): Promise<Answer> {
-    const { core } = this;
+  async function respond(route: Route | null, request: FastifyRequest): Promise<Answer> {
     let limited: Record<string, string> = {};
     try {
       if (!route?.open && request.headers.authorization !== `Bot ${core.token}`) throw errors.unauthorized();
@@ -171,11 +165,13 @@ class Rest {
       return { ...answer, headers: { ...answer.headers, ...limited } };
     }
   }
+
+  return { serve, close };
 }
 
 /** Adds Discord's REST API below `/api/v10`. Returns a function that aborts open requests. */
 export function addRest(app: FastifyInstance, core: Core): () => void {
-  const rest = new Rest(core);
+  const rest = createRest(core);
   const routes = [...channelRoutes(core), ...guildRoutes(core), ...commandRoutes(core), ...interactionRoutes(core)];
   app.register(
     async (api) => {

@@ -2,7 +2,7 @@
 import { type APIMessage, ChannelType, MessageFlags } from 'discord.js';
 import type { MessageState, PermissionName } from './control.ts';
 import type { Core } from './core.ts';
-import { DiscordError, errors, FieldErrors } from './errors.ts';
+import { createFieldErrors, DiscordError, errors } from './errors.ts';
 import { checkMessage, isEmpty } from './message-rules.ts';
 import { notifyChannel, notifyThread } from './notify.ts';
 import { apiChannel, withoutContent } from './objects.ts';
@@ -33,7 +33,7 @@ function send(core: Core, call: Call): APIMessage {
     checkMessage(body, { kind: 'message', uploads });
     const target = body.message_reference && core.messages.get(String(body.message_reference.message_id));
     if (body.message_reference && !target && body.message_reference.fail_if_not_exists !== false) {
-      const found = new FieldErrors();
+      const found = createFieldErrors();
       found.add(['message_reference'], 'REPLIES_UNKNOWN_MESSAGE', 'Unknown message');
       found.throwIfAny();
     }
@@ -86,7 +86,7 @@ function history(core: Core, call: Call): APIMessage[] {
   const channel = accessible(core.world, call.params.channel!);
   if (!holdsMessages(channel)) throw errors.notATextChannel();
   const limit = Number(call.query.limit ?? 50);
-  const found = new FieldErrors();
+  const found = createFieldErrors();
   if (!Number.isInteger(limit) || limit < 1 || limit > 100)
     found.add(['limit'], 'NUMBER_TYPE_MAX', 'int value should be between 1 and 100.');
   for (const key of ['before', 'after', 'around'])
@@ -144,7 +144,7 @@ function editChannel(core: Core, call: Call): Json {
   const { body } = call;
   if (core.strict && isThread(channel)) validate('thread-edit', body);
   if (core.strict && !isThread(channel)) {
-    const found = new FieldErrors();
+    const found = createFieldErrors();
     if (body.name !== undefined && !(typeof body.name === 'string' && body.name.length >= 1 && body.name.length <= 100))
       found.add(['name'], 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 100 in length.');
     found.throwIfAny();

@@ -1,7 +1,7 @@
 /** Checks bodies against Discord's published schemas, and reports errors in Discord's words. */
 import * as spec from 'discord-api-spec/zod';
 import type { ZodMiniType } from 'zod/mini';
-import { FieldErrors, type Path } from './errors.ts';
+import { createFieldErrors, type FieldErrors, type Path } from './errors.ts';
 
 /** Unchecked JSON. Every reader checks what it uses. */
 // biome-ignore lint/suspicious/noExplicitAny: the only place where unchecked JSON enters
@@ -132,7 +132,7 @@ export function conforms(kind: keyof typeof SCHEMAS, body: Json, found: FieldErr
 
 /** @throws 400/50035 unless the schema accepts the body. */
 export function validate(kind: keyof typeof SCHEMAS, body: Json): void {
-  const found = new FieldErrors();
+  const found = createFieldErrors();
   conforms(kind, body, found);
   found.throwIfAny();
 }

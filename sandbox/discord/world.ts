@@ -68,74 +68,73 @@ const WITH_MESSAGES: readonly number[] = [
 export const isThread = (channel: { type: number }): boolean => THREADS.includes(channel.type);
 export const holdsMessages = (channel: { type: number }): boolean => WITH_MESSAGES.includes(channel.type);
 
-/** Everything that exists, by id. */
-export class World {
-  readonly botId: string;
-  readonly users = new Map<string, User>();
-  readonly guilds = new Map<string, Guild>();
-  readonly channels = new Map<string, Channel>();
+/** Everything that exists, by ID. */
+export type World = ReturnType<typeof createWorld>;
 
-  constructor(bot: { id: string; username: string }) {
-    this.botId = bot.id;
-    this.users.set(bot.id, {
-      ...bot,
-      displayName: bot.username,
-      bot: true,
-      locale: 'en-US',
-      acceptsDirectMessages: true,
-    });
+/** Creates a world with nothing but the bot. */
+export function createWorld(bot: { id: string; username: string }) {
+  const botId = bot.id;
+  const users = new Map<string, User>();
+  const guilds = new Map<string, Guild>();
+  const channels = new Map<string, Channel>();
+  users.set(bot.id, {
+    ...bot,
+    displayName: bot.username,
+    bot: true,
+    locale: 'en-US',
+    acceptsDirectMessages: true,
+  });
+
+  function channelsOf(guildId: string): Channel[] {
+    return [...channels.values()].filter((channel) => channel.guildId === guildId);
   }
 
-  channelsOf(guildId: string): Channel[] {
-    return [...this.channels.values()].filter((channel) => channel.guildId === guildId);
+  function guildOf(channel: Channel): Guild | undefined {
+    return channel.guildId === null ? undefined : guilds.get(channel.guildId);
   }
 
-  guildOf(channel: Channel): Guild | undefined {
-    return channel.guildId === null ? undefined : this.guilds.get(channel.guildId);
-  }
-
-  role(id: string): Role | undefined {
-    for (const guild of this.guilds.values()) {
+  function role(id: string): Role | undefined {
+    for (const guild of guilds.values()) {
       const role = guild.roles.get(id);
       if (role) return role;
     }
     return undefined;
   }
 
-  directMessage(userId: string): Channel | undefined {
-    return [...this.channels.values()].find((channel) => channel.recipientId === userId);
+  function directMessage(userId: string): Channel | undefined {
+    return [...channels.values()].find((channel) => channel.recipientId === userId);
   }
 
-  addUser(user: Omit<User, 'bot' | 'acceptsDirectMessages'>): User {
+  function addUser(user: Omit<User, 'bot' | 'acceptsDirectMessages'>): User {
     const added = { ...user, bot: false, acceptsDirectMessages: true };
-    this.users.set(user.id, added);
+    users.set(user.id, added);
     return added;
   }
 
-  addGuild(guild: Pick<Guild, 'id' | 'name' | 'locale' | 'ownerId'>, everyone: bigint): Guild {
+  function addGuild(guild: Pick<Guild, 'id' | 'name' | 'locale' | 'ownerId'>, everyone: bigint): Guild {
     const added: Guild = { ...guild, present: true, available: true, roles: new Map(), members: new Map() };
-    this.guilds.set(guild.id, added);
-    this.addRole({ id: guild.id, guildId: guild.id, name: '@everyone', permissions: everyone });
+    guilds.set(guild.id, added);
+    addRole({ id: guild.id, guildId: guild.id, name: '@everyone', permissions: everyone });
     return added;
   }
 
-  addRole(role: Pick<Role, 'id' | 'guildId' | 'name' | 'permissions'> & Partial<Role>): Role {
-    const guild = this.guilds.get(role.guildId)!;
+  function addRole(role: Pick<Role, 'id' | 'guildId' | 'name' | 'permissions'> & Partial<Role>): Role {
+    const guild = guilds.get(role.guildId)!;
     const added = { color: 0, position: guild.roles.size, mentionable: false, managed: false, ...role };
     guild.roles.set(role.id, added);
     return added;
   }
 
-  addMember(member: Pick<Member, 'guildId' | 'userId' | 'joinedAt'> & Partial<Member>): Member {
+  function addMember(member: Pick<Member, 'guildId' | 'userId' | 'joinedAt'> & Partial<Member>): Member {
     const added = { nick: null, roleIds: [], ...member };
-    this.guilds.get(member.guildId)!.members.set(member.userId, added);
+    guilds.get(member.guildId)!.members.set(member.userId, added);
     return added;
   }
 
-  addChannel(channel: Pick<Channel, 'id' | 'type' | 'name' | 'guildId'> & Partial<Channel>): Channel {
+  function addChannel(channel: Pick<Channel, 'id' | 'type' | 'name' | 'guildId'> & Partial<Channel>): Channel {
     const added: Channel = {
       topic: null,
-      position: channel.guildId === null ? 0 : this.channelsOf(channel.guildId).length,
+      position: channel.guildId === null ? 0 : channelsOf(channel.guildId).length,
       parentId: null,
       recipientId: null,
       ownerId: null,
@@ -146,7 +145,23 @@ export class World {
       lastMessageId: null,
       ...channel,
     };
-    this.channels.set(added.id, added);
+    channels.set(added.id, added);
     return added;
   }
+
+  return {
+    botId,
+    users,
+    guilds,
+    channels,
+    channelsOf,
+    guildOf,
+    role,
+    directMessage,
+    addUser,
+    addGuild,
+    addRole,
+    addMember,
+    addChannel,
+  };
 }

@@ -3,7 +3,7 @@ import { getAddress, keccak256, parseEther, toBytes } from 'viem';
 import type { Driver } from '../driver.ts';
 import type { Address } from '../types.ts';
 import { Reverted } from './contracts.ts';
-import { Ledger } from './ledger.ts';
+import { createLedger, type Ledger } from './ledger.ts';
 import { answer, RpcError } from './rpc.ts';
 
 interface Request {
@@ -18,7 +18,7 @@ interface Request {
  * @throws when the port is in use.
  */
 export async function startScripted(port: number): Promise<Driver> {
-  const ledger = new Ledger(Date.now);
+  const ledger = createLedger(Date.now);
   const accounts = Array.from({ length: 10 }, (_, index) => accountOf(index));
   for (const account of accounts) ledger.setCoins(account, parseEther('10000'));
 

@@ -1,0 +1,93 @@
+/** What a message shows, from the body that the bot or a person sent. */
+import { ComponentType, MessageReferenceType, MessageType, PermissionFlagsBits } from 'discord.js';
+import { iso } from './clock.ts';
+import type { MessageState } from './control.ts';
+import { componentsIn } from './message-rules.ts';
+import { apiUser } from './objects.ts';
+import { botPermissions } from './permissions.ts';
+import type { Json } from './validate.ts';
+import type { Channel, User, World } from './world.ts';
+
+/** A body with where it was sent and by whom. */
+interface Source {
+  channel: Channel;
+  author: User;
+  body: Json;
+  /** The message that it answers. */
+  referenced: MessageState | undefined;
+}
+
+/** Returns the fields of a message that come from its body: text, embeds, components, and who is notified. */
+export function contentOf(world: World, { channel, author, body, referenced }: Source): Json {
+  const content = typeof body.content === 'string' ? body.content.trim() : '';
+  let id = 0;
+  const components = body.components?.length ? structuredClone(body.components) : [];
+  const texts = [content];
+  for (const [component] of componentsIn(components, [])) {
+    component.id ??= ++id;
+    if (component.type === ComponentType.TextDisplay) texts.push(component.content);
+  }
+  return {
+    content,
+    embeds: (body.embeds ?? []).map(tidyEmbed),
+    components,
+    ...mentionsIn(world, texts.join('\n'), { channel, author, body, referenced }),
+  };
+}
+
+/** Returns who is notified: the mentions in the text that `allowed_mentions` and permissions allow. */
+function mentionsIn(world: World, content: string, { channel, author, body, referenced }: Source): Json {
+  const allowed = body.allowed_mentions;
+  const may = (kind: 'users' | 'roles', id: string): boolean =>
+    !allowed || allowed.parse?.includes(kind) || allowed[kind]?.includes(id) || false;
+  const guild = world.guildOf(channel);
+  const everybody =
+    author.id !== world.botId || (botPermissions(world, channel) & PermissionFlagsBits.MentionEveryone) !== 0n;
+  const ids = (pattern: RegExp): string[] => [...new Set([...content.matchAll(pattern)].map((match) => match[1]!))];
+  const users = ids(/<@!?(\d+)>/g).filter((id) => may('users', id) && world.users.has(id));
+  const replied = body.message_reference && allowed?.replied_user !== false ? referenced : undefined;
+  if (replied && (!allowed || allowed.replied_user) && !users.includes(replied.message.author.id))
+    users.push(replied.message.author.id);
+  return {
+    mentions: users.map((id) => apiUser(world.users.get(id)!)),
+    mention_roles: ids(/<@&(\d+)>/g).filter((id) => {
+      const role = guild?.roles.get(id);
+      return role && may('roles', id) && (role.mentionable || everybody);
+    }),
+    mention_everyone:
+      everybody && /@(everyone|here)\b/.test(content) && (!allowed || allowed.parse?.includes('everyone') || false),
+  };
+}
+
+/** Returns the fields of a message that refer to the message that it answers. */
+export function referenceOf({ channel, body, referenced: target }: Source): Json {
+  const wanted = body.message_reference;
+  if (!wanted) return {};
+  return {
+    type: wanted.type === MessageReferenceType.Forward ? MessageType.Default : MessageType.Reply,
+    message_reference: {
+      type: wanted.type ?? 0,
+      message_id: wanted.message_id,
+      channel_id: channel.id,
+      ...(channel.guildId && { guild_id: channel.guildId }),
+    },
+    referenced_message: target && !target.deleted ? target.message : null,
+  };
+}
+
+function tidyEmbed(embed: Json): Json {
+  const out: Json = { type: 'rich', ...embed };
+  for (const key of Object.keys(out))
+    if (out[key] === null || out[key] === undefined || out[key] === '') delete out[key];
+  for (const key of ['title', 'description'] as const) if (out[key]) out[key] = out[key].trim();
+  for (const key of ['image', 'thumbnail'] as const)
+    if (out[key]?.url) out[key] = { url: out[key].url, proxy_url: out[key].url, width: 0, height: 0 };
+  if (out.timestamp) out.timestamp = iso(Date.parse(out.timestamp));
+  if (out.fields)
+    out.fields = out.fields.map((field: Json) => ({
+      name: field.name.trim(),
+      value: field.value.trim(),
+      inline: field.inline ?? false,
+    }));
+  return out;
+}
