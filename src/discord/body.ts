@@ -165,8 +165,8 @@ function nameOf(address: AddressText, alerts: readonly Alert[], voice: Voice): s
   return '';
 }
 
-/** The ids of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, as many as are read. */
-function idsOf(alerts: readonly Alert[], voice: Voice): string {
+/** Returns the ids of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, as many as are read. */
+export function idsOf(alerts: readonly Alert[], voice: Voice): string {
   const ids = alerts.map(({ transfer, count }) => ({
     id: BigInt(transfer.tokenId!),
     times: amountOf(transfer) * BigInt(count),

@@ -17,6 +17,8 @@ export interface BoundaryOptions<Services extends object> {
   /** Handed to every command together with the {@link InteractionContext}. */
   services: Services;
   settingsOf(guildId: string): Promise<GuildSettings>;
+  /** Turns commands that a reply names into links. */
+  link?(reply: Reply): Reply;
   log: Logger;
 }
 
@@ -26,8 +28,16 @@ export interface Outcome {
   shown: Reply;
 }
 
+/** The boundary around commands. */
+export type Boundary<Services extends object> = ReturnType<typeof createBoundary<Services>>;
+
 /** Makes the boundary around commands: what they see, and how their replies and errors are shown to people. */
-export function createBoundary<Services extends object>({ services, settingsOf, log }: BoundaryOptions<Services>) {
+export function createBoundary<Services extends object>({
+  services,
+  settingsOf,
+  log,
+  link = (reply) => reply,
+}: BoundaryOptions<Services>) {
   type Context = Services & InteractionContext;
 
   /** What a command sees: a private answer is in the person's language, a public one in the guild's. */
@@ -54,9 +64,10 @@ export function createBoundary<Services extends object>({ services, settingsOf, 
       if (access === 'manage' && !context.manages) {
         throw new UserError(t('dispatcher.noAccess'));
       }
-      return { failed: false, shown: await work(context) };
+      return { failed: false, shown: link(await work(context)) };
     } catch (error) {
-      if (error instanceof UserError) return { failed: true, shown: { content: cutTo(error.message, CONTENT_MAX) } };
+      if (error instanceof UserError)
+        return { failed: true, shown: link({ content: cutTo(error.message, CONTENT_MAX) }) };
       return { failed: true, shown: { content: t('dispatcher.failed', { id: logError(interaction, error) }) } };
     }
   }

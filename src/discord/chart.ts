@@ -3,7 +3,7 @@ import type { Language } from '../languages/index.ts';
 
 /** Bars for one moment each: `up` and `other` stand on the line, `down` hangs from it. */
 export interface Bars {
-  /** Digits and colons only: nothing else can be drawn on a machine without fonts. */
+  /** Below the bars: Latin text, which the font has. */
   labels: string[];
   up: number[];
   down: number[];

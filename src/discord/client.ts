@@ -18,8 +18,8 @@ export interface ConnectionOptions {
   /** REST root without version. */
   apiUrl: string;
   log: Logger;
-  /** What the bot may do in a guild may have changed, in one of its channels or in all. */
-  onAccessChange(guildId: string): void;
+  /** What the bot may do in a guild may have changed: in this channel, or in any if none is named. */
+  onAccessChange(guildId: string, channelId?: string): void;
   onChannelRemoved(channelId: string): void;
   /** The bot is no member any more; an outage of the guild does not count. */
   onGuildRemoved(guildId: string): void;
@@ -31,14 +31,14 @@ export interface ConnectionOptions {
 const GUILDS_MS = 2_000;
 
 /**
- * A client that keeps guilds, channels, roles and itself in memory, and nothing else. It uses one connection, or, where
- * that is too few for Discord (above 2,500 guilds), as many as Discord recommends.
+ * A client that keeps guilds, channels, roles and itself in memory, and nothing else. It uses as many
+ * connections (shards) as Discord recommends: one for up to about 1,000 guilds.
  */
-export function makeClient(options: ConnectionOptions, sharding: boolean): Client {
+export function makeClient(options: ConnectionOptions): Client {
   const { log } = options;
   const client = new Client({
     intents: [GatewayIntentBits.Guilds],
-    ...(sharding && { shards: 'auto' as const }),
+    shards: 'auto',
     rest: { api: options.apiUrl, makeRequest },
     ws: { buildStrategy: (manager) => new Sharding(manager) },
     waitGuildTimeout: GUILDS_MS,
@@ -91,14 +91,14 @@ function tellChanges(client: Client, options: ConnectionOptions): void {
       );
   });
   client.on(Events.ChannelUpdate, (_, channel) => {
-    if (!channel.isDMBased()) onAccessChange(channel.guildId);
+    if (!channel.isDMBased()) onAccessChange(channel.guildId, channel.id);
   });
-  client.on(Events.ThreadUpdate, (_, thread) => onAccessChange(thread.guildId));
+  client.on(Events.ThreadUpdate, (_, thread) => onAccessChange(thread.guildId, thread.id));
   // The bot is let into a private one; of other members it is not told.
   client.on(Events.ThreadCreate, (thread) => {
-    if (thread.type === ChannelType.PrivateThread) onAccessChange(thread.guildId);
+    if (thread.type === ChannelType.PrivateThread) onAccessChange(thread.guildId, thread.id);
   });
-  client.on(Events.ThreadMembersUpdate, (_, __, thread) => onAccessChange(thread.guildId));
+  client.on(Events.ThreadMembersUpdate, (_, __, thread) => onAccessChange(thread.guildId, thread.id));
   client.on(Events.ChannelDelete, (channel) => {
     if (!channel.isDMBased()) onChannelRemoved(channel.id);
   });

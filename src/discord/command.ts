@@ -84,9 +84,19 @@ export interface FormMenu<Context = InteractionContext> {
   ) => Promise<APIModalInteractionResponseCallbackData>;
 }
 
-/** A form, shown by a command's `opens` or a menu's `form`. Its custom id has a button's form; answered in private. */
+/** A button that opens a form instead of answering. Must be quick: nothing is deferred. */
+export interface FormButton<Context = InteractionContext> {
+  access: Access;
+  form: (interaction: ButtonUse, args: string[], context: Context) => Promise<APIModalInteractionResponseCallbackData>;
+}
+
+/**
+ * A form, shown by a command's `opens`, or a menu's or button's `form`. Its custom id has a button's form. `update`
+ * replaces the person's own message that the form was opened from; otherwise it is answered in private.
+ */
 export interface Form<Context = InteractionContext> {
   access: Access;
+  answer?: 'update';
   submit: (interaction: FormUse, args: string[], context: Context) => Promise<Reply>;
 }
 
@@ -105,7 +115,7 @@ export interface Command<Context = InteractionContext> {
     string,
     (interaction: CommandUse, context: Context) => Promise<APIModalInteractionResponseCallbackData>
   >;
-  buttons?: Record<string, Button<Context>>;
+  buttons?: Record<string, Button<Context> | FormButton<Context>>;
   menus?: Record<string, Menu<Context> | FormMenu<Context>>;
   forms?: Record<string, Form<Context>>;
 }

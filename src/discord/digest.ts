@@ -1,9 +1,12 @@
 import { type APIEmbed, type RESTPostAPIChannelMessageJSONBody, TimestampStyles, time } from 'discord.js';
 import type { AddressText } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
+import { MINUTE } from '../domain/clock.ts';
 import type { DigestReason } from '../domain/schedule.ts';
 import { isSuspect } from '../domain/story.ts';
 import { amountOf, isItem } from '../domain/transfer.ts';
+import type { Alerts } from './body.ts';
+import { compactLines, titleOnly } from './compact.ts';
 import { csvOf } from './csv.ts';
 import {
   assetName,
@@ -21,8 +24,10 @@ import {
   whatMoved,
 } from './line.ts';
 import { messageOf } from './render.ts';
-import { WARNING, warningsOf } from './warnings.ts';
+import { otherProjectsOf, WARNING, warningsOf } from './warnings.ts';
 
+/** So few transfers are listed one by one. */
+const LISTED_MOST = 10;
 /** Above this many alerts the whole list comes as a CSV file with the digest. */
 const CSV_FROM = 500;
 const TOKENS_SHOWN = 12;
@@ -65,7 +70,7 @@ export async function renderDigest(
 ): Promise<Digest> {
   const file = due.length > CSV_FROM ? await csvOf(due) : null;
   const alerts = file ? due.slice(0, file.used) : due;
-  const voice = voiceOf(alerts[0]!, settings);
+  const voice = voiceOf(alerts, settings);
   const { t } = voice;
   const transfers = alerts.reduce((sum, alert) => sum + alert.count, 0);
   const totals = [...totalsOf(alerts).values()].sort((a, b) => b.transfers - a.transfers);
@@ -74,20 +79,38 @@ export async function renderDigest(
   const { least, most } = timesOf(alerts);
   const [first, last] = [least, most].map((at) => time(new Date(at), TimestampStyles.LongDateShortTime));
   const intro = [
-    t(`digest.${reason}`, { first, last }),
+    Math.floor(least / MINUTE) === Math.floor(most / MINUTE) ? first! : t('digest.period', { first, last }),
+    t(`digest.${reason}`),
     ...(file ? [t('digest.file')] : []),
     ...(suspects.length > 0 ? warning(suspects, voice) : []),
+    ...otherProjectsOf(
+      alerts.filter((alert) => !isSuspect(alert)),
+      voice,
+    ),
     '',
   ];
-  const largest = largestOf(totals, voice);
+  const listed = transfers > LISTED_MOST ? null : listOf(alerts, DESCRIPTION_MOST - intro.join('\n').length - 1, voice);
+  const largest = listed === null ? largestOf(totals, voice) : '';
   const embed: APIEmbed = {
     title: t('digest.title', { count: transfers, number: number(transfers, voice) }),
     color: suspects.length > 0 ? WARNING : 0x6e7681,
-    description: [...intro, ...totalLines(totals, DESCRIPTION_MOST - intro.join('\n').length, voice)].join('\n'),
+    description: [...intro, ...(listed ?? totalLines(totals, DESCRIPTION_MOST - intro.join('\n').length, voice))].join(
+      '\n',
+    ),
     ...(largest === '' ? {} : { fields: [{ name: t('digest.largest'), value: largest }] }),
-    footer: { text: t('alert.reference', { reference: `${reference}-1` }) },
   };
   return { payload: messageOf([embed], alerts, reference, voice, now), csv: file?.text ?? null, used: alerts.length };
+}
+
+/** All of a few alerts, a transaction after the other; null if they do not fit. */
+function listOf(alerts: Alert[], room: number, voice: Voice): string[] | null {
+  const lines = [...Map.groupBy(alerts, ({ transfer }) => transfer.txHash).values()].flatMap((list) => {
+    const [first, ...others] = list as Alerts;
+    if (!list.some(isSuspect)) return compactLines([first, ...others], voice);
+    // No link to an address: nothing about a suspicious one invites a click.
+    return [`⚠️ ${titleOnly([first, ...others], voice)}`];
+  });
+  return lines.join('\n').length > room ? null : lines;
 }
 
 /** When the first and the last of them came; there may be more than a call takes as arguments. */

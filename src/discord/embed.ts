@@ -4,6 +4,7 @@ import type { Alert } from '../domain/alert.ts';
 import { inUnits } from '../domain/amount.ts';
 import { partsOf } from '../domain/story.ts';
 import type { Perspective } from '../domain/subscription.ts';
+import { asName, inCode } from '../domain/text.ts';
 import { writeNumber } from '../languages/number.ts';
 import { type AlertPart, type Alerts, bodyOf, partWords, swapWords } from './body.ts';
 import {
@@ -33,7 +34,7 @@ const WATCHED = {
 } as const;
 
 /** Tells all alerts of one transaction in one embed. */
-export function transactionEmbed(alerts: Alerts, reference: string, voice: Voice): APIEmbed {
+export function transactionEmbed(alerts: Alerts, voice: Voice): APIEmbed {
   const parts = partsOf(alerts);
   const url = transactionUrl(alerts[0].transfer, voice);
   const { title, color } = heading(parts, voice);
@@ -51,7 +52,7 @@ export function transactionEmbed(alerts: Alerts, reference: string, voice: Voice
       ...bodyOf(parts, voice),
     ].join('\n'),
     fields: details(alerts, parts, voice),
-    footer: { text: footer(alerts, reference, voice) },
+    footer: { text: footer(alerts, voice) },
     timestamp: new Date(alerts[0].createdAt).toISOString(),
   };
 }
@@ -77,6 +78,7 @@ function heading(parts: AlertPart[], voice: Voice, what?: string): { title: stri
   const warnings = new Set(alerts.flatMap((alert) => alert.warnings.map(({ kind }) => kind)));
   if (warnings.has('look-alike')) return { title: `⚠️ ${voice.t('alert.lookAlike', { title })}`, color: WARNING };
   if (warnings.has('imitation')) return { title: `⚠️ ${voice.t('alert.imitation', { title })}`, color: WARNING };
+  if (warnings.has('other-project')) return { title: `⚠️ ${title}`, color: WARNING };
   return { title, color };
 }
 
@@ -106,7 +108,14 @@ function details(alerts: Alerts, parts: AlertPart[], voice: Voice): APIEmbedFiel
   for (const [token, list] of Map.groupBy(inOrder(parts), ({ transfer }) => transfer.token)) {
     if (token === null) continue;
     const { transfer, labels } = list[0]!;
-    const own = code(transfer.tokenName, code(transfer.tokenSymbol, t('alert.unnamed'), voice), voice);
+    const write = voice.cataloged.has(token) ? asName : inCode;
+    const hidden = t('alert.hiddenName');
+    const own = write(
+      transfer.tokenName,
+      write(transfer.tokenSymbol, t('alert.unnamed'), undefined, hidden),
+      undefined,
+      hidden,
+    );
     const name = labels[token] ? `${named(labels[token], voice)} · ${own}` : own;
     fields.push({ name: t('alert.tokenField'), value: `${name}\n-# ${linked(token, 'token', voice)}` });
   }
@@ -141,7 +150,7 @@ function transactionField(alerts: Alerts, voice: Voice): APIEmbedField {
 }
 
 /** Every subscription that the lines are told for, in a footer's plain text. */
-function footer(alerts: Alerts, reference: string, voice: Voice): string {
+function footer(alerts: Alerts, voice: Voice): string {
   const { t } = voice;
   // By address: several may bear one name, and what leaves one and reaches the other went in and out of neither.
   const seen = new Map<AddressText, { name: string; perspectives: Set<Perspective> }>();
@@ -159,6 +168,6 @@ function footer(alerts: Alerts, reference: string, voice: Voice): string {
     return [...(both ? [t('alert.watchedBoth', { name })] : []), ...alone.map((one) => t(WATCHED[one], { name }))];
   });
   const rest = names.length - WATCHED_SHOWN;
-  const shown = { names: names.slice(0, WATCHED_SHOWN).join(t('reply.comma')), reference };
+  const shown = { names: names.slice(0, WATCHED_SHOWN).join(t('reply.comma')) };
   return rest > 0 ? t('alert.watchingMore', { ...shown, number: number(rest, voice) }) : t('alert.watching', shown);
 }

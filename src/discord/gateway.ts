@@ -2,7 +2,9 @@ import { type Client, DiscordjsErrorCodes, Events, type Interaction } from 'disc
 import { MINUTE } from '../domain/clock.ts';
 import { installedHere } from './authority.ts';
 import { type ConnectionOptions, makeClient, reasonOf } from './client.ts';
+import type { Reply } from './command.ts';
 import { createDispatcher, type DispatcherOptions } from './interactions.ts';
+import { createMentions } from './mentions.ts';
 import { registerCommands } from './register.ts';
 
 /** `unauthorized`: Discord refuses the token. `away`: Discord cannot be reached; it is tried again either way. */
@@ -32,16 +34,20 @@ const UNAUTHORIZED_WAIT_MS = 5 * MINUTE;
 export function startGateway<Services extends object>(options: GatewayOptions<Services>) {
   const { log, random } = options;
   const closing = new AbortController();
-  let state: GatewayState = 'connecting';
+  /** Of all shards together; while it is `ready`, each shard has a state of its own. */
+  let overall: GatewayState = 'connecting';
+  /** Whether each shard is connected. */
+  const shards = new Map<number, boolean>();
   let client: Client | null = null;
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
-  let sharding = false;
+  /** Nothing is linked before Discord has told the commands' ids. */
+  let link = (reply: Reply): Reply => reply;
 
   let loading: ReturnType<typeof load> | undefined;
   const load = async () => {
     const commands = await options.commands();
-    return { commands, dispatch: createDispatcher({ ...options, commands }) };
+    return { commands, dispatch: createDispatcher({ ...options, commands, link: (reply) => link(reply) }) };
   };
   /** The commands, loaded when they are first needed: nobody can use them before the bot is connected. */
   const served = () => (loading ??= load());
@@ -53,7 +59,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
   };
 
   function connect(): void {
-    const current = makeClient(options, sharding);
+    const current = makeClient(options);
     current.on(Events.InteractionCreate, (interaction) => void answer(interaction));
     client = current;
     let over = false;
@@ -64,8 +70,9 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
       // A client that was given up may still emit; an error without a listener would end the process.
       current.on(Events.Error, () => {});
       current.destroy().catch(() => {});
-      state = isRefusal(error) ? 'unauthorized' : 'away';
-      sharding ||= needsSharding(error);
+      const state = isRefusal(error) ? 'unauthorized' : 'away';
+      overall = state;
+      for (const shard of shards.keys()) shards.set(shard, false);
       if (state === 'unauthorized') options.onToken(false);
       const wait = state === 'unauthorized' ? UNAUTHORIZED_WAIT_MS : backOff(failures++, random());
       const refused = 'Discord refuses the token; set the right DISCORD_TOKEN and restart';
@@ -75,23 +82,26 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
       );
       timer = setTimeout(connect, wait);
     };
-    const online = () => {
+    const online = (shard: number) => {
       failures = 0;
-      state = 'ready';
+      shards.set(shard, true);
       options.onToken(true);
     };
     current.on(Events.ClientReady, (ready) => {
-      online();
-      log.info({ guilds: ready.guilds.cache.size }, 'connected to Discord');
+      const { shards: connected } = ready.ws;
+      // The client before this one may have used more.
+      for (const shard of shards.keys()) if (!connected.has(shard)) shards.delete(shard);
+      overall = 'ready';
+      log.info({ guilds: ready.guilds.cache.size, shards: connected.size }, 'connected to Discord');
       void keepRegistering(ready);
     });
     current.on(Events.ShardResume, online);
     // Of a new session after the first one the library tells with this event alone.
     current.on(Events.ShardReady, online);
-    current.on(Events.ShardReconnecting, () => {
+    current.on(Events.ShardReconnecting, (shard) => {
       if (closing.signal.aborted) return;
-      if (state === 'ready') log.warn('connection to Discord lost');
-      state = 'away';
+      if (shards.get(shard)) log.warn({ shard }, 'connection to Discord lost');
+      shards.set(shard, false);
     });
     current.on(Events.ShardDisconnect, ({ code }) => retry(new GatewayClosed(code)));
     current.login(options.token).catch(retry);
@@ -102,7 +112,9 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
     if (client !== ready || closing.signal.aborted) return;
     try {
       const { commands } = await served();
-      const outcome = await registerCommands(ready.rest, ready.application.id, commands);
+      const outcome = await registerCommands(ready.rest, ready.application.id, commands, (registered) => {
+        link = createMentions(registered);
+      });
       log.info({ outcome, commands: commands.length }, 'commands registered');
     } catch (error) {
       if (client !== ready || closing.signal.aborted) return;
@@ -114,11 +126,14 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
   connect();
 
   return {
-    state: (): GatewayState => state,
+    /** `ready` only while every shard is connected. */
+    state: (): GatewayState => (overall === 'ready' && [...shards.values()].includes(false) ? 'away' : overall),
+    /** Whether each shard is connected, by its number; empty before the first connection. */
+    shards: (): ReadonlyMap<number, boolean> => shards,
     async close(): Promise<void> {
       closing.abort();
       clearTimeout(timer);
-      state = 'closed';
+      overall = 'closed';
       await client?.destroy().catch(() => {});
     },
   };
@@ -143,13 +158,6 @@ function isRefusal(error: unknown): boolean {
     status === 401 ||
     message === 'Authentication failed'
   );
-}
-
-const SHARDING_REQUIRED = 4011;
-
-function needsSharding(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  return code === SHARDING_REQUIRED || message === 'Sharding is required';
 }
 
 /** Doubling with jitter between half and whole. */

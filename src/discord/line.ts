@@ -3,7 +3,7 @@ import type { Alert } from '../domain/alert.ts';
 import { inUnits } from '../domain/amount.ts';
 import { addressPage, type ExplorerRoot, transactionPage } from '../domain/explorer.ts';
 import { sumOf, type View } from '../domain/story.ts';
-import { inCode } from '../domain/text.ts';
+import { asName, inCode, linkText } from '../domain/text.ts';
 import { amountOf, isItem, type Transfer } from '../domain/transfer.ts';
 import { type Language, languageOf, type Translate, translator } from '../languages/index.ts';
 import { writeNumber } from '../languages/number.ts';
@@ -17,8 +17,14 @@ export interface RenderSettings extends ExplorerRoot {
 export interface Voice extends RenderSettings {
   t: Translate;
   language: Language;
+  /** Tokens that the explorer's catalog lists: their names may be trusted. */
+  cataloged: ReadonlySet<AddressText>;
   /** Addresses are no links. */
   unlinked?: boolean;
+  /** Labels are cut: else a message would lose an alert. */
+  hasShortNames?: boolean;
+  /** The names of other tokens link to their contracts. */
+  linksTokens?: boolean;
 }
 
 /** How each view of a transfer looks; `several` stands for a transaction of different ones. */
@@ -40,16 +46,23 @@ export const LONGEST_SUM = 120;
 export const LONGEST_ID = 24;
 /** Graphemes of a label. */
 const LONGEST_LABEL = 60;
+const SHORT_LABEL = 20;
 
-/** The voice in which a guild's alerts are told. */
-export function voiceOf({ language }: Alert, settings: RenderSettings): Voice {
-  const chosen = languageOf(language);
-  return { ...settings, language: chosen, t: translator(chosen) };
+/** The voice in which a guild's alerts, at least one, are told. */
+export function voiceOf(alerts: readonly Alert[], settings: RenderSettings): Voice {
+  const chosen = languageOf(alerts[0]!.language);
+  const cataloged = new Set(alerts.flatMap(({ isCataloged, transfer }) => (isCataloged && transfer.token) || []));
+  return { ...settings, language: chosen, t: translator(chosen), cataloged };
 }
 
 /** The same words for whoever asks in a language of their own. */
 export function wordsOf(settings: RenderSettings) {
-  const voiceIn = (language: Language): Voice => ({ ...settings, language, t: translator(language) });
+  const voiceIn = (language: Language): Voice => ({
+    ...settings,
+    language,
+    t: translator(language),
+    cataloged: new Set(),
+  });
   return {
     moved: (transfer: Transfer, language: Language): string => whatMoved(transfer, voiceIn(language)),
     assetName: (transfer: Transfer, language: Language): string => assetName(transfer, voiceIn(language)),
@@ -61,26 +74,36 @@ export function code(text: string | null | undefined, fallback: string, { t }: V
   return inCode(text, fallback, most, t('alert.hiddenName'));
 }
 
-/** A name that the guild itself gave, as inline code. */
-export const named = (label: string, voice: Voice): string => code(label, '', voice, LONGEST_LABEL);
+/** A name that the guild itself gave. */
+export const named = (label: string, { t, hasShortNames = false }: Voice): string =>
+  asName(label, '', hasShortNames ? SHORT_LABEL : LONGEST_LABEL, t('alert.hiddenName'));
 
 /** A whole number for people: `1,234`. */
 export const number = (count: number | bigint | string, { language }: Voice): string =>
   writeNumber(String(count), language);
 
 /** How the native coin is written in this transfer. */
-export function coin(transfer: Transfer, voice: Voice): string {
+export function coin(transfer: Transfer, { nativeSymbol, t }: Voice): string {
   const own = transfer.kind === 'native' ? transfer.tokenType : null;
-  return code(voice.nativeSymbol ?? own, voice.t('alert.nativeCoin'), voice);
+  return asName(nativeSymbol ?? own, t('alert.nativeCoin'), undefined, t('alert.hiddenName'));
 }
+
+/** A symbol that the catalog lists: no blank could make it look like an amount. */
+const SYMBOL = /^[\p{L}$][^ ]*$/u;
 
 /** The name of what moved: coin, token or collection. */
 export function assetName(transfer: Transfer, voice: Voice): string {
-  const { kind, tokenName, tokenSymbol } = transfer;
+  const { kind, token, tokenName, tokenSymbol } = transfer;
+  const { t } = voice;
   if (kind === 'native') return coin(transfer, voice);
-  return kind === 'erc721' || kind === 'erc1155'
-    ? code(tokenName ?? tokenSymbol, voice.t('alert.unnamedCollection'), voice)
-    : code(tokenSymbol ?? tokenName, voice.t('alert.unnamedToken'), voice);
+  const isCollection = kind === 'erc721' || kind === 'erc1155';
+  const name = isCollection ? (tokenName ?? tokenSymbol) : (tokenSymbol ?? tokenName);
+  const fallback = t(isCollection ? 'alert.unnamedCollection' : 'alert.unnamedToken');
+  if (token !== null && voice.cataloged.has(token) && name !== null && (isCollection || SYMBOL.test(name)))
+    return asName(name, fallback, undefined, t('alert.hiddenName'));
+  const shown = code(name, fallback, voice);
+  const url = voice.linksTokens && !voice.unlinked && token !== null ? addressPage(voice, token, 'token') : null;
+  return url ? `[${linkText(shown)}](${url})` : shown;
 }
 
 /** What one transfer moved: an amount, or an NFT. */
@@ -122,8 +145,9 @@ export function whatTheyMoved(alerts: readonly Alert[], voice: Voice): string | 
   }
   const sum = sumOf(alerts);
   if (sum === null) return alerts.length === 1 && count === 1 ? whatMoved(transfer, voice) : null;
-  const text = whatMoved({ ...transfer, ...sum }, voice);
-  return text.length > LONGEST_SUM ? null : text;
+  const summed = { ...transfer, ...sum };
+  const { length } = whatMoved(summed, { ...voice, linksTokens: false });
+  return length > LONGEST_SUM ? null : whatMoved(summed, voice);
 }
 
 /** The guild's name of an address: its address book's, else the label of the subscription that watches it; raw. */

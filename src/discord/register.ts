@@ -1,4 +1,4 @@
-import { type REST, Routes } from 'discord.js';
+import { type APIApplicationCommand, type REST, Routes } from 'discord.js';
 import { localize } from '../languages/definitions.ts';
 import type { Command, MessageCommand } from './command.ts';
 
@@ -10,13 +10,18 @@ export async function registerCommands(
   rest: REST,
   applicationId: string,
   commands: readonly Pick<Command | MessageCommand, 'data'>[],
+  onRegistered: (registered: readonly APIApplicationCommand[]) => void = () => {},
 ): Promise<'unchanged' | 'registered'> {
   const wanted = commands.map(({ data }) => localize(data.toJSON()));
   const route = Routes.applicationCommands(applicationId);
   const query = new URLSearchParams({ with_localizations: 'true' });
   const present = await rest.get(route, { query }).catch(() => null);
-  if (Array.isArray(present) && fingerprint(present) === fingerprint(wanted)) return 'unchanged';
-  await rest.put(route, { body: wanted });
+  if (Array.isArray(present) && fingerprint(present) === fingerprint(wanted)) {
+    onRegistered(present as APIApplicationCommand[]);
+    return 'unchanged';
+  }
+  const registered = await rest.put(route, { body: wanted });
+  if (Array.isArray(registered)) onRegistered(registered as APIApplicationCommand[]);
   return 'registered';
 }
 

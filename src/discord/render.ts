@@ -1,16 +1,18 @@
 import {
-  type APIActionRowComponent,
   type APIButtonComponentWithCustomId,
   type APIEmbed,
   ButtonStyle,
   ComponentType,
+  MessageFlags,
   type RESTPostAPIChannelMessageJSONBody,
 } from 'discord.js';
 import { type AddressText, checksumAddress } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { mentionsOf } from '../domain/mention.ts';
-import { viewOf } from '../domain/story.ts';
+import { isSuspect, viewOf } from '../domain/story.ts';
+import type { AlertStyle } from '../domain/subscription.ts';
 import type { Alerts } from './body.ts';
+import { compactLines } from './compact.ts';
 import { transactionEmbed } from './embed.ts';
 import { code, hash, LOOKS, type RenderSettings, type Voice, voiceOf } from './line.ts';
 import { remarksOf, warningsOf } from './warnings.ts';
@@ -22,7 +24,7 @@ const MAX_CONTENT = 2_000;
 /** Characters of a plain line's amount and token id: all that both can have. */
 const LONGEST_RAW = 200;
 /** Alerts that one message tells at the most, however short. */
-const MAX_ALERTS = 100;
+const MAX_ALERTS = 500;
 
 /** How much text goes into one message, and into the description of each of its embeds. */
 interface Room {
@@ -30,29 +32,67 @@ interface Room {
   description: number;
 }
 
-/** What Discord takes. */
-const MOST: Room = { characters: 6_000, description: 4_096 };
-/** What a new message fills of it: the names and remarks that it gets later need room too. */
-const AT_FIRST: Room = { characters: 5_200, description: 3_500 };
+/** What Discord takes; and what a new message fills of it: the names and remarks that it gets later need room too. */
+const ROOM: Record<AlertStyle, { most: Room; atFirst: Room }> = {
+  full: {
+    most: { characters: 6_000, description: 4_096 },
+    atFirst: { characters: 5_200, description: 3_500 },
+  },
+  // The text of all components; mentions are counted apart.
+  compact: {
+    most: { characters: 3_950, description: 3_950 },
+    atFirst: { characters: 3_750, description: 3_750 },
+  },
+};
+
+/** One transaction as it is rendered: an embed, or some lines of text. */
+type Rendered = APIEmbed | string;
 
 /**
- * Renders as many alerts (in order, at least one) as fit into one message, those of one transaction in one embed;
- * `reference` goes into every footer and the button. At `now` it mentions the subscriptions' roles that are due and
- * nobody else; null: an existing message is told anew, which mentions nobody, and goes without links to addresses rather
- * than without one of its alerts.
+ * Renders as many alerts (in order, at least one) as fit into one message, those of one transaction together; the button's
+ * id holds `reference`. At `now` it mentions the subscriptions' roles that are due and nobody else; null: an existing
+ * message is told anew, which mentions nobody, and goes without links to addresses, and then without the ends of long labels,
+ * rather than without one of its alerts.
+ * `frozen`: JSON of the body that the message was created with: Discord lets no message change its form.
  */
 export function renderAlerts(
   alerts: Alert[],
   reference: string,
   settings: RenderSettings,
   now: number | null = null,
+  frozen: string | null = null,
 ): { payload: RESTPostAPIChannelMessageJSONBody; used: number } {
-  const voice = voiceOf(alerts[0]!, settings);
-  let filled = fill(alerts, reference, voice, now === null ? MOST : AT_FIRST);
-  if (now === null && filled.used < alerts.length) filled = fill(alerts, reference, { ...voice, unlinked: true }, MOST);
-  const { embeds, used } = filled;
-  return { payload: messageOf(embeds, alerts.slice(0, used), reference, voice, now), used };
+  const before = frozen === null ? null : (JSON.parse(frozen) as RESTPostAPIChannelMessageJSONBody);
+  const style = before ? styleOfMessage(before) : styleOf(alerts[0]!);
+  // An alert of another style begins a message of its own.
+  const suits = (alert: Alert): boolean =>
+    before ? style === 'full' || now === null || !isSuspicious(alert) : styleOf(alert) === style;
+  const other = alerts.findIndex((alert) => !suits(alert));
+  const alike = other === -1 ? alerts : alerts.slice(0, other);
+  const voice = voiceOf(alike, settings);
+  const { most, atFirst } = ROOM[style];
+  let filled = fill(alike, style, voice, now === null ? most : atFirst);
+  for (const hasShortNames of [false, true]) {
+    if (now !== null || filled.used === alike.length) break;
+    filled = fill(alike, style, { ...voice, unlinked: true, hasShortNames }, most);
+  }
+  const told = alike.slice(0, filled.used);
+  const { used } = filled;
+  if (style === 'full') return { payload: messageOf(filled.told as APIEmbed[], told, reference, voice, now), used };
+  const roles = before?.allowed_mentions?.roles ?? [];
+  return { payload: compactMessage(filled.told as string[], told, reference, voice, now, roles), used };
 }
+/**
+ * Whether it warns of a trap, of a token that the catalog does not list, or of another project: it is shown tall, with
+ * the warnings and every address in full.
+ */
+const isSuspicious = (alert: Alert): boolean =>
+  isSuspect(alert) || alert.warnings.some(({ kind }) => kind === 'uncataloged' || kind === 'other-project');
+
+const styleOf = (alert: Alert): AlertStyle => (isSuspicious(alert) ? 'full' : alert.style);
+
+const styleOfMessage = ({ flags }: Pick<RESTPostAPIChannelMessageJSONBody, 'flags'>): AlertStyle =>
+  (Number(flags ?? 0) & MessageFlags.IsComponentsV2) === 0 ? 'full' : 'compact';
 
 /**
  * The message that tells these alerts in these embeds, with the button that explains it. At `now` it mentions the
@@ -68,36 +108,67 @@ export function messageOf(
   const roles = now === null ? [] : mentionsOf(alerts, now).roles;
   return {
     embeds,
-    components: [whyButton(reference, voice)],
+    components: [{ type: ComponentType.ActionRow, components: [detailsButton(reference, voice)] }],
     allowed_mentions: { parse: [], ...(roles.length > 0 && { roles }) },
-    ...(roles.length > 0 && { content: roles.map((role) => `<@&${role}>`).join(' ') }),
+    ...(roles.length > 0 && { content: mentionOf(roles) }),
+  };
+}
+
+const mentionOf = (roles: readonly string[]): string => roles.map((role) => `<@&${role}>`).join(' ');
+
+/**
+ * The message of compact alerts, the first one beside the button. `named`: the roles that stand there already; those of an
+ * existing message are not mentioned again.
+ */
+function compactMessage(
+  texts: string[],
+  alerts: Alert[],
+  reference: string,
+  voice: Voice,
+  now: number | null,
+  named: readonly string[],
+): RESTPostAPIChannelMessageJSONBody {
+  const roles = now === null ? [] : mentionsOf(alerts, now).roles;
+  const shown = mentionOf(now === null ? named : roles);
+  const [first = '', ...others] = texts;
+  const display = (content: string) => ({ type: ComponentType.TextDisplay as const, content });
+  return {
+    flags: MessageFlags.IsComponentsV2,
+    components: [
+      {
+        type: ComponentType.Section,
+        components: [display(shown === '' ? first : first.replace('\n', ` ${shown}\n`))],
+        accessory: detailsButton(reference, voice),
+      },
+      ...others.map(display),
+    ],
+    allowed_mentions: { parse: [], ...(roles.length > 0 && { roles }) },
   };
 }
 
 /**
- * Puts what comes one after the other of one transaction into that transaction's embed, alert by alert where not all of
- * it fits, until the next one would not fit the room or one of Discord's limits.
+ * Puts what comes one after the other of one transaction together, alert by alert where not all of it fits, until the next
+ * one would not fit the room or one of Discord's limits.
  */
-function fill(alerts: Alert[], reference: string, voice: Voice, room: Room): { embeds: APIEmbed[]; used: number } {
-  const told = new Map<string, { alerts: Alerts; embed: APIEmbed; place: number }>();
+function fill(alerts: Alert[], style: AlertStyle, voice: Voice, room: Room): { told: Rendered[]; used: number } {
+  const told = new Map<string, { alerts: Alerts; rendered: Rendered }>();
   let characters = 0;
   let used = 0;
 
   function add(more: Alerts): boolean {
     const { txHash } = more[0].transfer;
     const before = told.get(txHash);
-    const place = before?.place ?? told.size + 1;
     const together: Alerts = before ? [...before.alerts, ...more] : more;
-    const embed = transactionEmbed(together, `${reference}-${place}`, voice);
-    const sum = characters + lengthOf(embed) - (before ? lengthOf(before.embed) : 0);
+    const rendered = style === 'full' ? transactionEmbed(together, voice) : compactLines(together, voice).join('\n');
+    const sum = characters + lengthOf(rendered) - (before ? lengthOf(before.rendered) : 0);
     const fits =
-      place <= MAX_EMBEDS &&
+      (before !== undefined || told.size < MAX_EMBEDS) &&
       sum <= room.characters &&
-      embed.description!.length <= room.description &&
-      embed.fields!.length <= MAX_FIELDS;
+      (typeof rendered === 'string' ||
+        (rendered.description!.length <= room.description && rendered.fields!.length <= MAX_FIELDS));
     // A single alert goes out in any case.
     if (!fits && (used > 0 || more.length > 1)) return false;
-    told.set(txHash, { alerts: together, embed, place });
+    told.set(txHash, { alerts: together, rendered });
     characters = sum;
     used += more.length;
     return true;
@@ -109,7 +180,7 @@ function fill(alerts: Alert[], reference: string, voice: Voice, room: Room): { e
       break;
     }
   }
-  return { embeds: [...told.values()].map(({ embed }) => embed), used };
+  return { told: [...told.values()].map(({ rendered }) => rendered), used };
 }
 
 /** Alerts of one transaction that stand side by side. */
@@ -126,7 +197,7 @@ function runsOf(alerts: Alert[]): Alerts[] {
 /** One alert as plain text, for the rare line that Discord refuses as an embed. */
 export function renderPlain(alert: Alert, reference: string): RESTPostAPIChannelMessageJSONBody {
   const { transfer } = alert;
-  const voice = voiceOf(alert, { explorerUrl: undefined, nativeSymbol: undefined });
+  const voice = voiceOf([alert], { explorerUrl: undefined, nativeSymbol: undefined });
   const { t } = voice;
   const view = viewOf(alert);
   const address = (value: AddressText | null) => (value ? `\`${checksumAddress(value)}\`` : t('alert.unknown'));
@@ -142,27 +213,26 @@ export function renderPlain(alert: Alert, reference: string): RESTPostAPIChannel
     `**${t('alert.tokenField')}** ${transfer.token ? address(transfer.token) : t('alert.nativeCoin')}`,
     `**${t('alert.transactionField')}** \`${hash(transfer).slice(0, 100)}\``,
     ...remarksOf([alert], voice),
-    `-# ${t('alert.reference', { reference: `${reference}-1` })}`,
   ];
-  while (lines.join('\n').length > MAX_CONTENT) lines.splice(-2, 1);
+  while (lines.join('\n').length > MAX_CONTENT) lines.pop();
   return {
     content: lines.join('\n'),
-    components: [whyButton(reference, voice)],
+    components: [{ type: ComponentType.ActionRow, components: [detailsButton(reference, voice)] }],
     allowed_mentions: { parse: [] },
   };
 }
 
-/** The row with the button that explains the message; `reference` is the whole message's. */
-function whyButton(reference: string, { t }: Voice): APIActionRowComponent<APIButtonComponentWithCustomId> {
-  const style = ButtonStyle.Secondary as const;
+/**
+ * The button that explains the message. Its id bears the message's reference, by which a message of which it is not known
+ * whether it was sent is found again.
+ */
+function detailsButton(reference: string, { t }: Voice): APIButtonComponentWithCustomId {
   const custom_id = `why:show:${reference}`;
-  return {
-    type: ComponentType.ActionRow,
-    components: [{ type: ComponentType.Button, style, label: t('alert.why').slice(0, 80), custom_id }],
-  };
+  return { type: ComponentType.Button, style: ButtonStyle.Secondary, label: t('alert.why').slice(0, 80), custom_id };
 }
 
-function lengthOf(embed: APIEmbed): number {
+function lengthOf(embed: Rendered): number {
+  if (typeof embed === 'string') return embed.length;
   const fields = embed.fields ?? [];
   const texts = [embed.title, embed.description, embed.footer?.text, ...fields.flatMap((f) => [f.name, f.value])];
   return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);

@@ -1,6 +1,6 @@
-import type { RESTPostAPIChannelMessageJSONBody } from 'discord.js';
+import { type APITextDisplayComponent, MessageFlags, type RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
-import type { Perspective, Subscription } from '../domain/subscription.ts';
+import type { AlertStyle, Perspective, Subscription } from '../domain/subscription.ts';
 import type { Transfer, TransferKind } from '../domain/transfer.ts';
 import { languageOf, translator } from '../languages/index.ts';
 import type { RenderSettings } from './line.ts';
@@ -15,7 +15,7 @@ export function sampleMessage(
   subscription: Subscription,
   settings: RenderSettings,
   now: number,
-  language: string | null,
+  { language, style }: { language: string | null; style: AlertStyle | null },
 ): RESTPostAPIChannelMessageJSONBody {
   const perspective: Perspective = subscription.direction === 'outgoing' ? 'outgoing' : 'incoming';
   const { address, label } = subscription;
@@ -46,15 +46,23 @@ export function sampleMessage(
         language,
         timezone: null,
         hold: null,
+        style: subscription.style ?? style ?? 'compact',
+        isCataloged: false,
       },
     ],
     'sample',
     settings,
   );
   const t = translator(languageOf(language));
+  const marked = (title: string) => t('alert.sample', { title });
   const [embed] = payload.embeds ?? [];
+  if (embed) return { embeds: [{ ...embed, title: marked(embed.title ?? '') }], allowed_mentions: { parse: [] } };
+  // The button explains what was recorded, and of a sample nothing is.
+  const [section] = (payload.components ?? []) as { components: APITextDisplayComponent[] }[];
+  const [text] = section!.components;
   return {
-    embeds: [{ ...embed, title: t('alert.sample', { title: embed?.title ?? '' }) }],
+    flags: MessageFlags.IsComponentsV2,
+    components: [{ ...text!, content: marked(text!.content) }],
     allowed_mentions: { parse: [] },
   };
 }

@@ -21,7 +21,7 @@ export function warningsOf(alerts: readonly Alert[], voice: Voice): string[] {
   }
   const shown = [...pairs.values()].slice(0, PAIRS_SHOWN).flat();
   const warning = shown.length > 0 ? [voice.t('alert.lookAlikeWarning'), ...shown] : [];
-  return [...warning, ...[...imitations].slice(0, PAIRS_SHOWN)];
+  return [...warning, ...[...imitations].slice(0, PAIRS_SHOWN), ...otherProjectsOf(alerts, voice)];
 }
 
 /** Both addresses in full, one above the other, and the difference pointed out. */
@@ -45,15 +45,28 @@ function imitation({ symbol, genuine }: Extract<Warning, { kind: 'imitation' }>,
     : voice.t('alert.imitationOf', { symbol: shown, address: `\`${checksumAddress(genuine)}\`` });
 }
 
+/** The projects that these events name although they came to another one's URL; lines. */
+export function otherProjectsOf(alerts: readonly Alert[], voice: Voice): string[] {
+  const marks = alerts.flatMap(({ warnings }) => warnings.filter((mark) => mark.kind === 'other-project'));
+  const projects = new Set(marks.map(({ projectId }) => projectId));
+  return [...projects]
+    .slice(0, PAIRS_SHOWN)
+    .map((id) => voice.t('alert.otherProject', { project: code(id, voice.t('alert.unnamed'), voice) }));
+}
+
 /** Whether one of these alerts warns of the address as a look-alike. */
 export function isFake(address: AddressText, alerts: readonly Alert[]): boolean {
   return alerts.some(({ warnings }) => warnings.some((mark) => mark.kind === 'look-alike' && mark.address === address));
 }
 
-/** What these lines are not sure of, in plain words, each once; small lines. */
-export function remarksOf(alerts: readonly Alert[], voice: Voice): string[] {
-  return [...new Set(alerts.flatMap((alert) => remarks(alert, voice)))].map((line) => `-# ${line}`);
+/** What these lines are not sure of, in plain words, each once. `short`: without what the details explain. */
+export function remarksOf(alerts: readonly Alert[], voice: Voice, short = false): string[] {
+  const lines = alerts.flatMap((alert) => remarks(short ? plainer(alert) : alert, voice));
+  return [...new Set(lines)].map((line) => (short ? line : `-# ${line}`));
 }
+
+/** An alert without what needs no line of its own: how often it is there stands in the title. */
+const plainer = (alert: Alert): Alert => ({ ...alert, count: 1, transfer: { ...alert.transfer, internal: false } });
 
 function remarks({ transfer, count, warnings, reorganised }: Alert, voice: Voice): string[] {
   const { t } = voice;
@@ -66,6 +79,7 @@ function remarks({ transfer, count, warnings, reorganised }: Alert, voice: Voice
   if (!transfer.tokenIdExact) lines.push(t('alert.impreciseId'));
   if (transfer.kind === 'erc20' && transfer.decimals === null) lines.push(t('alert.unknownDecimals'));
   if (warnings.some(({ kind }) => kind === 'uncataloged')) lines.push(t('alert.uncataloged'));
+  if (warnings.some(({ kind }) => kind === 'unchecked')) lines.push(t('alert.unchecked'));
   for (const mark of warnings) {
     if (mark.kind === 'late') lines.push(t('alert.late', { duration: duration(mark.ms, voice) }));
   }

@@ -61,6 +61,8 @@ export function alertOf(transfer: Partial<Transfer> = {}, more: Partial<Alert> =
     language: null,
     timezone: null,
     hold: null,
+    style: 'full',
+    isCataloged: false,
     ...more,
   };
 }

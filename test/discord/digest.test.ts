@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { renderDigest } from '../../src/discord/digest.ts';
 import { checksumAddress } from '../../src/domain/address.ts';
+import type { Alert } from '../../src/domain/alert.ts';
 import type { Warning } from '../../src/domain/warning.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, PAYROLL, read, settings, TREASURY, USDC } from './alerts.ts';
+import { plain } from './shown.ts';
+
+/** With eleven more transfers: too many to be listed one by one. */
+const summed = (alerts: Alert[]): Alert[] => [...alerts, alertOf({ token: BOB, tokenSymbol: 'FILL' }, { count: 11 })];
 
 describe('a digest', () => {
   const list = [
@@ -18,12 +23,31 @@ describe('a digest', () => {
     ['hourly', 'Hourly digest'],
     ['daily', 'Daily digest'],
     ['quiet', 'Quiet hours are over'],
-    ['burst', '. There were more than 60 alerts in ten minutes'],
+    ['burst', 'There were more than 60 alerts in ten minutes'],
   ] as const)('says why it is one: %s', async (reason, words) => {
     const [embed] = (await renderDigest(list, 'ABCDEFGHIJ', settings, reason)).payload.embeds!;
     expect(embed!.title).toBe('🗂️ Digest · 9 transfers');
     expect(embed!.description).toContain(words);
-    expect(embed!.description).toMatch(/<t:1750000000:f>.*<t:1750000000:f>/);
+    // It began and ended in the same minute.
+    expect(embed!.description).toMatch(/^<t:1750000000:f>\n/);
+  });
+
+  it('of up to ten transfers lists them all, a suspicious one without links to addresses', async () => {
+    const fake = alertOf({}, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
+    const [embed] = (await renderDigest([...list, fake], 'ABCDEFGHIJ', settings)).payload.embeds!;
+    const titles = plain(embed!.description!)
+      .split('\n')
+      .filter((line) => / (\+|−|→)/.test(line));
+    expect(titles).toEqual([
+      ...Array(3).fill('📥 Treasury +1.5 `USDC`'),
+      '📥 Treasury +7 `USDC` ×2',
+      '📤 Treasury −0.25 `USDC`',
+      '🔁 Treasury → Payroll 0.01 ETH',
+      '📥 Treasury + `Harbor Keys` #1',
+      '📥 Treasury + `Harbor Keys` #2',
+      '⚠️ 📥 Treasury +5 `USDC` · transaction',
+    ]);
+    expect(embed!.fields).toBeUndefined();
   });
 
   it('says when the first and the last came, in whichever order they were due', async () => {
@@ -33,18 +57,19 @@ describe('a digest', () => {
   });
 
   it('sums each token by direction, exactly, with its address once, and names the largest of each', async () => {
-    const [embed] = (await renderDigest(list, 'ABCDEFGHIJ', settings)).payload.embeds!;
-    expect(read(embed!).split('\n').slice(3)).toEqual([
+    const [embed] = (await renderDigest(summed(list), 'ABCDEFGHIJ', settings)).payload.embeds!;
+    expect(read(embed!).split('\n').slice(6)).toEqual([
       '📥 18.5 `USDC` in 5 transfers',
       '📤 0.25 `USDC` in 1 transfer',
       `\`${checksumAddress(USDC)}\``,
       '📥 2 × `Harbor Keys` in 2 transfers',
       `\`${checksumAddress(KEYS)}\``,
-      '🔁 0.01 `ETH` in 1 transfer',
+      '🔁 0.01 ETH in 1 transfer',
       'Largest transfers',
-      expect.stringMatching(/^📥 7 `USDC` · `Alice` → `Treasury` · <t:1750000000:t> · `0x0{8}`$/),
-      expect.stringMatching(/^📤 0\.25 `USDC` · `Treasury` · /),
-      expect.stringMatching(/^🔁 0\.01 `ETH` · `Treasury` → `Payroll` · /),
+      expect.stringContaining('`FILL`'),
+      expect.stringMatching(/^📥 7 `USDC` · Alice → Treasury · <t:1750000000:t> · `0x0{8}`$/),
+      expect.stringMatching(/^📤 0\.25 `USDC` · Treasury · /),
+      expect.stringMatching(/^🔁 0\.01 ETH · Treasury → Payroll · /),
     ]);
   });
 
@@ -62,8 +87,8 @@ describe('a digest', () => {
   it('sums neither different tokens whose contract is not known, nor amounts that are not', async () => {
     const of = (tokenSymbol: string, value: string | null) => alertOf({ token: null, tokenSymbol, value });
     const alerts = [of('AAA', '5000000'), of('BBB', '7000000'), of('AAA', null), of('AAA', '1000000')];
-    const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', settings)).payload.embeds!;
-    expect(read(embed!).split('\n').slice(3, 6)).toEqual([
+    const [embed] = (await renderDigest(summed(alerts), 'ABCDEFGHIJ', settings)).payload.embeds!;
+    expect(read(embed!).split('\n').slice(6, 9)).toEqual([
       '📥 6 `AAA` in 2 transfers',
       '📥 7 `BBB` in 1 transfer',
       '📥 `AAA` in 1 transfer',
@@ -95,7 +120,7 @@ describe('a digest', () => {
 
   it('lets no sum of a token that claims 255 decimals crowd out the others', async () => {
     const odd = alertOf({ token: KEYS, tokenSymbol: 'ODD', value: '1', decimals: 255 });
-    const [embed] = (await renderDigest([odd], 'ABCDEFGHIJ', settings)).payload.embeds!;
+    const [embed] = (await renderDigest(summed([odd]), 'ABCDEFGHIJ', settings)).payload.embeds!;
     expect(read(embed!)).toContain('📥 `ODD` in 1 transfer');
   });
 
@@ -108,14 +133,14 @@ describe('a digest', () => {
   it('warns of look-alikes with both addresses, and keeps suspects out of the sums', async () => {
     const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as typeof ALICE;
     const mark: Warning = { kind: 'look-alike', address: ALICE, like, label: 'Grants' };
-    const [embed] = (await renderDigest([...list, alertOf({}, { warnings: [mark] })], 'ABCDEFGHIJ', settings)).payload
-      .embeds!;
+    const [embed] = (await renderDigest(summed([...list, alertOf({}, { warnings: [mark] })]), 'ABCDEFGHIJ', settings))
+      .payload.embeds!;
     const text = read(embed!);
     expect(embed!.color).toBe(0xffcc00);
     for (const part of ['Do not copy', checksumAddress(ALICE), checksumAddress(like), '⚠️ 📥 5 `USDC` in 1 transfer'])
       expect(text).toContain(part);
     expect(text).toContain('📥 18.5 `USDC` in 5 transfers');
-    expect(embed!.fields![0]!.value.split('\n')).toHaveLength(3);
+    expect(embed!.fields![0]!.value.split('\n')).toHaveLength(4);
   });
 
   it('lists every transfer in a file when there are many, and no cell is a formula', async () => {

@@ -13,6 +13,15 @@ import {
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
 import { until } from '../until.ts';
 
+const POLL = { timeout: 60_000, interval: 20 };
+
+/** A line of the bot's log. */
+interface Logged {
+  level: number;
+  msg: string;
+  shard?: number;
+}
+
 async function standIn(options: DiscordOptions = {}): Promise<Discord> {
   const discord = await startDiscord({ limits: 'none', ...options });
   onTestFinished(() => discord.close());
@@ -21,7 +30,7 @@ async function standIn(options: DiscordOptions = {}): Promise<Discord> {
 
 function start(discord: Discord, options: Partial<GatewayOptions<CommandServices>> = {}) {
   const changes: unknown[][] = [];
-  const logged: { msg: string }[] = [];
+  const logged: Logged[] = [];
   const gateway = startGateway({
     token: discord.token,
     apiUrl: discord.apiUrl,
@@ -98,7 +107,36 @@ describe('connecting', () => {
       '1 of 3',
       '2 of 3',
     ]);
-    expect(logged.find(({ msg }) => msg === 'connected to Discord')).toMatchObject({ guilds: 2_503 });
+    expect(logged.find(({ msg }) => msg === 'connected to Discord')).toMatchObject({ guilds: 2_503, shards: 3 });
+    // Not even the first connection is refused.
+    expect(logged.filter(({ level }) => level > 30)).toEqual([]);
+  });
+
+  it('is away until every shard is back, however many others return', async () => {
+    const discord = await standIn();
+    for (let n = 0; n < 1_001; n++) discord.act({ do: 'guild.create', name: `Server ${n}`, ownerId: seed.ada });
+    const { gateway, logged } = start(discord);
+    const shards = () => [...gateway.shards()].sort();
+    await expect.poll(shards, { ...POLL, message: 'the shards did not connect' }).toEqual([
+      [0, true],
+      [1, true],
+    ]);
+    await until(() => gateway.state() === 'ready');
+    const away = [0, 1].map((shard) => discord.fault({ fault: { kind: 'gateway-down', shard } }));
+    await expect.poll(shards, { ...POLL, message: 'the shards stayed connected' }).toEqual([
+      [0, false],
+      [1, false],
+    ]);
+    away[0]!.clear();
+    await expect.poll(shards, { ...POLL, message: 'shard 0 did not come back alone' }).toEqual([
+      [0, true],
+      [1, false],
+    ]);
+    expect(gateway.state()).toBe('away');
+    away[1]!.clear();
+    await expect.poll(gateway.state, { ...POLL, message: 'shard 1 did not come back' }).toBe('ready');
+    const lost = logged.filter(({ msg }) => msg === 'connection to Discord lost');
+    expect(lost.map(({ shard }) => shard).sort()).toEqual([0, 1]);
   });
 
   it('survives a refused token, and says so', async () => {
@@ -178,23 +216,23 @@ it('tells of changed channels and roles, and of real removals only', async () =>
     await until(() => changes.some(([, id]) => id === end));
     return [...new Set(changes.slice(0, -1).map((change) => change.join(' ')))];
   };
-  const changed = [`changed ${harbor.id}`];
-  expect(await toldOf({ do: 'channel.forbid', channelId: harbor.alerts })).toEqual(changed);
+  const changed = (...channel: string[]) => [['changed', harbor.id, ...channel].join(' ')];
+  expect(await toldOf({ do: 'channel.forbid', channelId: harbor.alerts })).toEqual(changed(harbor.alerts));
   const update: WorldAction = { do: 'role.update', roleId: harbor.watchers, permissions: ['ViewChannel'] };
-  expect(await toldOf(update)).toEqual(changed);
+  expect(await toldOf(update)).toEqual(changed());
   const removed = (channelId: string) => [`channel removed ${channelId}`];
   expect(await toldOf({ do: 'channel.delete', channelId: harbor.whales })).toEqual(removed(harbor.whales));
   const thread = (type: number) =>
     discord.act({ do: 'channel.create', guildId: harbor.id, parentId: harbor.general, name: 'talk', type }).id!;
   const [open, closed] = [thread(ChannelType.PublicThread), thread(ChannelType.PrivateThread)];
-  expect(await toldOf({ do: 'channel.update', channelId: open, archived: true })).toEqual(changed);
+  expect(await toldOf({ do: 'channel.update', channelId: open, archived: true })).toEqual(changed(open));
   expect(await toldOf({ do: 'channel.delete', channelId: open })).toEqual(removed(open));
   const content = `<@${seed.bot}> come in`;
   const mention: WorldAction = { do: 'message.send', channelId: closed, userId: seed.ada, content };
-  expect(await toldOf(mention)).toEqual(changed);
+  expect(await toldOf(mention)).toEqual(changed(closed));
   // The library keeps that to itself.
   expect(await toldOf({ do: 'thread.expel', channelId: closed })).toEqual([]);
-  expect(await toldOf(mention)).toEqual(changed);
+  expect(await toldOf(mention)).toEqual(changed(closed));
   const outage: WorldAction[] = [
     { do: 'guild.unavailable', guildId: harbor.id },
     { do: 'guild.available', guildId: harbor.id },

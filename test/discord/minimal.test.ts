@@ -267,11 +267,11 @@ it('a bot that is let into a private thread, for the first time or again, tells 
   const member = { id: thread.id, user_id: '2100000000000000009', join_timestamp: '2026-01-01T00:00:00Z', flags: 0 };
   told.tell('THREAD_CREATE', { ...thread, member });
   await told.use('subscription list', [], manager);
-  expect(changed.splice(0)).toEqual([[GUILD]]);
+  expect(changed.splice(0)).toEqual([[GUILD, thread.id]]);
   told.tell('THREAD_CREATE', { ...thread, member });
   told.tell('THREAD_MEMBERS_UPDATE', { id: thread.id, guild_id: GUILD, member_count: 2, added_members: [member] });
   await told.use('subscription list', [], manager);
-  expect(changed).toEqual([[GUILD]]);
+  expect(changed).toEqual([[GUILD, thread.id]]);
   await connected.close();
   await told.close();
 });

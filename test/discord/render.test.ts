@@ -26,14 +26,14 @@ describe('several transfers of one transaction', () => {
     expect([used, payload.embeds!.length]).toEqual([2, 1]);
     const [embed] = payload.embeds!;
     expect(embed!.title).toBe('📤 Outgoing · 1,500 `USDC` in 2 transfers');
-    expect(embed!.footer!.text).toBe('Watching Treasury (outgoing) · ref ABCDEFGHIJ-1');
+    expect(embed!.footer!.text).toBe('Watching Treasury (outgoing)');
     const text = read(embed!);
     for (const once of ['Block 1,234', 'Fee 0.000021', 'Transaction', checksumAddress(USDC)])
       expect(times(text, once)).toBe(1);
     for (const part of ['**1,000 `USDC`**', '**500 `USDC`**', checksumAddress(ALICE), checksumAddress(BOB)])
       expect(times(text, part)).toBe(1);
     // What they share is named once, above them.
-    expect(text).toMatch(/^.*\n\*\*From\*\* `Treasury`\n`0x1{40}`\n\n📤/);
+    expect(text).toMatch(/^.*\n\*\*From\*\* Treasury\n`0x1{40}`\n\n📤/);
     expect(times(text, '**From**')).toBe(1);
   });
 
@@ -55,16 +55,12 @@ describe('several transfers of one transaction', () => {
     );
   });
 
-  it('share a message with other transactions, wherever they stand, each with a reference of its own', () => {
+  it('share a message with other transactions, wherever they stand', () => {
     const { payload, used } = render(alertOf({ txHash: HASH }), alertOf(), alertOf({ txHash: HASH, from: BOB }));
     expect(used).toBe(3);
     expect(payload.embeds!.map(({ title }) => title)).toEqual([
       '📥 Incoming · 10 `USDC` in 2 transfers',
       '📥 Incoming · 5 `USDC`',
-    ]);
-    expect(payload.embeds!.map(({ footer }) => footer!.text.split(' ').at(-1))).toEqual([
-      'ABCDEFGHIJ-1',
-      'ABCDEFGHIJ-2',
     ]);
   });
 
@@ -132,8 +128,8 @@ it('a swap is told as a swap, with what went where', () => {
     alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' }),
     alertOf({ txHash: HASH, ...COIN, from: ALICE, to: TREASURY, value: '410000000000000000', internal: true }),
   );
-  expect(embed!.title).toBe('🔄 Swap · 1,200 `USDC` → 0.41 `ETH`');
-  expect(read(embed!)).toContain(`**Wallet** \`Treasury\`\n\`${checksumAddress(TREASURY)}\``);
+  expect(embed!.title).toBe('🔄 Swap · 1,200 `USDC` → 0.41 ETH');
+  expect(read(embed!)).toContain(`**Wallet** Treasury\n\`${checksumAddress(TREASURY)}\``);
   expect(read(embed!)).toContain(`**With**\n\`${checksumAddress(ALICE)}\``);
 });
 
@@ -152,7 +148,7 @@ it('a swap names its tokens in the order of its title, however they came', () =>
 it('two watched addresses of one name are told apart in the footer', () => {
   const hot = [matchOf(TREASURY, 'outgoing'), matchOf(PAYROLL, 'incoming', 2)].map((one) => ({ ...one, label: 'Hot' }));
   const [embed] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }, { matches: hot }));
-  expect(embed!.footer!.text).toMatch(/^Watching Hot \(outgoing\), Hot \(incoming\) · ref/);
+  expect(embed!.footer!.text).toMatch(/^Watching Hot \(outgoing\), Hot \(incoming\)$/);
 });
 
 it('what has no room in a title is told below it, whole', () => {
@@ -222,10 +218,10 @@ it('a sweep of several pieces, from many, names the first parties and as many id
 describe('a transfer seen otherwise than as coming or going', () => {
   const ZERO = `0x${'0'.repeat(40)}` as const;
   it.each<[string, Partial<Transfer>, string, string]>([
-    ['to oneself', { from: TREASURY, to: TREASURY }, '↩️ Self-transfer', '**From** `Treasury`'],
-    ['newly minted', { from: ZERO }, '✨ Mint', '**From** the zero address (newly minted)\n**To** `Treasury`'],
+    ['to oneself', { from: TREASURY, to: TREASURY }, '↩️ Self-transfer', '**From** Treasury'],
+    ['newly minted', { from: ZERO }, '✨ Mint', '**From** the zero address (newly minted)\n**To** Treasury'],
     ['burnt', { from: TREASURY, to: ZERO }, '🔥 Burn', '\n**To** the zero address (burnt)'],
-    ['from nobody known', { from: null }, '📥 Incoming', '**From** unknown\n**To** `Treasury`'],
+    ['from nobody known', { from: null }, '📥 Incoming', '**From** unknown\n**To** Treasury'],
   ])('%s', (_name, transfer, title, words) => {
     const [embed] = embedsOf(alertOf(transfer));
     expect(embed!.title).toBe(`${title} · 5 \`USDC\``);
@@ -236,7 +232,7 @@ describe('a transfer seen otherwise than as coming or going', () => {
   it('by who watches its token', () => {
     const [embed] = embedsOf(alertOf({ to: BOB }, { matches: [{ ...matchOf(USDC, 'token'), label: 'Dollar' }] }));
     expect(embed!.title).toBe('🪙 Token transfer · 5 `USDC`');
-    expect(embed!.footer!.text).toBe('Watching Dollar (token) · ref ABCDEFGHIJ-1');
+    expect(embed!.footer!.text).toBe('Watching Dollar (token)');
   });
 });
 
@@ -245,8 +241,8 @@ it('a footer names ten watched addresses and counts the others', () => {
   const watch = (n: number) => ({ ...matchOf(address(n), n === 1 ? 'outgoing' : 'incoming'), label: `W${n}` });
   const all = Array.from({ length: 11 }, (_, n) => watch(n + 1));
   const [ten, eleven] = [all.slice(1), all].map((matches) => embedsOf(alertOf({}, { matches }))[0]!.footer!.text);
-  expect(ten).toMatch(/^Watching W2 \(incoming\), .*, W11 \(incoming\) · ref/);
-  expect(eleven).toMatch(/^Watching W1 \(outgoing\), .*, W10 \(incoming\) and 1 more · ref/);
+  expect(ten).toMatch(/^Watching W2 \(incoming\), .*, W11 \(incoming\)$/);
+  expect(eleven).toMatch(/^Watching W1 \(outgoing\), .*, W10 \(incoming\) and 1 more$/);
 });
 
 it('a token id too long for its line is told in full below', () => {
@@ -268,7 +264,7 @@ it('an ERC-20 transfer that comes with a token id is an amount all the same', ()
 it('a move between two watched wallets reads as one line', () => {
   const [embed] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }));
   expect(embed!.title).toBe('🔁 Internal move · 5 `USDC`');
-  expect(embed!.description).toContain('`Treasury` → `Payroll`, both watched');
+  expect(embed!.description).toContain('Treasury → Payroll, both watched');
   for (const part of [TREASURY, PAYROLL]) expect(embed!.description).toContain(`\`${checksumAddress(part)}\``);
 });
 
@@ -279,8 +275,8 @@ describe('names', () => {
     );
     const text = read(embed!);
     expect(text).toContain(`**From** \`Alice [x](y)\`\n\`${checksumAddress(ALICE)}\``);
-    expect(text).toContain(`**To** \`Main safe\`\n\`${checksumAddress(TREASURY)}\``);
-    expect(text).toContain(`\`Dollar\` · \`USD Coin\`\n\`${checksumAddress(USDC)}\``);
+    expect(text).toContain(`**To** Main safe\n\`${checksumAddress(TREASURY)}\``);
+    expect(text).toContain(`Dollar · \`USD Coin\`\n\`${checksumAddress(USDC)}\``);
     expect(embed!.footer!.text).toContain('Treasury (incoming)');
   });
 });
@@ -297,15 +293,22 @@ describe('warnings', () => {
     expect(lines[0]).toBe('⚠️ **LOOK-ALIKE: do not copy this address!**');
     const top = lines.slice(0, 7).join('\n');
     expect(top).toContain(`\`${checksumAddress(ALICE)}\``);
-    expect(top).toContain(`· \`Grants\`\n\`${checksumAddress(like as typeof ALICE)}\``);
+    expect(top).toContain(`· Grants\n\`${checksumAddress(like as typeof ALICE)}\``);
     expect(top).toContain(`\n\`…${checksumAddress(ALICE).slice(6, 14)}…\` is not \`…55555555…\``);
   });
 
   it('a look-alike is pointed out where it stands, and a link nowhere; the other side stays one', () => {
     const { description } = marked({ kind: 'look-alike', address: ALICE, like: like as typeof ALICE, label: null });
     const link = (address: string) => `https://explorer.example/address/${checksumAddress(address as typeof ALICE)}`;
-    expect(description).toContain(`\n\n**From** ⚠️\n-# \`${checksumAddress(ALICE)}\`\n**To** \`Treasury\`\n`);
+    expect(description).toContain(`\n\n**From** ⚠️\n-# \`${checksumAddress(ALICE)}\`\n**To** Treasury\n`);
     expect([ALICE, TREASURY, like].map((address) => description!.includes(link(address)))).toEqual([false, true, true]);
+  });
+
+  it('an event of another project is marked in the title and at the top, with what it names only as code', () => {
+    const embed = marked({ kind: 'other-project', projectId: '[click](https://evil.example)' });
+    expect([embed.title, embed.color]).toEqual(['⚠️ 📥 Incoming · 5 `USDC`', 0xffcc00]);
+    expect(embed.description).toMatch(/^⚠️ \*\*This event names another project, `[^`]+`\. Check who sent it\.\*\*/);
+    expect(embed.description).not.toContain('https://evil');
   });
 
   it('an imitation is one in the title, and of many look-alikes three pairs are shown', () => {
@@ -333,6 +336,7 @@ describe('warnings', () => {
       '⚠️ **This token only calls itself `ETH`. The real one is the chain’s native coin, not a token.**',
     ],
     ['uncataloged', { kind: 'uncataloged' }, '-# This token isn’t in the explorer’s catalog.'],
+    ['unchecked', { kind: 'unchecked' }, '-# This token could not be checked: the explorer was not available.'],
     ['late', { kind: 'late', ms: 2 * 3_600_000 }, '-# Arrived 2 hr late.'],
     ['very late', { kind: 'late', ms: 26.5 * 3_600_000 }, '-# Arrived 1 day, 2 hr late.'],
   ])('%s', (_name, mark, words) => {
@@ -374,7 +378,7 @@ describe('warnings', () => {
     const [embed] = embedsOf(alertOf({}, { warnings: [{ kind: 'late', ms: 2 * 3_600_000 }], language: 'de' }));
     expect(embed!.description).toContain('2 Std.');
     const [moved] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }, { language: 'ja' }));
-    expect(moved!.footer!.text).toMatch(/^監視中：Treasury（出金）、Payroll（入金） ·/u);
+    expect(moved!.footer!.text).toMatch(/^監視中：Treasury（出金）、Payroll（入金）$/u);
   });
 
   it('stay at their own transfer in a group, and are told in plain text too', () => {
@@ -427,7 +431,8 @@ it.each<[Partial<Subscription>, string, string[]]>([
   [{ kind: 'nft', direction: 'outgoing', token: KEYS }, '📤 Outgoing · `Sample token` #42', [ALICE, KEYS]],
 ])('a sample is what the subscription would be told: %o', (wish, title, addresses) => {
   const asked = { ...DEFAULT_CHOICES, id: 1, guildId: '1', channelId: '2', address: ALICE, ...wish };
-  const [embed] = sampleMessage(asked as Subscription, settings, 0, null).embeds!;
+  const server = { language: null, style: 'full' as const };
+  const [embed] = sampleMessage(asked as Subscription, settings, 0, server).embeds!;
   expect(embed!.title).toBe(`🧪 SAMPLE · ${title}`);
   const side = wish.direction === 'outgoing' ? 'From' : 'To';
   expect(read(embed!)).toContain(`**${side}**\n\`${checksumAddress(ALICE)}\``);
@@ -444,7 +449,7 @@ describe('every message', async () => {
 
   it.each(Object.entries(messages))('can be asked why: %s', (_name, payload) => {
     expect(payload.components).toEqual([
-      { type: 1, components: [{ type: 2, style: 2, label: 'Why?', custom_id: 'why:show:ABCDEFGHIJ' }] },
+      { type: 1, components: [{ type: 2, style: 2, label: 'Details', custom_id: 'why:show:ABCDEFGHIJ' }] },
     ]);
   });
 

@@ -1,0 +1,63 @@
+import { type ChatInputCommandInteraction, type MessageContextMenuCommandInteraction, MessageFlags } from 'discord.js';
+import { inTime } from '../domain/clock.ts';
+import { acknowledge, tell, whole } from './answer.ts';
+import { accessOf, installedHere } from './authority.ts';
+import type { Boundary, Outcome } from './boundary.ts';
+import type { AnyCommand, CommandUse, InteractionContext, MessageUse } from './command.ts';
+import { openForm } from './open-form.ts';
+
+/** How long a public command may work before its answer is begun; Discord waits 3 s for that. */
+const PUBLIC_MS = 1_000;
+
+/** Returns the handlers of slash commands and of message commands. */
+export function commandHandlers<Services extends object>(
+  byName: ReadonlyMap<string, AnyCommand<Services & InteractionContext>>,
+  boundary: Boundary<Services>,
+) {
+  const { run, show } = boundary;
+
+  async function command(interaction: ChatInputCommandInteraction): Promise<void> {
+    const found = byName.get(interaction.commandName);
+    if (!interaction.inGuild() || !installedHere(interaction)) return tell(interaction, 'dispatcher.serverOnly');
+    if (!found || 'kind' in found) return tell(interaction, 'dispatcher.unknownCommand');
+    const used: CommandUse = interaction;
+    const access = accessOf(found, used);
+    const formOf = found.opens?.[used.options.getSubcommand(false) ?? ''];
+    if (formOf) return openForm(boundary, used, access, (context) => formOf(used, context));
+    const work = (isPublic: boolean) => run(used, access, isPublic, (context) => found.execute(used, context));
+    if (found.public) return publicly(used, work(true));
+    await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
+    await show(used, (await work(false)).shown);
+  }
+
+  /**
+   * Answers the channel, but with a refusal only the person. Which of the two an answer is cannot be changed once it is
+   * begun, so the work gets a moment before that.
+   */
+  async function publicly(used: CommandUse, work: Promise<Outcome>): Promise<void> {
+    const early = await inTime(work, PUBLIC_MS);
+    const refusal = ({ shown }: Outcome) => ({ ...whole(shown), flags: MessageFlags.Ephemeral }) as const;
+    if (early?.failed) return acknowledge(used, () => used.reply(refusal(early)));
+    await acknowledge(used, () => used.deferReply());
+    const reply = early ?? (await work);
+    if (!reply.failed) return show(used, reply.shown);
+    const isTakenBack = await used.deleteReply().then(
+      () => true,
+      () => false,
+    );
+    // A public refusal is better than none.
+    await (isTakenBack ? used.followUp(refusal(reply)) : show(used, reply.shown));
+  }
+
+  async function messageCommand(interaction: MessageContextMenuCommandInteraction): Promise<void> {
+    const found = byName.get(interaction.commandName);
+    if (!interaction.inGuild() || !installedHere(interaction)) return tell(interaction, 'dispatcher.serverOnly');
+    if (!found || !('kind' in found)) return tell(interaction, 'dispatcher.unknownCommand');
+    const used: MessageUse = interaction;
+    await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
+    const reply = await run(used, found.access, false, (context) => found.execute(used, context));
+    await show(used, reply.shown);
+  }
+
+  return { command, messageCommand };
+}

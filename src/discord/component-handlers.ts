@@ -1,0 +1,92 @@
+import {
+  type APIModalInteractionResponseCallbackData,
+  type ButtonInteraction,
+  MessageFlags,
+  type ModalSubmitInteraction,
+  type StringSelectMenuInteraction,
+} from 'discord.js';
+import { acknowledge, tell, whole } from './answer.ts';
+import type { Boundary } from './boundary.ts';
+import type {
+  AnyCommand,
+  ButtonUse,
+  FormButton,
+  FormMenu,
+  FormUse,
+  InteractionContext,
+  MenuUse,
+  Reply,
+} from './command.ts';
+import { openForm } from './open-form.ts';
+
+/** Returns the handlers of buttons and menus, and of submitted forms. */
+export function componentHandlers<Services extends object>(
+  byName: ReadonlyMap<string, AnyCommand<Services & InteractionContext>>,
+  boundary: Boundary<Services>,
+) {
+  const { run, show } = boundary;
+
+  async function component(interaction: ButtonInteraction | StringSelectMenuInteraction): Promise<void> {
+    const [name = '', action = '', ...args] = interaction.customId.split(':');
+    const command = byName.get(name);
+    const found = interaction.isButton() ? own(command?.buttons, action) : own(command?.menus, action);
+    if (!interaction.inGuild()) return tell(interaction, 'dispatcher.serverOnly');
+    if (!found) return tell(interaction, 'dispatcher.oldButton');
+    const used: ButtonUse | MenuUse = interaction;
+    if ('form' in found) return openForm(boundary, used, found.access, (context) => formOf(found, used, args, context));
+    const updates = found.answer === 'update' && isOwn(used);
+    await acknowledge(used, () => (updates ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral })));
+    const isPublic = updates && !used.message.flags.has(MessageFlags.Ephemeral);
+    const reply = await run(used, found.access, isPublic, (context) =>
+      'press' in found
+        ? found.press(used as ButtonUse, args, context)
+        : found.choose(used as MenuUse, args, (used as MenuUse).values, context),
+    );
+    // A refusal must not wipe out the message that the button is on.
+    const beside = (shown: Reply) => used.followUp({ ...whole(shown), flags: MessageFlags.Ephemeral });
+    if (updates && reply.failed) await beside(reply.shown);
+    else await show(used, reply.shown, updates ? beside : undefined);
+  }
+
+  async function form(interaction: ModalSubmitInteraction): Promise<void> {
+    const [name = '', action = '', ...args] = interaction.customId.split(':');
+    const command = byName.get(name);
+    const found = command && 'forms' in command ? own(command.forms, action) : undefined;
+    if (!interaction.inGuild()) return tell(interaction, 'dispatcher.serverOnly');
+    if (!found) return tell(interaction, 'dispatcher.oldButton');
+    const used: FormUse = interaction;
+    const updates = found.answer === 'update' && used.isFromMessage() && isOwn(used);
+    await acknowledge(used, () =>
+      updates && used.isFromMessage() ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral }),
+    );
+    const reply = await run(used, found.access, false, (context) => found.submit(used, args, context));
+    const beside = (shown: Reply) => used.followUp({ ...whole(shown), flags: MessageFlags.Ephemeral });
+    if (updates && reply.failed) await beside(reply.shown);
+    else await show(used, reply.shown, updates ? beside : undefined);
+  }
+
+  return { component, form };
+}
+
+/** What a record itself has: a custom id may say `constructor`, which every object inherits. */
+function own<T>(record: Record<string, T> | undefined, key: string): T | undefined {
+  return record && Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** The form that a button or a menu opens. */
+function formOf<Context>(
+  found: FormButton<Context> | FormMenu<Context>,
+  used: ButtonUse | MenuUse,
+  args: string[],
+  context: Context,
+): Promise<APIModalInteractionResponseCallbackData> {
+  return used.isButton()
+    ? (found as FormButton<Context>).form(used, args, context)
+    : (found as FormMenu<Context>).form(used, args, used.values, context);
+}
+
+/** Whether the message with the button answers this person's own command; unknown counts as own. */
+function isOwn(interaction: ButtonUse | MenuUse | FormUse): boolean {
+  const asker = interaction.message?.interactionMetadata?.user.id;
+  return asker === undefined || asker === interaction.user.id;
+}

@@ -1,0 +1,18 @@
+import { type APIModalInteractionResponseCallbackData, MessageFlags } from 'discord.js';
+import { whole } from './answer.ts';
+import type { Boundary } from './boundary.ts';
+import type { Access, ButtonUse, CommandUse, InteractionContext, MenuUse } from './command.ts';
+
+/** Answers with a form, or with the reason why there is none. */
+export async function openForm<Services extends object>(
+  { run }: Boundary<Services>,
+  used: CommandUse | MenuUse | ButtonUse,
+  access: Access,
+  formOf: (context: Services & InteractionContext) => Promise<APIModalInteractionResponseCallbackData>,
+): Promise<void> {
+  const opened = await run(used, access, false, async (context) => {
+    await used.showModal(await formOf(context));
+    return {};
+  });
+  if (opened.failed) await used.reply({ ...whole(opened.shown), flags: MessageFlags.Ephemeral });
+}

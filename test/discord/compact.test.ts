@@ -1,0 +1,179 @@
+import type { APISectionComponent, APITextDisplayComponent } from 'discord.js';
+import { describe, expect, it } from 'vitest';
+import { renderAlerts } from '../../src/discord/render.ts';
+import { checksumAddress, ZERO_ADDRESS } from '../../src/domain/address.ts';
+import type { Alert } from '../../src/domain/alert.ts';
+import type { Transfer } from '../../src/domain/transfer.ts';
+import { ALICE, alertOf, BOB, COIN, key, matchOf, PAYROLL, settings, TREASURY, USDC } from './alerts.ts';
+import { plain, textsOf } from './shown.ts';
+
+const HASH = `0x${'a'.repeat(64)}`;
+const compact = (transfer: Partial<Transfer> = {}, more: Partial<Alert> = {}) =>
+  alertOf(transfer, { style: 'compact', isCataloged: true, ...more });
+const render = (alerts: Alert[], now: number | null = 0, frozen: object | null = null) =>
+  renderAlerts(alerts, 'ABCDEFGHIJ', settings, now, frozen && JSON.stringify(frozen));
+const textOf = (...alerts: Alert[]) => textsOf(render(alerts).payload.components).join('\n');
+const read = (...alerts: Alert[]) => plain(textOf(...alerts));
+
+describe('a compact alert', () => {
+  it.each<[string, Partial<Transfer>, Partial<Alert>, string]>([
+    ['money that came in', {}, {}, '📥 Treasury +5 USDC\n-# from 0xcc95…6430 · transaction'],
+    [
+      'coins that went out to a named address',
+      { ...COIN, from: TREASURY, to: ALICE, value: '410000000000000000' },
+      { labels: { [ALICE]: 'Alice' } },
+      '📤 Treasury −0.41 ETH\n-# to Alice · transaction',
+    ],
+    [
+      'a move between two watched wallets',
+      { from: TREASURY, to: PAYROLL },
+      {},
+      '🔁 Treasury → Payroll 5 USDC\n-# both watched · transaction',
+    ],
+    ['a transfer to itself', { from: TREASURY }, {}, '↩️ Treasury 5 USDC\n-# to itself · transaction'],
+    ['a mint', { from: ZERO_ADDRESS, ...key('7') }, {}, '✨ Treasury + Harbor Keys #7\n-# newly minted · transaction'],
+    ['a burn', { from: TREASURY, to: ZERO_ADDRESS }, {}, '🔥 Treasury −5 USDC\n-# burned · transaction'],
+    [
+      'a watched token',
+      { from: ALICE, to: BOB },
+      { matches: [matchOf(USDC, 'token')], labels: { [USDC]: 'Dollar' } },
+      '🪙 Dollar 5 USDC\n-# from 0xcc95…6430 to 0x1ea1…68cE · transaction',
+    ],
+    ['identical transfers', {}, { count: 2 }, '📥 Treasury +5 USDC ×2\n-# from 0xcc95…6430 · transaction'],
+  ])('shows %s in two lines, the wallet first', (_, transfer, more, text) => {
+    expect(read(compact(transfer, more))).toBe(text);
+  });
+
+  it('says what is not sure in a third line, and no more than that', () => {
+    const alert = compact({ internal: true }, { warnings: [{ kind: 'late', ms: 7_200_000 }], reorganised: true });
+    expect(read(alert).split('\n').slice(2)).toEqual([
+      '-# Arrived 2 hr late. The chain was reorganized. The transaction is now in block 1,234.',
+    ]);
+  });
+
+  it('holds both whole addresses and the whole hash as the targets of links', () => {
+    const text = textOf(compact({ txHash: HASH }));
+    for (const part of [
+      `/address/${checksumAddress(TREASURY)})`,
+      `/address/${checksumAddress(ALICE)})`,
+      `/tx/${HASH})`,
+    ])
+      expect(text).toContain(part);
+  });
+
+  it('holds them as text where there is no explorer', () => {
+    const none = { explorerUrl: undefined, nativeSymbol: undefined };
+    const { payload } = renderAlerts([compact({ txHash: HASH })], 'ABCDEFGHIJ', none);
+    expect(textsOf(payload.components).join('\n')).toBe(
+      [
+        '📥 **Treasury** +5 USDC',
+        `-# \`${TREASURY}\` · from \`${checksumAddress(ALICE)}\` · transaction \`${HASH}\``,
+      ].join('\n'),
+    );
+  });
+
+  it('keeps an uncataloged symbol in code, linked to its contract', () => {
+    expect(textOf(compact({}, { isCataloged: false }))).toContain(
+      `+5 [\`USDC\`](https://explorer.example/token/${checksumAddress(USDC)})`,
+    );
+  });
+
+  it('keeps a cataloged symbol in code if it could pass for an amount', () => {
+    expect(read(compact({ tokenSymbol: '9 USDC' }))).toContain('+5 `9 USDC`');
+  });
+});
+
+describe('a transaction of several transfers is one compact alert', () => {
+  it('with the sum and each counterparty', () => {
+    const legs = [ALICE, BOB].map((to) => compact({ txHash: HASH, from: TREASURY, to }));
+    expect(read(...legs)).toBe(
+      '📤 Treasury −10 USDC in 2 transfers\n-# −5 USDC to 0xcc95…6430 · −5 USDC to 0x1ea1…68cE · transaction',
+    );
+  });
+
+  it('for a swap', () => {
+    const gave = compact({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' });
+    const got = compact({ txHash: HASH, ...COIN, from: ALICE, to: TREASURY, value: '410000000000000000' });
+    expect(read(gave, got)).toBe('🔄 Treasury −1,200 USDC → +0.41 ETH\n-# with 0xcc95…6430 · transaction');
+  });
+
+  it('for a sweep, with its ids', () => {
+    const keys = ['3', '1', '2', '10'].map((id) => compact({ txHash: HASH, ...key(id) }));
+    expect(read(...keys)).toBe('📥 Treasury +4 × Harbor Keys\n-# #1–#3, #10 · from 0xcc95…6430 · transaction');
+  });
+
+  it('of different ways, each with its own sign', () => {
+    const alerts = [compact({ txHash: HASH }), compact({ txHash: HASH, from: TREASURY, to: BOB })];
+    expect(read(...alerts)).toBe(
+      [
+        '🧾 Treasury 2 transfers in one transaction',
+        '-# +5 USDC from 0xcc95…6430 · −5 USDC to 0x1ea1…68cE · transaction',
+      ].join('\n'),
+    );
+  });
+
+  it('whatever its size: two hundred transfers are summed up in one', () => {
+    const many = Array.from({ length: 200 }, (_, n) =>
+      compact({ txHash: HASH, from: TREASURY, to: `0x${(n + 1).toString(16).padStart(40, '0')}` }),
+    );
+    const { payload, used } = render(many);
+    expect(used).toBe(200);
+    expect(plain(textsOf(payload.components).join('\n'))).toMatch(
+      /^📤 Treasury −1,000 USDC in 200 transfers\n-# to 0x0000…0001, (0x\S+, ){4}and 195 more · transaction$/,
+    );
+  });
+});
+
+describe('a message of compact alerts', () => {
+  it('takes ten, with one button that holds the reference', () => {
+    const { payload, used } = render(Array.from({ length: 12 }, () => compact()));
+    expect(used).toBe(10);
+    const [first] = payload.components as APISectionComponent[];
+    expect(first!.accessory).toMatchObject({ label: 'Details', custom_id: 'why:show:ABCDEFGHIJ' });
+    expect(JSON.stringify(payload).split('ABCDEFGHIJ')).toHaveLength(2);
+  });
+
+  it('ends before a suspicious alert, which gets a tall card', () => {
+    const fake = compact({}, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
+    const uncataloged = compact({}, { warnings: [{ kind: 'uncataloged' }] });
+    for (const tall of [fake, uncataloged]) {
+      expect(render([compact(), tall]).used).toBe(1);
+      expect(render([tall, compact()])).toMatchObject({ used: 1, payload: { embeds: [{}] } });
+    }
+  });
+
+  it('pings once, and keeps the role when it is rendered again', () => {
+    const alert = compact({}, { matches: [matchOf(TREASURY, 'incoming', 1, '77')] });
+    const { payload } = render([alert]);
+    expect(payload.allowed_mentions).toEqual({ parse: [], roles: ['77'] });
+    expect(textsOf(payload.components)[0]).toMatch(/^.* \+5 USDC <@&77>\n/);
+    const again = render([alert], null, payload).payload;
+    expect(again.allowed_mentions).toEqual({ parse: [] });
+    expect(textsOf(again.components)).toEqual(textsOf(payload.components));
+  });
+
+  it('stays compact when the server chooses full alerts later, and a tall message stays tall', () => {
+    const small = compact();
+    const tall = { ...small, style: 'full' as const };
+    const [before, card] = [render([small]).payload, render([tall]).payload];
+    expect(render([tall], null, before).payload).toEqual(before);
+    expect(render([small], null, card).payload).toEqual(card);
+  });
+
+  it('is not joined by a suspicious alert of its transaction', () => {
+    const first = compact({ txHash: HASH });
+    const fake = compact({ txHash: HASH }, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
+    expect(render([first, fake], 0, render([first]).payload).used).toBe(1);
+  });
+
+  it('keeps all its alerts when longer names come, rather than its links', () => {
+    const alerts = Array.from({ length: 10 }, () => compact());
+    const before = render(alerts).payload;
+    const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60) };
+    const renamed = alerts.map((alert) => ({ ...alert, labels, reorganised: true }));
+    const again = render(renamed, null, before);
+    expect([again.used, again.payload.components!.length]).toEqual([10, 10]);
+    const texts = again.payload.components!.slice(1) as APITextDisplayComponent[];
+    expect(texts.every(({ content }) => content.includes('A'.repeat(19)))).toBe(true);
+  });
+});

@@ -1,0 +1,31 @@
+import { type APIMessage, type APIMessageTopLevelComponent, ComponentType } from 'discord.js';
+
+/** Something that a message shows: an embed, or a text of its components. */
+export interface Shown {
+  /** The embed's title, or the text's first line without links and bold type. */
+  title: string;
+  /** Everything, with the targets of links. */
+  text: string;
+}
+
+/** The texts of a message's components, in their order. */
+export const textsOf = (list: readonly APIMessageTopLevelComponent[] = []): string[] =>
+  list.flatMap((one) => {
+    if (one.type === ComponentType.TextDisplay) return [one.content];
+    return one.type === ComponentType.Section ? one.components.map(({ content }) => content) : [];
+  });
+
+/** A text as people read it: without links and bold type. */
+export const plain = (text: string): string => text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('**', '');
+
+/** What a message shows, one entry for each transaction that it tells of. */
+export function shownIn({ embeds, components }: Pick<APIMessage, 'embeds' | 'components'>): Shown[] {
+  return [
+    ...embeds.map((embed) => ({ title: embed.title ?? '', text: JSON.stringify(embed) })),
+    ...textsOf(components).map((text) => ({ title: plain(text.split('\n')[0]!), text })),
+  ];
+}
+
+/** The whole text of a message, with the targets of links. */
+export const textOf = (message: Pick<APIMessage, 'content' | 'embeds' | 'components'>): string =>
+  [message.content, ...shownIn(message).map(({ text }) => text)].join('\n');
