@@ -6,12 +6,13 @@ import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
 import { fitting } from './shared/choices.ts';
+import { countLookUp } from './shared/cool-down.ts';
 import { define } from './shared/define.ts';
 import { explain, off } from './shared/failure.ts';
 import { linkButton, nameOf, note, pageOf, pager, quoted, row } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 
-type Needs = ContextWith<'discovery'>;
+type Needs = ContextWith<'discovery' | 'coolDown'>;
 
 const PER_PAGE = 5;
 /** How long choices may wait for the service; then the last or generally known categories are offered. */
@@ -45,6 +46,8 @@ export const provider = {
   access: 'all',
   public: true,
   async execute(interaction, context) {
+    directory(context);
+    countLookUp('directory', interaction, context);
     if (interaction.options.getSubcommand() === 'categories') return categories(context.t, directory(context));
     return search(interaction, context);
   },
@@ -59,9 +62,11 @@ export const provider = {
     page: {
       access: 'all',
       answer: 'update',
-      async press(_: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
+      async press(interaction: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
         const query = { category, search: decode(words), provider: decode(only) };
         if (!CATEGORY.test(category)) throw new UserError(context.own('provider.oldPage'));
+        directory(context);
+        countLookUp('directory', interaction, context);
         return results(context, query, Number(page));
       },
     },

@@ -1,4 +1,5 @@
 import type { Command } from '../src/discord/command.ts';
+import { audit, auditButton } from './setup/audit.ts';
 import { check } from './setup/check.ts';
 import { forget, forgetButtons } from './setup/forget.ts';
 import { panelButtons } from './setup/panel.ts';
@@ -21,7 +22,12 @@ type Needs = ContextWith<
   | 'now'
   | 'eraseGuild'
   | 'lastRefused'
+  | 'lastBadSignature'
+  | 'sendingHold'
+  | 'receiverQuota'
+  | 'sendingPauses'
   | 'probeReceiver'
+  | 'interfaces'
 >;
 
 /** How the bot behaves in this guild. */
@@ -30,7 +36,7 @@ export const setup = {
     .addSubcommand((command) =>
       command
         .setName('server')
-        .setDescription('Set alert channel, manager role, time zone and language, or show them (no options)')
+        .setDescription('Set alert channel, manager role, time zone, language and style, or show them')
         .addChannelOption((option) =>
           option
             .setName('channel')
@@ -52,6 +58,12 @@ export const setup = {
             .setName('language')
             .setDescription('The language of this server')
             .addChoices(...LANGUAGE_CHOICES),
+        )
+        .addStringOption((option) =>
+          option
+            .setName('style')
+            .setDescription('How alerts look: two lines each, or tall cards with every detail')
+            .addChoices({ name: 'compact', value: 'compact' }, { name: 'full', value: 'full' }),
         ),
     )
     .addSubcommand((command) =>
@@ -62,6 +74,7 @@ export const setup = {
     .addSubcommand((command) =>
       command.setName('check').setDescription('Test everything and show how to fix what is wrong'),
     )
+    .addSubcommand((command) => command.setName('audit').setDescription('Show who changed what in the last year'))
     .addSubcommand((command) =>
       command.setName('forget').setDescription('Erase everything stored about this server (asks first)'),
     ),
@@ -71,13 +84,15 @@ export const setup = {
       case 'server':
         return server(interaction, context);
       case 'forget':
-        return forget(interaction.guildId, context);
+        return forget(interaction, context);
+      case 'audit':
+        return audit(interaction, context);
       default:
         return check(interaction, context);
     }
   },
   opens: { project: ({ guildId }, context) => projectForm(guildId, context) },
   autocomplete: async (interaction) => timezones(interaction.options.getFocused()),
-  buttons: { ...panelButtons, ...forgetButtons, unset: unsetButton },
+  buttons: { ...panelButtons, ...forgetButtons, unset: unsetButton, audit: auditButton },
   forms: { project: projectFormSubmit },
 } satisfies Command<Needs>;

@@ -1,17 +1,30 @@
 import { type APIEmbedField, version as discordVersion } from 'discord.js';
 import type { Command } from '../src/discord/command.ts';
+import type { GuildHold, SendingPause } from '../src/domain/hold.ts';
 import type { GuildOverview } from '../src/domain/overview.ts';
 import { SILENCE_RULE, type Silence } from '../src/domain/silence.ts';
 import type { Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { define } from './shared/define.ts';
-import { refusedFor } from './shared/project.ts';
+import { pauseLines } from './shared/pauses.ts';
+import { quotaLine, refusedFor, usageLine } from './shared/project.ts';
 import { ago, firstOf, fullAddress, note, prose } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 
-type Needs = ContextWith<'subscriptions' | 'silence' | 'metrics' | 'projects' | 'settings' | 'now' | 'lastRefused'>;
+type Needs = ContextWith<
+  | 'subscriptions'
+  | 'silence'
+  | 'metrics'
+  | 'projects'
+  | 'settings'
+  | 'now'
+  | 'lastRefused'
+  | 'sendingHold'
+  | 'sendingPauses'
+  | 'receiverQuota'
+>;
 
 /** Characters of a field, of which Discord takes 1,024, without its last line, which counts what is left out. */
 const FIELD_MOST = 950;
@@ -23,11 +36,12 @@ export const status = {
   async execute(interaction, context) {
     const { guildId } = interaction;
     const { t, metrics, silence, settings, now } = context;
-    const [overview, subscriptions, silent, error] = await Promise.all([
+    const [overview, subscriptions, silent, error, access] = await Promise.all([
       metrics.guild(guildId),
       context.subscriptions.list(guildId),
       silence.current(guildId, SILENCE_RULE, now()),
       lastRefused(guildId, context),
+      context.projects.of(guildId),
     ]);
     const { lastDeadLetter: last } = overview;
     const places = [...silent, ...overview.stopped, ...(last ? [last] : [])];
@@ -38,30 +52,54 @@ export const status = {
     );
     const seen = ({ channelId }: { channelId: string }) => !hidden.has(channelId);
     const stopped = overview.stopped.filter(seen);
+    const hold = context.sendingHold(guildId);
+    const pauses = context
+      .sendingPauses(guildId)
+      .filter(({ channelId }) => channelId === null || !hidden.has(channelId));
     const silences = silent.filter(seen);
-    const errors = [last && seen(last) ? deadLetterLine(last, context) : null, error].filter((line) => line !== null);
-    return note(stopped.length > 0 || errors.length > 0 ? 'warn' : 'info', t('status.title'), [t('status.hint')], {
-      fields: [
-        ...alertFields(overview, t),
-        { name: t('status.subscriptions'), value: subscriptionLines(subscriptions, context) },
-        ...(silences.length > 0 ? [{ name: t('status.silent'), value: silenceLines(silences, context) }] : []),
-        ...(stopped.length > 0 ? [{ name: t('status.stopped'), value: stoppedLines(stopped, context) }] : []),
-        ...(errors.length > 0 ? [{ name: t('status.lastError'), value: errors.join('\n') }] : []),
-      ],
-      footer: {
-        text: t('status.footer', {
-          version: settings.version,
-          node: process.version.slice(1),
-          discord: discordVersion,
-          schema: settings.schema,
-        }),
+    const own = access.own ? access.scope : null;
+    const quota = own === null ? null : quotaLine(own, context);
+    const errors = [last && seen(last) ? deadLetterLine(last, context) : null, error, quota].filter(
+      (line) => line !== null,
+    );
+    return note(
+      stopped.length > 0 || hold || errors.length > 0 ? 'warn' : 'info',
+      t('status.title'),
+      [t('status.hint')],
+      {
+        fields: [
+          ...alertFields(overview, pauses, t),
+          { name: t('status.subscriptions'), value: subscriptionLines(subscriptions, context) },
+          ...(own === null ? [] : [{ name: t('status.receiver'), value: usageLine(own, context) }]),
+          ...(silences.length > 0 ? [{ name: t('status.silent'), value: silenceLines(silences, context) }] : []),
+          ...(stopped.length > 0 || hold
+            ? [{ name: t('status.stopped'), value: stoppedLines(stopped, hold, context) }]
+            : []),
+          ...(errors.length > 0 ? [{ name: t('status.lastError'), value: errors.join('\n') }] : []),
+        ],
+        footer: {
+          text: t('status.footer', {
+            version: settings.version,
+            node: process.version.slice(1),
+            discord: discordVersion,
+            schema: settings.schema,
+          }),
+        },
       },
-    });
+    );
   },
 } satisfies Command<Needs>;
 
-function alertFields({ lastEventAt, waiting, held, deadLetters }: GuildOverview, t: Translate): APIEmbedField[] {
-  const waits = [t('status.alerts', { count: waiting }), ...(held > 0 ? [t('status.held', { count: held })] : [])];
+function alertFields(
+  { lastEventAt, waiting, held, deadLetters }: GuildOverview,
+  pauses: readonly SendingPause[],
+  t: Translate,
+): APIEmbedField[] {
+  const waits = [
+    t('status.alerts', { count: waiting }),
+    ...(held > 0 ? [t('status.held', { count: held })] : []),
+    ...(waiting > held ? pauseLines(pauses, t) : []),
+  ];
   return [
     {
       name: t('status.lastEvent'),
@@ -83,13 +121,15 @@ function subscriptionLines(subscriptions: readonly Subscription[], { t, settings
   ].join('\n');
 }
 
-function stoppedLines(stopped: GuildOverview['stopped'], { t }: Needs): string {
-  return firstOf(t, stopped, 10, ({ channelId, state, since }) =>
+function stoppedLines(stopped: GuildOverview['stopped'], hold: GuildHold | null, { t }: Needs): string {
+  const together = hold ? [t('status.together', { refusals: hold.refusals, due: ago(hold.probeAt) })] : [];
+  const lines = firstOf(t, stopped, hold ? 5 : 10, ({ channelId, state, since }) =>
     t(state === 'parked' ? 'status.parked' : 'status.gone', {
       channel: `<#${channelId}>`,
       ago: since === null ? t('status.unknownTime') : ago(since),
     }),
-  ).join('\n');
+  );
+  return [...together, ...lines].join('\n');
 }
 
 /** Addresses that usually move and did not for unusually long. */

@@ -7,11 +7,12 @@ import { add } from './subscription/add.ts';
 import { edit, pause } from './subscription/change.ts';
 import { offer } from './subscription/find.ts';
 import { discardButton, exportFile, importButton, importFile } from './subscription/import.ts';
-import { list, listButton } from './subscription/list.ts';
-import { MUTE_CHOICES, mute } from './subscription/mute.ts';
-import { addFilterOptions } from './subscription/options.ts';
-import { dropButton, keepButton, remove } from './subscription/remove.ts';
-import { test } from './subscription/sample.ts';
+import { actMenu, list, listButton } from './subscription/list.ts';
+import { MUTE_CHOICES, mute, muteButton } from './subscription/mute.ts';
+import { addMoreOptions, addSharedOptions } from './subscription/options.ts';
+import { panelButtons, panelForms } from './subscription/panel.ts';
+import { dropButton, keepButton, remove, removeButton } from './subscription/remove.ts';
+import { test, testButton } from './subscription/sample.ts';
 import { offerTokens } from './subscription/tokens.ts';
 
 type Needs = ContextWith<
@@ -23,6 +24,7 @@ type Needs = ContextWith<
   | 'confirmations'
   | 'history'
   | 'tokens'
+  | 'storedProjects'
   | 'projects'
   | 'receiver'
   | 'guildQueue'
@@ -51,7 +53,7 @@ const withSubscription = (
 export const subscription = {
   data: define('subscription', 'Watch addresses and choose which alerts go where')
     .addSubcommand((command) =>
-      addFilterOptions(
+      addSharedOptions(
         command
           .setName('add')
           .setDescription('Watch an address: a wallet or a token')
@@ -76,7 +78,9 @@ export const subscription = {
         ),
     )
     .addSubcommand((command) =>
-      addFilterOptions(withSubscription(command.setName('edit').setDescription('Change what is posted, or where'))),
+      addMoreOptions(
+        addSharedOptions(withSubscription(command.setName('edit').setDescription('Change what is posted, or where'))),
+      ),
     )
     .addSubcommand((command) =>
       withSubscription(command.setName('remove').setDescription('Stop watching an address in a channel')),
@@ -152,5 +156,17 @@ export const subscription = {
       ? offerTokens(interaction, context)
       : offer(interaction, context);
   },
-  buttons: { list: listButton, drop: dropButton, keep: keepButton, import: importButton, discard: discardButton },
+  menus: { act: actMenu },
+  forms: panelForms,
+  buttons: {
+    ...panelButtons,
+    mute: muteButton,
+    test: testButton,
+    remove: removeButton,
+    list: listButton,
+    drop: dropButton,
+    keep: keepButton,
+    import: importButton,
+    discard: discardButton,
+  },
 } satisfies Command<Needs>;

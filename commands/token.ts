@@ -1,22 +1,24 @@
 import { ButtonStyle } from 'discord.js';
 import type { Choice, Command, Reply } from '../src/discord/command.ts';
-import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
+import { type AddressText, checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { addressPage } from '../src/domain/explorer.ts';
+import { imitatedBy } from '../src/domain/guard.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import type { Token } from '../src/domain/token.ts';
 import { UserError } from '../src/errors.ts';
 import type { Language, Translate } from '../src/languages/index.ts';
 import { writeNumber } from '../src/languages/number.ts';
 import { addressChoice, fitting } from './shared/choices.ts';
+import { countLookUp } from './shared/cool-down.ts';
 import { define } from './shared/define.ts';
 import { explain, off } from './shared/failure.ts';
-import { fullAddress, linkButton, nameOf, note, press, row } from './shared/reply.ts';
+import { echoing, fullAddress, linkButton, nameOf, note, press, row } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { seenBy } from './shared/subscriptions.ts';
 import { checkTarget } from './shared/target.ts';
 import { watch } from './subscription/add.ts';
-import { choiceOf, imitationsAmong } from './subscription/tokens.ts';
+import { choiceOf, imitationsAmong, knownIn } from './subscription/tokens.ts';
 
 type Needs = ContextWith<
   | 'subscriptions'
@@ -27,6 +29,7 @@ type Needs = ContextWith<
   | 'tokens'
   | 'projects'
   | 'explorer'
+  | 'coolDown'
   | 'receiver'
   | 'guildQueue'
   | 'settings'
@@ -49,12 +52,14 @@ export const token = {
   async execute(interaction, context) {
     const { own, explorer, settings } = context;
     if (!explorer) throw off(own, 'explorer', 'EXPLORER_API_URL');
-    const parsed = parseAddress(interaction.options.getString('address', true));
-    if (!parsed.ok) throw new UserError(own(`address.${parsed.fault}`));
+    const typed = interaction.options.getString('address', true);
+    const parsed = parseAddress(typed);
+    if (!parsed.ok) throw echoing(new UserError(own(`address.${parsed.fault}`)), typed, own);
+    countLookUp('explorer', interaction, context);
     const answer = await explorer.token(parsed.address);
     switch (answer.status) {
       case 'found':
-        return show(answer.token, context);
+        return show(answer.token, await warningOf(answer.token, interaction.guildId, context), context);
       case 'not-found':
         throw new UserError(own('token.notFound', { address: fullAddress(parsed.address, settings) }));
       case 'invalid':
@@ -66,10 +71,11 @@ export const token = {
   async autocomplete(interaction, context) {
     const { t, labels, tokens } = context;
     const { visible, unseen } = await seenBy(interaction, context);
-    // A name in the address book says no more of an address than the channels that this person sees.
     const shown = new Set(visible.map(({ address }) => address));
     const secret = new Set(unseen.map(({ address }) => address).filter((address) => !shown.has(address)));
-    const book = (await labels.list(interaction.guildId)).filter(({ address }) => !secret.has(address));
+    // `/label list` is for those who manage the bot: others are offered the names that alerts show them.
+    const mayKnow = (address: AddressText) => (context.manages ? !secret.has(address) : shown.has(address));
+    const book = (await labels.list(interaction.guildId)).filter(({ address }) => mayKnow(address));
     const found = new Map<string, Choice>();
     const offer = (choice: Choice) => {
       if (!found.has(choice.value)) found.set(choice.value, choice);
@@ -103,7 +109,18 @@ export const token = {
   },
 } satisfies Command<Needs>;
 
-function show(found: Token, { t, language, settings }: Needs): Reply {
+/** A warning like that of alerts, if the token only calls itself like a cataloged one or the native coin; null: none. */
+async function warningOf(found: Token, guildId: string, context: Needs): Promise<string | null> {
+  if (found.cataloged === true) return null;
+  const genuine = imitatedBy(found.address, found.symbol, await knownIn(guildId, context));
+  if (genuine === null) return null;
+  const symbol = nameOf(context.own, found.symbol, '?');
+  return genuine === 'native'
+    ? context.own('alert.imitationOfCoin', { symbol })
+    : context.own('alert.imitationOf', { symbol, address: `\`${checksumAddress(genuine)}\`` });
+}
+
+function show(found: Token, warning: string | null, { t, language, settings }: Needs): Reply {
   const { address, name, symbol, type, decimals, cataloged } = found;
   const buttons = [press(t('token.watch'), `token:watch:${checksumAddress(address)}`, ButtonStyle.Primary)];
   const page = addressPage(settings, address, 'token');
@@ -111,9 +128,10 @@ function show(found: Token, { t, language, settings }: Needs): Reply {
   const unknown = t('token.notGiven');
   const title = [...new Set([nameOf(t, name, t('token.unnamed')), nameOf(t, symbol, '')])].join(' ').trimEnd();
   return note(
-    'info',
-    title,
+    warning === null ? 'info' : 'warn',
+    warning === null ? title : `⚠️ ${t('alert.imitation', { title })}`,
     [
+      warning,
       fullAddress(address, settings, 'token'),
       decimals === null && isFungible(found) ? `-# ${t('token.withoutDecimals')}` : null,
     ],

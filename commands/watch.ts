@@ -1,4 +1,5 @@
 import {
+  type APIMessageComponent,
   ApplicationCommandType,
   ApplicationIntegrationType,
   ComponentType,
@@ -18,12 +19,11 @@ import { cutTo } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { record } from './shared/audit.ts';
+import { coverageOf, nextStep } from './shared/coverage.ts';
 import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
-import { receiverUrlOf } from './shared/project.ts';
 import { fullAddress, note, press, row } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { checkTarget, outsideLine } from './shared/target.ts';
-import { nextStep } from './subscription/add.ts';
 
 type Needs = ContextWith<
   'subscriptions' | 'labels' | 'guilds' | 'audit' | 'projects' | 'receiver' | 'settings' | 'now'
@@ -93,25 +93,33 @@ async function choose(...[interaction, , values, context]: Parameters<Menu<Needs
   const { subscriptions, guilds, settings, now, t } = context;
   await checkTarget(interaction, channelId, null, t);
   const { addresses, refused } = findAddresses(values.join(' '));
-  const outcomes: Record<'added' | 'exists' | 'full', AddressText[]> = { added: [], exists: [], full: [] };
+  const outcomes = { added: [], exists: [], full: [], crowded: [] } as Record<
+    'added' | 'exists' | 'full' | 'crowded',
+    AddressText[]
+  >;
   for (const address of addresses) {
     const wish = { ...DEFAULT_CHOICES, guildId, channelId, address, createdBy: user.id, createdAt: now() };
-    const outcome = await subscriptions.add(wish, settings.maxSubscriptions);
+    const outcome = await subscriptions.add(wish, settings.maxSubscriptions, settings.maxChannelsPerAddress);
     outcomes[outcome.status].push(address);
     if (outcome.status !== 'added') continue;
     const detail = { id: outcome.subscription.id, address: checksumAddress(address), channel: channelId };
     await record(interaction, context, 'subscription.add', detail);
   }
-  const { added, exists, full } = outcomes;
+  const { added, exists, full, crowded } = outcomes;
   if (added.length > 0) await guilds.noteLocale(guildId, interaction.guildLocale);
   if (added.length === 0 && full.length > 0) {
     throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
   }
   const show = (address: AddressText) => fullAddress(address, settings);
+  const tooMany = crowded.map((address) =>
+    t('subscription.channelsFull', { address: show(address), most: settings.maxChannelsPerAddress }),
+  );
+  if (added.length === 0 && tooMany.length > 0) throw new UserError(tooMany.join('\n'));
   const alike = await lookAlikes(added, interaction, context);
   const lines = [
     ...added.map((address) => `-# ${show(address)}`),
     ...lookAlikeLines(alike, context),
+    ...tooMany,
     ...group(exists, t('watch.known', { count: exists.length }), show),
     ...group(full, t('watch.full', { count: full.length, most: settings.maxSubscriptions }), show),
     ...refusedLines(refused, t),
@@ -120,10 +128,10 @@ async function choose(...[interaction, , values, context]: Parameters<Menu<Needs
   const told = t('watch.told', { channel: `<#${channelId}>` });
   const outside = interaction.guild ? null : `⚠️ ${outsideLine(interaction, t)}`;
   const tone = alike.size > 0 || outside !== null ? 'warn' : 'good';
-  const next = nextStep(await receiverUrlOf(context, guildId), t);
+  const next = nextStep(await coverageOf(guildId, added, context), added.length, 'all', context);
   return note(tone, t('watch.done', { count: added.length }), [...lines, told, outside], {
-    fields: [{ name: t('subscription.add.next'), value: next }],
-    components: [row(press(t('subscription.add.list'), 'subscription:list:all:0'))],
+    fields: [next.field],
+    components: [row(...next.buttons, press(t('subscription.add.list'), 'subscription:list:all:0'))],
   });
 }
 
@@ -132,7 +140,11 @@ function textOf({ targetMessage }: MessageUse): string {
   return [targetMessage, ...targetMessage.messageSnapshots.values()].map(textIn).join('\n');
 }
 
-function textIn({ content, embeds }: Pick<MessageUse['targetMessage'], 'content' | 'embeds'>): string {
+function textIn({
+  content,
+  embeds,
+  components,
+}: Pick<MessageUse['targetMessage'], 'content' | 'embeds' | 'components'>): string {
   const parts = embeds.flatMap(({ title, description, url, author, footer, fields }) => [
     title,
     description,
@@ -141,7 +153,14 @@ function textIn({ content, embeds }: Pick<MessageUse['targetMessage'], 'content'
     footer?.text,
     ...fields.flatMap(({ name, value }) => [name, value]),
   ]);
-  return [content, ...parts].filter(Boolean).join('\n');
+  const texts = components.flatMap((one) => displaysIn(one.toJSON()));
+  return [content, ...parts, ...texts].filter(Boolean).join('\n');
+}
+
+/** The texts of a component, such as those of a compact alert. */
+function displaysIn(component: APIMessageComponent): string[] {
+  if (component.type === ComponentType.TextDisplay) return [component.content];
+  return 'components' in component ? component.components.flatMap(displaysIn) : [];
 }
 
 /** Each address once; one that is written right somewhere is right. */

@@ -1,12 +1,23 @@
 import type { Command } from '../src/discord/command.ts';
 import { define } from './shared/define.ts';
 import type { ContextWith } from './shared/services.ts';
+import { createButton } from './webhook/create.ts';
+import { drainButton } from './webhook/drain.ts';
+import { fillButton, idButton, idForm, pickMenu } from './webhook/fill.ts';
 import { choices, list } from './webhook/list.ts';
 import { nameForm, nameMenu } from './webhook/name.ts';
 import { cancelButton, confirmButton, forgetButton, preview } from './webhook/remove.ts';
 
 type Needs = ContextWith<
-  'subscriptions' | 'audit' | 'confirmations' | 'storedProjects' | 'projects' | 'receiver' | 'now'
+  | 'subscriptions'
+  | 'guilds'
+  | 'audit'
+  | 'confirmations'
+  | 'storedProjects'
+  | 'projects'
+  | 'receiver'
+  | 'guildQueue'
+  | 'now'
 >;
 
 /** The webhooks of the project at the notification service. */
@@ -41,7 +52,15 @@ export const webhook = {
     return name === 'list' ? list(interaction.guildId, context) : preview(interaction, context);
   },
   autocomplete: ({ guildId, options }, context) => choices(guildId, options.getFocused(), context),
-  buttons: { confirm: confirmButton, cancel: cancelButton, forget: forgetButton },
-  menus: { name: nameMenu },
-  forms: { name: nameForm },
+  buttons: {
+    confirm: confirmButton,
+    cancel: cancelButton,
+    forget: forgetButton,
+    fill: fillButton,
+    id: idButton,
+    create: createButton,
+    drain: drainButton,
+  },
+  menus: { name: nameMenu, pick: pickMenu },
+  forms: { name: nameForm, id: idForm },
 } satisfies Command<Needs>;

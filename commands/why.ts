@@ -10,7 +10,9 @@ import type { ContextWith } from './shared/services.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 import { tellStory } from './why/story.ts';
 
-type Needs = ContextWith<'labels' | 'history' | 'projects' | 'guildQueue' | 'settings' | 'now' | 'moved'>;
+type Needs = ContextWith<
+  'labels' | 'history' | 'projects' | 'guildQueue' | 'settings' | 'now' | 'moved' | 'sendingHold' | 'sendingPauses'
+>;
 
 /** Transfers of one transaction that are told in full. */
 const MOST_TRANSFERS = 5;
@@ -38,7 +40,7 @@ export const why = {
   buttons: {
     /** `why:show:<reference>`, on the messages with alerts. */
     show: {
-      access: 'manage',
+      access: 'all',
       answer: 'reply',
       press: (interaction, [reference = ''], context) => explainMessage(interaction, context, reference, null),
     },
@@ -46,7 +48,7 @@ export const why = {
   menus: {
     /** `why:pick:<reference>`; the value is a transaction's hash. */
     pick: {
-      access: 'manage',
+      access: 'all',
       answer: 'update',
       choose: (interaction, [reference = ''], [hash = null], context) =>
         explainMessage(interaction, context, reference, hash),
@@ -56,22 +58,36 @@ export const why = {
 
 type Use = CommandUse | ButtonUse | MenuUse;
 
-async function explain(interaction: Use, context: Needs, txHash: string): Promise<Reply> {
+/** Explains a transaction's transfers; `reference`: as far as this message, in the channel that it is in, tells of them. */
+async function explain(
+  interaction: Use,
+  context: Needs,
+  txHash: string,
+  reference: string | null = null,
+): Promise<Reply> {
   const { history, settings, projects, t } = context;
   const { guildId } = interaction;
   const { scope } = await projects.of(guildId);
   const read = () => history.transfers(guildId, txHash, scope, context.now(), MOST_TRANSFERS);
   const { total, first } = await context.guildQueue.run(guildId, 'read', read);
-  const shown = await seenBy(interaction, context, first);
+  const shown =
+    reference === null || context.manages
+      ? await seenBy(interaction, context, first)
+      : first.flatMap((story) => onlyHere(story, interaction.channelId));
   const url = transactionPage(settings, txHash);
   if (total === 0) {
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
     return note('info', t('why.title'), [t('why.unknown', { transaction }), '', t('why.unknownHints')]);
   }
   const labels = new Map((await context.labels.list(guildId)).map(({ address, name }) => [address, name]));
+  const hold = context.sendingHold(guildId);
+  const pauses = context.sendingPauses(guildId);
+  if (shown.length === 0) throw new UserError(t('why.goneMessage'));
   const most = Math.floor(MOST_CHARACTERS / shown.length);
-  const embeds = shown.map((story) => tellStory(story, { ...context, guildId, labels, url, most }));
-  const left = total - shown.length;
+  const embeds = shown.map((story) =>
+    tellStory(story, { ...context, guildId, hold, pauses, labels, url, most, reference }),
+  );
+  const left = reference === null || context.manages ? total - shown.length : 0;
   return {
     embeds,
     ...(left > 0 && { content: t('why.more', { count: left }) }),
@@ -91,10 +107,10 @@ async function explainMessage(
   const { total, first: transactions } = await context.guildQueue.run(guildId, 'read', read);
   const [first, ...others] = transactions;
   if (!first) throw new UserError(t('why.goneMessage'));
-  if (others.length === 0) return explain(interaction, context, first.txHash);
+  if (others.length === 0) return explain(interaction, context, first.txHash, reference);
   const known = transactions.find(({ txHash }) => txHash === chosen);
   const reply = known
-    ? await explain(interaction, context, known.txHash)
+    ? await explain(interaction, context, known.txHash, reference)
     : note('info', t('why.title'), [t('why.several', { count: total })]);
   const options = transactions.map(({ txHash, transfers, transfer }) => ({
     label: cutTo(`${moved(transfer, language).replaceAll('`', '')}${transfers > 1 ? ` +${transfers - 1}` : ''}`, 100),
@@ -107,6 +123,15 @@ async function explainMessage(
     ...reply,
     components: [{ type: ComponentType.ActionRow, components: [{ ...menu, placeholder: t('why.choose') }] }],
   };
+}
+
+/** What everybody who sees a channel may know: what its alert shows, and why it is there. */
+function onlyHere(story: Story, channelId: string): (Story & { hidden: number })[] {
+  const alerts = story.alerts.filter((alert) => alert.channelId === channelId);
+  const decisions = story.decisions.filter(
+    (decision) => decision.channelId === channelId && decision.outcome === 'matched',
+  );
+  return alerts.length === 0 ? [] : [{ ...story, alerts, decisions, deliveries: [], own: false, hidden: 0 }];
 }
 
 /** What a person may know of stories: nothing about channels that they cannot see. */

@@ -1,15 +1,26 @@
+import { type APIButtonComponent, ButtonStyle } from 'discord.js';
 import type { AddressText } from '../../src/domain/address.ts';
+import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Notification, Webhook } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { explain } from '../shared/failure.ts';
-import { pointsAt, refusedFor, urlBlock } from '../shared/project.ts';
-import { ago, firstOf, fullAddress, ID_LONGEST } from '../shared/reply.ts';
+import { pointsAt, quotaLine, refusedFor, usageLine } from '../shared/project.ts';
+import { ago, firstOf, fullAddress, ID_LONGEST, press } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { type Finding, fault, fine, hint } from './finding.ts';
 
-type Needs = ContextWith<'storedProjects' | 'projects' | 'receiver' | 'settings' | 'lastRefused'>;
+type Needs = ContextWith<
+  | 'storedProjects'
+  | 'projects'
+  | 'receiver'
+  | 'settings'
+  | 'lastRefused'
+  | 'lastBadSignature'
+  | 'interfaces'
+  | 'receiverQuota'
+>;
 
 const LOOK_MS = 8_000;
 /** Webhooks whose addresses are read; a project with more is not judged by them. */
@@ -26,18 +37,23 @@ export async function checkProject(
   const { t, projects, receiver, storedProjects } = context;
   const access = await projects.of(guildId);
   const events = (lacking: readonly AddressText[] | null = null) => checkEvents(context, subscriptions, lacking);
-  const findings = refused(context, access);
+  const findings = [...refused(context, access), ...quota(context, access), ...signatures(context, access)];
   if (access.scope === null) {
     return [...findings, ...(access.status === 'none' ? [fine(t('setup.check.projectNone'))] : []), ...events()];
   }
   if (access.status === 'off') return [...findings, hint(t('setup.check.projectOff')), ...events()];
   if (access.status === 'sealed') return [...findings, fault(t('webhook.sealed')), ...events()];
   const answer = await access.notification.webhooks(LOOK_MS);
-  if (answer.status !== 'ok') return [...findings, fault(explain(t, answer, 'notification')), ...events()];
+  if (answer.status !== 'ok') {
+    // An outage of the service has a finding of its own.
+    const isAway = context.interfaces.outages().has('notification');
+    return [...findings, ...(isAway ? [] : [fault(explain(t, answer, 'notification'))]), ...events()];
+  }
   const urls = receiver.urls(access.scope);
   const here = answer.webhooks.filter(({ url }) => pointsAt(urls, url) !== null);
   if (here.length === 0) {
-    return [...findings, fault(`${t('setup.check.webhooksNone')}\n${urlBlock(urls.current)}`), ...events()];
+    const create = press(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary);
+    return [...findings, fault(t('setup.check.webhooksNone'), create), ...events()];
   }
   const names = await storedProjects.webhookNames(guildId);
   const shown = firstOf(t, here, 5, ({ id }) =>
@@ -53,14 +69,40 @@ export async function checkProject(
   ];
 }
 
+/** Whether the URL of the server's own project takes what comes. */
+function quota(context: Needs, { own, scope }: ProjectAccess): Finding[] {
+  if (!own || scope === null) return [];
+  const refused = quotaLine(scope, context);
+  return [...(refused ? [fault(refused)] : []), fine(usageLine(scope, context))];
+}
+
 /** Who was refused, and who can mend the list of sources. */
 function refused(context: Needs, access: ProjectAccess): Finding[] {
   const { t } = context;
   const last = refusedFor(access, context);
   if (!last) return [];
-  const source = inCode(last.source, t('setup.check.unknownSource'));
-  const key = access.own ? 'setup.check.refusedOwn' : 'setup.check.refusedOperator';
-  return [fault(t(key, { ago: ago(last.at), source }))];
+  const values = { ago: ago(last.at), source: inCode(last.source, '?') };
+  switch (last.reason) {
+    case 'unlisted':
+      return [fault(t(access.own ? 'setup.check.refusedOwn' : 'setup.check.refusedOperator', values))];
+    case 'no-sender':
+      return [fault(t('setup.check.refusedNoSender', values))];
+    case 'unreadable':
+      return [fault(t('setup.check.refusedUnreadable', values))];
+  }
+}
+
+/** Whether deliveries must be signed, and the last one that was refused for its signature. */
+function signatures({ t, projects, lastBadSignature }: Needs, { own, scope }: ProjectAccess): Finding[] {
+  // The operator's URL concerns everybody where no guild is named that manages it.
+  const about = scope ?? (projects.hasOperators ? null : OPERATOR_SCOPE);
+  if (about === null) return [];
+  const last = lastBadSignature(about);
+  if (!last) return projects.signingSecrets(about) === null ? [] : [fine(t('setup.check.signed'))];
+  const key = { missing: 'signatureMissing', wrong: 'signatureWrong', stale: 'signatureStale' } as const;
+  const where = own ? '`/setup project`' : '`NOTIFICATION_SIGNING_SECRET`';
+  const line = t(`setup.check.${key[last.fault]}`, { ago: ago(last.at), where });
+  return [fault(`${line}\n${t('setup.check.signatureCount', { count: last.count })}`)];
 }
 
 /** Whether the webhooks that post here have every watched address, each once; null when the service does not tell. */
@@ -79,15 +121,22 @@ async function checkAddresses(
     const type = webhooks[index]!.eventType ?? EVERY_TYPE;
     for (const address of new Set(list.addresses)) typesOf.set(address, [...(typesOf.get(address) ?? []), type]);
   }
-  const listed = (key: 'addressesLack' | 'addressesTwice', addresses: AddressText[]) => {
+  const listed = (
+    key: 'addressesLack' | 'addressesTwice',
+    addresses: AddressText[],
+    ...action: [APIButtonComponent] | []
+  ) => {
     const shown = firstOf(t, addresses, 5, (address) => fullAddress(address, settings));
-    return fault([t(`setup.check.${key}`, { count: addresses.length }), ...shown].join('\n'));
+    return fault([t(`setup.check.${key}`, { count: addresses.length }), ...shown].join('\n'), ...action);
   };
+  const fill = (count: number) => press(t('webhook.fill.button', { count }), 'webhook:fill:all', ButtonStyle.Primary);
   const watched = addressesOf(subscriptions);
   const lacking = watched.filter((address) => !typesOf.has(address));
   const twice = watched.filter((address) => overlap(typesOf.get(address) ?? []));
   const findings = [
-    lacking.length === 0 ? fine(t('setup.check.addressesFine')) : listed('addressesLack', lacking),
+    lacking.length === 0
+      ? fine(t('setup.check.addressesFine'))
+      : listed('addressesLack', lacking, fill(lacking.length)),
     ...(twice.length === 0 ? [] : [listed('addressesTwice', twice)]),
   ];
   return { findings, lacking };
@@ -112,7 +161,11 @@ function checkEvents(
   // Another channel may watch it for longer: then it is known to come.
   const silent = addressesOf(subscriptions).filter((address) => !moved.has(address));
   const last = Math.max(...subscriptions.map(({ lastEventAt }) => lastEventAt ?? 0));
-  if (silent.length === 0) return [fine(t('setup.check.eventsFine', { ago: ago(last) }))];
+  if (silent.length === 0) {
+    // Where one subscription has had no event, the list says so: its filters, or its short life.
+    const isAll = subscriptions.every(({ lastEventAt }) => lastEventAt !== null);
+    return [fine(t(isAll ? 'setup.check.eventsFine' : 'setup.check.lastEvent', { ago: ago(last) }))];
+  }
   const waiting = silent.filter((address) => !lacking?.includes(address));
   const shown = firstOf(t, waiting, 5, (address) => fullAddress(address, settings));
   const words = t(lacking ? 'setup.check.noEventYet' : 'setup.check.noEvent', { count: waiting.length });

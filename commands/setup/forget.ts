@@ -1,16 +1,19 @@
 import { ButtonStyle } from 'discord.js';
-import type { Button, Reply } from '../../src/discord/command.ts';
+import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { StoredCounts } from '../../src/domain/overview.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { OPEN_MS } from '../shared/audit.ts';
 import { note, press, row } from '../shared/reply.ts';
+import { requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 
 type Needs = ContextWith<'metrics' | 'receiver' | 'guildQueue' | 'now' | 'eraseGuild'>;
 
 /** `/setup forget`: says what is stored, and asks. Writes nothing down: that would be one more thing to erase. */
-export async function forget(guildId: string, { t, metrics, now }: Needs): Promise<Reply> {
+export async function forget(interaction: CommandUse, { t, metrics, now }: Needs): Promise<Reply> {
+  requireManageServer(interaction, t);
+  const { guildId } = interaction;
   const what = listed(t, await metrics.stored(guildId));
   if (what.length === 0) return note('info', t('setup.forget.nothingTitle'), [t('setup.forget.nothing')]);
   const buttons = row(
@@ -36,7 +39,9 @@ function listed(t: Translate, stored: StoredCounts): string[] {
 const eraseButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
-  async press({ guildId }, [asked], { t, metrics, receiver, guildQueue, eraseGuild, now }) {
+  async press(interaction, [asked], { t, metrics, receiver, guildQueue, eraseGuild, now }) {
+    requireManageServer(interaction, t);
+    const { guildId } = interaction;
     if (!(now() - Number(asked) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
     const erased = await metrics.stored(guildId);
     // Each goes through all that was ever told, in steps between which deliveries are stored.

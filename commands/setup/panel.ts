@@ -1,33 +1,46 @@
 import { type APIEmbedField, ButtonStyle } from 'discord.js';
-import type { Button, Reply } from '../../src/discord/command.ts';
+import type { Button, ButtonUse, FormUse, Reply } from '../../src/discord/command.ts';
 import type { StoredProject } from '../../src/domain/project.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { record } from '../shared/audit.ts';
+import { postingHere } from '../shared/coverage.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
 import { urlBlock } from '../shared/project.ts';
 import { ID_LONGEST, note, press, row } from '../shared/reply.ts';
+import { hasManageServer, requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 
-type Needs = ContextWith<'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
+/** How long the panel may wait for the service. */
+const LOOK_MS = 3_000;
+
+type Use = ButtonUse | FormUse;
+type Needs = ContextWith<'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
 
 /** The project that a guild manages: its receiver URLs, and the buttons to change them. Only ever shown in private. */
-export async function panel(context: Needs, guildId: string, title?: string): Promise<Reply> {
+export async function panel(interaction: Use, context: Needs, title?: string): Promise<Reply> {
+  const { guildId } = interaction;
   const { t, storedProjects, projects, receiver } = context;
   const access = await projects.of(guildId);
   if (access.scope === null)
     throw new UserError(t(access.status === 'off' ? 'setup.project.off' : 'setup.project.gone'));
   const urls = receiver.urls(access.scope);
+  // Whoever knows the URL can post alerts: the manager role alone does not show it.
+  const isAdmin = hasManageServer(interaction);
   const stored = access.own ? await storedProjects.ofGuild(guildId) : null;
   const lines = [
     stored && t('setup.project.storedAs', { id: inCode(stored.projectId, '?', ID_LONGEST) }),
     access.status === 'sealed' ? t('setup.project.sealed') : null,
     stored && t('setup.project.only'),
+    projects.signingSecrets(access.scope) === null ? null : t('setup.project.signed'),
   ];
+  const here = access.status === 'ready' && urls.current !== null ? await postingHere(access, context, LOOK_MS) : null;
+  const isNone = here?.status === 'ok' && here.webhooks.length === 0;
   const buttons = [
-    ...(urls.fixed
+    ...(isNone ? [press(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary)] : []),
+    ...(urls.fixed || !isAdmin
       ? []
       : [
           urls.retiring
@@ -40,8 +53,15 @@ export async function panel(context: Needs, guildId: string, title?: string): Pr
     access.status === 'sealed' ? 'warn' : title ? 'good' : 'info',
     title ?? t(access.own ? 'setup.project.title' : 'setup.project.operatorTitle'),
     lines,
-    { fields: fieldsOf(context, urls), components: buttons.length > 0 ? [row(...buttons)] : [] },
+    {
+      fields: isAdmin ? fieldsOf(context, urls) : hiddenField(context),
+      components: buttons.length > 0 ? [row(...buttons)] : [],
+    },
   );
+}
+
+function hiddenField({ t }: Needs): APIEmbedField[] {
+  return [{ name: t('setup.project.url'), value: t('setup.project.urlHidden') }];
 }
 
 function fieldsOf({ t }: Needs, { current, retiring, fixed }: ReceiverUrls): APIEmbedField[] {
@@ -72,7 +92,7 @@ async function managed({ t, projects }: Needs, guildId: string): Promise<Managed
 const showButton: Button<Needs> = {
   access: 'manage',
   answer: 'reply',
-  press: ({ guildId }, _, context) => panel(context, guildId),
+  press: (interaction, _, context) => panel(interaction, context),
 };
 
 /** `setup:rotate` */
@@ -81,11 +101,12 @@ const rotateButton: Button<Needs> = {
   answer: 'update',
   async press(interaction, _, context) {
     const { t, receiver } = context;
+    requireManageServer(interaction, t);
     const { scope } = await managed(context, interaction.guildId);
     if (receiver.urls(scope).fixed) throw new UserError(t('setup.project.fixed'));
     if (!(await receiver.rotate(scope))) throw new UserError(t('setup.project.stillOld'));
     await record(interaction, context, 'setup.receiver.rotate', { scope });
-    return panel(context, interaction.guildId, t('setup.project.rotated'));
+    return panel(interaction, context, t('setup.project.rotated'));
   },
 };
 
@@ -93,7 +114,10 @@ const rotateButton: Button<Needs> = {
 const revokeButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
-  press: ({ guildId }, _, context) => askToRevoke(context, guildId),
+  press(interaction, _, context) {
+    requireManageServer(interaction, context.t);
+    return askToRevoke(context, interaction.guildId);
+  },
 };
 
 async function askToRevoke(context: Needs, guildId: string): Promise<Reply> {
@@ -116,13 +140,14 @@ const revokedButton: Button<Needs> = {
   answer: 'update',
   async press(interaction, [asked], context) {
     const { t, receiver } = context;
+    requireManageServer(interaction, t);
     const { scope } = await managed(context, interaction.guildId);
     const { retiring } = receiver.urls(scope);
     // Another one may have become the old URL since that was asked.
     if (retiring !== null && fingerprint(retiring) !== asked) return askToRevoke(context, interaction.guildId);
     if (!(await receiver.revoke(scope))) throw new UserError(t('setup.project.nothingToRevoke'));
     await record(interaction, context, 'setup.receiver.revoke', { scope });
-    return panel(context, interaction.guildId, t('setup.project.revoked'));
+    return panel(interaction, context, t('setup.project.revoked'));
   },
 };
 
@@ -160,6 +185,7 @@ const removedButton: Button<Needs> = {
     // Another one may have been stored since that was asked.
     if (markOfProject(stored) !== asked) return askToRemove(context, stored);
     if (!(await projects.remove(interaction.guildId))) throw new UserError(t('setup.project.gone'));
+    await context.guilds.changeSettings(interaction.guildId, { webhook: null });
     await record(interaction, context, 'setup.project.remove', { project: stored.projectId });
     return note('good', t('setup.project.removed'), [t('setup.project.removedText')]);
   },
@@ -169,7 +195,7 @@ const removedButton: Button<Needs> = {
 const keptButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
-  press: ({ guildId }, _, context) => panel(context, guildId),
+  press: (interaction, _, context) => panel(interaction, context),
 };
 
 /** The panel's buttons, by action. */

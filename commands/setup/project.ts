@@ -1,13 +1,15 @@
 import { type APIModalInteractionResponseCallbackData, ComponentType, TextInputStyle } from 'discord.js';
 import type { Form } from '../../src/discord/command.ts';
+import { SIGNING_SECRET } from '../../src/domain/signing.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import type { ProjectKeys } from '../../src/upstream/projects.ts';
 import { record } from '../shared/audit.ts';
 import { codeOf, lasting } from '../shared/failure.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { panel } from './panel.ts';
 
-type Needs = ContextWith<'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
+type Needs = ContextWith<'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
 
 /** How long the service may take to try the keys. */
 const CHECK_MS = 10_000;
@@ -30,15 +32,17 @@ export async function projectForm(
       field('projectId', t('setup.project.form.id'), t('setup.project.form.idHint'), stored?.projectId),
       field('apiKey', t('setup.project.form.key'), t('setup.project.form.keyHint')),
       field('apiSecret', t('setup.project.form.secret'), t('setup.project.form.secretHint')),
+      field('signingSecrets', t('setup.project.form.signing'), t('setup.project.form.signingHint'), null),
     ],
   };
 }
 
+/** A field; `value` undefined: it begins empty, null: it may stay so. */
 function field(
   id: keyof ProjectKeys,
   label: string,
   description: string,
-  value?: string,
+  value?: string | null,
 ): APIModalInteractionResponseCallbackData['components'][number] {
   return {
     type: ComponentType.Label,
@@ -49,7 +53,7 @@ function field(
       custom_id: id,
       style: TextInputStyle.Short,
       max_length: 200,
-      ...(value !== undefined && { value }),
+      ...(value === null ? { required: false } : value !== undefined && { value }),
     },
   };
 }
@@ -59,24 +63,41 @@ export const projectFormSubmit: Form<Needs> = {
   access: 'manage',
   async submit(interaction, _, context) {
     const { guildId, user, fields } = interaction;
-    const { t, storedProjects, projects } = context;
+    const { t, guilds, storedProjects, projects } = context;
     const given = (id: keyof ProjectKeys) => fields.getTextInputValue(id).trim();
-    const keys = { projectId: given('projectId'), apiKey: given('apiKey'), apiSecret: given('apiSecret') };
+    const shown = { projectId: given('projectId'), apiKey: given('apiKey'), apiSecret: given('apiSecret') };
     for (const id of ['projectId', 'apiKey', 'apiSecret'] as const) {
-      if (!FIELDS[id].test(keys[id])) throw new UserError(t(`setup.project.wrong.${id}`));
+      if (!FIELDS[id].test(shown[id])) throw new UserError(t(`setup.project.wrong.${id}`));
     }
+    const before = await storedProjects.ofGuild(guildId);
+    const kept = before?.projectId === shown.projectId ? await projects.ownSigningSecrets(guildId) : [];
+    // A form that was opened before an update lacks the field.
+    const typed = fields.fields.has('signingSecrets') ? given('signingSecrets') : '';
+    const keys = { ...shown, signingSecrets: readSigningSecrets(typed, kept, t) };
     const answer = await projects.check(keys, CHECK_MS);
     if (!answer) throw new UserError(t('setup.project.off'));
     if (answer.status !== 'ok') {
       const refused = t(`setup.project.refused.${answer.status}`, { code: codeOf(answer) });
       throw new UserError(refused + lasting(t, answer, 'notification'));
     }
-    const before = await storedProjects.ofGuild(guildId);
     await projects.save(guildId, user.id, keys);
+    if (before?.projectId !== keys.projectId) await guilds.changeSettings(guildId, { webhook: null });
     await record(interaction, context, 'setup.project', {
       project: keys.projectId,
       replaced: before?.projectId ?? null,
+      signed: keys.signingSecrets.length > 0,
     });
-    return panel(context, guildId, t(before ? 'setup.project.replaced' : 'setup.project.saved'));
+    return panel(interaction, context, t(before ? 'setup.project.replaced' : 'setup.project.saved'));
   },
 };
+
+/** One secret, or two while they are changed. Nothing typed: those that are `kept`; `off`: none. */
+function readSigningSecrets(typed: string, kept: readonly string[], t: Translate): readonly string[] {
+  if (typed === '') return kept;
+  if (typed.toLowerCase() === 'off') return [];
+  const secrets = typed.split(/[\s,]+/).filter(Boolean);
+  if (secrets.length > 2 || !secrets.every((secret) => SIGNING_SECRET.test(secret))) {
+    throw new UserError(t('setup.project.wrong.signingSecrets'));
+  }
+  return secrets;
+}

@@ -1,9 +1,11 @@
 import type { Button, ButtonUse, Choice, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { GuildSettings } from '../../src/domain/guild.ts';
+import type { AlertStyle } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
-import { note, press, row } from '../shared/reply.ts';
+import { echoing, note, press, row } from '../shared/reply.ts';
+import { requireManageServer } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkTarget } from '../shared/target.ts';
 
@@ -23,15 +25,18 @@ export async function server(interaction: CommandUse, context: Needs): Promise<R
     changed.defaultChannel = channel.id;
   }
   const role = options.get('manager')?.value;
+  if (typeof role === 'string') requireManageServer(interaction, t);
   if (typeof role === 'string') changed.managerRole = role === guildId ? null : role;
   const timezone = options.getString('timezone');
   if (timezone !== null) {
     const known = readTimezone(timezone);
-    if (known === null) throw new UserError(t('setup.server.badTimezone'));
+    if (known === null) throw unknownTimezone(timezone, t);
     changed.timezone = known;
   }
   const language = options.getString('language');
   if (language !== null) changed.language = readLanguage(language, t);
+  const style = options.getString('style');
+  if (style !== null) changed.style = readStyle(style, t);
   return Object.keys(changed).length > 0
     ? save(interaction, context, changed)
     : settingsNote(await guilds.settings(guildId), 'info', t);
@@ -49,7 +54,7 @@ async function save(
 
 /** How the guild is set up; `good`: it was just changed. */
 function settingsNote(
-  { defaultChannel, managerRole, timezone, language }: GuildSettings,
+  { defaultChannel, managerRole, timezone, language, style }: GuildSettings,
   tone: 'good' | 'info',
   t: Translate,
 ): Reply {
@@ -68,6 +73,7 @@ function settingsNote(
       },
       { name: t('setup.server.timezone'), value: timezone ?? t('setup.server.noTimezone'), inline: true },
       { name: t('setup.server.language'), value: languageName ?? t('setup.server.noLanguage'), inline: true },
+      { name: t('setup.server.style'), value: t(`setup.server.styles.${style ?? 'compact'}`), inline: true },
     ],
     footer: { text: t('setup.server.footer') },
     components: defaultChannel ? [row(press(t('setup.server.unset'), `setup:unset:${defaultChannel}`))] : [],
@@ -96,12 +102,32 @@ function readTimezone(text: string): string | null {
   }
 }
 
+/** Characters that a zone must have in common with what was typed. */
+const MEANT_LEAST = 4;
+
+/** Shows what was typed, and the zone that was probably meant. */
+function unknownTimezone(typed: string, t: Translate): UserError {
+  let start = typed.trim().slice(0, 50);
+  // A typo is mostly near the end.
+  while (start.length >= MEANT_LEAST && timezones(start).length === 0) start = start.slice(0, -1);
+  const [meant] = start.length >= MEANT_LEAST ? timezones(start) : [];
+  const reason = meant ? t('reply.meant', { text: `\`${meant.value}\`` }) : t('setup.server.badTimezone');
+  return echoing(new UserError(`${meant ? t('setup.server.unknownTimezone') : ''} ${reason}`.trim()), typed, t);
+}
+
 /** One of ours, by language where the country differs. */
 function readLanguage(typed: string, t: Translate): Language {
   const found = languageOf(typed);
   if (found.split('-')[0] === typed.split('-')[0]) return found;
   const choices = LANGUAGE_CHOICES.map(({ value }) => `\`${value}\``).join(t('reply.comma'));
   throw new UserError(t('subscription.filter.choice', { option: 'language', choices }));
+}
+
+function readStyle(typed: string, t: Translate): AlertStyle {
+  if (typed === 'compact' || typed === 'full') return typed;
+  throw new UserError(
+    t('subscription.filter.choice', { option: 'style', choices: `\`compact\`${t('reply.comma')}\`full\`` }),
+  );
 }
 
 /** Time zones that fit what was typed. */

@@ -3,7 +3,11 @@
  * not wait behind a guild that asks again and again.
  */
 export interface GuildQueue {
-  run<Result>(guildId: string, kind: 'read' | 'file' | 'erase', work: () => Promise<Result>): Promise<Result>;
+  run<Result>(
+    guildId: string,
+    kind: 'read' | 'file' | 'erase' | 'webhook',
+    work: () => Promise<Result>,
+  ): Promise<Result>;
 }
 
 /** Makes a queue per guild and kind of work. */

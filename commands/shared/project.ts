@@ -3,7 +3,10 @@ import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { off } from './failure.ts';
+import { ago } from './reply.ts';
 import type { CommandServices, ContextWith } from './services.ts';
+
+const MEGABYTE = 1024 * 1024;
 
 /** The project that a guild manages; throws a {@link UserError} with the way to one when there is none. */
 export async function projectOf(
@@ -32,15 +35,6 @@ export async function projectOf(
   }
 }
 
-/** The receiver URL that a guild may see; null when its events come over the operator's. */
-export async function receiverUrlOf(
-  { projects, receiver }: Pick<CommandServices, 'projects' | 'receiver'>,
-  guildId: string,
-): Promise<string | null> {
-  const { scope } = await projects.of(guildId);
-  return scope === null ? null : receiver.urls(scope).current;
-}
-
 /**
  * The latest delivery that was refused for its source, of those that concern a guild: of all where the operator's project
  * is managed, else at its own URL; at the operator's when no guild is named that would be told of it.
@@ -51,6 +45,22 @@ export function refusedFor(
 ): ReturnType<CommandServices['lastRefused']> {
   if (scope === null) return projects.hasOperators ? null : lastRefused(OPERATOR_SCOPE);
   return lastRefused(own ? scope : 'any');
+}
+
+/** What a server's own receiver URL refused, in a sentence; null where it refused nothing. */
+export function quotaLine(scope: number, { t, receiverQuota }: ContextWith<'receiverQuota'>): string | null {
+  const { refused, limits } = receiverQuota(scope);
+  if (!refused) return null;
+  const most = Math.round(limits.dayBytes / MEGABYTE);
+  const words = { refused: refused.count, ago: ago(refused.at), rate: limits.rate, most };
+  return t(`setup.check.quota-${refused.reason}`, words);
+}
+
+/** How much of its quota a server's own receiver URL has used. */
+export function usageLine(scope: number, { t, receiverQuota }: ContextWith<'receiverQuota'>): string {
+  const { storedToday, waiting, limits } = receiverQuota(scope);
+  const stored = Math.round((storedToday / MEGABYTE) * 10) / 10;
+  return t('setup.check.quotaFine', { stored, waiting, most: Math.round(limits.dayBytes / MEGABYTE) });
 }
 
 /** Whether a webhook posts to one of these receiver URLs. */

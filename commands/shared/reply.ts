@@ -11,6 +11,7 @@ import type { Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { addressPage, type ExplorerRoot } from '../../src/domain/explorer.ts';
 import { apart, cutTo, inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 
 /** What an answer is about, as the colour of its edge. */
@@ -18,6 +19,9 @@ export const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 
 
 /** Discord's limit of an embed's title. */
 export const TITLE_MAX = 256;
+
+/** Characters of what somebody typed that a refusal shows. */
+const ECHO_MOST = 100;
 
 /** Characters of a project's or webhook's id: people copy it, so it is always shown whole. */
 export const ID_LONGEST = 64;
@@ -131,6 +135,12 @@ export function nameOf(t: Translate, text: string | null | undefined, fallback: 
 export function quoted(typed: string, fallback = '` `'): string {
   const plain = plainText(typed)?.replaceAll('`', 'ˋ');
   return plain ? apart(`\`${plain}\``) : fallback;
+}
+
+/** A refusal that shows what was typed, unless it does already. */
+export function echoing({ message }: UserError, typed: string, t: Translate): UserError {
+  const shown = quoted(typed.slice(0, ECHO_MOST));
+  return new UserError(message.includes(shown) ? message : `${t('reply.typed', { text: shown })} ${message}`);
 }
 
 /** Third-party prose in inline code: word by word made plain, links taken out, at most `most` characters. */

@@ -3,20 +3,29 @@ import type { Bars } from '../../src/discord/chart.ts';
 import type { InteractionContext } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { ExplorerRoot } from '../../src/domain/explorer.ts';
-import type { Subscription } from '../../src/domain/subscription.ts';
+import type { GuildHold, SendingPause } from '../../src/domain/hold.ts';
+import type { ScopeQuota } from '../../src/domain/quota.ts';
+import type { Reachability } from '../../src/domain/reachability.ts';
+import type { RefusedSource } from '../../src/domain/refused-source.ts';
+import type { AlertStyle, Subscription } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import type { Language } from '../../src/languages/index.ts';
 import type { ReceiverPaths } from '../../src/receiver/paths.ts';
+import type { SignatureFault } from '../../src/receiver/signature.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { ReadAttachment } from '../../src/upstream/attachment.ts';
 import type { Discovery } from '../../src/upstream/discovery.ts';
 import type { Explorer } from '../../src/upstream/explorer.ts';
+import type { InterfaceHealth } from '../../src/upstream/health.ts';
 import type { Projects } from '../../src/upstream/projects.ts';
+import type { CoolDown } from './cool-down.ts';
 import type { GuildQueue } from './guild-queue.ts';
 
 /** The configuration that commands need. */
 export interface CommandSettings extends ExplorerRoot {
   maxSubscriptions: number;
+  /** Channels of one guild that may watch the same address. */
+  maxChannelsPerAddress: number;
   discoveryUrl: string | undefined;
   publicUrl: string;
   /** How the native coin is written; undefined: as its events name it. */
@@ -49,13 +58,17 @@ export interface CommandServices extends StoreGroups {
   /** Which notification project serves a guild, with its client. */
   projects: Projects;
   /** null when the interface is off. */
-  explorer: Explorer | null;
+  explorer: Pick<Explorer, 'token'> | null;
   /** null when the interface is off. */
   discovery: Discovery | null;
+  /** Which interfaces do not work now; `check` asks them all first. */
+  interfaces: Pick<InterfaceHealth, 'check' | 'outages'>;
   /** Where a project's events must be sent; only people who may manage the project may see it. */
   receiver: ReceiverPaths;
   /** Runs one guild's long reads one at a time. */
   guildQueue: GuildQueue;
+  /** How often people may look something up in other services. */
+  coolDown: CoolDown;
   settings: CommandSettings;
   /** Milliseconds since 1970. */
   now(): number;
@@ -70,13 +83,24 @@ export interface CommandServices extends StoreGroups {
   /** Erases everything that is stored about a guild. */
   eraseGuild(guildId: string): Promise<void>;
   /** A sample alert of a subscription, in the guild's language. */
-  sample(subscription: Subscription, language: string | null): RESTPostAPIChannelMessageJSONBody;
+  sample(
+    subscription: Subscription,
+    server: { language: string | null; style: AlertStyle | null },
+  ): RESTPostAPIChannelMessageJSONBody;
   /** Reads a file that was attached to a command. */
   readAttachment: ReadAttachment;
   /** The last delivery since the start from an address that is not a source: at one scope's URL, or at any. */
-  lastRefused(scope: number | 'any'): { source: string | null; at: number } | null;
+  lastRefused(scope: number | 'any'): (RefusedSource & { at: number }) | null;
+  /** The last delivery since the start that one scope's URL refused for its signature, and how many there were. */
+  lastBadSignature(scope: number): { fault: SignatureFault; at: number; count: number } | null;
+  /** How all channels of a guild wait together, because Discord refused too many messages there; null: they do not. */
+  sendingHold(guildId: string): GuildHold | null;
+  /** What came to a scope's receiver URL, and what may. */
+  receiverQuota(scope: number): ScopeQuota;
+  /** Why due alerts of a guild are not sent now: first what concerns every channel. */
+  sendingPauses(guildId: string): SendingPause[];
   /** Checks whether the receiver is reachable at its public address. */
-  probeReceiver(): Promise<'reachable' | 'unreachable' | 'other'>;
+  probeReceiver(): Promise<Reachability>;
 }
 
 /** What a command sees: the interaction's context, and of the services only those that it names. */

@@ -5,9 +5,10 @@ import {
   type GuildBasedChannel,
   GuildMember,
   PermissionFlagsBits,
-  PermissionsBitField,
+  type PermissionsBitField,
 } from 'discord.js';
 import type { ButtonUse, CommandUse, MenuUse, MessageUse } from '../../src/discord/command.ts';
+import { invitation } from '../../src/discord/invitation.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { hasRoles, readFailure } from './visibility.ts';
@@ -76,27 +77,9 @@ export function refuseUnseen(...[interaction, channelId, picked, t]: Parameters<
   throw new UserError(t('channel.unsure', { channel: `<#${channelId}>` }));
 }
 
-/** Everything that the bot uses. */
-const USED = [
-  'ViewChannel',
-  'SendMessages',
-  'SendMessagesInThreads',
-  'EmbedLinks',
-  'AttachFiles',
-  'ReadMessageHistory',
-  'UseApplicationCommands',
-] as const;
-
 /** For a guild that has the bot's commands and not the bot: says so, with the link that lets it in. */
 export function outsideLine({ applicationId, guildId }: CommandUse | ButtonUse | MenuUse, t: Translate): string {
-  // Not the library's own address: that begins with DISCORD_API_URL, which people may be unable to reach.
-  const query = new URLSearchParams({
-    client_id: applicationId,
-    scope: 'bot applications.commands',
-    permissions: String(PermissionsBitField.resolve(USED)),
-    guild_id: guildId,
-  });
-  return t('channel.notMember', { url: `https://discord.com/oauth2/authorize?${query.toString()}` });
+  return t('channel.notMember', { url: invitation(applicationId, guildId) });
 }
 
 /** What alerts need now and then: to attach a long digest's list, and to find a message whose answer got lost. */

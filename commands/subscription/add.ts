@@ -1,19 +1,21 @@
-import { type APIEmbedField, ButtonStyle, DiscordAPIError, RESTJSONErrorCodes } from 'discord.js';
+import { type APIEmbedField, DiscordAPIError, RESTJSONErrorCodes } from 'discord.js';
 import type { ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress, parseWatchable } from '../../src/domain/address.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
+import { coverageOf, nextStep } from '../shared/coverage.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
-import { receiverUrlOf } from '../shared/project.ts';
-import { fullAddress, note, press, row } from '../shared/reply.ts';
+import { echoing, fullAddress, note, press, row } from '../shared/reply.ts';
+import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkTarget, outsideLine, refuseUnseen } from '../shared/target.ts';
 import { hiddenFrom, isGone } from '../shared/visibility.ts';
 import { addressLine, told } from './describe.ts';
 import { nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
+import { panelRow } from './panel.ts';
 import { rehearsalField } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
@@ -34,8 +36,9 @@ type Needs = ContextWith<
 
 /** `/subscription add`. */
 export async function add(interaction: CommandUse, context: Needs): Promise<Reply> {
-  const parsed = parseWatchable(interaction.options.getString('address', true));
-  if (!parsed.ok) throw new UserError(context.t(`address.${parsed.fault}`));
+  const typed = interaction.options.getString('address', true);
+  const parsed = parseWatchable(typed);
+  if (!parsed.ok) throw echoing(new UserError(context.t(`address.${parsed.fault}`)), typed, context.t);
   const tokens = await tokenBook(interaction.guildId, context);
   const choices = chosenBy(interaction, context, tokens, DEFAULT_CHOICES);
   const picked = interaction.options.getChannel('channel');
@@ -73,10 +76,12 @@ export async function watch(
 ): Promise<Reply> {
   const { guildId } = interaction;
   const { subscriptions, guilds, settings, now, t } = context;
-  const rehearsal = await rehearsalField({ ...wish, guildId }, context);
+  requireMention(interaction, wish.mention, wish.channelId, t);
+  const rehearsal = await rehearsalField({ ...wish, guildId }, interaction, context);
   const outcome = await subscriptions.add(
     { ...wish, guildId, createdBy: interaction.user.id, createdAt: now() },
     settings.maxSubscriptions,
+    settings.maxChannelsPerAddress,
   );
   switch (outcome.status) {
     case 'exists': {
@@ -86,50 +91,52 @@ export async function watch(
     }
     case 'full':
       throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
+    case 'crowded': {
+      const address = fullAddress(wish.address, settings);
+      throw new UserError(t('subscription.channelsFull', { address, most: settings.maxChannelsPerAddress }));
+    }
     case 'added': {
       const { subscription } = outcome;
       const detail = { id: subscription.id, address: checksumAddress(wish.address), channel: wish.channelId };
       await guilds.noteLocale(guildId, interaction.guildLocale);
       await record(interaction, context, 'subscription.add', detail);
-      return added(interaction, subscription, context, [
-        { name: t('subscription.add.next'), value: nextStep(await receiverUrlOf(context, guildId), t) },
-        rehearsal,
-      ]);
+      return added(interaction, subscription, context, rehearsal);
     }
   }
-}
-
-/** What is left to do at the notification service. */
-export function nextStep(receiverUrl: string | null, t: Translate): string {
-  return receiverUrl ? t('subscription.add.ownWebhook', { url: receiverUrl }) : t('subscription.add.operatorWebhook');
 }
 
 async function added(
   interaction: CommandUse | ButtonUse,
   subscription: Subscription,
   context: Needs,
-  fields: APIEmbedField[],
+  rehearsal: APIEmbedField,
 ): Promise<Reply> {
   const { t } = context;
-  const [tokens, alike] = await Promise.all([
-    tokenBook(interaction.guildId, context),
-    lookAlikes([subscription.address], interaction, context),
+  const { address, id, guildId } = subscription;
+  const [tokens, alike, coverage] = await Promise.all([
+    tokenBook(guildId, context),
+    lookAlikes([address], interaction, context),
+    coverageOf(guildId, [address], context),
   ]);
+  const next = nextStep(coverage, 1, String(id), context);
   const outside = interaction.guild ? null : `⚠️ ${outsideLine(interaction, t)}`;
   return note(
     alike.size > 0 || outside !== null ? 'warn' : 'good',
     t('subscription.add.title', { name: nameOf(subscription) }),
     [
-      addressLine(subscription.address, context),
+      addressLine(address, context),
       ...lookAlikeLines(alike, context),
       ...told(subscription, context, tokens),
       silentMention(interaction, subscription, t),
       outside,
     ],
     {
-      fields,
-      footer: { text: t('subscription.add.footer', { id: subscription.id }) },
-      components: [row(press(t('subscription.add.list'), 'subscription:list:all:0', ButtonStyle.Secondary))],
+      fields: [next.field, rehearsal],
+      footer: { text: t('subscription.add.footer', { id }) },
+      components: [
+        panelRow(subscription, context),
+        row(...next.buttons, press(t('subscription.add.list'), 'subscription:list:all:0')),
+      ],
     },
   );
 }

@@ -1,44 +1,62 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CommandUse, Reply } from '../../src/discord/command.ts';
+import type { ButtonUse, CommandUse, MenuUse, Reply } from '../../src/discord/command.ts';
 import type { Choices, Filters, Subscription, SubscriptionChange } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
 import { note } from '../shared/reply.ts';
+import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkTarget } from '../shared/target.ts';
 import { addressLine, told } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
+import { panel, panelRow } from './panel.ts';
 import { rehearsalField } from './rehearsal.ts';
 import { tokenBook } from './tokens.ts';
 
-type Needs = ContextWith<
-  'subscriptions' | 'audit' | 'history' | 'tokens' | 'guildQueue' | 'settings' | 'now' | 'moved' | 'onRelabeled'
+/** What changing a subscription needs. */
+export type EditNeeds = ContextWith<
+  | 'subscriptions'
+  | 'projects'
+  | 'audit'
+  | 'history'
+  | 'tokens'
+  | 'guildQueue'
+  | 'settings'
+  | 'now'
+  | 'moved'
+  | 'onRelabeled'
 >;
+type Needs = EditNeeds & ContextWith<'confirmations'>;
 
 /** `/subscription edit`. */
 export async function edit(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { t } = context;
   const before = await named(interaction, context);
+  const given = interaction.options.data[0]?.options ?? [];
+  if (given.every(({ name }) => name === 'subscription')) return panel(before, context);
   const tokens = await tokenBook(interaction.guildId, context);
   const choices = chosenBy(interaction, context, tokens, before);
   const picked = interaction.options.getChannel('channel');
   if (picked) await checkTarget(interaction, picked.id, picked, t);
   const wish = { ...choices, ...(picked && { channelId: picked.id }) };
-  const fields = [await rehearsalField({ ...before, ...wish }, context)];
+  const fields = [await rehearsalField({ ...before, ...wish }, interaction, context)];
   const change = onlyChanged(before, wish);
   const same = Object.keys(change).length === 0;
-  const after = same ? before : await save(interaction, context, before, change);
+  const after = same ? before : await save(interaction, context, before, change, 'subscription.edit');
   if (after.label !== before.label) await context.onRelabeled(after.guildId, [after.address]);
   const lines = [addressLine(after.address, context), ...told(after, context, tokens)];
-  if (same) return note('info', t('subscription.edit.same'), lines, { fields });
-  return note('good', t('subscription.edit.title', { name: nameOf(after) }), lines, { fields });
+  const rest = { fields, components: [panelRow(after, context)] };
+  if (same) return note('info', t('subscription.edit.same'), lines, rest);
+  return note('good', t('subscription.edit.title', { name: nameOf(after) }), lines, rest);
 }
 
 /** `/subscription pause` and `resume`. */
-export async function pause(interaction: CommandUse, context: Needs, paused: boolean): Promise<Reply> {
+export async function pause(interaction: CommandUse, context: EditNeeds, paused: boolean): Promise<Reply> {
   const { t } = context;
-  const after = await save(interaction, context, await named(interaction, context), { paused });
+  const before = await named(interaction, context);
+  const action = paused ? 'subscription.pause' : 'subscription.resume';
+  const after = await save(interaction, context, before, { paused }, action);
   const name = nameOf(after);
   const address = addressLine(after.address, context);
   if (paused) return note('good', t('subscription.pause.title', { name }), [address, t('subscription.pause.meaning')]);
@@ -64,12 +82,16 @@ function differences<Wish extends object>(before: Wish, wish: Wish): Partial<Wis
 
 /** Changes a subscription and writes it down; throws a {@link UserError} when that cannot be. */
 export async function save(
-  interaction: CommandUse,
-  context: Needs,
+  interaction: CommandUse | ButtonUse | MenuUse,
+  context: ContextWith<'subscriptions' | 'audit' | 'now'>,
   before: Subscription,
   change: SubscriptionChange,
+  action: string,
 ): Promise<Subscription> {
   const { subscriptions, t } = context;
+  const { mention, channelId } = { ...before, ...change };
+  const isOtherPing = mention !== before.mention || channelId !== before.channelId;
+  if (isOtherPing) requireMention(interaction, mention, channelId, t);
   const outcome = await subscriptions.change(interaction.guildId, before.id, change);
   switch (outcome.status) {
     case 'missing':
@@ -79,10 +101,7 @@ export async function save(
       throw new UserError(t('subscription.edit.exists', { channel: `<#${channelId}>`, id }));
     }
     case 'changed':
-      await record(interaction, context, `subscription.${interaction.options.getSubcommand()}`, {
-        id: before.id,
-        ...change,
-      });
+      await record(interaction, context, action, { id: before.id, ...change });
       return outcome.subscription;
   }
 }

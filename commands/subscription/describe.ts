@@ -86,11 +86,12 @@ function filterPhrases({ filters }: Choices, { t, language, settings }: Needs, t
   ].filter((phrase) => phrase !== false);
 }
 
-function rhythmPhrases({ digest, quiet, watchSilence }: Choices, { t, server }: Needs): string[] {
+function rhythmPhrases({ digest, quiet, watchSilence, style }: Choices, { t, server }: Needs): string[] {
   return [
     digest !== null && t(`subscription.what.${digest}`),
     quiet !== null && t('subscription.what.quiet', { hours: quiet.replace('-', '–'), zone: server.timezone ?? 'UTC' }),
     watchSilence && t('subscription.what.silence'),
+    style !== null && t(`subscription.what.${style}`),
   ].filter((phrase) => phrase !== false);
 }
 

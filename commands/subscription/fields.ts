@@ -12,7 +12,7 @@ import { halfWidth, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands } from '../../src/languages/number.ts';
-import { quoted } from '../shared/reply.ts';
+import { echoing, quoted } from '../shared/reply.ts';
 import { type TokenBook, writeAsset } from './tokens.ts';
 
 /** What reading needs to know besides the text. */
@@ -64,6 +64,7 @@ export const FIELDS: { [Key in keyof Flat]: Field<Flat[Key]> } = {
   mentionMinimum: nullable('mention-minimum', (text, reading) => readAmount('mention-minimum', text, reading)),
   mentionCooldown: { option: 'mention-cooldown', read: readCooldown, write: String },
   watchSilence: yesOrNo('silence', DEFAULT_CHOICES.watchSilence),
+  style: { option: 'style', read: readStyle, write: (value) => value ?? '' },
 };
 
 /**
@@ -85,7 +86,13 @@ function readField<Key extends keyof Flat>(
   reading: Reading,
 ): void {
   const text = said(FIELDS[key].option);
-  if (text !== undefined) chosen[key] = FIELDS[key].read(halfWidth(text.trim()), reading);
+  if (text === undefined) return;
+  try {
+    chosen[key] = FIELDS[key].read(halfWidth(text.trim()), reading);
+  } catch (error) {
+    // A file's lines are shown by their numbers, each fault once.
+    throw error instanceof UserError && reading.language !== null ? echoing(error, text, reading.t) : error;
+  }
 }
 
 /** Every choice of a subscription as text, in the order of {@link FIELDS}. */
@@ -93,6 +100,14 @@ export function writeChoices(choices: Choices): string[] {
   const flat: Flat = { ...choices, ...choices.filters };
   const write = <Key extends keyof Flat>(key: Key) => FIELDS[key].write(flat[key]);
   return (Object.keys(FIELDS) as (keyof Flat)[]).map(write);
+}
+
+/** What is chosen for an option, as text. */
+export function writeChoice(option: string, choices: Choices): string {
+  const flat: Flat = { ...choices, ...choices.filters };
+  const write = <Key extends keyof Flat>(key: Key) => FIELDS[key].write(flat[key]);
+  const found = (Object.keys(FIELDS) as (keyof Flat)[]).find((key) => FIELDS[key].option === option);
+  return found === undefined ? '' : write(found);
 }
 
 function unflat(flat: Flat): Choices {
@@ -236,6 +251,13 @@ function readDigest(text: string, reading: Reading): Subscription['digest'] {
   if (NONE.includes(text.toLowerCase())) return null;
   const chosen = oneOf('digest', ['off', 'hourly', 'daily']).read(text, reading);
   return chosen === 'off' ? null : chosen;
+}
+
+function readStyle(text: string, reading: Reading): Subscription['style'] {
+  const wanted = text.toLowerCase();
+  if (['', 'none', 'default'].includes(wanted)) return null;
+  const chosen = oneOf('style', ['default', 'compact', 'full']).read(text, reading);
+  return chosen === 'default' ? null : chosen;
 }
 
 function readQuiet(text: string, { t }: Reading): string {

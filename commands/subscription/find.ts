@@ -4,7 +4,7 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { apart, inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
-import { shortAddress } from '../shared/reply.ts';
+import { echoing, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 
@@ -28,7 +28,8 @@ export async function named(interaction: CommandUse, context: Needs): Promise<Su
   const found = numbered.length > 0 ? numbered : all.filter(called);
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
-    throw new UserError(t(parsed.ok || parsed.fault === 'form' ? 'subscription.missing' : `address.${parsed.fault}`));
+    const reason = t(parsed.ok || parsed.fault === 'form' ? 'subscription.missing' : `address.${parsed.fault}`);
+    throw echoing(new UserError(reason), text, t);
   }
   const choices = found
     .slice(0, 20)

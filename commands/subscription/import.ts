@@ -6,6 +6,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { MOST_LABELS } from '../label/book.ts';
 import { ask, record, takeConfirmation } from '../shared/audit.ts';
+import { coverageOf, nextStep } from '../shared/coverage.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { firstOf, note, press, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
@@ -23,6 +24,8 @@ type Needs = ContextWith<
   | 'audit'
   | 'confirmations'
   | 'tokens'
+  | 'projects'
+  | 'receiver'
   | 'guildQueue'
   | 'settings'
   | 'now'
@@ -105,9 +108,11 @@ export const importButton: Button<Needs> = {
   async press(interaction, [entry], context) {
     const { subscriptions, guilds, settings, now, t } = context;
     const wish = await wishOf(interaction, context, entry);
-    const most = { subscriptions: settings.maxSubscriptions, labels: MOST_LABELS };
+    const { maxSubscriptions, maxChannelsPerAddress: channelsPerAddress } = settings;
+    const most = { subscriptions: maxSubscriptions, channelsPerAddress, labels: MOST_LABELS };
     const outcome = await subscriptions.importAll({ ...by(interaction), ...wish, at: now() }, most);
     if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: most.subscriptions }));
+    if (outcome === 'crowded') throw new UserError(t('subscription.import.crowded', { most: channelsPerAddress }));
     if (outcome === 'stale') throw new UserError(t('subscription.import.stale'));
     const { added, changed, labels } = wish;
     await guilds.noteLocale(interaction.guildId, interaction.guildLocale);
@@ -115,12 +120,23 @@ export const importButton: Button<Needs> = {
     await record(interaction, context, IMPORT, counts);
     const renamed = [...labels, ...changed.filter(({ change }) => 'label' in change)].map(({ address }) => address);
     if (renamed.length > 0) await context.onRelabeled(interaction.guildId, [...new Set(renamed)]);
-    return note('good', t('subscription.import.done'), [
-      added.length > 0 ? t('subscription.import.added', { count: added.length }) : null,
-      changed.length > 0 ? t('subscription.import.changed', { count: changed.length }) : null,
-      labels.length > 0 ? t('subscription.import.labels', { count: labels.length }) : null,
-      added.length > 0 ? t('subscription.import.webhook') : null,
-    ]);
+    const addresses = [...new Set(added.map(({ address }) => address))];
+    const next =
+      added.length === 0
+        ? null
+        : nextStep(await coverageOf(interaction.guildId, addresses, context), addresses.length, 'all', context);
+    return note(
+      'good',
+      t('subscription.import.done'),
+      [
+        added.length > 0 ? t('subscription.import.added', { count: added.length }) : null,
+        changed.length > 0 ? t('subscription.import.changed', { count: changed.length }) : null,
+        labels.length > 0 ? t('subscription.import.labels', { count: labels.length }) : null,
+      ],
+      next === null
+        ? {}
+        : { fields: [next.field], components: next.buttons.length === 0 ? [] : [row(...next.buttons)] },
+    );
   },
 };
 

@@ -1,16 +1,19 @@
-import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
+import { type APIActionRowComponent, type APIStringSelectComponent, ButtonStyle, ComponentType } from 'discord.js';
+import type { Button, ButtonUse, CommandUse, Menu, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { inCode } from '../../src/domain/text.ts';
+import { apart, inCode } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { ago, asManyAsFit, note, pageOf, pager, row } from '../shared/reply.ts';
+import { ago, asManyAsFit, note, pageOf, pager, press, row, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { visibleTo } from '../shared/subscriptions.ts';
 import { addressLine, describe, stateOf } from './describe.ts';
 import { mutedTokens } from './mute.ts';
+import { panel, seenOne } from './panel.ts';
 import { type TokenBook, tokenBook } from './tokens.ts';
 
 type Needs = ContextWith<
   | 'subscriptions'
+  | 'projects'
   | 'channels'
   | 'audit'
   | 'history'
@@ -69,9 +72,40 @@ async function page(
   return note('info', t('subscription.list.title', { count: shown.length }), lines, {
     ...(muted && { fields: [{ name: t('subscription.list.mutedTokens'), value: muted }] }),
     ...(pages > 1 && { footer: { text: t('reply.page', { page: current + 1, pages }) } }),
-    components: turn.length > 0 ? [row(...turn)] : [],
+    components: [...(context.manages ? [menuOf(rows, context)] : []), ...(turn.length > 0 ? [row(...turn)] : [])],
   });
 }
+
+/** The menu from which a manager picks one to change. */
+function menuOf(rows: readonly Subscription[], { t }: Needs): APIActionRowComponent<APIStringSelectComponent> {
+  const options = rows.map(({ id, label, address }) => ({
+    label: apart(label ?? shortAddress(address)),
+    description: t('subscription.list.number', { id }),
+    value: String(id),
+  }));
+  const placeholder = t('subscription.list.menu');
+  return {
+    type: ComponentType.ActionRow,
+    components: [{ type: ComponentType.StringSelect, custom_id: 'subscription:act', placeholder, options }],
+  };
+}
+
+/** `subscription:act`: the panel of the picked one, with what can be done at once. */
+export const actMenu: Menu<Needs & ContextWith<'confirmations'>> = {
+  access: 'manage',
+  answer: 'reply',
+  async choose(interaction, _, [id], context) {
+    const found = await seenOne(interaction, id, context);
+    const { t } = context;
+    const shown = await panel(found, context);
+    const acts = row(
+      press(t('subscription.list.mute'), `subscription:mute:${found.id}`),
+      press(t('subscription.list.test'), `subscription:test:${found.id}`),
+      press(t('subscription.remove.yes'), `subscription:remove:${found.id}`, ButtonStyle.Danger),
+    );
+    return { ...shown, components: [...shown.components!, acts] };
+  },
+};
 
 function headingOf(channelId: string, troubled: Map<string, string>, t: Translate): string[] {
   const state = troubled.get(channelId);

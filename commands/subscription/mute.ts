@@ -1,6 +1,6 @@
-import type { CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import { DAY, HOUR } from '../../src/domain/clock.ts';
-import { FOREVER } from '../../src/domain/subscription.ts';
+import { FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
@@ -10,6 +10,7 @@ import { seenBy, unseenLine } from '../shared/subscriptions.ts';
 import { save } from './change.ts';
 import { addressLine, silentLine } from './describe.ts';
 import { named, nameOf } from './find.ts';
+import { seenOne } from './panel.ts';
 import { type TokenBook, tokenBook, writeAsset } from './tokens.ts';
 
 type Needs = ContextWith<
@@ -34,7 +35,28 @@ export async function mute(interaction: CommandUse, context: Needs): Promise<Rep
     return token === null ? muteAll(interaction, context, until) : muteToken(interaction, context, token, until);
   }
   if (token !== null) throw new UserError(t('subscription.mute.tokenNeedsAll'));
-  const after = await save(interaction, context, await named(interaction, context), { mutedUntil: until });
+  return muteOne(interaction, context, await named(interaction, context), until);
+}
+
+/** How long a press on *Mute* in the list mutes. */
+const PRESS_MS = 8 * HOUR;
+
+/** `subscription:mute:<id>` */
+export const muteButton: Button<Needs> = {
+  access: 'manage',
+  answer: 'reply',
+  press: async (interaction, [id], context) =>
+    muteOne(interaction, context, await seenOne(interaction, id, context), context.now() + PRESS_MS),
+};
+
+async function muteOne(
+  interaction: CommandUse | ButtonUse,
+  context: Needs,
+  before: Subscription,
+  until: number | null,
+): Promise<Reply> {
+  const { t } = context;
+  const after = await save(interaction, context, before, { mutedUntil: until }, 'subscription.mute');
   const name = nameOf(after);
   const title = until === null ? t('subscription.mute.ended', { name }) : t('subscription.mute.title', { name });
   // What is paused stays so, with or without a mute.

@@ -5,10 +5,11 @@ import {
 } from 'discord.js';
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
+import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { TARGET_TYPES } from '../shared/target.ts';
-import { readChoices } from './fields.ts';
+import { type Reading, readChoices } from './fields.ts';
 import type { TokenBook } from './tokens.ts';
 
 type Needs = ContextWith<never>;
@@ -24,34 +25,49 @@ const KINDS = [
   { name: 'NFTs', value: 'nft' },
 ];
 
+const STYLES = [
+  { name: 'as the server', value: 'default' },
+  { name: 'compact', value: 'compact' },
+  { name: 'full', value: 'full' },
+];
+
+const DIGESTS = same('off', 'hourly', 'daily');
+
+/** The choices of options that have a few, by option; their names are English. */
+export const CHOICES_OF = { direction: DIRECTIONS, kind: KINDS, digest: DIGESTS, style: STYLES };
+
+/** What a preset stands for, as the texts of options. */
+const PRESETS: Record<string, Record<string, string>> = {
+  everything: { direction: 'any', kind: 'any', zero: 'yes', self: 'yes', internal: 'yes', cataloged: 'no' },
+  large: { minimum: '1000', minimums: 'native=1' },
+  nfts: { kind: 'nft' },
+  'spam-safe': { cataloged: 'yes', zero: 'no', self: 'no' },
+};
+const PRESET_CHOICES = [
+  { name: 'everything, even zero amounts', value: 'everything' },
+  { name: 'large only: from 1,000 tokens or 1 native coin', value: 'large' },
+  { name: 'NFTs', value: 'nfts' },
+  { name: 'spam-safe: cataloged tokens only', value: 'spam-safe' },
+];
+
 /** The options that `add` and `edit` share, in one order. */
-export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashCommandSubcommandBuilder {
+export function addSharedOptions(command: SlashCommandSubcommandBuilder): SlashCommandSubcommandBuilder {
   const editing = command.name === 'edit';
   const clears = editing ? ' ("none" removes it)' : '';
-  // What an edit does not name stays as it is.
-  const unnamed = (value: string) => (editing ? '' : ` (default: ${value})`);
-  const text = (name: string, description: string, most: number, choices: typeof DIRECTIONS = []) =>
-    command.addStringOption((option) => {
-      option.setName(name).setDescription(description);
-      return choices.length > 0 ? option.addChoices(...choices) : option.setMaxLength(most);
-    });
-  const flag = (name: string, description: string) =>
-    command.addBooleanOption((option) => option.setName(name).setDescription(description));
-
   command.addChannelOption((option) =>
     option
       .setName('channel')
       .setDescription(
         editing
           ? 'Where its alerts go from now on'
-          : `Where alerts go${unnamed('the server’s alert channel, else here')}`,
+          : 'Where alerts go (default: the server’s alert channel, else here)',
       )
       .addChannelTypes(...TARGET_TYPES),
   );
-  text('label', `A name for the address, shown in alerts${clears}`, 32);
-  text('direction', 'Only transfers in this direction, seen from the address', 0, DIRECTIONS);
-  text('kind', 'Only transfers of this kind', 0, KINDS);
-  text('minimum', `Only amounts of at least this, in token units, like 250 or 0.5${clears}`, 60);
+  text(command, 'label', `A name for the address, shown in alerts${clears}`, 32);
+  choice(command, 'direction', 'Only transfers in this direction, seen from the address', DIRECTIONS);
+  choice(command, 'kind', 'Only transfers of this kind', KINDS);
+  text(command, 'minimum', `Only amounts of at least this, in token units, like 250 or 0.5${clears}`, 60);
   command.addStringOption((option) =>
     option
       .setName('token')
@@ -64,40 +80,74 @@ export function addFilterOptions(command: SlashCommandSubcommandBuilder): SlashC
       .setName('mention')
       .setDescription(editing ? 'A role to ping with each alert (@everyone removes it)' : 'A role to ping'),
   );
-  text('minimums', `Minimum per token, like USDC=100, ETH=0.5${clears}`, 3_000);
-  text('tokens', `Only these tokens: addresses, symbols or "native"${clears}`, 3_000);
-  text('exclude-tokens', `Exclude these tokens: addresses, symbols or "native"${clears}`, 3_000);
-  text('counterparties', `Only transfers from or to these addresses${clears}`, 3_000);
-  text('exclude-counterparties', `Exclude transfers from or to these addresses${clears}`, 3_000);
-  flag('internal', `Include native transfers that contracts make inside a transaction${unnamed('yes')}`);
-  flag('cataloged', `Only tokens in the explorer’s catalog${unnamed('no')}`);
-  flag('zero', `Include transfers of zero amounts${unnamed('no')}`);
-  flag('self', `Include transfers from the address to itself${unnamed('no')}`);
-  text('digest', 'Send one hourly or daily summary instead of single alerts', 0, same('off', 'hourly', 'daily'));
-  text('quiet', 'Hold alerts during these hours, like 22:00-07:00, or "off"', 20);
-  text('mention-minimum', `Ping only for at least this amount, in token units${clears}`, 60);
+  return choice(command, 'preset', 'Start from a ready-made set of filters; other options override it', PRESET_CHOICES);
+}
+
+/** The options that only `edit` has; the panel has them as forms. */
+export function addMoreOptions(command: SlashCommandSubcommandBuilder): SlashCommandSubcommandBuilder {
+  const clears = ' ("none" removes it)';
+  const flag = (name: string, description: string) =>
+    command.addBooleanOption((option) => option.setName(name).setDescription(description));
+  text(command, 'minimums', `Minimum per token, like USDC=100, ETH=0.5${clears}`, 3_000);
+  text(command, 'tokens', `Only these tokens: addresses, symbols or "native"${clears}`, 3_000);
+  text(command, 'exclude-tokens', `Exclude these tokens: addresses, symbols or "native"${clears}`, 3_000);
+  text(command, 'counterparties', `Only transfers from or to these addresses${clears}`, 3_000);
+  text(command, 'exclude-counterparties', `Exclude transfers from or to these addresses${clears}`, 3_000);
+  flag('internal', 'Include native transfers that contracts make inside a transaction');
+  flag('cataloged', 'Only tokens in the explorer’s catalog');
+  flag('zero', 'Include transfers of zero amounts');
+  flag('self', 'Include transfers from the address to itself');
+  choice(command, 'digest', 'Send one hourly or daily summary instead of single alerts', DIGESTS);
+  text(command, 'quiet', 'Hold alerts during these hours, like 22:00-07:00, or "off"', 20);
+  text(command, 'mention-minimum', `Ping only for at least this amount, in token units${clears}`, 60);
   command.addIntegerOption((option) =>
-    option
-      .setName('mention-cooldown')
-      .setDescription(`Minutes between two pings${unnamed('5')}`)
-      .setMinValue(0)
-      .setMaxValue(10_080),
+    option.setName('mention-cooldown').setDescription('Minutes between two pings').setMinValue(0).setMaxValue(10_080),
   );
-  return flag('silence', `Warn me when a busy address goes quiet${unnamed('no')}`);
+  flag('silence', 'Warn me when a busy address goes quiet');
+  return choice(command, 'style', 'How its alerts look: two lines, or a tall card with every detail', STYLES);
+}
+
+const text = (command: SlashCommandSubcommandBuilder, name: string, description: string, most: number) =>
+  command.addStringOption((option) => option.setName(name).setDescription(description).setMaxLength(most));
+
+const choice = (
+  command: SlashCommandSubcommandBuilder,
+  name: string,
+  description: string,
+  choices: typeof DIRECTIONS,
+) =>
+  command.addStringOption((option) =>
+    option
+      .setName(name)
+      .setDescription(description)
+      .addChoices(...choices),
+  );
+
+/** How texts of one person's options are read. */
+export function readingOf(guildId: string, { t, language }: Needs, tokens: TokenBook): Reading {
+  const wordings = wordingsOf(language);
+  const called = (name: string) => wordings[`subscription edit ${name}`]?.name ?? name;
+  return { t, guildId, tokens, called, language };
 }
 
 /** What the person set, over what was there before; throws a {@link UserError} for what cannot be. */
 export function chosenBy(interaction: CommandUse, context: Needs, tokens: TokenBook, before: Choices): Choices {
   const { options, guildId } = interaction;
   const editing = options.getSubcommand() === 'edit';
+  const preset = presetOf(options.getString('preset'), context);
   const said = (name: string): string | undefined => {
     const given = options.get(name);
-    if (!given) return undefined;
+    if (!given) return preset[name];
     // In Discord @everyone is a role like others: the one thing to pick that can mean nobody.
     if (given.type === ApplicationCommandOptionType.Role && given.value === guildId && editing) return 'none';
     return String(given.value);
   };
-  const wordings = wordingsOf(context.language);
-  const called = (name: string) => wordings[`subscription add ${name}`]?.name ?? name;
-  return readChoices(said, before, { t: context.t, guildId, tokens, called, language: context.language });
+  return readChoices(said, before, readingOf(guildId, context, tokens));
+}
+
+function presetOf(name: string | null, { t }: Needs): Record<string, string> {
+  if (name === null) return {};
+  if (Object.hasOwn(PRESETS, name)) return PRESETS[name]!;
+  const choices = PRESET_CHOICES.map(({ value }) => `\`${value}\``).join(t('reply.comma'));
+  throw new UserError(t('subscription.filter.choice', { option: 'preset', choices }));
 }

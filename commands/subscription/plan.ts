@@ -8,6 +8,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { MOST_LABELS, readName } from '../label/book.ts';
 import { quoted } from '../shared/reply.ts';
+import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkKnown, refuseUnseen, TARGET_TYPES } from '../shared/target.ts';
 import { onlyChanged } from './change.ts';
@@ -143,8 +144,9 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   const called = (column: string) => column;
   const reading = { t, guildId: interaction.guildId, tokens: present.tokens, called, language: null };
   const kept = readKept(said, before ?? DEFAULT_KEPT, reading);
-  if (kept.mention !== null && kept.mention !== before?.mention && !hasRole(interaction, kept.mention)) {
-    throw new UserError(t('subscription.filter.role'));
+  if (kept.mention !== null && kept.mention !== before?.mention) {
+    if (!hasRole(interaction, kept.mention)) throw new UserError(t('subscription.filter.role'));
+    requireMention(interaction, kept.mention, channelId, t);
   }
   const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
   if (!before) plan.added.push({ address, channelId, change });

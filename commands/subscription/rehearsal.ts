@@ -1,6 +1,7 @@
 import type { APIEmbedField } from 'discord.js';
 import { DAY } from '../../src/domain/clock.ts';
 import { transactionPage } from '../../src/domain/explorer.ts';
+import { imitatedBy } from '../../src/domain/guard.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { type Rehearsal, rehearse, type Wish } from '../../src/domain/rehearsal.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
@@ -9,8 +10,13 @@ import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { ago, asManyAsFit } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
+import { seenBy } from '../shared/subscriptions.ts';
+import type { Asker } from '../shared/visibility.ts';
+import { knownIn } from './tokens.ts';
 
-type Needs = ContextWith<'history' | 'guildQueue' | 'settings' | 'now' | 'moved'>;
+type Needs = ContextWith<
+  'subscriptions' | 'projects' | 'tokens' | 'history' | 'guildQueue' | 'settings' | 'now' | 'moved'
+>;
 
 const LOOK_BACK_MS = 7 * DAY;
 /** Of more transfers only the latest are looked at: somebody waits for the answer. */
@@ -22,20 +28,43 @@ const LONGEST = 120;
 const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤', self: '🔁', token: '🔁' };
 
 /** Shows what a subscription would have posted in the last days, with examples. */
-export async function rehearsalField(wish: Wish, context: Needs): Promise<APIEmbedField> {
+export async function rehearsalField(
+  wish: Wish,
+  asker: Asker & { guildId: string },
+  context: Needs,
+): Promise<APIEmbedField> {
   const { history, settings, moved, language, now, t } = context;
-  const period = { since: now() - LOOK_BACK_MS, until: now(), most: MOST };
+  const channelIds = await knownChannels(asker, context);
+  const period = { since: now() - LOOK_BACK_MS, until: now(), most: MOST, channelIds };
   const rehearsal = await context.guildQueue.run(wish.guildId, 'read', () =>
     rehearse(wish, period, history.recentTransfers),
   );
+  const known = rehearsal.examples.length > 0 ? await knownIn(wish.guildId, context) : [];
   const examples = rehearsal.examples.map(({ transfer, perspective, seenAt }) => {
+    const { token, tokenSymbol } = transfer;
+    const isImitation = token !== null && imitatedBy(token, tokenSymbol, known) !== null;
     const time = ago(seenAt);
     const url = transactionPage(settings, transfer.txHash);
-    return `${ARROWS[perspective]} ${cutTo(moved(transfer, language), LONGEST)} · ${time}${url ? ` · [tx](${url})` : ''}`;
+    const title = `${ARROWS[perspective]} ${cutTo(moved(transfer, language), LONGEST)}`;
+    const warned = isImitation ? `⚠️ ${t('alert.imitation', { title })}` : title;
+    return `${warned} · ${time}${url ? ` · [tx](${url})` : ''}`;
   });
   const cut = rehearsal.cut === null ? [] : [t('subscription.rehearsal.cut', { count: rehearsal.cut })];
   const lines = [sum(rehearsal, now(), t), ...cut, ...examples, ...leftOut(rehearsal, wish, context)];
   return { name: t('subscription.rehearsal.title'), value: asManyAsFit(lines, 1_000) };
+}
+
+/**
+ * The channels to whose transfers a dry run is limited; null: all transfers of the guild's project. Only people who see
+ * every watching channel of a guild that manages its project may learn what else arrives there.
+ */
+async function knownChannels(asker: Asker & { guildId: string }, context: Needs): Promise<string[] | null> {
+  const [{ visible, unseen }, { scope }] = await Promise.all([
+    seenBy(asker, context),
+    context.projects.of(asker.guildId),
+  ]);
+  if (scope !== null && unseen.length === 0) return null;
+  return [...new Set(visible.map(({ channelId }) => channelId))];
 }
 
 /** The options behind the rules whose names are others. */
@@ -52,7 +81,7 @@ function leftOut(
   { minimum, filters }: Pick<Wish, 'minimum' | 'filters'>,
   { t, language }: Needs,
 ): string[] {
-  const nameOf = (option: string) => `\`${wordingsOf(language)[`subscription add ${option}`]?.name ?? option}\``;
+  const nameOf = (option: string) => `\`${wordingsOf(language)[`subscription edit ${option}`]?.name ?? option}\``;
   const byToken = Object.keys(filters.minimums).length > 0 ? [nameOf('minimums')] : [];
   const minimums = [...(minimum === null ? [] : [nameOf('minimum')]), ...byToken].join(' / ');
   const optionOf = (reason: HiddenReason) => (reason === 'minimum' ? minimums : nameOf(OPTIONS[reason] ?? reason));

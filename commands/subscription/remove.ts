@@ -7,11 +7,15 @@ import { record } from '../shared/audit.ts';
 import { note, press, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
+import { offerDrain } from '../webhook/drain.ts';
 import { addressLine, describe } from './describe.ts';
 import { named, nameOf } from './find.ts';
+import { seenOne } from './panel.ts';
 import { tokenBook } from './tokens.ts';
 
-type Needs = ContextWith<'subscriptions' | 'audit' | 'tokens' | 'settings' | 'now'>;
+type Needs = ContextWith<
+  'subscriptions' | 'audit' | 'tokens' | 'storedProjects' | 'projects' | 'receiver' | 'settings' | 'now'
+>;
 
 /** `/subscription remove`: asks first. */
 export async function remove(interaction: CommandUse, context: Needs): Promise<Reply> {
@@ -34,6 +38,13 @@ async function askToRemove(found: Subscription, context: Needs): Promise<Reply> 
   return note('danger', t('subscription.remove.title', { name: nameOf(found) }), lines, { components: [buttons] });
 }
 
+/** `subscription:remove:<id>` */
+export const removeButton: Button<Needs> = {
+  access: 'manage',
+  answer: 'reply',
+  press: async (interaction, [id], context) => askToRemove(await seenOne(interaction, id, context), context),
+};
+
 /** `subscription:drop:<id>:<channel>` */
 export const dropButton: Button<Needs> = {
   access: 'manage',
@@ -50,10 +61,14 @@ export const dropButton: Button<Needs> = {
     if (!(await subscriptions.remove(guildId, found.id))) throw new UserError(t('subscription.remove.gone'));
     const detail = { id: found.id, address: checksumAddress(found.address), channel: found.channelId };
     await record(interaction, context, 'subscription.remove', detail);
-    return note('good', t('subscription.remove.done', { name: nameOf(found) }), [
-      addressLine(found.address, context),
-      t('subscription.remove.after', { channel: `<#${found.channelId}>` }),
-    ]);
+    const drain = await offerDrain(guildId, found.address, context);
+    const after = drain === null ? 'subscription.remove.after' : 'subscription.remove.afterUnused';
+    return note(
+      'good',
+      t('subscription.remove.done', { name: nameOf(found) }),
+      [addressLine(found.address, context), t(after, { channel: `<#${found.channelId}>` })],
+      { components: drain === null ? [] : [row(drain)] },
+    );
   },
 };
 

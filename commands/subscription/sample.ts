@@ -1,20 +1,33 @@
 import { DiscordAPIError, type GuildBasedChannel, RESTJSONErrorCodes, Routes } from 'discord.js';
-import type { CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { note } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { stateOf } from './describe.ts';
 import { named, nameOf } from './find.ts';
+import { seenOne } from './panel.ts';
 
 type Needs = ContextWith<'subscriptions' | 'guilds' | 'now' | 'sample'>;
 
 /** `/subscription test`: posts a line that is marked as a sample. */
 export async function test(interaction: CommandUse, context: Needs): Promise<Reply> {
+  return post(interaction, await named(interaction, context), context);
+}
+
+/** `subscription:test:<id>` */
+export const testButton: Button<Needs> = {
+  access: 'manage',
+  answer: 'reply',
+  press: async (interaction, [id], context) => post(interaction, await seenOne(interaction, id, context), context),
+};
+
+async function post(interaction: CommandUse | ButtonUse, found: Subscription, context: Needs): Promise<Reply> {
   const { t } = context;
-  const found = await named(interaction, context);
   const channel = `<#${found.channelId}>`;
   try {
-    const sample = context.sample(found, await context.guilds.language(found.guildId));
+    const { style } = await context.guilds.settings(found.guildId);
+    const sample = context.sample(found, { language: await context.guilds.language(found.guildId), style });
     // The library sends it again when no answer comes; by the nonce Discord knows the repeat.
     const body = { ...sample, nonce: interaction.id, enforce_nonce: true };
     await interaction.client.rest.post(Routes.channelMessages(found.channelId), { body });

@@ -65,7 +65,10 @@ export async function tokenBook(guildId: string, context: Needs): Promise<TokenB
 }
 
 /** What a guild's people may mean; the native coin by the name that the operator gave it, if any. */
-async function knownIn(guildId: string, { tokens, settings }: Needs): Promise<KnownToken[]> {
+export async function knownIn(
+  guildId: string,
+  { tokens, settings }: Pick<Needs, 'tokens' | 'settings'>,
+): Promise<KnownToken[]> {
   const found = await tokens.known(guildId);
   const { nativeSymbol: symbol } = settings;
   if (symbol === undefined) return found;

@@ -1,11 +1,11 @@
-import { type APIActionRowComponent, type APIStringSelectComponent, ComponentType } from 'discord.js';
+import { type APIActionRowComponent, type APIStringSelectComponent, ButtonStyle, ComponentType } from 'discord.js';
 import type { Choice, Reply } from '../../src/discord/command.ts';
 import { apart, cutTo, inCode, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/paths.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
 import { explain } from '../shared/failure.ts';
-import { pointsAt, projectOf, urlBlock } from '../shared/project.ts';
+import { pointsAt, projectOf } from '../shared/project.ts';
 import { ID_LONGEST, note, press, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { isWebhookId } from './name.ts';
@@ -39,10 +39,15 @@ export async function list(guildId: string, context: Needs): Promise<Reply> {
   return note(
     advice === null ? 'info' : 'warn',
     t('webhook.list.title', { count: webhooks.length }),
-    [advice === null ? null : `${t(`webhook.list.${advice}`)}\n${urlBlock(urls.current)}`, ...entries],
+    [advice === null ? null : t(`webhook.list.${advice}`), ...entries],
     {
       components: [
-        row(press(t('webhook.list.receiver'), 'setup:receiver')),
+        row(
+          ...(advice === 'empty' || advice === 'noneHere'
+            ? [press(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary)]
+            : []),
+          press(t('webhook.list.receiver'), 'setup:receiver'),
+        ),
         ...nameRow(webhooks, names, urls, context),
       ],
     },

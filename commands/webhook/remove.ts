@@ -1,19 +1,17 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
-import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
-import type { Translate } from '../../src/languages/index.ts';
-import type { Notification, RemovalAnswer } from '../../src/upstream/notification.ts';
 import { ask, record, takeConfirmation } from '../shared/audit.ts';
 import { explain } from '../shared/failure.ts';
-import { pointsAt, projectOf } from '../shared/project.ts';
-import { firstOf, ID_LONGEST, note, press, quoted, row } from '../shared/reply.ts';
+import { projectOf } from '../shared/project.ts';
+import { ID_LONGEST, note, press, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { hiddenFrom } from '../shared/visibility.ts';
-import { type Pasted, readAddresses } from './addresses.ts';
+import { readAddresses } from './addresses.ts';
 import { isWebhookId } from './name.ts';
+import { listed, outcomeOf, silentLines, silentNames, wrongLines } from './removal-texts.ts';
+import { lookUp, standing } from './standing.ts';
 
 type Needs = ContextWith<
   'subscriptions' | 'audit' | 'confirmations' | 'storedProjects' | 'projects' | 'receiver' | 'now'
@@ -32,9 +30,6 @@ interface Wish {
 /** Name the steps in confirmations and in the audit log. */
 const REMOVE = 'webhook.remove';
 const FORGET = 'webhook.forget';
-
-/** How long the preview may wait for the service. */
-const LOOK_MS = 3_000;
 
 /** `/webhook remove`: says what would happen, and asks. */
 export async function preview(interaction: CommandUse, context: Needs): Promise<Reply> {
@@ -139,101 +134,11 @@ export const forgetButton: Button<Needs> = {
   },
 };
 
-type Standing = Awaited<ReturnType<typeof standing>>;
-
-/**
- * Which addresses nobody else needs, which somebody does, and what falls silent here, as far as the person sees it;
- * `unseen`: how many more.
- */
-async function standing(addresses: AddressText[], interaction: CommandUse | ButtonUse, scope: number, context: Needs) {
-  const { guildId } = interaction;
-  const { subscriptions, storedProjects } = context;
-  const [all, scopes] = await Promise.all([subscriptions.watching(addresses), storedProjects.scopes()]);
-  // What the guilds of other receiver URLs watch does not come over this webhook.
-  const watching = all.filter((one) => (scopes.get(one.guildId) ?? OPERATOR_SCOPE) === scope);
-  const elsewhere = new Set(watching.filter((one) => one.guildId !== guildId).map(({ address }) => address));
-  const own = watching.filter((one) => one.guildId === guildId && !elsewhere.has(one.address));
-  const channels = own.map(({ channelId }) => channelId);
-  const hidden = await hiddenFrom(interaction, channels, context);
-  const silent = own.filter(({ channelId }) => !hidden.has(channelId));
-  return {
-    free: addresses.filter((address) => !elsewhere.has(address)),
-    needed: addresses.filter((address) => elsewhere.has(address)),
-    silent,
-    unseen: own.length - silent.length,
-  };
-}
-
-function listed(t: Translate, addresses: AddressText[], title: 'leaves' | 'needed' | 'asked'): string[] {
-  if (addresses.length === 0) return [];
-  const shown = firstOf(t, addresses, 20, (address) => `\`${checksumAddress(address)}\``);
-  return [t(`webhook.remove.${title}`, { count: addresses.length }), ...shown];
-}
-
-function wrongLines(t: Translate, { wrong }: Pasted): string[] {
-  if (wrong.length === 0) return [];
-  const shown = firstOf(t, wrong, 5, ({ text, fault }) =>
-    t('webhook.remove.wrongOne', {
-      text: quoted(text, t('webhook.remove.unreadable')),
-      reason: t(`address.${fault}`),
-    }),
-  );
-  return [t('webhook.remove.wrong', { count: wrong.length }), ...shown];
-}
-
-function silentLines(t: Translate, { silent, unseen }: Pick<Standing, 'silent' | 'unseen'>): string[] {
-  if (silent.length + unseen === 0) return [];
-  const more = unseen > 0 ? [t('setup.check.unseen', { count: unseen })] : [];
-  return [t('webhook.remove.silent'), ...silentNames(t, silent), ...more];
-}
-
-function silentNames(t: Translate, silent: Standing['silent']): string[] {
-  return firstOf(t, silent, 20, ({ id, label, channelId }) =>
-    t('webhook.remove.silentOne', {
-      name: inCode(label, t('webhook.remove.unnamed', { id })),
-      channel: `<#${channelId}>`,
-    }),
-  );
-}
-
 /** The name that this guild gave it, and its id. */
 async function shownAs(webhook: string, guildId: string, { storedProjects }: Needs): Promise<string> {
   const name = (await storedProjects.webhookNames(guildId)).get(webhook);
   const id = inCode(webhook, '', ID_LONGEST);
   return name === undefined ? id : `${inCode(name, '')} (${id})`;
-}
-
-/**
- * Whose events a webhook brings (two guilds may store the same project, each with a webhook of its own), and whether
- * there is none of this id: a hint only, because the service's list need not give ids.
- */
-async function lookUp(
-  webhook: string,
-  { notification, scope }: { notification: Notification; scope: number },
-  { storedProjects, receiver }: Needs,
-): Promise<{ scope: number; isUnknown: boolean }> {
-  const answer = await notification.webhooks(LOOK_MS);
-  if (answer.status !== 'ok') return { scope, isUnknown: false };
-  const found = answer.webhooks.find(({ id }) => id === webhook);
-  const isUnknown = !found && answer.webhooks.length > 0 && answer.webhooks.every(({ id }) => id !== null);
-  const scopes = [scope, OPERATOR_SCOPE, ...(await storedProjects.scopes()).values()];
-  const target = scopes.find((one) => pointsAt(receiver.urls(one), found?.url ?? null) !== null);
-  return { scope: target ?? scope, isUnknown };
-}
-
-type Done = Extract<RemovalAnswer, { status: 'ok' }>;
-
-function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number): string[] {
-  if (deletedCount === 0) return [t('webhook.remove.noneThere')];
-  if (deletedCount === null) {
-    const said = inCode(message, '');
-    return [said ? t('webhook.remove.said', { message: said }) : t('webhook.remove.saidNothing')];
-  }
-  const rest = asked - deletedCount;
-  return [
-    t('webhook.remove.removed', { count: deletedCount }),
-    ...(rest > 0 ? [t('webhook.remove.rest', { count: rest })] : []),
-  ];
 }
 
 /** What the button's question was about; throws a {@link UserError} when that is too long ago or was answered. */

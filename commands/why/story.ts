@@ -1,10 +1,14 @@
 import { type APIEmbed, messageLink } from 'discord.js';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { inUnits } from '../../src/domain/amount.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import type { Story, StoryAlert, StoryDecision } from '../../src/domain/history.ts';
+import type { GuildHold, SendingPause } from '../../src/domain/hold.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
-import { cutTo, inCode } from '../../src/domain/text.ts';
+import { asName, cutTo, inCode } from '../../src/domain/text.ts';
+import type { Transfer } from '../../src/domain/transfer.ts';
 import type { Warning } from '../../src/domain/warning.ts';
+import { writeNumber } from '../../src/languages/number.ts';
 import {
   ago,
   asManyAsFit,
@@ -22,6 +26,12 @@ import type { ContextWith } from '../shared/services.ts';
 /** What telling a story takes. `most`: how many characters it may have. */
 interface Telling extends ContextWith<'moved' | 'settings' | 'now' | 'projects'> {
   guildId: string;
+  /** All channels of the guild wait together. */
+  hold: GuildHold | null;
+  /** Why due alerts are not sent now. */
+  pauses: readonly SendingPause[];
+  /** Of the message that is explained; null: the transaction is explained wherever it was posted. */
+  reference: string | null;
   /** The guild's names of addresses. */
   labels: ReadonlyMap<AddressText, string>;
   /** The explorer's page of the transaction. */
@@ -38,11 +48,14 @@ export function tellStory(story: Story & { hidden: number }, telling: Telling): 
   const title = `🔎 ${telling.moved(transfer, telling.language)}${count > 1 ? ` ×${count}` : ''}`;
   const channels = new Set([...story.alerts, ...story.decisions].map(({ channelId }) => channelId));
   const lines = [
+    verdict(story, telling),
+    '',
     t('why.from', { party: party(transfer.from, story, telling) }),
     t('why.to', { party: party(transfer.to, story, telling) }),
     ...(transfer.token ? [t('why.token', { token: fullAddress(transfer.token, telling.settings, 'token') })] : []),
+    ...chainFacts(transfer, telling),
     '',
-    ...received(story, telling),
+    ...(isPublic(telling) ? [] : received(story, telling)),
     ...[...channels].flatMap((channelId) => inChannel(channelId, story, telling)),
     ...(channels.size === 0 && story.hidden === 0 ? ['', t('why.notWatched')] : []),
     ...(story.hidden > 0 ? ['', t('why.hiddenChannels', { count: story.hidden })] : []),
@@ -52,8 +65,45 @@ export function tellStory(story: Story & { hidden: number }, telling: Telling): 
     ...(url && { url }),
     color: colorOf(story),
     description: asManyAsFit(lines, Math.min(most - title.length - 100, 3_900)),
-    footer: { text: transfer.txHash },
+    footer: { text: [transfer.txHash, ...(telling.reference ? [`ref ${telling.reference}`] : [])].join(' · ') },
   };
+}
+
+/** It is for everybody who sees the message, also those who manage nothing. */
+const isPublic = ({ reference, manages }: Telling): boolean => reference !== null && !manages;
+
+/** Why it was posted, or was not, in one sentence. */
+function verdict({ alerts, decisions, transfer }: Story, { t, labels }: Telling): string {
+  const dead = alerts.length > 0 && alerts.every(({ state }) => state === 'dead');
+  if (dead) return t('why.failed');
+  const sent = alerts.filter(({ state }) => state === 'sent');
+  if (alerts.length > 0 && sent.length === 0) return t('why.notYet');
+  if (sent.length === 0) return t('why.notPosted');
+  const matched = decisions.filter(({ outcome, address }) => outcome === 'matched' && address !== null);
+  const names = matched.map(({ subscription: id, address, label }) =>
+    t('why.numbered', { name: asName(label ?? labels.get(address!), shortAddress(address!), 60), id }),
+  );
+  const watched = new Set(matched.map(({ address }) => address));
+  const isToken = watched.size > 0 && [...watched].every((address) => address === transfer.token);
+  const shown = { names: names.length > 0 ? names.join(t('reply.comma')) : t('why.removed'), count: watched.size || 1 };
+  return isToken ? t('why.postedToken', shown) : t('why.postedWallet', shown);
+}
+
+/** The block, the fee, and what else the chain says; as the tall card has it. */
+function chainFacts({ blockNumber, gasFee, internal, kind, tokenType }: Transfer, telling: Telling): string[] {
+  const { t, language, settings } = telling;
+  const coin = settings.nativeSymbol ?? (kind === 'native' ? tokenType : null);
+  const facts = [
+    ...(blockNumber === null ? [] : [t('alert.block', { block: writeNumber(String(blockNumber), language) })]),
+    ...(gasFee === null
+      ? []
+      : [
+          t('alert.fee', {
+            fee: `${writeNumber(inUnits(gasFee, 18), language)} ${asName(coin, t('alert.nativeCoin'))}`,
+          }),
+        ]),
+  ];
+  return [...(facts.length > 0 ? [facts.join(' · ')] : []), ...(internal ? [`-# ${t('alert.internalTransfer')}`] : [])];
 }
 
 function colorOf({ alerts }: Story): number {
@@ -65,7 +115,7 @@ function colorOf({ alerts }: Story): number {
 function party(address: AddressText | null, { decisions }: Story, { t, labels, settings }: Telling): string {
   if (address === null) return t('why.nobody');
   const label = labels.get(address) ?? decisions.find((decision) => decision.address === address)?.label;
-  return `${label ? `${inCode(label, '', 60)} ` : ''}${fullAddress(address, settings)}`;
+  return `${label ? `${asName(label, '', 60)} ` : ''}${fullAddress(address, settings)}`;
 }
 
 /** How it came. Which watchers it was sent for, and the operator's project, are told only to those whose project it is. */
@@ -104,7 +154,7 @@ function inChannel(channelId: string, story: Story, telling: Telling): string[] 
 
 function decided(decision: StoryDecision, { t, labels }: Telling): string {
   const { subscription: id, address, label, outcome } = decision;
-  const name = address && inCode(label ?? labels.get(address), `\`${shortAddress(address)}\``, 60);
+  const name = address && asName(label ?? labels.get(address), `\`${shortAddress(address)}\``, 60);
   const subscription = name ? t('why.subscription', { name, id }) : t('why.gone', { id });
   // A later version may have written a word that this one does not know.
   const defaultValue = t('why.otherOutcome', { subscription, reason: inCode(outcome, '') });
@@ -144,14 +194,25 @@ function became(alert: StoryAlert, telling: Telling): string[] {
       const reason = prose(channel?.reason ?? '', 200) || t('why.noReason');
       if (channel?.state === 'parked') return [t('why.state.parked', { reason, due: ago(channel.dueAt) })];
       if (channel?.state === 'unreachable') return [t('why.state.paused', { reason })];
+      if (telling.hold && alert.dueAt <= now()) return [t('why.state.together', { due: ago(telling.hold.probeAt) })];
       if (message?.sentAt)
         return [t('why.state.joining', { at: moment(message.sentAt), link: linkTo(alert, telling) })];
-      if (message) return [t('why.state.sending', { at: moment(message.frozenAt), count: message.attempts })];
+      if (message) {
+        const sending = t('why.state.sending', { at: moment(message.frozenAt), count: message.attempts });
+        return [sending, ...paused(alert, telling)];
+      }
       if (hold !== null && alert.dueAt > now()) return [t(`why.state.${hold}`, { due: ago(alert.dueAt) })];
       if (alert.gatheredUntil !== null) return [t('why.state.burst', { due: ago(alert.gatheredUntil) })];
-      return [t('why.state.waiting', { at: moment(alert.createdAt) })];
+      return [t('why.state.waiting', { at: moment(alert.createdAt) }), ...paused(alert, telling)];
     }
   }
+}
+
+/** Why a due alert is not sent now. */
+function paused({ channelId }: StoryAlert, { t, pauses }: Telling): string[] {
+  const pause = pauses.find((one) => one.channelId === null || one.channelId === channelId);
+  if (!pause || pause.reason === 'burst') return [];
+  return [t(`why.pause.${pause.reason}`, { due: ago(pause.until) })];
 }
 
 function linkTo({ message, channelId }: StoryAlert, { t, guildId }: Telling): string {
@@ -168,7 +229,10 @@ function marked(mark: Warning, { t }: Telling): string {
     }
     case 'imitation':
       return t('why.mark.imitation', { symbol: nameOf(t, mark.symbol, '?') });
+    case 'other-project':
+      return t('why.mark.other-project', { project: inCode(mark.projectId, '?', ID_LONGEST) });
     case 'uncataloged':
+    case 'unchecked':
     case 'late':
       return t(`why.mark.${mark.kind}`);
   }

@@ -2,7 +2,8 @@ import { loadImage } from '@napi-rs/canvas';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readActivity, readActivityFile } from '../../commands/activity/read.ts';
 import { drawChart } from '../../src/discord/chart.ts';
-import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
+import { shownIn } from '../discord/shown.ts';
+import { ALERTS, ALICE, HARBOR, type Pipeline, payment, TREASURY } from '../pipeline/harness.ts';
 import { until } from '../until.ts';
 import { type CommandWorld, isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
 
@@ -10,13 +11,10 @@ const DAY = 86_400_000;
 let pipeline: Pipeline;
 let world: CommandWorld;
 beforeAll(async () => {
-  pipeline = await startPipeline();
-  world = await startWorld({ beside: pipeline });
+  world = await startWorld();
+  ({ pipeline } = world);
 });
-afterAll(async () => {
-  await world.close();
-  await pipeline.close();
-});
+afterAll(() => world.close());
 beforeEach(async () => {
   world.services.chart = drawChart;
   world.discord.act({ do: 'user.update', userId: seed.ada, locale: 'en-US' });
@@ -48,7 +46,7 @@ it('tells sums, the largest with their messages, and what was hidden; the pictur
   expect(text).toContain('📥 18,401.75 `USDC` in 2 transfers');
   expect(text).toContain('📤 250 `USDC` in 1 transfer');
   const told = pipeline.discord.messages(ALERTS).map(({ message }) => message);
-  const message = told.findLast(({ embeds }) => embeds[0]?.title?.includes('Incoming · 18,400.75'))!;
+  const message = told.findLast((one) => shownIn(one).some(({ title }) => title.includes('+18,400.75')))!;
   expect(text).toContain(`(https://discord.com/channels/${HARBOR}/${ALERTS}/${message.id})`);
   expect(text).toMatch(/1 transfer: below the minimum\n1 transfer: zero amount \\\*/);
 
@@ -188,7 +186,7 @@ it('a token that only bears a known symbol does not pass for it', async () => {
   await receive(genuine);
   await receive({ tokenAddress: `0x${'f'.repeat(40)}`, tokenSymbol: 'Fuse', value: '5000000' });
   const text = textOf(await world.use('activity', { address: TREASURY, period: '24h' }));
-  expect(text).toMatch(/^📥 7 `Fuse` in 1 transfer$/mu);
+  expect(text).toMatch(/^📥 7 Fuse in 1 transfer$/mu);
   expect(text).toMatch(/^⚠️ 📥 5 `Fuse` in 1 transfer$/mu);
   expect(text).toContain('These copy a known token’s name and are not the real one.');
 });

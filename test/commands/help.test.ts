@@ -22,8 +22,22 @@ describe('/help', () => {
     expect(told.toSorted()).toEqual(known.filter((path) => path !== 'help').toSorted());
   });
 
+  it('starts with what to do first, in links that can be pressed', async () => {
+    const { reply } = await world.use('help');
+    const id = world.discord.state.commands[0]!.commands.find(({ name }) => name === 'setup')!.id;
+    expect(reply!.message.embeds[0]!.description).toMatch(new RegExp(`### Start here\\n1\\. .*</setup check:${id}>`));
+    expect(textOf(await world.use('help', {}, { as: seed.mia }))).toContain('Ask a manager');
+  });
+
+  it('marks what needs a manager', async () => {
+    const text = textOf(await world.use('help', {}, { as: seed.mia }));
+    expect(text).toMatch(/`\/webhook list` – .* 🔒$/m);
+    expect(text).not.toMatch(/`\/subscription list` – .* 🔒$/m);
+    expect(text).toContain('🔒 requires');
+  });
+
   it('tells of the command in a message’s menu where it tells how to watch addresses', async () => {
-    const [, watching = ''] = textOf(await world.use('help')).split('### ');
+    const [, , watching = ''] = textOf(await world.use('help')).split('### ');
     expect(watching).toMatch(/^Watch addresses\n[\s\S]*\*\*Watch addresses in this message\*\*/);
   });
 });

@@ -138,7 +138,7 @@ describe('/subscription export and import', () => {
 
   it('take a mute that is over for none', async () => {
     const { id } = await world.subscribe();
-    await world.store.subscriptions.change(harbor.id, id, { mutedUntil: world.clock.now - 1 });
+    await world.store.subscriptions.change(harbor.id, id, { mutedUntil: world.clock.now() - 1 });
     expect(textOf(await bring(await exported()))).toMatch(/Nothing to change\n1 row is already up to date/);
   });
 
@@ -366,7 +366,7 @@ describe('/subscription export and import', () => {
     const dropped = await bring(`address,channel\n${B},#alerts\n`);
     expect(textOf(await world.press(dropped, 'subscription:discard'))).toContain('Nothing changed');
     const old = await bring(`address,channel\n${B},#alerts\n`);
-    world.clock.now += 16 * 60_000;
+    world.clock.advance(16 * 60_000);
     expect(textOf(await world.press(old, 'subscription:import'))).toMatch(/it expired/);
     expect(await all()).toHaveLength(1);
   });

@@ -1,6 +1,8 @@
-import Database from 'better-sqlite3';
 import { seed } from '../../sandbox/discord/index.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
+import type { Store } from '../../src/store/store.ts';
+import { decision, newAlert, routed, send, storedTransfer } from '../store/contract/given.ts';
 
 /** The other end of made-up transfers. */
 export const PAYER = '0x00000000000000000000000000000000000000aa';
@@ -10,65 +12,65 @@ export interface Seen extends Partial<Transfer> {
   ago?: number;
   /** Whose project it came by; 0: the operator's. */
   scope?: number;
-  /** The servers in which a subscription was asked about it. */
+  /** The guilds in which a subscription was asked about it. */
   guilds?: string[];
 }
 
-/** Writes down transfers as if they had come, past the receiver and the router. */
-export function remember(file: string, now: number, transfers: Seen[]): void {
-  const db = new Database(file, { timeout: 5_000 });
-  const transfer = db.prepare(
-    `INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data) VALUES (?, ?, ?, ?, 1, 1, ?) RETURNING id`,
-  );
-  const decision = db.prepare(
-    `INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, at) VALUES (?, ?, ?, 0, 'matched', ?)`,
-  );
-  db.transaction(() => {
-    for (const { ago = 60_000, scope = 0, guilds = [seed.harbor.id], ...given } of transfers) {
-      const key = crypto.randomUUID();
-      const data = JSON.stringify({ ...PAYMENT, txHash: `0x${key.replaceAll('-', '').padEnd(64, '0')}`, ...given });
-      const { id } = transfer.get(key, scope, key, now - ago, data) as { id: number };
-      for (const guild of guilds) decision.run(id, guild, seed.harbor.alerts, now - ago);
-    }
-  })();
-  db.close();
+let serial = 0;
+
+/** The nth transfer of this process, as routing stores it. */
+function nextTransfer(given: Partial<Transfer>, scope: number, seenAt: number) {
+  const n = 0xfeed_0000 + ++serial;
+  const txHash = `0x${n.toString(16).padStart(64, '0')}`;
+  return { n, stored: storedTransfer(n, { scope, seenAt, transfer: { ...PAYMENT, txHash, ...given } }) };
 }
 
-/** Writes down what the explorer said of a token. */
-export function catalogue(file: string, token: string, symbol: string, cataloged: boolean): void {
-  const db = new Database(file, { timeout: 5_000 });
-  db.prepare('INSERT INTO catalog (token, cataloged, symbol, name, checked_at) VALUES (?, ?, ?, ?, 0)').run(
-    token.toLowerCase(),
-    Number(cataloged),
-    symbol,
-    symbol,
+/** Stores transfers and decisions about them, as routing does. */
+export async function remember({ routing }: Store, now: number, transfers: Seen[]): Promise<void> {
+  const made = transfers.map(({ ago = 60_000, scope = 0, guilds = [seed.harbor.id], ...given }) => {
+    const { n, stored } = nextTransfer(given, scope, now - ago);
+    const place = { channelId: seed.harbor.alerts, subscription: 0, address: PAYER, at: now - ago } as const;
+    return { stored, decisions: guilds.map((guildId) => decision(n, { ...place, guildId })) };
+  });
+  await routing.commit(
+    routed({ now, transfers: made.map((one) => one.stored), decisions: made.flatMap((one) => one.decisions) }),
   );
-  db.close();
 }
 
-/** Notes channels that take no messages. */
-export function trouble(file: string, guildId: string, states: Record<string, 'parked' | 'unreachable'>): void {
-  const db = new Database(file, { timeout: 5_000 });
-  const put = db.prepare('INSERT INTO channels (channel_id, guild_id, state) VALUES (?, ?, ?)');
-  for (const [channelId, state] of Object.entries(states)) put.run(channelId, guildId, state);
-  db.close();
+/** Stores what the explorer returned about a token. */
+export async function catalogue({ routing }: Store, token: string, symbol: string, cataloged: boolean): Promise<void> {
+  const entry = { token: token.toLowerCase() as AddressText, cataloged, symbol, name: symbol, checkedAt: 0 };
+  await routing.commit(routed({ learned: { catalog: [entry], counterparties: [], nativeSymbol: null, heads: [] } }));
 }
 
-const PAYMENT: Transfer = {
+/** Posts an alert in each of these channels, and then records that Discord refuses messages there. */
+export async function trouble(
+  store: Store,
+  guildId: string,
+  states: Record<string, 'parked' | 'unreachable'>,
+  since: number | null = null,
+): Promise<void> {
+  for (const [channelId, state] of Object.entries(states)) {
+    const { n, stored } = nextTransfer({}, 0, 1);
+    await store.routing.commit(
+      routed({ now: 1, transfers: [stored], alerts: [newAlert(n, { guildId, channelId, matches: [] })] }),
+    );
+    await send(store, { channelId }, 1);
+    await store.channels.setState({ channelId, state, dueAt: 0, attempts: 0, since, reason: null });
+  }
+}
+
+const PAYMENT: Partial<Transfer> = {
   kind: 'native',
-  txHash: '',
   from: PAYER,
   to: PAYER,
   token: null,
   value: '5000000000000000000',
   tokenId: null,
-  tokenIdExact: true,
   tokenType: 'ETH',
   tokenName: null,
   tokenSymbol: null,
   decimals: 18,
-  internal: false,
   blockNumber: 1,
   blockHash: null,
-  gasFee: null,
 };

@@ -66,6 +66,7 @@ const RELIED_ON: [string, Record<string, object>][] = [
   ['setup server', { channel, manager: role, timezone: text, language: text }],
   ['setup project', {}],
   ['setup check', {}],
+  ['setup audit', {}],
   ['setup forget', {}],
   ['status', {}],
   ['help', {}],

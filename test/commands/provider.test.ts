@@ -107,6 +107,7 @@ describe('/provider search', () => {
     expect(textOf(first)).toContain('12 providers · page 1 of 3');
     expect(buttonsOf(first).every((id) => id.length <= 100)).toBe(true);
     await world.restart();
+    world.services.discovery = discovery();
     const second = await world.press(first, 'provider:page:apis:1');
     expect(textOf(second)).toContain('`Provider 6`');
     expect(new URL(upstream.requests.at(-1)!.url, upstream.url).searchParams.get('search')).toBe('100%: x');

@@ -39,7 +39,7 @@ it('spares everything on the other button, and when it was asked too long ago', 
   const asked = await world.use('setup forget', {}, here);
   expect(textOf(await world.press(asked, 'setup:spare', here))).toContain('Everything stays as it was');
   const late = await world.use('setup forget', {}, here);
-  world.clock.now += 15 * 60_000 + 1;
+  world.clock.advance(15 * 60_000 + 1);
   expect(textOf(await world.press(late, 'setup:erase', here))).toMatch(/has expired/);
   expect(await count()).toBe(1);
 });

@@ -31,7 +31,7 @@ afterEach(async () => {
   expect(JSON.stringify(world.logged)).not.toContain('/hooks/');
 });
 
-const store = async (keys: Partial<typeof KEYS> = {}, who: object = here) =>
+const store = async (keys: Partial<typeof KEYS> & { signingSecrets?: string } = {}, who: object = here) =>
   world.fill(await world.use('setup project', {}, who), { ...KEYS, ...keys }, who);
 const urlIn = (text: string) => /https:\/\/bell\.example\/hooks\/[\w-]{20,}/.exec(text)?.[0];
 const tokens = async () => (await world.store.projects.tokens()).map(({ token }) => token);
@@ -42,7 +42,7 @@ describe('/setup project', () => {
     expect(opened.modal).toMatchObject({ title: 'Your notification project' });
     const saved = await world.fill(opened, KEYS, here);
     expect(isPrivate(saved)).toBe(true);
-    expect(upstream.requests).toMatchObject([
+    expect(upstream.requests.slice(0, 1)).toMatchObject([
       { url: `/webhooks/${KEYS.projectId}?apiKey=${KEYS.apiKey}`, headers: { 'api-secret': KEYS.apiSecret } },
     ]);
     const url = urlIn(textOf(saved))!;
@@ -75,6 +75,37 @@ describe('/setup project', () => {
     const replaced = await world.fill(again, { ...KEYS, projectId: 'another' }, here);
     expect(textOf(replaced)).toContain('Project replaced');
     expect(urlIn(textOf(replaced))).toBe(first);
+  });
+
+  it('keeps signing secrets through a change of keys, changes them, and removes them with `off`', async () => {
+    const [one, two] = [1, 2].map((n) => `whsec_${Buffer.alloc(32, n).toString('base64')}`) as [string, string];
+    const saved = async (signingSecrets: string, keys: Partial<typeof KEYS> = {}) => {
+      const text = textOf(await store({ ...keys, ...(signingSecrets && { signingSecrets }) }));
+      const { scope } = (await world.store.projects.ofGuild(orchid.id))!;
+      return { text, secrets: world.services.projects.signingSecrets(scope) };
+    };
+    expect(await saved('')).toMatchObject({ secrets: null, text: expect.not.stringContaining('signed') });
+    expect(await saved(one)).toMatchObject({
+      secrets: [one],
+      text: expect.stringContaining('Only signed deliveries are accepted'),
+    });
+    expect(await saved('', { apiKey: 'changed' })).toMatchObject({ secrets: [one] });
+    expect(await saved(`${one}, ${two}`)).toMatchObject({ secrets: [one, two] });
+    expect((await saved('whsec_tooshort')).text).toMatch(/A signing secret is `whsec_`.*Nothing was stored/);
+    const stored = (await world.store.projects.ofGuild(orchid.id))!;
+    expect(Buffer.from(stored.sealed).toString('latin1')).not.toContain(one);
+    // After a restart too, and with a key that opens nothing every delivery is refused.
+    const reopened = async (sealKey: number) => {
+      const projects = world.openProjects(upstream.url, sealKey);
+      await projects.readSigning();
+      return projects.signingSecrets(stored.scope);
+    };
+    expect(await reopened(7)).toEqual([one, two]);
+    expect(await reopened(8)).toEqual([]);
+    expect(await saved('', { projectId: 'another' })).toMatchObject({ secrets: null });
+    expect(await saved(two)).toMatchObject({ secrets: [two] });
+    expect(await saved('off')).toMatchObject({ secrets: null });
+    expect(JSON.stringify(world.logged)).not.toContain('whsec_');
   });
 
   const wrong: [string, Partial<typeof KEYS>, Given, RegExp][] = [
@@ -175,14 +206,14 @@ describe('the receiver URL', () => {
     expect(isPrivate(shown)).toBe(true);
     expect(textOf(shown)).toContain(RECEIVER_URL);
     expect(textOf(shown)).toContain('`RECEIVER_TOKEN`');
-    expect(buttonsOf(shown)).toEqual([]);
+    expect(buttonsOf(shown)).toEqual(['webhook:create']);
     const elsewhere = await world.use('webhook list', {}, here);
     expect(textOf(elsewhere)).not.toContain('/hooks/');
     expect(buttonsOf(elsewhere)).toEqual([]);
   });
 
   it('of the operator is changed there, where the database keeps it', async () => {
-    const own = await startWorld({ service: upstream.url, receiverToken: undefined });
+    const own = await startWorld({ service: upstream.url, environment: { RECEIVER_TOKEN: '' } });
     const shown = await own.press(await own.use('setup check'), 'setup:receiver');
     const old = urlIn(textOf(shown))!;
     const rotated = textOf(await own.press(shown, 'setup:rotate'));

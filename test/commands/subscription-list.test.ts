@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { remember, trouble } from './ledger.ts';
-import { A, B, type CommandWorld, isPrivate, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, buttonsOf, type CommandWorld, isPrivate, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 let world: CommandWorld;
@@ -19,7 +19,7 @@ describe('/subscription list', () => {
     await world.subscribe({ label: 'Treasury' });
     const paused = await world.subscribe({ channelId: harbor.whales, address: lower(B) });
     await world.store.subscriptions.change(harbor.id, paused.id, { paused: true });
-    await world.recordActivity(paused.id, { lastEventAt: world.clock.now - 1000 });
+    await world.recordActivity(paused.id, { lastEventAt: world.clock.now() - 1000 });
     const answer = await world.use('subscription list', {}, { as: seed.mia });
     const text = textOf(answer);
     expect(isPrivate(answer)).toBe(true);
@@ -28,10 +28,29 @@ describe('/subscription list', () => {
     expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*\\n.*${B}.*\\n.*\\n.*⏸️ paused · last event <t:`));
   });
 
+  it('lets a manager edit, mute, test and remove one that is picked from it', async () => {
+    const { id } = await world.subscribe({ label: 'Treasury' });
+    const picked = await world.choose(await world.use('subscription list'), [String(id)]);
+    expect(textOf(picked)).toContain('⚙️ `Treasury`');
+    expect(buttonsOf(picked)).toContain(`subscription:filters:${id}`);
+    expect(textOf(await world.press(picked, 'subscription:mute'))).toContain('Muted `Treasury`');
+    expect(await all()).toMatchObject([{ mutedUntil: world.clock.now() + 8 * 3_600_000 }]);
+    expect(textOf(await world.press(picked, 'subscription:test'))).toContain('Sample sent for `Treasury`');
+    const asked = await world.press(picked, 'subscription:remove');
+    await world.press(asked, 'subscription:drop');
+    expect(await all()).toEqual([]);
+  });
+
+  it('has no menu for members', async () => {
+    await world.subscribe();
+    const listed = await world.use('subscription list', {}, { as: seed.mia });
+    expect(JSON.stringify(listed.reply!.message.components)).not.toContain('subscription:act');
+  });
+
   it('shows the time of the last event, as the check and the status do', async () => {
     const { id } = await world.subscribe();
     for (const [ago, name] of ['subscription list', 'setup check', 'status'].entries()) {
-      const lastEventAt = world.clock.now - (60 - ago) * 1_000;
+      const lastEventAt = world.clock.now() - (60 - ago) * 1_000;
       await world.recordActivity(id, { lastEventAt });
       expect(textOf(await world.use(name)), name).toContain(`<t:${Math.floor(lastEventAt / 1_000)}:R>`);
     }
@@ -72,13 +91,12 @@ describe('/subscription list', () => {
     const channels = [general, alerts, whales, announcements, treasury, audit];
     for (const channelId of channels) {
       const { id } = await world.subscribe({ ...wish, channelId });
-      const { now } = world.clock;
+      const now = world.clock.now();
       await world.store.subscriptions.change(harbor.id, id, { mutedUntil: now + 3_600_000 });
       await world.recordActivity(id, { lastEventAt: now });
     }
-    trouble(world.file, harbor.id, Object.fromEntries(channels.map((id) => [id, 'parked'])));
+    await trouble(world.store, harbor.id, Object.fromEntries(channels.map((id) => [id, 'parked'])));
     const text = textOf(await world.use('subscription list'));
-    world.sql('DELETE FROM channels');
     for (const { id } of await all()) expect(text).toContain(`number ${id}`);
     expect(text).not.toMatch(/^… \+/m);
   });
@@ -119,7 +137,7 @@ describe('the manager role', () => {
     expect(await offered('label set', 'address')).toMatch(/^(?!.*Secret).*Open/);
     // Nor what moved there, or whom that dealt with.
     const told = [await offered('label set', 'address'), await offered('subscription add', 'token')];
-    remember(world.file, world.clock.now, [{ kind: 'erc20', token: lower(TOKEN), tokenSymbol: 'COIN' }]);
+    await remember(world.store, world.clock.now(), [{ kind: 'erc20', token: lower(TOKEN), tokenSymbol: 'COIN' }]);
     expect([await offered('label set', 'address'), await offered('subscription add', 'token')]).toEqual(told);
     expect(await world.choices('subscription add', 'token')).toHaveLength(1);
     const options = { subscription: String(hidden.id) };
@@ -168,7 +186,7 @@ describe('the manager role', () => {
     await Promise.all([type(), type(), type()]);
     for (let key = 0; key < 5; key++) await type();
     expect(refused()).toBe(20);
-    clock.now += 2 * 60_000;
+    clock.advance(2 * 60_000);
     await type();
     expect(refused()).toBe(30);
     discord.act({ do: 'channel.allow', channelId: harbor.whales });

@@ -23,7 +23,7 @@ describe('/subscription pause, resume, mute', () => {
   it('mutes one or all for a while, and ends it', async () => {
     const { id } = await world.subscribe();
     await world.subscribe({ channelId: harbor.whales });
-    const { now } = world.clock;
+    const now = world.clock.now();
     await world.use('subscription mute', { subscription: String(id), duration: '8h' });
     expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([now + 8 * 3_600_000, null]);
     expect(textOf(await world.use('subscription list'))).toContain('🔕 muted');
@@ -51,7 +51,7 @@ describe('/subscription pause, resume, mute', () => {
       /Muted 1 subscription\n(.*\n)*1 subscription in a channel that you can’t see is not included/,
     );
     expect(muted).not.toContain('Secret');
-    const until = world.clock.now + 3_600_000;
+    const until = world.clock.now() + 3_600_000;
     expect(await mutes()).toEqual(
       new Map([
         [hidden.id, null],
@@ -94,14 +94,14 @@ describe('/subscription pause, resume, mute', () => {
 
   it('mutes a token in the whole server, says until when, and undoes it', async () => {
     await world.subscribe();
-    const ends = Math.floor((world.clock.now + 86_400_000) / 1_000);
+    const ends = Math.floor((world.clock.now() + 86_400_000) / 1_000);
     const mute = (duration: string, token: string, subscription = 'all') =>
       world.use('subscription mute', { subscription, duration, token });
     const muted = textOf(await mute('1d', TOKEN));
     expect(muted).toContain(`\`${TOKEN}\``);
     expect(muted).toContain(`No channel in this server gets alerts about it until <t:${ends}:f>`);
     await mute('forever', 'native');
-    const { now } = world.clock;
+    const now = world.clock.now();
     expect(await world.store.subscriptions.tokenMutes(harbor.id, now)).toEqual([
       { token: TOKEN.toLowerCase(), until: now + 86_400_000 },
       { token: 'native', until: FOREVER },

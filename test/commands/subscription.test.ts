@@ -1,5 +1,6 @@
 import { ChannelType } from 'discord.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { shownIn } from '../discord/shown.ts';
 import {
   A,
   B,
@@ -8,7 +9,6 @@ import {
   isPrivate,
   LIKE_A,
   lower,
-  RECEIVER_URL,
   seed,
   startWorld,
   TOKEN,
@@ -32,9 +32,7 @@ describe('/subscription add', () => {
     expect(textOf(answer)).toContain(`[\`${A}\`](https://explorer.example/address/${A})`);
     expect(textOf(answer)).toContain('`Treasury`');
     expect(textOf(answer)).toContain(`<#${harbor.alerts}>: every transfer except zero amounts and self-transfers`);
-    expect(textOf(answer)).toContain(
-      `Add the address to your webhook at the notification service, the one that posts to\n\`${RECEIVER_URL}\``,
-    );
+    expect(textOf(answer)).toContain('Add the address to the webhook that posts here, at the notification service.');
     expect(await all()).toMatchObject([
       {
         address: A.toLowerCase(),
@@ -309,7 +307,7 @@ describe('/subscription test', () => {
     const answer = await world.use('subscription test', { subscription: String(id) });
     expect(textOf(answer)).toContain('Sample sent');
     const [message] = world.discord.messages(harbor.whales);
-    expect(message!.message.embeds[0]!.title).toMatch(/^🧪 SAMPLE · 📥 Incoming/);
+    expect(shownIn(message!.message)[0]!.title).toMatch(/^🧪 SAMPLE · 📥 Treasury \+1,234\.5/);
     expect(JSON.stringify(message!.message)).toContain(A);
     expect(message!.message.mention_roles).toEqual([]);
   });

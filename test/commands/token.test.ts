@@ -43,6 +43,17 @@ const RECORD = {
 const frame = (result: unknown, message = 'OK', status = '1'): Given => ({ body: { message, result, status } });
 
 describe('/token', () => {
+  it('warns of a token that only calls itself like a cataloged one, as alerts do', async () => {
+    upstream.set(() => frame({ ...RECORD, cataloged: false, symbol: 'USDC' }));
+    const known = [{ token: lower(B), symbol: 'USDC', cataloged: true, seen: true }];
+    const { tokens } = world.services;
+    world.services.tokens = { known: async () => known };
+    const text = textOf(await world.use('token', { address: TOKEN }));
+    world.services.tokens = tokens;
+    expect(text).toContain('⚠️ Imitation! `GoodDollar` `USDC`');
+    expect(text).toContain(`This token only calls itself \`USDC\`. The known one is \`${B}\`.`);
+  });
+
   it('shows what the explorer knows, publicly', async () => {
     upstream.set(() => frame(RECORD));
     const answer = await world.use('token', { address: TOKEN.toLowerCase() }, { as: seed.mia });
@@ -138,17 +149,20 @@ describe('/token', () => {
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign', address: lower(B) });
     const offered = await world.choices('token', 'address', {}, { as: seed.mia });
     expect(offered.map(({ value }) => value)).toEqual([A, TOKEN]);
-    // The address book names what this member may not see, and what nobody watches.
-    const unwatched = `0x${'7'.repeat(40)}` as const;
-    for (const address of [lower(B), unwatched]) {
+    // The address book names what this member may not see, and what nobody watches: that is for who manages the bot.
+    const [unwatched, watched] = [`0x${'7'.repeat(40)}`, `0x${'8'.repeat(40)}`] as const;
+    await world.subscribe({ address: watched });
+    for (const address of [lower(B), unwatched, watched]) {
       await world.store.labels.set(harbor.id, { address, name: 'Named', createdBy: seed.ada, at: 0 }, 10);
     }
-    const named = (as: string) => world.choices('token', 'address', { address: 'named' }, { as });
-    expect((await named(seed.mia)).map(({ value }) => value)).toEqual([unwatched]);
+    const named = async (as: string) =>
+      (await world.choices('token', 'address', { address: 'named' }, { as })).map(({ value }) => value).sort();
+    expect(await named(seed.mia)).toEqual([watched]);
+    expect(await named(seed.ada)).toEqual([unwatched, watched]);
     expect(await world.choices('token', 'address', { address: 'treas' })).toMatchObject([{ value: A }]);
     // What moved may have moved at an address that this member may not see.
     const bell = `0x${'b'.repeat(40)}` as const;
-    remember(world.file, Date.now(), [{}, { kind: 'erc20', token: bell, tokenSymbol: 'BELL' }]);
+    await remember(world.store, Date.now(), [{}, { kind: 'erc20', token: bell, tokenSymbol: 'BELL' }]);
     const coins = (as: string) => world.choices('token', 'address', { address: 'bell' }, { as });
     expect(await coins(seed.mia)).toEqual([]);
     expect(await coins(seed.ada)).toEqual([{ name: 'BELL · 0xbBbB…BBbB', value: expect.stringMatching(/^0xb{40}$/i) }]);

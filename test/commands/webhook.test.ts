@@ -65,7 +65,7 @@ describe('/webhook list', () => {
     list = { body: [{ projectId: 'p1', webhookUrl: 'https://other.example', eventType: 'ALL' }] };
     const text = textOf(await world.use('webhook list'));
     expect(text).toContain('doesn’t show its ID');
-    expect(text).toMatch(new RegExp(`No webhook posts here[^]*\`\`\`\n${RECEIVER_URL}\n`));
+    expect(text).toMatch(/No webhook posts here.*the button below/);
   });
 
   it('counts the webhooks that have no room', async () => {
@@ -196,7 +196,7 @@ describe('/webhook remove', () => {
 
   it('is too late after a quarter of an hour', async () => {
     const asked = await remove(A);
-    world.clock.now += 15 * 60_000 + 1;
+    world.clock.advance(15 * 60_000 + 1);
     expect(textOf(await world.press(asked, 'webhook:confirm'))).toMatch(/it expired/);
     expect(deletions()).toEqual([]);
   });

@@ -1,27 +1,14 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import {
-  ALERTS,
-  ALICE,
-  HARBOR,
-  type Pipeline,
-  payment,
-  startPipeline,
-  TREASURY,
-  USDC,
-  WHALES,
-} from '../pipeline/harness.ts';
+import { ALERTS, ALICE, HARBOR, type Pipeline, payment, TREASURY, USDC, WHALES } from '../pipeline/harness.ts';
 import { type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
 
 let pipeline: Pipeline;
 let world: CommandWorld;
 beforeEach(async () => {
-  pipeline = await startPipeline();
-  world = await startWorld({ beside: pipeline });
+  world = await startWorld();
+  ({ pipeline } = world);
 });
-afterEach(async () => {
-  await world.close();
-  await pipeline.close();
-});
+afterEach(() => world.close());
 
 const why = async (transaction: unknown, who = {}) =>
   textOf(await world.use('why', { transaction: String(transaction) }, who));
@@ -51,11 +38,11 @@ it('tells how a transfer came, which filter dropped it, and links the message', 
   const message = pipeline.discord.messages(ALERTS)[0]!.message.id;
   expect(text).toContain(`(https://discord.com/channels/${HARBOR}/${ALERTS}/${message})`);
   expect(text).toMatch(/5 `USDC`/);
-  expect(text).toMatch(/From `Alice’s wallet`/);
+  expect(text).toMatch(/From Alice’s wallet/);
   expect(text).toContain(`Token [\`${USDC}\`](https://explorer.example/token/${USDC})`);
   expect(text).toMatch(/Received 2 times/);
-  expect(text).toMatch(/`Treasury` \(number 1\) matched/);
-  expect(text).toMatch(/`Big ones` \(number 2\): the amount is below its minimum.*option `minimum`/);
+  expect(text).toMatch(/Treasury \(number 1\) matched/);
+  expect(text).toMatch(/Big ones \(number 2\): the amount is below its minimum.*option `minimum`/);
 });
 
 it('a hash that is none, and one that nobody saw', async () => {
@@ -78,6 +65,14 @@ it('what waits for a channel that cannot be written to says so', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   pipeline.discord.fault({ fault: { kind: 'error', status: 403, code: 50_013 }, method: 'POST', channelId: ALERTS });
   expect(await why(await receive())).toMatch(/On hold: I’m not allowed to post in this channel/);
+});
+
+it('what waits because all channels of the server wait together says so', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  pipeline.discord.fault({ fault: { kind: 'error', status: 503, code: 0 }, method: 'POST', channelId: ALERTS });
+  const hash = await receive();
+  world.services.sendingHold = () => ({ since: 0, probeAt: 90_000, refusals: 12 });
+  expect(await why(hash)).toMatch(/On hold: Discord rejected several of my messages in this server.*<t:90:R>/);
 });
 
 it('what waits for a digest says until when, and afterwards that it was counted in one', async () => {
@@ -155,14 +150,14 @@ it('the manager role learns nothing about channels that it cannot see', async ()
   const text = await why(hash, { as: seed.noa });
   expect(text).toMatch(/Results for 1 channel that you can’t see/);
   expect(text).not.toMatch(/Secret|matched/);
-  expect(await why(hash)).toMatch(/`Secret` \(number 1\) matched/);
+  expect(await why(hash)).toMatch(/Secret \(number 1\) matched/);
   // Discord is asked once about one that is gone, however many transfers were told there.
   const gone = '1100000000000088888';
   await pipeline.watch(TREASURY, gone, { label: 'Lost' });
   const txHash = await receive();
   await receive({ txHash, value: '9000000' });
   const told = await why(txHash, { as: seed.noa });
-  expect(told).toContain('`Lost`');
+  expect(told).toContain('Lost (number');
   expect(told.match(/1 channel that you can’t see/g)).toHaveLength(2);
   expect(pipeline.discord.requests().filter(({ path }) => path.endsWith(`/channels/${gone}`))).toHaveLength(1);
 });
@@ -194,13 +189,48 @@ it('the button explains the message’s transaction, and lets choose where there
   expect(textOf(elsewhere)).toMatch(/This message is no longer on record/);
 });
 
-/** The reference in the footer of one of the channel's messages. */
+/** The reference of one of the channel's messages. */
 const reference = (index: number) =>
-  /ref (\w+)/.exec(JSON.stringify(pipeline.discord.messages(ALERTS)[index]!.message.embeds))![1]!;
+  /why:show:(\w+)/.exec(JSON.stringify(pipeline.discord.messages(ALERTS)[index]!.message.components))![1]!;
 
 /** Presses the "Why?" button of the message with this reference. */
-const press = async (of: string, channelId = ALERTS) =>
-  world.press(await world.post(`why:show:${of}`, channelId), 'why:show', { in: channelId });
+const press = async (of: string, channelId = ALERTS, as = seed.ada) =>
+  world.press(await world.post(`why:show:${of}`, channelId), 'why:show', { in: channelId, as });
+
+it('explains an alert to everybody who sees it, with what concerns that message only', async () => {
+  const { treasury } = seed.harbor;
+  await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
+  await pipeline.watch(TREASURY, treasury, { label: 'Secret' });
+  await receive();
+  await pipeline.idle();
+  const shown = await press(reference(0), ALERTS, seed.mia);
+  const text = textOf(shown);
+  expect(isPrivate(shown)).toBe(true);
+  expect(text.split('\n')[1]).toMatch(
+    /^Posted because (Treasury|Secret) \(#\d+\) watches this wallet and no filter hid it\.$/,
+  );
+  expect(text).toMatch(/Block 18,?[\d,]+/);
+  expect(text).not.toMatch(/Received|Sent by project|can’t see/);
+  expect(text).not.toContain(`<#${treasury}>`);
+  // Who manages the bot sees more.
+  expect(textOf(await press(reference(0)))).toContain('Received');
+});
+
+it('says that a rate limit or the breaker holds an alert back', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  pipeline.discord.fault({
+    fault: { kind: 'rate-limit', retryAfterMs: 60_000 },
+    path: '/channels/:channel/messages',
+    times: 1,
+  });
+  const hash = await receive();
+  world.services.sendingPauses = () => [{ channelId: ALERTS, reason: 'rate', until: 60_000 }];
+  expect(await why(hash)).toContain('Waiting for Discord’s rate limit. Sending resumes <t:60:R>.');
+  expect(textOf(await world.use('status'))).toContain(`<#${ALERTS}>: Discord’s rate limit; sending resumes <t:60:R>`);
+  world.services.sendingPauses = () => [{ channelId: null, reason: 'breaker', until: 60_000 }];
+  expect(await why(hash)).toContain('Discord refuses all messages of this bot right now. The next try is <t:60:R>.');
+  world.services.sendingPauses = () => [];
+});
 
 it('equal transfers, a chain that was reorganised and a subscription that is gone are told of', async () => {
   const id = await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
@@ -213,7 +243,7 @@ it('equal transfers, a chain that was reorganised and a subscription that is gon
   expect(before).toMatch(/5 `USDC` ×2/);
   expect(before).toContain('contains 2 identical transfers');
   expect(before).toContain('The chain was reorganized');
-  expect(before).toMatch(/`Treasury` \(number 1\) matched/);
+  expect(before).toMatch(/Treasury \(number 1\) matched/);
   await pipeline.store.subscriptions.remove(HARBOR, id);
   expect(await why(body.txHash)).toContain('a subscription that was removed (number 1) matched');
 });

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   type APIActionRowComponent,
   type APIComponentInMessageActionRow,
@@ -9,34 +6,19 @@ import {
 } from 'discord.js';
 import pino from 'pino';
 import { request } from 'undici';
-import { commands } from '../../commands/index.ts';
-import { createGuildQueue } from '../../commands/shared/guild-queue.ts';
+import { expect } from 'vitest';
 import type { CommandServices } from '../../commands/shared/services.ts';
-import {
-  type InteractionState,
-  ManualClock,
-  type OptionInput,
-  seed,
-  startDiscord,
-} from '../../sandbox/discord/index.ts';
-import { relabel } from '../../src/delivery/relabel.ts';
-import { drawChart } from '../../src/discord/chart.ts';
+import { type InteractionState, type OptionInput, seed } from '../../sandbox/discord/index.ts';
+import type { AppOverrides } from '../../src/app.ts';
 import type { AnyCommand, InteractionContext } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
-import { wordsOf } from '../../src/discord/line.ts';
-import { sampleMessage } from '../../src/discord/sample.ts';
 import type { ActivityStats } from '../../src/domain/activity-stats.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
-import { makePathToken, openPathTokens, receiverPaths } from '../../src/receiver/paths.ts';
+import { makePathToken } from '../../src/receiver/paths.ts';
 import { createSeal } from '../../src/secrets.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
-import { openBeside } from '../../src/store/sqlite/database.ts';
-import { eraseGuild } from '../../src/upkeep.ts';
-import { createAttachmentReader } from '../../src/upstream/attachment.ts';
 import { createProjects, type ProjectKeys } from '../../src/upstream/projects.ts';
-import type { Pipeline } from '../pipeline/harness.ts';
+import { startPipeline } from '../pipeline/harness.ts';
 import { routed } from '../store/contract/given.ts';
-import { until } from '../until.ts';
 
 export { seed };
 
@@ -46,7 +28,7 @@ export const B = '0x1ea1f375B5dA185eb51edcbED23F3d401f8368cE';
 export const TOKEN = '0x5Df217D84e67a4aAc9d130fc7AfED5a94e873f0D';
 /** It begins and ends like {@link A}. */
 export const LIKE_A = '0xcc95000000000000000000000000000000006430';
-export const RECEIVER_URL = 'https://bell.example/hooks/receiver-token';
+export const RECEIVER_URL = 'https://bell.example/hooks/receiver-token-of-the-tests';
 /** An address as it is stored. */
 export const lower = (text: string) => text.toLowerCase() as `0x${string}`;
 
@@ -59,114 +41,82 @@ export interface Actor {
 /** The operator's project, unless a test says otherwise. */
 const OPERATOR: ProjectKeys = { projectId: 'p1', apiKey: 'public-key', apiSecret: 'very-secret' };
 
-/** What a test may put in the place of the usual. `service` is the notification service's root; default: it is off. */
+/** The key that seals projects, unless a test says otherwise. */
+const SEAL_KEY = 7;
+
+/** What a test may put in the place of the usual. */
 interface WorldOptions {
   commands?: readonly AnyCommand<CommandServices & InteractionContext>[];
   services?: Partial<CommandServices>;
+  /** The notification service's root; by default it is off. */
   service?: string;
   operator?: ProjectKeys;
-  /** The operator's path token as the environment sets it. */
-  receiverToken?: string | undefined;
-  /** A pipeline whose database and stand-in the commands share, and which they leave open; default: their own. */
-  beside?: Pipeline;
+  /** What differs from the usual environment; an empty text leaves a variable out. */
+  environment?: Record<string, string>;
 }
 
-/** An unmodified discord.js bot with every command, a real database and the stand-in. */
+/** The bot over a Discord stand-in, as a pipeline, with its gateway: every command can be used. */
 export async function startWorld(options: WorldOptions = {}) {
-  const { beside } = options;
-  const dir = await mkdtemp(join(tmpdir(), 'ledgerbell-commands-'));
-  // Its time stands still: how long a busy machine takes to answer is no matter here.
-  const discord = beside?.discord ?? (await startDiscord({ limits: 'none', clock: new ManualClock(Date.now()) }));
+  const { service = '', operator = OPERATOR, commands } = options;
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  let gateway: Pick<ReturnType<typeof startGateway>, 'state' | 'shards' | 'close'>;
+  const connect: AppOverrides['connect'] = (usual) => {
+    gateway = startGateway(commands ? { ...usual, commands: async () => commands } : usual);
+    return gateway;
+  };
+  const pipeline = await startPipeline({
+    log,
+    connect,
+    services: {
+      probeReceiver: async () => ({ status: 'reachable' as const }),
+      coolDown: { take: () => null },
+      ...options.services,
+    },
+    environment: {
+      RECEIVER_TOKEN: 'receiver-token-of-the-tests',
+      PUBLIC_URL: 'https://bell.example',
+      SECRETS_KEY: Buffer.alloc(32, SEAL_KEY).toString('base64'),
+      OPERATOR_GUILD_IDS: seed.harbor.id,
+      NOTIFICATION_URL: service,
+      NOTIFICATION_PROJECT_ID: operator.projectId,
+      NOTIFICATION_API_KEY: operator.apiKey,
+      NOTIFICATION_API_SECRET: operator.apiSecret,
+      ...options.environment,
+    },
+  });
+  const { discord, clock } = pipeline;
   // Everybody reads English, unless a test says otherwise.
   for (const userId of [seed.mia, seed.noa]) discord.act({ do: 'user.update', userId, locale: 'en-US' });
   discord.act({ do: 'guild.update', guildId: seed.orchid.id, locale: 'en-US' });
-  const file = join(dir, 'test.sqlite');
-  const own = beside ? null : await openStore(file);
-  const store = beside?.store ?? own!.store;
-  const logged: Record<string, unknown>[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
-  const clock = { now: Date.now() };
-  const now = () => beside?.clock.now() ?? clock.now;
-  const fixed = 'receiverToken' in options ? options.receiverToken : 'receiver-token';
-  const receiver = receiverPaths(await openPathTokens({ store, fixed, now }), 'https://bell.example');
-  const openProjects = (service = options.service, sealKey = 7, timeoutMs = 60_000) =>
-    createProjects({
-      store,
-      seal: createSeal([Buffer.alloc(32, sealKey)]),
-      url: service,
-      operator: options.operator ?? OPERATOR,
-      operatorGuildIds: [seed.harbor.id],
-      now,
-      newToken: makePathToken,
-      onTokens: receiver.refresh,
-      timeoutMs,
-    });
-  const services: CommandServices = {
-    ...store,
-    storedProjects: store.projects,
-    guildQueue: createGuildQueue(),
-    explorer: null,
-    discovery: null,
-    projects: openProjects(),
-    receiver,
-    settings: {
-      maxSubscriptions: 1000,
-      explorerUrl: 'https://explorer.example',
-      discoveryUrl: undefined,
-      publicUrl: 'https://bell.example',
-      nativeSymbol: undefined,
-      operatorGuildIds: [seed.harbor.id],
-      version: '1.2.3',
-      schema: 2,
-    },
-    now,
-    ...wordsOf({ explorerUrl: undefined, nativeSymbol: undefined }),
-    chart: drawChart,
-    async onRelabeled(guildId, addresses) {
-      const { channels, ...done } = await relabel(store, guildId, addresses, now());
-      beside?.deliverer.wake(channels);
-      return done;
-    },
-    eraseGuild: (guildId) => eraseGuild(store, guildId),
-    sample: (one, language) =>
-      sampleMessage(one, { explorerUrl: undefined, nativeSymbol: undefined }, clock.now, language),
-    readAttachment: createAttachmentReader(discord.apiUrl),
-    lastRefused: () => null,
-    probeReceiver: async () => 'reachable',
-    ...options.services,
-  };
-  const gatewayOptions = {
-    token: discord.token,
-    apiUrl: discord.apiUrl,
-    commands: async () => options.commands ?? commands,
-    services,
-    settingsOf: store.guilds.settings,
-    now,
-    log,
-    onAccessChange: () => {},
-    onChannelRemoved: () => {},
-    onGuildRemoved: () => {},
-    onGuilds: () => {},
-    onGuildUsed: () => {},
-    onToken: () => {},
-    random: () => 0.5,
-  };
-  let gateway = startGateway(gatewayOptions);
-  const registered = () => discord.until(({ state }) => state.commands.some((list) => list.commands.length > 0));
-  await registered();
+  const services = () => pipeline.app.internals.services;
+  await discord.until(({ state }) => state.commands.some((list) => list.commands.length > 0));
   const place = ({ as = seed.ada, in: channelId = seed.harbor.alerts }: Actor) => ({ userId: as, channelId });
 
   return {
+    pipeline,
     discord,
-    /** The database's. */
-    file,
-    store,
-    services,
+    get store() {
+      return pipeline.store;
+    },
+    get services() {
+      return services();
+    },
     clock,
     logged,
-    gateway: () => gateway,
     /** The projects as after a start with another service, another key, or less patience with the service. */
-    openProjects,
+    openProjects: (url: string | undefined = options.service, sealKey = SEAL_KEY, timeoutMs = 60_000) =>
+      createProjects({
+        store: pipeline.store,
+        seal: createSeal([Buffer.alloc(32, sealKey)]),
+        url,
+        operator,
+        operatorGuildIds: [seed.harbor.id],
+        now: clock.now.bind(clock),
+        newToken: makePathToken,
+        onTokens: services().receiver.refresh,
+        timeoutMs,
+      }),
 
     /** Uses a command and waits for its answer; what a client would not offer is sent all the same. */
     async use(name: string, given: Record<string, OptionInput> = {}, who: Actor = {}): Promise<InteractionState> {
@@ -208,14 +158,50 @@ export async function startWorld(options: WorldOptions = {}) {
       const used = await discord.use({ kind: 'select', messageId, ...chosen, ...place(who), channelId });
       return used.until(({ reply, loading, followups, status }) => {
         const changed = reply !== null && !loading && reply.history.length > versions;
-        return status === 'failed' || changed || followups.length > 0;
+        const answered = reply !== null && reply.id !== messageId && !loading;
+        return status === 'failed' || changed || answered || followups.length > 0;
       });
     },
 
     /** Sends the form that an interaction opened; fields that are not named stay as they are. */
-    async fill(on: InteractionState, values: Record<string, string>, who: Actor = {}): Promise<InteractionState> {
+    async fill(
+      on: InteractionState,
+      values: Record<string, string | string[]>,
+      who: Actor = {},
+    ): Promise<InteractionState> {
       const used = await discord.use({ kind: 'modal', interactionId: on.id, values, unchecked: true, ...place(who) });
       return used.final();
+    },
+
+    /** Presses a button that opens a form; returns what came instead where it was refused. */
+    async openFrom(on: Shown, start: string): Promise<InteractionState> {
+      const customId = buttonsOf(on).find((id) => id.startsWith(start));
+      if (!customId) throw new Error(`No button ${start}; there are: ${buttonsOf(on).join(', ')}`);
+      const { id: messageId, channelId } = on.reply!;
+      const where = { userId: seed.ada, channelId, unchecked: true };
+      const pressed = await discord.use({ kind: 'button', messageId, customId, ...where });
+      return pressed.until(({ modal, reply, followups }) => Boolean(modal ?? reply) || followups.length > 0);
+    },
+
+    /**
+     * Presses a button that opens a form, on the answer that an interaction left, and sends the form; like a person's
+     * client it sends what is not named as the form has it.
+     */
+    async fillFrom(on: Shown, start: string, values: Record<string, string | string[]>): Promise<InteractionState> {
+      const opened = await this.openFrom(on, start);
+      if (opened.modal === null) return opened;
+      const { id: messageId, channelId } = on.reply!;
+      const versions = on.reply!.history.length;
+      const sent = {
+        kind: 'modal' as const,
+        interactionId: opened.id,
+        values: { ...chosenIn(opened.modal), ...values },
+      };
+      const used = await discord.use({ ...sent, userId: seed.ada, channelId, unchecked: true });
+      return used.until(({ reply, loading, followups, status }) => {
+        const isNew = reply !== null && (reply.id !== messageId || reply.history.length > versions);
+        return status === 'failed' || followups.length > 0 || (isNew && !loading);
+      });
     },
 
     /** Posts a message with one button as the bot, past every command; or with a menu that offers `choice`. */
@@ -240,13 +226,13 @@ export async function startWorld(options: WorldOptions = {}) {
 
     /** Puts a subscription into the database, past the command. */
     async subscribe(wish: Partial<NewSubscription> = {}) {
-      const outcome = await store.subscriptions.add(
+      const outcome = await pipeline.store.subscriptions.add(
         {
           guildId: seed.harbor.id,
           channelId: seed.harbor.alerts,
           address: lower(A),
           createdBy: seed.ada,
-          createdAt: clock.now,
+          createdAt: clock.now(),
           ...wish,
         },
         1_000_000,
@@ -258,49 +244,52 @@ export async function startWorld(options: WorldOptions = {}) {
     /** Records when a subscription's address last moved, as routing does. */
     async recordActivity(subscription: number, stats: Partial<ActivityStats> & { lastEventAt: number }) {
       const recorded = { subscription, events: 1, gapMs: null, ...stats };
-      await store.routing.commit(routed({ now: clock.now, stats: [recorded] }));
-    },
-
-    /** Writes to the database past the store, as a second process does. */
-    sql(statement: string, ...values: (string | number | null)[]): void {
-      const db = openBeside(file);
-      db.prepare(statement).run(...values);
-      db.close();
+      await pipeline.store.routing.commit(routed({ now: clock.now(), stats: [recorded] }));
     },
 
     /** Gives Harbor's manager role to a person. */
     async makeManager(userId: string) {
       const { id: guildId, watchers } = seed.harbor;
-      await store.guilds.changeSettings(guildId, { managerRole: watchers });
+      await pipeline.store.guilds.changeSettings(guildId, { managerRole: watchers });
       discord.act({ do: 'member.update', guildId, userId, roleIds: [watchers] });
     },
 
     /** Puts both servers back to how they begin: without subscriptions, labels, default channel and manager role. */
     async reset() {
       for (const guildId of [seed.harbor.id, seed.orchid.id]) {
-        for (const { id } of await store.subscriptions.list(guildId)) await store.subscriptions.remove(guildId, id);
-        for (const { address } of await store.labels.list(guildId)) await store.labels.remove(guildId, address);
-        await store.guilds.changeSettings(guildId, { defaultChannel: null, managerRole: null });
+        for (const { id } of await pipeline.store.subscriptions.list(guildId))
+          await pipeline.store.subscriptions.remove(guildId, id);
+        for (const { address } of await pipeline.store.labels.list(guildId))
+          await pipeline.store.labels.remove(guildId, address);
+        await pipeline.store.guilds.changeSettings(guildId, { defaultChannel: null, managerRole: null });
       }
       for (const userId of [seed.mia, seed.noa]) {
         discord.act({ do: 'member.update', guildId: seed.harbor.id, userId, roleIds: [] });
       }
     },
 
-    /** Ends the bot's connection and starts another, as a restart does. */
+    /** Stops the bot and starts it again over the same database. */
     async restart() {
-      await gateway.close();
-      gateway = startGateway(gatewayOptions);
-      await until(() => gateway.state() === 'ready');
+      await pipeline.restart();
+      await expect.poll(() => gateway.state(), { timeout: 60_000, message: 'the gateway’s state' }).toBe('ready');
     },
-
-    async close() {
-      await gateway.close();
-      if (!beside) await discord.close();
-      await own?.close();
-      await rm(dir, { recursive: true });
-    },
+    close: () => pipeline.close(),
   };
+}
+
+/** What the menus of a form hold when it opens. */
+function chosenIn(form: NonNullable<InteractionState['modal']>): Record<string, string[]> {
+  const menus = form.components.flatMap((part) => ('component' in part ? [part.component] : []));
+  return Object.fromEntries(
+    menus.flatMap((menu): [string, string[]][] => {
+      if (menu.type === ComponentType.StringSelect) {
+        return [[menu.custom_id, menu.options.flatMap((one) => (one.default ? [one.value] : []))]];
+      }
+      return menu.type === ComponentType.RoleSelect
+        ? [[menu.custom_id, (menu.default_values ?? []).map(({ id }) => id)]]
+        : [];
+    }),
+  );
 }
 
 /** What an interaction left to see. */
@@ -322,7 +311,8 @@ export function textOf({ reply, followups }: Shown): string {
       ]),
     ])
     .filter(Boolean)
-    .join('\n');
+    .join('\n')
+    .replaceAll(/<\/([^:>]+):\d+>/g, '`/$1`');
 }
 
 /** Whether only one person sees the answer. */

@@ -1,0 +1,60 @@
+import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { AuditEntry } from '../../src/domain/guild.ts';
+import { inCode } from '../../src/domain/text.ts';
+import { moment, note, pager, row } from '../shared/reply.ts';
+import { hasManageServer } from '../shared/rights.ts';
+import type { ContextWith } from '../shared/services.ts';
+
+type Needs = ContextWith<'audit'>;
+
+const PER_PAGE = 8;
+/** Characters of an entry's detail. */
+const LONGEST_DETAIL = 220;
+
+/** `/setup audit`, and its pages, counted from 0: who changed what, latest first. */
+export async function audit(interaction: CommandUse | ButtonUse, context: Needs, wanted = 0): Promise<Reply> {
+  const { t } = context;
+  const asked = Math.max(0, Math.trunc(wanted) || 0);
+  const { total, entries } = await context.audit.page(interaction.guildId, asked * PER_PAGE, PER_PAGE);
+  if (total === 0) return note('info', t('setup.audit.none'), [t('setup.audit.kept')]);
+  const pages = Math.ceil(total / PER_PAGE);
+  if (asked >= pages) return audit(interaction, context, pages - 1);
+  const isWhole = hasManageServer(interaction);
+  const lines = entries.flatMap((entry) => linesOf(entry, isWhole, context));
+  const buttons = pager(t, asked, pages, (to) => `setup:audit:${to}`);
+  const page = pages > 1 ? `${t('reply.page', { page: asked + 1, pages })} · ` : '';
+  return note('info', t('setup.audit.title', { count: total }), lines, {
+    footer: { text: `${page}${t('setup.audit.kept')}` },
+    components: buttons.length > 0 ? [row(...buttons)] : [],
+  });
+}
+
+/** What subscriptions are about may be hidden from somebody who manages the bot by its role only. */
+function linesOf({ action, userId, at, detail }: AuditEntry, isWhole: boolean, { t }: Needs): string[] {
+  // A later version may have written an action that this one has no words for.
+  const words = t(`setup.audit.action.${action.replaceAll('.', '-')}` as 'setup.audit.action.setup-server', {
+    defaultValue: inCode(action.replaceAll('.', ' '), '?'),
+  });
+  const isShown = isWhole || !action.startsWith('subscription.');
+  const text = isShown ? textOf(detail) : '';
+  return [
+    `**${words}** · <@${userId}> · ${moment(at)}`,
+    ...(text === '' ? [] : [`-# ${inCode(text, '', LONGEST_DETAIL)}`]),
+  ];
+}
+
+/** `name: value, …`; whatever an entry says is hostile text. */
+function textOf(detail: unknown): string {
+  if (typeof detail !== 'object' || detail === null) return '';
+  return Object.entries(detail)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+}
+
+/** `setup:audit:<page>` */
+export const auditButton: Button<Needs> = {
+  access: 'manage',
+  answer: 'update',
+  press: (interaction, [page], context) => audit(interaction, context, Number(page)),
+};

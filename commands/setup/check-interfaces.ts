@@ -1,0 +1,20 @@
+import { INTERFACES } from '../../src/domain/upstream.ts';
+import { explain } from '../shared/failure.ts';
+import { ago, moment } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
+import { type Finding, fault } from './finding.ts';
+
+/** How the texts name each interface. */
+const NAMES = { notification: 'notification', explorer: 'explorer', discovery: 'directory' } as const;
+
+/** The interfaces that do not work now: why, since when, and what that means for this guild. */
+export function checkInterfaces({ t, interfaces }: ContextWith<'interfaces'>): Finding[] {
+  const outages = interfaces.outages();
+  return INTERFACES.flatMap((name) => {
+    const outage = outages.get(name);
+    if (!outage) return [];
+    const since = t('setup.check.awaySince', { moment: moment(outage.since), ago: ago(outage.since) });
+    const lines = [explain(t, outage.failure, NAMES[name]), `-# ${since} ${t(`setup.check.away.${name}`)}`];
+    return [fault(lines.join('\n'))];
+  });
+}

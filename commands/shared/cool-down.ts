@@ -1,0 +1,55 @@
+import { SECOND } from '../../src/domain/clock.ts';
+import { createBuckets } from '../../src/domain/token-bucket.ts';
+import { UserError } from '../../src/errors.ts';
+import { ago } from './reply.ts';
+import type { ContextWith } from './services.ts';
+
+const PERSON = { burst: 5, everyMs: 6 * SECOND };
+const SERVER = { burst: 20, everyMs: 2 * SECOND };
+/** Everybody's look-ups together: the rest of what a service takes is the spam guard's. */
+const ALL = { burst: 30, everyMs: SECOND };
+
+/** The services that people can look something up in. */
+type LookUp = 'explorer' | 'directory';
+
+/** Limits how often people look something up in other services. */
+export interface CoolDown {
+  /** Counts a look-up; returns who has to wait and until when, or null. */
+  take(of: LookUp, guildId: string, userId: string): { who: 'person' | 'server' | 'all'; until: number } | null;
+}
+
+/** Makes the cool-downs: per person, per server, and for all together. */
+export function createCoolDown(now: () => number): CoolDown {
+  const person = createBuckets(PERSON);
+  const server = createBuckets(SERVER);
+  const all = createBuckets(ALL);
+  return {
+    take(of, guildId, userId) {
+      const at = now();
+      const limits = [
+        { who: 'person', buckets: person, key: `${of} ${userId}` },
+        { who: 'server', buckets: server, key: `${of} ${guildId}` },
+        { who: 'all', buckets: all, key: of },
+      ] as const;
+      for (const { who, buckets, key } of limits) {
+        const wait = buckets.wait(key, at);
+        if (wait > 0) return { who, until: at + wait };
+      }
+      for (const { buckets, key } of limits) buckets.take(key, at);
+      return null;
+    },
+  };
+}
+
+/** Counts a look-up; throws a {@link UserError} when the person or the server has to wait. */
+export function countLookUp(
+  of: LookUp,
+  { guildId, user }: { guildId: string; user: { id: string } },
+  { coolDown, own }: ContextWith<'coolDown'>,
+): void {
+  const hold = coolDown.take(of, guildId, user.id);
+  if (!hold) return;
+  if (hold.who === 'all') throw new UserError(own('failure.limited', { service: own(`failure.${of}.name`) }));
+  const due = ago(hold.until + SECOND);
+  throw new UserError(own(hold.who === 'person' ? 'failure.coolDown' : 'failure.coolDownServer', { due }));
+}

@@ -1,0 +1,20 @@
+import type { SendingPause } from '../../src/domain/hold.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import { ago, firstOf } from './reply.ts';
+
+const PAUSE = {
+  token: 'status.pauseToken',
+  breaker: 'status.pauseBreaker',
+  rate: 'status.pauseRate',
+  retry: 'status.pauseRetry',
+  burst: 'status.pauseBurst',
+} as const;
+
+/** Why due alerts are not sent now: what concerns all channels, or each channel by itself. */
+export function pauseLines(pauses: readonly SendingPause[], t: Translate): string[] {
+  const all = pauses.filter(({ channelId }) => channelId === null);
+  return firstOf(t, all.length > 0 ? all : pauses, 5, ({ channelId, reason, until }) => {
+    const words = t(PAUSE[reason], { due: ago(until) });
+    return channelId === null ? words : `<#${channelId}>: ${words}`;
+  });
+}

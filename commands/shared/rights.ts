@@ -1,0 +1,28 @@
+import { GuildMember, PermissionFlagsBits } from 'discord.js';
+import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import type { Asker } from './visibility.ts';
+
+/** Whether the person has Manage Server; the manager role does not count. */
+export const hasManageServer = ({ memberPermissions }: Pick<Asker, 'memberPermissions'>): boolean =>
+  memberPermissions?.has(PermissionFlagsBits.ManageGuild) === true;
+
+/** Throws a {@link UserError} unless the person has Manage Server: the manager role may not do everything. */
+export function requireManageServer(asker: Pick<Asker, 'memberPermissions'>, t: Translate): void {
+  if (!hasManageServer(asker)) throw new UserError(t('reply.manageServerOnly'));
+}
+
+/**
+ * Throws a {@link UserError} unless the person could ping the role themselves where the alerts go: nobody gets a ping
+ * through the bot that Discord would not let them write.
+ */
+export function requireMention(asker: Asker, roleId: string | null, channelId: string, t: Translate): void {
+  if (roleId === null) return;
+  const { guild, member, memberPermissions } = asker;
+  const channel = guild?.channels.cache.get(channelId);
+  const there = channel && member instanceof GuildMember ? channel.permissionsFor(member) : null;
+  const permissions = there ?? memberPermissions;
+  if (permissions?.has(PermissionFlagsBits.MentionEveryone)) return;
+  if (guild?.roles.cache.get(roleId)?.mentionable === true) return;
+  throw new UserError(t('subscription.mentionForbidden', { role: `<@&${roleId}>` }));
+}

@@ -1,0 +1,198 @@
+import {
+  type APIModalInteractionResponseCallbackData,
+  type APISelectMenuOption,
+  ComponentType,
+  TextInputStyle,
+} from 'discord.js';
+import type { FormUse } from '../../src/discord/command.ts';
+import type { Choices } from '../../src/domain/subscription.ts';
+import { wordingsOf } from '../../src/languages/definitions.ts';
+import type { Language } from '../../src/languages/index.ts';
+import type { ContextWith } from '../shared/services.ts';
+import { writeChoice } from './fields.ts';
+import { CHOICES_OF } from './options.ts';
+
+type Part = APIModalInteractionResponseCallbackData['components'][number];
+type Flag = 'cataloged' | 'internal' | 'zero' | 'self';
+
+/** One field of a form: what stands for one option, or for several switches. */
+type Control =
+  | { kind: 'text'; option: keyof typeof LABELS; example: string; most: number }
+  | { kind: 'choice'; option: 'direction' | 'kind' | 'digest' | 'style' | 'silence' }
+  | { kind: 'role'; option: 'mention' }
+  | { kind: 'flags'; option: 'include'; flags: readonly Flag[] };
+
+const LABELS = {
+  minimum: 'subscription.form.minimum',
+  token: 'subscription.form.token',
+  minimums: 'subscription.form.minimums',
+  tokens: 'subscription.form.tokens',
+  'exclude-tokens': 'subscription.form.excludeTokens',
+  counterparties: 'subscription.form.counterparties',
+  'exclude-counterparties': 'subscription.form.excludeCounterparties',
+  'mention-minimum': 'subscription.form.mentionMinimum',
+  'mention-cooldown': 'subscription.form.mentionCooldown',
+  quiet: 'subscription.form.quiet',
+  direction: 'subscription.form.direction',
+  kind: 'subscription.form.kind',
+  digest: 'subscription.form.digest',
+  style: 'subscription.form.style',
+  silence: 'subscription.form.silence',
+  mention: 'subscription.form.mention',
+  include: 'subscription.form.include',
+} as const;
+
+const text = (option: keyof typeof LABELS, example: string, most: number) =>
+  ({ kind: 'text', option, example, most }) as const;
+const LIST_MOST = 4_000;
+
+/** The forms of the panel, each with at most five fields, as Discord takes them. */
+export const FORMS = {
+  filters: [
+    { kind: 'choice', option: 'direction' },
+    { kind: 'choice', option: 'kind' },
+    text('minimum', '250', 60),
+    text('token', 'USDC', 300),
+    { kind: 'flags', option: 'include', flags: ['internal', 'zero', 'self', 'cataloged'] },
+  ],
+  lists: [
+    text('minimums', 'USDC=100, ETH=0.5', LIST_MOST),
+    text('tokens', 'USDC, native', LIST_MOST),
+    text('exclude-tokens', 'SPAM, 0x…', LIST_MOST),
+    text('counterparties', '0x…', LIST_MOST),
+    text('exclude-counterparties', '0x…', LIST_MOST),
+  ],
+  pings: [{ kind: 'role', option: 'mention' }, text('mention-minimum', '1000', 60), text('mention-cooldown', '5', 5)],
+  schedule: [
+    { kind: 'choice', option: 'digest' },
+    text('quiet', '22:00-07:00', 20),
+    { kind: 'choice', option: 'silence' },
+    { kind: 'choice', option: 'style' },
+  ],
+} as const satisfies Record<string, readonly Control[]>;
+
+/** A form of the panel. */
+export type FormName = keyof typeof FORMS;
+
+/** A form with what is chosen now. */
+export function formOf(
+  name: FormName,
+  id: number,
+  choices: Choices,
+  { t, language }: ContextWith,
+): APIModalInteractionResponseCallbackData {
+  return {
+    custom_id: `subscription:${name}:${id}`,
+    title: t(`subscription.panel.${name}`),
+    components: (FORMS[name] as readonly Control[]).map((control): Part => {
+      const now = control.kind === 'flags' ? '' : writeChoice(control.option, choices);
+      // What is longer than a field stays as it is; a file can change it.
+      if (now.length > LIST_MOST) {
+        return {
+          type: ComponentType.TextDisplay,
+          content: `${t(LABELS[control.option])}: ${t('subscription.form.long')}`,
+        };
+      }
+      return {
+        type: ComponentType.Label,
+        label: t(LABELS[control.option]),
+        component: inputOf(control, now, choices, t, language),
+      };
+    }),
+  };
+}
+
+type Input = Extract<Part, { type: ComponentType.Label }>['component'];
+
+function inputOf(control: Control, now: string, choices: Choices, t: ContextWith['t'], language: Language): Input {
+  const { option } = control;
+  switch (control.kind) {
+    case 'text': {
+      const style = control.most === LIST_MOST ? TextInputStyle.Paragraph : TextInputStyle.Short;
+      const value = now === '' || now === 'off' ? {} : { value: now };
+      const { example: placeholder, most: max_length } = control;
+      return {
+        type: ComponentType.TextInput,
+        custom_id: option,
+        style,
+        required: false,
+        placeholder,
+        max_length,
+        ...value,
+      };
+    }
+    case 'role': {
+      const chosen = choices.mention === null ? [] : [{ id: choices.mention, type: 'role' as const }];
+      return {
+        type: ComponentType.RoleSelect,
+        custom_id: option,
+        required: false,
+        min_values: 0,
+        ...(chosen.length > 0 && { default_values: chosen as never }),
+      };
+    }
+    case 'choice': {
+      const options = optionsOf(control.option, t, language).map((one) => ({
+        ...one,
+        default: one.value === (now || 'default'),
+      }));
+      return { type: ComponentType.StringSelect, custom_id: option, options };
+    }
+    case 'flags': {
+      const options = control.flags.map((flag) => ({
+        label: t(`subscription.form.flags.${flag}`),
+        value: flag,
+        default: choices.filters[flag],
+      }));
+      return {
+        type: ComponentType.StringSelect,
+        custom_id: option,
+        required: false,
+        min_values: 0,
+        max_values: options.length,
+        options,
+      };
+    }
+  }
+}
+
+/** What can be chosen, in the words of the command's options. */
+function optionsOf(option: Extract<Control, { kind: 'choice' }>['option'], t: ContextWith['t'], language: Language) {
+  if (option === 'silence') {
+    return (['no', 'yes'] as const).map((value): APISelectMenuOption => ({ label: t(`token.${value}`), value }));
+  }
+  const wordings = wordingsOf(language);
+  return CHOICES_OF[option].map(({ name, value }) => ({
+    label: wordings[`subscription edit ${option}=${value}`]?.name ?? name,
+    value,
+  }));
+}
+
+/** What was filled in, by option; what was left as it was is not in it. */
+export function filledIn(name: FormName, { fields, guildId }: FormUse, before: Choices): Map<string, string> {
+  const said = new Map<string, string>();
+  for (const control of FORMS[name] as readonly Control[]) {
+    const field = fields.fields.get(control.option);
+    if (!field) continue;
+    const values = 'values' in field ? [...field.values] : [];
+    switch (control.kind) {
+      case 'text':
+        said.set(control.option, 'value' in field ? (field.value as string).trim() : '');
+        break;
+      case 'choice':
+        if (values[0] !== undefined) said.set(control.option, values[0]);
+        break;
+      case 'role':
+        // In Discord @everyone is a role like others: the one that can mean nobody.
+        said.set(control.option, values[0] === undefined || values[0] === guildId ? 'none' : values[0]);
+        break;
+      case 'flags':
+        for (const flag of control.flags) said.set(flag, values.includes(flag) ? 'yes' : 'no');
+    }
+  }
+  for (const [option, value] of said) {
+    const now = writeChoice(option, before);
+    if (value === now || (value === '' && now === 'off') || (value === 'default' && now === '')) said.delete(option);
+  }
+  return said;
+}

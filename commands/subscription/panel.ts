@@ -1,0 +1,137 @@
+import { type APIActionRowComponent, type APIButtonComponent, ButtonStyle } from 'discord.js';
+import type { Button, ButtonUse, Form, FormButton, FormUse, MenuUse, Reply } from '../../src/discord/command.ts';
+import type { Subscription, SubscriptionChange } from '../../src/domain/subscription.ts';
+import { UserError } from '../../src/errors.ts';
+import { ask, takeConfirmation } from '../shared/audit.ts';
+import { note, press, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
+import { hiddenFrom } from '../shared/visibility.ts';
+import { type EditNeeds, onlyChanged, save } from './change.ts';
+import { addressLine, told } from './describe.ts';
+import { readChoices } from './fields.ts';
+import { differing } from './file.ts';
+import { nameOf } from './find.ts';
+import { FORMS, type FormName, filledIn, formOf } from './forms.ts';
+import { readingOf } from './options.ts';
+import { rehearsalField } from './rehearsal.ts';
+import { tokenBook } from './tokens.ts';
+
+type Needs = EditNeeds & ContextWith<'confirmations'>;
+
+/** Names the step in confirmations. */
+const EDIT = 'subscription.panel';
+
+/** What waits for *Save*. */
+interface Draft {
+  id: number;
+  change: SubscriptionChange;
+}
+
+/** The buttons that open the forms of a subscription. */
+export function panelRow({ id }: Subscription, { t }: ContextWith): APIActionRowComponent<APIButtonComponent> {
+  const names = Object.keys(FORMS) as FormName[];
+  return row(...names.map((name) => press(t(`subscription.panel.${name}`), `subscription:${name}:${id}`)));
+}
+
+/** A subscription as it is, with the buttons that change it. */
+export async function panel(subscription: Subscription, context: Needs, title?: string): Promise<Reply> {
+  const tokens = await tokenBook(subscription.guildId, context);
+  const lines = [addressLine(subscription.address, context), ...told(subscription, context, tokens)];
+  const name = nameOf(subscription);
+  return note(title ? 'good' : 'info', title ?? context.t('subscription.panel.title', { name }), lines, {
+    footer: { text: context.t('subscription.add.footer', { id: subscription.id }) },
+    components: [panelRow(subscription, context)],
+  });
+}
+
+/** This guild's subscription of a number, if the person sees its channel; throws a {@link UserError} otherwise. */
+export async function seenOne(
+  interaction: ButtonUse | FormUse | MenuUse,
+  id: string | number | undefined,
+  context: ContextWith<'subscriptions' | 'now'>,
+): Promise<Subscription> {
+  const found = await context.subscriptions.get(interaction.guildId, Number(id));
+  const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;
+  if (!isSeen) throw new UserError(context.t('subscription.remove.gone'));
+  return found;
+}
+
+const opening = (name: FormName): FormButton<Needs> => ({
+  access: 'manage',
+  form: async (interaction, [id], context) => {
+    const found = await seenOne(interaction, id, context);
+    return formOf(name, found.id, found, context);
+  },
+});
+
+const submitting = (name: FormName): Form<Needs> => ({
+  access: 'manage',
+  answer: 'update',
+  async submit(interaction, [id], context) {
+    const { t } = context;
+    const before = await seenOne(interaction, id, context);
+    const said = filledIn(name, interaction, before);
+    const tokens = await tokenBook(before.guildId, context);
+    const wish = readChoices((option) => said.get(option), before, readingOf(before.guildId, context, tokens));
+    const change = onlyChanged(before, wish);
+    if (Object.keys(change).length === 0) return panel(before, context, t('subscription.edit.same'));
+    const after = { ...before, ...wish };
+    const entry = await ask(interaction, context, EDIT, { id: before.id, change } satisfies Draft);
+    const lines = [
+      addressLine(before.address, context),
+      ...told(after, context, tokens),
+      t('subscription.panel.changes', { options: differing(before, after).join(t('reply.comma')) }),
+    ];
+    return note('warn', t('subscription.panel.ask', { name: nameOf(before) }), lines, {
+      fields: [await rehearsalField(after, interaction, context)],
+      components: [
+        row(
+          press(t('subscription.panel.save'), `subscription:save:${entry}`, ButtonStyle.Success),
+          press(t('subscription.panel.cancel'), `subscription:revert:${entry}`),
+        ),
+      ],
+    });
+  },
+});
+
+/** `subscription:save:<entry>` */
+const saveButton: Button<Needs> = {
+  access: 'manage',
+  answer: 'update',
+  async press(interaction, [entry], context) {
+    const { id, change } = await draftOf(interaction, entry, context);
+    const before = await seenOne(interaction, id, context);
+    const after = await save(interaction, context, before, change, 'subscription.edit');
+    return panel(after, context, context.t('subscription.edit.title', { name: nameOf(after) }));
+  },
+};
+
+/** `subscription:revert:<entry>` */
+const cancelButton: Button<Needs> = {
+  access: 'manage',
+  answer: 'update',
+  async press(interaction, [entry], context) {
+    const { id } = await draftOf(interaction, entry, context);
+    return panel(await seenOne(interaction, id, context), context, context.t('subscription.edit.same'));
+  },
+};
+
+async function draftOf(interaction: ButtonUse, entry: string | undefined, context: Needs): Promise<Draft> {
+  const draft = await takeConfirmation<Draft>(interaction, context, EDIT, entry);
+  if (!draft) throw new UserError(context.t('subscription.panel.late'));
+  return draft;
+}
+
+const FORM_NAMES = Object.keys(FORMS) as FormName[];
+
+/** The panel's buttons, by action. */
+export const panelButtons: Record<string, Button<Needs> | FormButton<Needs>> = {
+  ...Object.fromEntries(FORM_NAMES.map((name) => [name, opening(name)])),
+  save: saveButton,
+  revert: cancelButton,
+};
+
+/** The panel's forms, by action. */
+export const panelForms: Record<string, Form<Needs>> = Object.fromEntries(
+  FORM_NAMES.map((name) => [name, submitting(name)]),
+);

@@ -1,0 +1,55 @@
+import type { Button, ButtonUse, Reply } from '../../src/discord/command.ts';
+import { UserError } from '../../src/errors.ts';
+import { record } from '../shared/audit.ts';
+import { postingHere } from '../shared/coverage.ts';
+import { explain } from '../shared/failure.ts';
+import { projectOf, urlBlock } from '../shared/project.ts';
+import { note } from '../shared/reply.ts';
+import { hasManageServer } from '../shared/rights.ts';
+import type { ContextWith } from '../shared/services.ts';
+import { visibleTo } from '../shared/subscriptions.ts';
+import { addAll, isUnknownCall } from './fill.ts';
+import { isWebhookId } from './name.ts';
+
+type Needs = ContextWith<
+  'subscriptions' | 'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'guildQueue' | 'now'
+>;
+
+/** `webhook:create`: makes the webhook that posts here, with every address that is watched here. */
+export const createButton: Button<Needs> = {
+  access: 'manage',
+  answer: 'update',
+  // One after the other: two webhooks would bring each transfer twice.
+  press: (interaction, _, context) =>
+    context.guildQueue.run(interaction.guildId, 'webhook', () => create(interaction, context)),
+};
+
+async function create(interaction: ButtonUse, context: Needs): Promise<Reply> {
+  const { t, guilds, receiver } = context;
+  const { guildId } = interaction;
+  const project = await projectOf(context, guildId);
+  const here = await postingHere(project, context);
+  if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
+  if (here.webhooks.length > 0) return note('info', t('webhook.create.exists'), [t('webhook.create.existsText')]);
+  const url = receiver.urls(project.scope).current;
+  if (url === null) throw new UserError(t('setup.project.noUrl'));
+  const answer = await project.notification.createWebhook(url);
+  if (answer.status !== 'ok') {
+    await record(interaction, context, 'webhook.create.failed', { outcome: answer.status });
+    return note('danger', t('webhook.create.failed'), [
+      isUnknownCall(answer) ? t('webhook.create.refused') : explain(t, answer, 'notification'),
+      ...(hasManageServer(interaction) ? [`${t('webhook.create.manual')}\n${urlBlock(url)}`] : []),
+    ]);
+  }
+  const webhook = answer.id !== null && isWebhookId(answer.id) ? answer.id : null;
+  if (webhook !== null) await guilds.changeSettings(guildId, { webhook });
+  await record(interaction, context, 'webhook.create', { webhook });
+  const addresses = [...new Set((await visibleTo(interaction, context)).map(({ address }) => address))];
+  if (webhook === null || addresses.length === 0) {
+    return note('good', t('webhook.create.done'), [t('webhook.create.doneText')]);
+  }
+  const filled = await addAll(interaction, project, webhook, addresses, context);
+  const [embed] = filled.embeds ?? [];
+  const description = [t('webhook.create.done'), embed?.description].filter(Boolean).join('\n');
+  return { ...filled, embeds: [{ ...embed, description }] };
+}

@@ -1,0 +1,59 @@
+import { type APIButtonComponent, ButtonStyle } from 'discord.js';
+import type { Button } from '../../src/discord/command.ts';
+import { type AddressText, checksumAddress, parseAddress } from '../../src/domain/address.ts';
+import { UserError } from '../../src/errors.ts';
+import { record } from '../shared/audit.ts';
+import { postingHere, withAddresses } from '../shared/coverage.ts';
+import { explain } from '../shared/failure.ts';
+import { projectOf } from '../shared/project.ts';
+import { note, press } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
+import { watchersOf } from '../shared/watchers.ts';
+
+type Needs = ContextWith<'subscriptions' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
+
+/** The button that removes an address from the webhook, where one has it and nobody watches it anymore; else null. */
+export async function offerDrain(
+  guildId: string,
+  address: AddressText,
+  context: Needs,
+): Promise<APIButtonComponent | null> {
+  const access = await context.projects.of(guildId);
+  if (access.status !== 'ready' || (await watchersOf([address], access.scope, context)).length > 0) return null;
+  const here = await postingHere(access, context, 3_000);
+  if (here.status !== 'ok') return null;
+  const posting = await withAddresses(access, here.webhooks);
+  if (!posting.some((one) => one.addresses?.has(address))) return null;
+  return press(context.t('webhook.drain.button'), `webhook:drain:${checksumAddress(address)}`, ButtonStyle.Danger);
+}
+
+/** `webhook:drain:<address>`: removes an address from the webhooks that post here, unless somebody watches it again. */
+export const drainButton: Button<Needs> = {
+  access: 'manage',
+  answer: 'update',
+  async press(interaction, [typed = ''], context) {
+    const { t } = context;
+    const project = await projectOf(context, interaction.guildId);
+    const parsed = parseAddress(typed);
+    if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
+    const { address } = parsed;
+    const line = `-# \`${checksumAddress(address)}\``;
+    if ((await watchersOf([address], project.scope, context)).length > 0) {
+      return note('info', t('webhook.drain.neededTitle'), [line, t('webhook.drain.needed')]);
+    }
+    const here = await postingHere(project, context);
+    if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
+    const posting = await withAddresses(project, here.webhooks);
+    const holding = posting.flatMap(({ id, addresses }) => (id !== null && addresses?.has(address) ? [id] : []));
+    for (const webhook of holding) {
+      const answer = await project.notification.removeAddresses(webhook, [checksumAddress(address)]);
+      const detail = { webhook, addresses: [address], outcome: answer };
+      if (answer.status !== 'ok') {
+        await record(interaction, context, 'webhook.remove.failed', { ...detail, outcome: answer.status });
+        throw new UserError(explain(t, answer, 'notification'));
+      }
+      await record(interaction, context, 'webhook.remove', detail);
+    }
+    return note('good', t('webhook.drain.done'), [line]);
+  },
+};

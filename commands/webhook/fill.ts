@@ -1,0 +1,191 @@
+import { type APIModalInteractionResponseCallbackData, ComponentType, TextInputStyle } from 'discord.js';
+import { whole } from '../../src/discord/answer.ts';
+import type { Button, ButtonUse, Form, FormButton, FormUse, Menu, MenuUse, Reply } from '../../src/discord/command.ts';
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { inCode } from '../../src/domain/text.ts';
+import type { UpstreamFailure } from '../../src/domain/upstream.ts';
+import { UserError } from '../../src/errors.ts';
+import type { Webhook } from '../../src/upstream/notification.ts';
+import type { ProjectAccess } from '../../src/upstream/projects.ts';
+import { record } from '../shared/audit.ts';
+import { EVERY_TYPE, postingHere, withAddresses } from '../shared/coverage.ts';
+import { explain } from '../shared/failure.ts';
+import { projectOf } from '../shared/project.ts';
+import { firstOf, ID_LONGEST, note, press, row } from '../shared/reply.ts';
+import type { ContextWith } from '../shared/services.ts';
+import { visibleTo } from '../shared/subscriptions.ts';
+import { isWebhookId } from './name.ts';
+
+type Needs = ContextWith<
+  'subscriptions' | 'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'guildQueue' | 'now'
+>;
+type Use = ButtonUse | MenuUse | FormUse;
+type Ready = Extract<ProjectAccess, { status: 'ready' }>;
+
+/** Addresses of one request. The service names no limit; this many need a second or two. */
+const CHUNK = 100;
+/** As many as a select menu takes. */
+const MENU_MOST = 25;
+
+/** `webhook:fill:<subscription or all>`: adds what is watched here to the webhook that posts here. */
+export const fillButton: Button<Needs> = {
+  access: 'manage',
+  answer: 'update',
+  press: (interaction, [what = 'all'], context) => fill(interaction, what, context),
+};
+
+/** `webhook:pick:<subscription or all>`: which of several webhooks gets new addresses, now and later. */
+export const pickMenu: Menu<Needs> = {
+  access: 'manage',
+  answer: 'update',
+  async choose(interaction, [what = 'all'], [id = ''], context) {
+    return fill(interaction, what, await remembering(interaction, id, context));
+  },
+};
+
+/** `webhook:id:<subscription or all>`: opens the form for the ID of a webhook whose service does not show it. */
+export const idButton: FormButton<Needs> = {
+  access: 'manage',
+  form: async (_, [what = 'all'], { t }): Promise<APIModalInteractionResponseCallbackData> => ({
+    custom_id: `webhook:id:${what}`,
+    title: t('webhook.fill.idTitle'),
+    components: [
+      {
+        type: ComponentType.Label,
+        label: t('webhook.fill.idLabel'),
+        description: t('webhook.fill.idHint'),
+        component: { type: ComponentType.TextInput, custom_id: 'id', style: TextInputStyle.Short, max_length: 64 },
+      },
+    ],
+  }),
+};
+
+/** `webhook:id:<subscription or all>` */
+export const idForm: Form<Needs> = {
+  access: 'manage',
+  answer: 'update',
+  async submit(interaction, [what = 'all'], context) {
+    const id = interaction.fields.getTextInputValue('id').trim();
+    return fill(interaction, what, await remembering(interaction, id, context));
+  },
+};
+
+/** Stores the choice; what follows goes by it. Throws a {@link UserError} for what cannot be an ID. */
+async function remembering(interaction: Use, id: string, context: Needs): Promise<Needs> {
+  if (!isWebhookId(id)) throw new UserError(context.t('webhook.remove.badId'));
+  const server = await context.guilds.changeSettings(interaction.guildId, { webhook: id });
+  await record(interaction, context, 'webhook.choose', { webhook: id });
+  return { ...context, server };
+}
+
+async function fill(interaction: Use, what: string, context: Needs): Promise<Reply> {
+  const { t } = context;
+  const project = await projectOf(context, interaction.guildId);
+  const answer = await postingHere(project, context);
+  if (answer.status !== 'ok') throw new UserError(explain(t, answer, 'notification'));
+  if (answer.webhooks.length === 0) {
+    return note('warn', t('webhook.fill.nowhere'), [t('webhook.create.needed')], {
+      components: [row(press(t('webhook.create.button'), 'webhook:create'))],
+    });
+  }
+  const target = targetOf(answer.webhooks, context.server.webhook);
+  if (target === 'unknown') {
+    return note('info', t('webhook.fill.idTitle'), [t('webhook.fill.askId')], {
+      components: [row(press(t('webhook.fill.enterId'), `webhook:id:${what}`))],
+    });
+  }
+  if (typeof target !== 'string') return askWhich(target, what, interaction.guildId, context);
+  const addresses = await wanted(interaction, what, project, answer.webhooks, context);
+  if (addresses.length === 0) return note('good', t('webhook.fill.willCome'), [t('webhook.fill.nothing')]);
+  return addAll(interaction, project, target, addresses, context);
+}
+
+/** The ID of the webhook that gets new addresses; several to choose from; or `unknown` where the list has no IDs. */
+export function targetOf(here: readonly Webhook[], chosen: string | null): string | Webhook[] {
+  const named = here.filter(({ id }) => id !== null && isWebhookId(id));
+  if (named.length === 0) return chosen ?? 'unknown';
+  if (named.some(({ id }) => id === chosen)) return chosen!;
+  const complete = named.filter(({ eventType }) => eventType === EVERY_TYPE);
+  const [only] = complete.length === 1 ? complete : named;
+  return complete.length === 1 || named.length === 1 ? only!.id! : named;
+}
+
+async function askWhich(webhooks: Webhook[], what: string, guildId: string, context: Needs): Promise<Reply> {
+  const { t } = context;
+  const names = await context.storedProjects.webhookNames(guildId);
+  const options = [...new Set(webhooks.map(({ id }) => id!))].slice(0, MENU_MOST).map((id) => {
+    const { eventType } = webhooks.find((one) => one.id === id)!;
+    return { label: names.get(id) ?? id, value: id, description: (eventType ?? EVERY_TYPE).slice(0, 100) };
+  });
+  return {
+    ...note('info', t('webhook.fill.whichTitle'), [t('webhook.fill.which')]),
+    components: [
+      {
+        type: ComponentType.ActionRow,
+        components: [
+          {
+            type: ComponentType.StringSelect,
+            custom_id: `webhook:pick:${what}`,
+            placeholder: t('webhook.fill.menu'),
+            options,
+          },
+        ],
+      },
+    ],
+  };
+}
+
+/** The addresses meant, of subscriptions that the person sees, without those that a webhook here is known to have. */
+async function wanted(
+  interaction: Use,
+  what: string,
+  project: Ready,
+  here: readonly Webhook[],
+  context: Needs,
+): Promise<AddressText[]> {
+  const visible = await visibleTo(interaction, context);
+  const meant = what === 'all' ? visible : visible.filter(({ id }) => String(id) === what);
+  if (meant.length === 0) throw new UserError(context.t('subscription.remove.gone'));
+  const there = await withAddresses(project, here);
+  const addresses = [...new Set(meant.map(({ address }) => address))];
+  return addresses.filter((address) => !there.some((one) => one.addresses?.has(address)));
+}
+
+/** Adds addresses in parts, showing how far it is; stops at the first part that fails. */
+export async function addAll(
+  interaction: Use,
+  { notification, scope }: Ready,
+  webhook: string,
+  addresses: readonly AddressText[],
+  context: Needs,
+): Promise<Reply> {
+  const { t } = context;
+  const count = addresses.length;
+  for (let done = 0; done < count; done += CHUNK) {
+    const part = addresses.slice(done, done + CHUNK);
+    const answer = await notification.addAddresses(webhook, part.map(checksumAddress));
+    if (answer.status !== 'ok') {
+      const detail = { webhook, done, of: count, outcome: answer.status };
+      await record(interaction, context, 'webhook.fill.failed', detail);
+      const lines = [
+        isUnknownCall(answer) ? t('webhook.fill.manual') : explain(t, answer, 'notification'),
+        isUnknownCall(answer) ? t('subscription.add.ownWebhook', { url: context.receiver.urls(scope).current }) : null,
+        done > 0 ? t('webhook.fill.partly', { done, count }) : null,
+      ];
+      return note('danger', t('webhook.fill.failed'), lines);
+    }
+    const soFar = done + part.length;
+    if (soFar < count)
+      await interaction.editReply(whole(note('info', t('webhook.fill.progress', { soFar, count }), [])));
+  }
+  await record(interaction, context, 'webhook.fill', { webhook, addresses });
+  const shown = firstOf(t, addresses, 10, (address) => `-# \`${checksumAddress(address)}\``);
+  const name = (await context.storedProjects.webhookNames(interaction.guildId)).get(webhook);
+  const called = name === undefined ? inCode(webhook, '', ID_LONGEST) : inCode(name, '');
+  return note('good', t('webhook.fill.willCome'), [t('webhook.fill.done', { count, webhook: called }), ...shown]);
+}
+
+/** How a service answers to a call that it does not have. */
+export function isUnknownCall(failure: UpstreamFailure): boolean {
+  return failure.status === 'rejected' || (failure.status === 'broken' && [405, 501].includes(failure.code));
+}

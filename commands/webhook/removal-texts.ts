@@ -1,0 +1,59 @@
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import { inCode } from '../../src/domain/text.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import type { RemovalAnswer } from '../../src/upstream/notification.ts';
+import { firstOf, quoted } from '../shared/reply.ts';
+import type { Pasted } from './addresses.ts';
+import type { Standing } from './standing.ts';
+
+/** A title and the addresses below it; nothing without addresses. */
+export function listed(t: Translate, addresses: AddressText[], title: 'leaves' | 'needed' | 'asked'): string[] {
+  if (addresses.length === 0) return [];
+  const shown = firstOf(t, addresses, 20, (address) => `\`${checksumAddress(address)}\``);
+  return [t(`webhook.remove.${title}`, { count: addresses.length }), ...shown];
+}
+
+/** The words that are no addresses, with the reason of each. */
+export function wrongLines(t: Translate, { wrong }: Pasted): string[] {
+  if (wrong.length === 0) return [];
+  const shown = firstOf(t, wrong, 5, ({ text, fault }) =>
+    t('webhook.remove.wrongOne', {
+      text: quoted(text, t('webhook.remove.unreadable')),
+      reason: t(`address.${fault}`),
+    }),
+  );
+  return [t('webhook.remove.wrong', { count: wrong.length }), ...shown];
+}
+
+/** The subscriptions here that get no alerts afterwards. */
+export function silentLines(t: Translate, { silent, unseen }: Pick<Standing, 'silent' | 'unseen'>): string[] {
+  if (silent.length + unseen === 0) return [];
+  const more = unseen > 0 ? [t('setup.check.unseen', { count: unseen })] : [];
+  return [t('webhook.remove.silent'), ...silentNames(t, silent), ...more];
+}
+
+/** Subscriptions by name and channel. */
+export function silentNames(t: Translate, silent: Standing['silent']): string[] {
+  return firstOf(t, silent, 20, ({ id, label, channelId }) =>
+    t('webhook.remove.silentOne', {
+      name: inCode(label, t('webhook.remove.unnamed', { id })),
+      channel: `<#${channelId}>`,
+    }),
+  );
+}
+
+type Done = Extract<RemovalAnswer, { status: 'ok' }>;
+
+/** What the service said about a removal. */
+export function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number): string[] {
+  if (deletedCount === 0) return [t('webhook.remove.noneThere')];
+  if (deletedCount === null) {
+    const said = inCode(message, '');
+    return [said ? t('webhook.remove.said', { message: said }) : t('webhook.remove.saidNothing')];
+  }
+  const rest = asked - deletedCount;
+  return [
+    t('webhook.remove.removed', { count: deletedCount }),
+    ...(rest > 0 ? [t('webhook.remove.rest', { count: rest })] : []),
+  ];
+}

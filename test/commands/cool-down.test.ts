@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createCoolDown } from '../../commands/shared/cool-down.ts';
+import { type CommandWorld, seed, startWorld, TOKEN, textOf } from './world.ts';
+
+const START = 1_800_000_000_000;
+
+it('lets a person make five look-ups at once, then one every six seconds', () => {
+  let now = START;
+  const { take } = createCoolDown(() => now);
+  const ask = (user = 'ada') => take('explorer', 'harbor', user);
+  for (let n = 0; n < 5; n++) expect(ask()).toBeNull();
+  expect(ask()).toEqual({ who: 'person', until: START + 6_000 });
+  expect(ask('max')).toBeNull();
+  now += 6_000;
+  expect([ask(), ask()]).toEqual([null, { who: 'person', until: START + 12_000 }]);
+});
+
+it('limits the members of one server together, and no other server’s', () => {
+  const { take } = createCoolDown(() => START);
+  for (let n = 0; n < 20; n++) expect(take('explorer', 'harbor', String(n))).toBeNull();
+  expect(take('explorer', 'harbor', 'another')).toEqual({ who: 'server', until: START + 2_000 });
+  expect(take('explorer', 'orchid', 'another')).toBeNull();
+  expect(take('directory', 'harbor', 'another')).toBeNull();
+});
+
+it('limits the look-ups of all servers together, so that the explorer has room for the spam guard', () => {
+  const { take } = createCoolDown(() => START);
+  const asked = Array.from({ length: 40 }, (_, n) => take('explorer', `guild ${n}`, `user ${n}`)?.who ?? null);
+  expect(asked.filter((who) => who === null)).toHaveLength(30);
+  expect(asked.at(-1)).toBe('all');
+});
+
+let world: CommandWorld;
+beforeEach(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.close());
+
+it('/token asks nobody and says when to try again, to the person who asked too often and to no other', async () => {
+  let lookUps = 0;
+  world.services.explorer = {
+    token: async () => {
+      lookUps++;
+      return { status: 'not-found' };
+    },
+  };
+  world.services.coolDown = createCoolDown(() => START);
+  for (let n = 0; n < 5; n++) await world.use('token', { address: TOKEN });
+  expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/many look-ups. Try again <t:\d+:R>/);
+  expect(lookUps).toBe(5);
+  await world.use('token', { address: TOKEN }, { as: seed.max });
+  expect(lookUps).toBe(6);
+});

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startWebhookService } from './webhook-service.ts';
+import { A, B, buttonsOf, type CommandWorld, lower, RECEIVER_URL, seed, startWorld, TOKEN, textOf } from './world.ts';
+
+const { harbor, orchid } = seed;
+const ID = '64b7f2a1c3d4e5f6a7b8c9d0';
+let world: CommandWorld;
+let service: Awaited<ReturnType<typeof startWebhookService>>;
+beforeAll(async () => {
+  service = await startWebhookService();
+  world = await startWorld({ service: service.url });
+});
+afterAll(async () => {
+  await world.close();
+  await service.close();
+});
+beforeEach(async () => {
+  await world.reset();
+  await world.store.guilds.changeSettings(harbor.id, { webhook: null });
+  service.reset();
+  world.services.projects = world.openProjects();
+});
+const add = (options: Record<string, string> = {}) => world.use('subscription add', { address: A, ...options });
+
+describe('/subscription add', () => {
+  it('says that alerts will come when the webhook has the address', async () => {
+    service.hook(ID, RECEIVER_URL, [A]);
+    const answer = await add();
+    expect(textOf(answer)).toContain('✅ Alerts will come');
+    expect(textOf(answer)).not.toContain('One more step');
+    expect(buttonsOf(answer)).not.toContain('webhook:fill');
+  });
+
+  it('says which events alone the webhook sends', async () => {
+    service.hook(ID, RECEIVER_URL, [A], 'ERC20');
+    expect(textOf(await add())).toContain('It only sends `ERC20` events');
+  });
+
+  it('offers to add the address to the webhook, and one press does it', async () => {
+    const hook = service.hook(ID, RECEIVER_URL, [B]);
+    service.hook('other', 'https://other.example', [A]);
+    const answer = await add();
+    expect(textOf(answer)).toContain('No webhook that posts here includes the address yet');
+    const done = await world.press(answer, 'webhook:fill');
+    expect(textOf(done)).toContain(`Added 1 address to webhook \`${ID}\``);
+    expect([...hook.addresses]).toEqual([lower(B), lower(A)]);
+    expect(textOf(await add({ channel: harbor.whales }))).toContain('✅ Alerts will come');
+  });
+
+  it('reads the list of addresses once for several addresses in a row', async () => {
+    service.hook(ID, RECEIVER_URL, [A, B, TOKEN]);
+    for (const address of [A, B, TOKEN]) expect(textOf(await add({ address }))).toContain('Alerts will come');
+    const reads = () => service.requests.filter(({ url }) => url.startsWith('/webhook/addresses/'));
+    expect(reads()).toHaveLength(1);
+    world.clock.advance(31_000);
+    await add({ channel: harbor.whales });
+    expect(reads()).toHaveLength(2);
+  });
+
+  it('shows what to do by hand where the service does not know the calls', async () => {
+    service.hook(ID, RECEIVER_URL);
+    for (const call of ['GET /webhook/addresses', 'POST /webhook/add-addresses']) service.unknown.add(call);
+    const answer = await add();
+    expect(textOf(answer)).toContain('Add the address to the webhook that posts here, at the notification service');
+    const tried = textOf(await world.press(answer, 'webhook:fill'));
+    expect(tried).toContain('Not added');
+    expect(tried).toContain('Add the address to the webhook that posts here');
+  });
+
+  it('asks once for the ID where the service’s list has no IDs', async () => {
+    const hook = service.hook(ID, RECEIVER_URL);
+    service.options.showsIds = false;
+    const answer = await add();
+    const asked = await world.press(answer, 'webhook:fill');
+    expect(textOf(asked)).toContain('doesn’t show the IDs');
+    const done = await world.fillFrom(asked, 'webhook:id', { id: ID });
+    expect(textOf(done)).toContain('✅ Alerts will come');
+    expect([...hook.addresses]).toEqual([lower(A)]);
+    const next = await world.press(await add({ address: B }), 'webhook:fill');
+    expect(textOf(next)).toContain('✅ Alerts will come');
+    expect(hook.addresses.size).toBe(2);
+  });
+
+  it('lets a manager choose once between several webhooks that post here', async () => {
+    service.hook(ID, RECEIVER_URL);
+    const second = service.hook('second', RECEIVER_URL);
+    const asked = await world.press(await add(), 'webhook:fill');
+    expect(textOf(asked)).toContain('Several webhooks post here');
+    expect(textOf(await world.choose(asked, ['second']))).toContain('✅ Alerts will come');
+    await world.press(await add({ address: B }), 'webhook:fill');
+    expect([...second.addresses]).toEqual([lower(A), lower(B)]);
+  });
+
+  it('creates the webhook with everything that is watched here when none posts here', async () => {
+    await world.subscribe({ address: lower(B) });
+    const answer = await add();
+    expect(textOf(answer)).toContain('No webhook posts here yet');
+    const done = textOf(await world.press(answer, 'webhook:create'));
+    expect(done).toContain('✅ Webhook created');
+    expect(service.hooks).toMatchObject([{ url: RECEIVER_URL, eventType: 'ALL' }]);
+    expect([...service.hooks[0]!.addresses].sort()).toEqual([lower(B), lower(A)].sort());
+  });
+
+  it('creates no second webhook for a second press', async () => {
+    const offers = [await add(), await world.use('webhook list')];
+    await Promise.all(offers.map((offer) => world.press(offer, 'webhook:create')));
+    expect(service.hooks).toHaveLength(1);
+  });
+
+  it('asks the bot’s operator in a server that does not manage the project', async () => {
+    const answer = await world.use('subscription add', { address: A }, { in: orchid.lobby });
+    expect(textOf(answer)).toContain('The bot’s operator needs to add the address');
+    expect(buttonsOf(answer).filter((id) => id.startsWith('webhook:'))).toEqual([]);
+    expect(service.requests).toEqual([]);
+  });
+
+  it('leaves the webhook to managers', async () => {
+    const hook = service.hook(ID, RECEIVER_URL);
+    const answer = await add();
+    const shown = await world.post(buttonsOf(answer).find((id) => id.startsWith('webhook:fill'))!);
+    expect(textOf(await world.press(shown, 'webhook:fill', { as: seed.noa }))).toContain('Manage Server');
+    expect(hook.addresses.size).toBe(0);
+  });
+});
+
+describe('/subscription remove', () => {
+  const remove = async (subscription: string) =>
+    world.press(await world.use('subscription remove', { subscription }), 'subscription:drop');
+
+  it('offers to remove the address from the webhook when nobody watches it anymore', async () => {
+    const hook = service.hook(ID, RECEIVER_URL, [A, B]);
+    const { id } = await world.subscribe();
+    const done = await remove(String(id));
+    expect(textOf(done)).toContain('no subscription needs it');
+    expect(textOf(await world.press(done, 'webhook:drain'))).toContain('Removed from the webhook');
+    expect([...hook.addresses]).toEqual([lower(B)]);
+  });
+
+  it('keeps the address in the webhook while another subscription watches it, also in another server', async () => {
+    const hook = service.hook(ID, RECEIVER_URL, [A]);
+    const { id } = await world.subscribe();
+    const other = await world.subscribe({ guildId: orchid.id, channelId: orchid.lobby });
+    expect(buttonsOf(await remove(String(id)))).toEqual([]);
+    await world.store.subscriptions.remove(orchid.id, other.id);
+    const again = await world.subscribe();
+    const offered = await remove(String(again.id));
+    await world.subscribe({ guildId: orchid.id, channelId: orchid.lobby });
+    expect(textOf(await world.press(offered, 'webhook:drain'))).toContain('It stays in the webhook');
+    expect(hook.addresses.size).toBe(1);
+  });
+});
+
+describe('many addresses', () => {
+  const addresses = Array.from({ length: 250 }, (_, n) => `0x1${String(n).padStart(39, '0')}`);
+  const file = { filename: 'a.csv', text: `address,channel\n${addresses.map((one) => `${one},`).join('\n')}` };
+
+  it('of an import are added to the webhook in parts, with progress', async () => {
+    const hook = service.hook(ID, RECEIVER_URL, [addresses[0]!]);
+    const asked = await world.use('subscription import', { file });
+    const imported = await world.press(asked, 'subscription:import');
+    expect(textOf(imported)).toContain('249 of the addresses are in no webhook that posts here');
+    const done = await world.press(imported, 'webhook:fill');
+    await expect.poll(() => textOf(done)).toContain('Added 249 addresses');
+    expect(hook.addresses.size).toBe(250);
+    const texts = done.reply!.history.map(({ message }) => message.embeds[0]?.title);
+    expect(texts).toContain('Adding addresses: 100 of 249…');
+    expect(texts).toContain('Adding addresses: 200 of 249…');
+  });
+
+  it('are offered by /setup check, too', async () => {
+    const hook = service.hook(ID, RECEIVER_URL, [A]);
+    await world.subscribe();
+    await world.subscribe({ address: lower(B) });
+    const check = await world.use('setup check');
+    expect(textOf(check)).toContain('1 watched address is not in any webhook');
+    await world.press(check, 'webhook:fill:all');
+    expect([...hook.addresses]).toEqual([lower(A), lower(B)]);
+  });
+
+  it('stop at a part that fails, with how many were added', async () => {
+    service.hook(ID, RECEIVER_URL);
+    const asked = await world.use('subscription import', { file });
+    const imported = await world.press(asked, 'subscription:import');
+    service.options.mostAtOnce = 50;
+    const failed = textOf(await world.press(imported, 'webhook:fill'));
+    expect(failed).toContain('Not added');
+    expect(failed).toContain('denied access');
+  });
+});
+
+describe('where no webhook posts here', () => {
+  it.each(['setup check', 'webhook list', 'setup project'])('/%s offers to create it', async (name) => {
+    service.hook('other', 'https://other.example');
+    const panel = async () => world.press(await world.use('setup check'), 'setup:receiver');
+    const answer = name === 'setup project' ? await panel() : await world.use(name);
+    expect(textOf(await world.press(answer, 'webhook:create'))).toContain('✅ Webhook created');
+    expect(service.hooks.at(-1)!.url).toBe(RECEIVER_URL);
+  });
+
+  it('the URL is shown when the service does not create webhooks', async () => {
+    service.unknown.add('POST /webhook');
+    const failed = textOf(await world.press(await world.use('webhook list'), 'webhook:create'));
+    expect(failed).toContain('Webhook not created');
+    expect(failed).toContain(RECEIVER_URL);
+  });
+});
