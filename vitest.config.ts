@@ -3,10 +3,17 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that take minutes: `npm run check` runs them, `npm test` does not. */
-const LONG = ['test/crash/crash.test.ts', 'test/sandbox/{lifecycle,page,tour}.test.ts', 'test/**/outage.test.ts'];
+const LONG = [
+  'test/containers/*.test.ts',
+  'test/crash/crash.test.ts',
+  'test/faults/{database,slow-disk}.test.ts',
+  'test/sandbox/{lifecycle,page,tour}.test.ts',
+  'test/services/proof/*.test.ts',
+  'test/**/outage.test.ts',
+];
 
 /** Folders in which tests start processes and wait for them. */
-const SLOW_FOLDERS = /\/test\/(crash|lifecycle|sandbox)\//;
+const SLOW_FOLDERS = /\/test\/(crash|faults|lifecycle|sandbox)\//;
 
 /** Runs slow files first. By default the largest files come first, and a small slow one may be left for the end. */
 class SlowestFirst extends BaseSequencer {

@@ -27,7 +27,10 @@ async function receiver(folder: string): Promise<string> {
     after: systemClock.after,
     log: pino({ level: 'silent' }),
     isQuarantineFull: () => false,
+    quotas: { admit: () => null, stored: () => undefined, diskFull: () => undefined },
     onStored: () => undefined,
+    checkSignature: () => ({ status: 'unsigned' }),
+    onBadSignature: () => undefined,
     onRefused: () => undefined,
     onReceived: () => undefined,
   });

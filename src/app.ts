@@ -4,39 +4,47 @@ import { commands } from '../commands/index.ts';
 import type { CommandServices } from '../commands/shared/services.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { createCommandServices, openExplorer, openProjects } from './command-services.ts';
-import { type Config, databaseFile } from './config.ts';
+import { type Config, databaseFile, MEGABYTE, quotaLimits } from './config.ts';
 import { type DelivererOptions, startDeliverer } from './delivery/deliver.ts';
 import { relabel } from './delivery/relabel.ts';
 import { watchSilence } from './delivery/silence.ts';
 import { renderDigest } from './discord/digest.ts';
-import { type GatewayOptions, type GatewayState, startGateway } from './discord/gateway.ts';
+import { type GatewayOptions, startGateway } from './discord/gateway.ts';
 import type { RenderSettings } from './discord/line.ts';
 import { renderParked, renderSilence } from './discord/notice.ts';
 import { renderAlerts, renderPlain } from './discord/render.ts';
 import { createSender } from './discord/sender.ts';
-import { type Clock, steadyTime, systemClock } from './domain/clock.ts';
+import { type Clock, inTime, SECOND, steadyTime, systemClock } from './domain/clock.ts';
 import type { Sender } from './domain/send-outcome.ts';
 import { isLinkable } from './domain/text.ts';
+import type { Interface, Outage } from './domain/upstream.ts';
 import { openLog } from './log.ts';
 import { createCounts, renderMetrics } from './metrics.ts';
 import { createAcks } from './receiver/acks.ts';
-import { listen } from './receiver/listen.ts';
+
+import { watchDisk } from './receiver/disk-reserve.ts';
+
+import { assertListenable, listen } from './receiver/listen.ts';
+
 import { createOps, type Readiness } from './receiver/ops.ts';
 import { openPathTokens, receiverPaths } from './receiver/paths.ts';
+import { probeReceiver } from './receiver/probe.ts';
 import { createQuarantineLimit } from './receiver/quarantine.ts';
+import { createQuotas } from './receiver/quotas.ts';
+import { type Unreachable, watchReach } from './receiver/reach.ts';
+import { rememberRefusedSources } from './receiver/refused-sources.ts';
 import { REFUSAL_REASONS } from './receiver/server.ts';
+import { createSignatureCheck, type SignatureFault } from './receiver/signature.ts';
 import { startReceiver } from './receiver/start.ts';
 import { startRouter } from './routing/route.ts';
 import { createTokenCatalog } from './routing/token-catalog.ts';
-import { type OpenStore, openStore } from './store/sqlite/client.ts';
+import { type OpenStore, openStore, type StoreListener } from './store/sqlite/client.ts';
 import { startDailyBackups } from './store/sqlite/daily.ts';
 import { takePlace } from './store/sqlite/folder.ts';
 import type { Store } from './store/store.ts';
 import { startUpkeep } from './upkeep.ts';
-import type { Explorer } from './upstream/explorer.ts';
-
-/** A path token with fewer characters may be guessed. */
-const MIN_TOKEN_LENGTH = 16;
+import { createInterfaceHealth } from './upstream/health.ts';
+import { openWorkTime } from './work-time.ts';
 
 /** What tests put in the place of the usual. */
 export interface AppOverrides {
@@ -46,19 +54,18 @@ export interface AppOverrides {
   elapsed?: () => number;
   /** From 0 to 1. */
   random?: () => number;
-  /** An open database instead of the file that the configuration names; it is closed with the app. */
+  /** An open database instead of the file that the configuration names; it is closed with the app, and not backed up. */
   database?: OpenStore;
   sender?: Sender;
-  explorer?: Pick<Explorer, 'token'> | null;
   renderers?: Partial<Renderers>;
   services?: Partial<CommandServices>;
   connect?: (options: GatewayOptions<CommandServices>) => Gateway;
-  /** The database's thread has ended, so nothing works any more. */
-  onDatabaseLost?: (error: Error) => void;
+  /** Told when the database can no longer be used. */
+  onDatabase?: StoreListener;
 }
 
 type Renderers = Pick<DelivererOptions, 'render' | 'renderPlain' | 'renderParked' | 'renderDigest'>;
-type Gateway = Pick<ReturnType<typeof startGateway>, 'state' | 'close'>;
+type Gateway = Pick<ReturnType<typeof startGateway>, 'state' | 'shards' | 'close'>;
 
 /** A running bot. */
 export interface App {
@@ -89,35 +96,49 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const file = databaseFile(config);
   await using stack = new AsyncDisposableStack();
 
-  const database = overrides.database ?? (await openDatabase(file, log, overrides.onDatabaseLost));
+  if (!overrides.database && !existsSync(file)) await assertStartable(config);
+  const database = overrides.database ?? (await openDatabase(file, log, overrides.onDatabase));
   const { store } = stack.adopt(database, ({ close }) => close());
-  const tokens = await openPathTokens({ store, fixed: operatorToken(config, log), now });
-  const projects = await openProjects(config, { store, file, onTokens: tokens.refresh, now, log });
-  const explorer = overrides.explorer === undefined ? openExplorer(config, now) : overrides.explorer;
+  const workTime = await openWorkTime({ store, clock, elapsed, log });
+  const tokens = await openPathTokens({ store, fixed: config.RECEIVER_TOKEN, now });
+  const health = createInterfaceHealth({ clock, log });
+  stack.defer(health.close);
+  const projects = await openProjects(config, { store, file, health, onTokens: tokens.refresh, now, log });
+  const explorer = openExplorer(config, health, now);
   const settings = { explorerUrl: linkedExplorer(config, log), nativeSymbol: config.NATIVE_SYMBOL };
 
   const discord = { token: config.DISCORD_TOKEN, apiUrl: config.DISCORD_API_URL };
   const sender = overrides.sender ?? createSender(discord);
   const render = { ...rendering(settings), ...renderers };
-  const deliverer = stack.adopt(startDeliverer({ store, sender, clock, log, random, ...render }), (it) => it.close());
+  const sending = { store, sender, clock, log, random, ...render };
+  const deliverer = stack.adopt(startDeliverer({ ...sending, workedSince: workTime.since }), (it) => it.close());
   const silence = watchSilence({ store, clock, log, render: renderSilence, onNotice: deliverer.wake });
   stack.defer(silence.close);
-  const backups = stack.adopt(startDailyBackups({ file, clock, log }), (it) => it.close());
+  const backups = overrides.database ? null : startDailyBackups({ file, clock, log });
+  stack.defer(() => backups?.close());
 
   const counts = createCounts(REFUSAL_REASONS);
   const acks = createAcks();
   const quarantine = createQuarantineLimit(store, log);
   await quarantine.measure();
+  const quotas = createQuotas({ limits: quotaLimits(config), now });
+  quotas.load(await store.inbox.usage());
+  const reserveBytes = config.DISK_RESERVE_MB * MEGABYTE;
+  stack.defer(watchDisk({ file, reserveBytes, clock, log, onLow: quotas.diskLow }));
+  let isReceiverBusy = () => false;
   const router = startRouter({
     store,
     now,
     log,
     ackedAt: acks.ackedAt,
+    isReceiverBusy: () => isReceiverBusy(),
+    operatorProject: projects.operatorId,
     catalog: explorer && createTokenCatalog({ lookUp: explorer.token, clock }),
     nativeSymbol: config.NATIVE_SYMBOL,
     onAlerts: deliverer.alertsStored,
-    onRouted({ ids, quarantined }) {
+    onRouted({ ids, bodies, quarantined }) {
       acks.forget(ids);
+      quotas.routed(bodies);
       counts.routed += ids.length;
       if (quarantined > 0) void quarantine.measure();
     },
@@ -125,29 +146,43 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   stack.defer(router.close);
 
   const refusedSources = rememberRefusedSources(now, log);
+  const badSignatures = rememberBadSignatures(now, log);
   const receiver = await startReceiver({
     config,
     store,
     acks,
     tokens: tokens.tokens,
+    checkSignature: createSignatureCheck(projects.signingSecrets, now),
+    onBadSignature: badSignatures.note,
     now: steadyTime(now, elapsed),
     after: (ms, run) => clock.after(ms, run),
     log,
     isQuarantineFull: quarantine.isFull,
+    quotas,
+    syncMs: database.syncMs,
     onStored: router.wake,
     onReceived: () => void counts.received++,
     onRefused(reason, source, scope) {
       counts.refused[reason]++;
-      if (reason === 'source') refusedSources.note(source, scope);
+      if (source) refusedSources.note(source, scope);
     },
   });
   stack.defer(receiver.close);
+  isReceiverBusy = receiver.intake.isBusy;
 
   const publicUrl = config.PUBLIC_URL ?? receiver.url;
+  const reach = watchReach({
+    probe: () => probeReceiver(publicUrl),
+    isRepeated: config.PUBLIC_URL !== undefined,
+    clock,
+    log,
+  });
+  stack.defer(reach.close);
   const services: CommandServices = {
     ...createCommandServices(config, {
       store,
       explorer,
+      health,
       projects,
       receiver: receiverPaths(tokens, publicUrl),
       publicUrl,
@@ -155,6 +190,11 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
       render: settings,
       now,
       lastRefused: refusedSources.last,
+      lastBadSignature: badSignatures.last,
+      sendingHold: deliverer.hold,
+      receiverQuota: quotas.usage,
+      probeReceiver: reach.probe,
+      sendingPauses: deliverer.pauses,
       async onRelabeled(guildId, addresses) {
         const { channels, ...done } = await relabel(store, guildId, addresses, now());
         deliverer.wake(channels);
@@ -184,19 +224,27 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
     backlog: await store.metrics.backlog(now()),
     sending: deliverer.state(),
     commits: receiver.intake.state().commits,
-    lastBackup: backups.last(),
+    lastBackup: backups?.last() ?? null,
+    interfaces: { outages: health.outages(), errors: health.errors() },
     now: now(),
   });
   const ops = createOps({
     scrape: async () => renderMetrics(counts, await figures()),
-    readiness: () => readiness(store, receiver.intake.fault(), gateway.state(), deliverer.state()),
+    readiness: async () => ({
+      ...(await readiness(database, receiver.intake.fault(), gateway, deliverer.state())),
+      interfaces: interfacesPart(health.outages(), now()),
+      publicUrl: reachPart(reach.unreachable(), now()),
+    }),
   });
   stack.defer(() => ops.close());
   const opsUrl = await listen(ops, config.OPS_HOST, config.OPS_PORT, 'OPS_PORT');
 
   router.wake();
   const stopUpkeep = startUpkeep(store, clock, log, {
+    since: workTime.since,
     look() {
+      const { authorized, breaker } = deliverer.state();
+      void workTime.tick(authorized && !breaker);
       // `npm run deadletters` replays deliveries and alerts in a process of its own, which cannot wake this one.
       router.wake();
       void deliverer.rescan();
@@ -229,11 +277,17 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   };
 }
 
+/** Checks what can be checked before an empty database is made: a start in vain leaves nothing behind. */
+async function assertStartable({ HOST, PORT, OPS_HOST, OPS_PORT }: Config): Promise<void> {
+  await assertListenable(HOST, PORT, 'PORT');
+  await assertListenable(OPS_HOST, OPS_PORT, 'OPS_PORT');
+}
+
 /** Opens the database that the configuration names; makes an empty one where there is none. */
-async function openDatabase(file: string, log: Logger, onLost?: (error: Error) => void): Promise<OpenStore> {
+async function openDatabase(file: string, log: Logger, listener?: StoreListener): Promise<OpenStore> {
   const isNew = !existsSync(file);
   takePlace(file);
-  const database = await openStore(file, onLost);
+  const database = await openStore(file, { ...listener, onProgress: (details, message) => log.info(details, message) });
   // With a wrong path the bot would run without any subscription: it takes every delivery and alerts nobody.
   if (isNew)
     log.warn({ database: file }, 'no database found, creating an empty one; if you expected one, check DATABASE_URL');
@@ -242,19 +296,11 @@ async function openDatabase(file: string, log: Logger, onLost?: (error: Error) =
 
 function rendering(settings: RenderSettings): Renderers {
   return {
-    render: (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
+    render: (alerts, reference, now, frozen) => renderAlerts(alerts, reference, settings, now, frozen),
     renderPlain,
     renderParked,
     renderDigest: (alerts, reference, reason, now) => renderDigest(alerts, reference, settings, reason, now),
   };
-}
-
-/** The operator's path token as the environment sets it. */
-function operatorToken({ RECEIVER_TOKEN }: Config, log: Logger): string | undefined {
-  if (RECEIVER_TOKEN !== undefined && RECEIVER_TOKEN.length < MIN_TOKEN_LENGTH) {
-    log.warn('RECEIVER_TOKEN is short enough to be guessed; set a longer one (openssl rand -hex 24)');
-  }
-  return RECEIVER_TOKEN;
 }
 
 /** The explorer's web root, where Discord accepts links to it. */
@@ -266,15 +312,15 @@ function linkedExplorer({ EXPLORER_URL }: Config, log: Logger): string | undefin
   return undefined;
 }
 
-/** The latest delivery from an address that is not a source: of each scope, and of all. */
-function rememberRefusedSources(now: () => number, log: Logger) {
-  const latest = new Map<number | 'any', { source: string | null; at: number }>();
+/** The latest delivery of each scope whose signature was refused, and how many there were since the start. */
+function rememberBadSignatures(now: () => number, log: Logger) {
+  const latest = new Map<number, { fault: SignatureFault; at: number; count: number }>();
   return {
-    note(source: string | null, scope: number | null): void {
-      for (const key of [scope, 'any'] as const) if (key !== null) latest.set(key, { source, at: now() });
-      log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
+    note(fault: SignatureFault, scope: number): void {
+      latest.set(scope, { fault, at: now(), count: (latest.get(scope)?.count ?? 0) + 1 });
+      log.warn({ scope, fault }, 'delivery rejected: its signature is missing, wrong or too old');
     },
-    last: (scope: number | 'any') => latest.get(scope) ?? null,
+    last: (scope: number) => latest.get(scope) ?? null,
   };
 }
 
@@ -289,21 +335,65 @@ async function channelRemoved(store: Store, channelId: string, now: number, log:
   }
 }
 
+/** Which shards are away, where others are not. */
+function awayShards(shards: ReadonlyMap<number, boolean>): string {
+  const away = [...shards].filter(([, isConnected]) => !isConnected).map(([shard]) => shard);
+  return away.length === 0 || away.length === shards.size ? '' : `: shard ${away.join(', ')} of ${shards.size}`;
+}
+
+/** The bot posts alerts without them, so that one is away makes the bot not unready: the detail shows it. */
+function interfacesPart(outages: ReadonlyMap<Interface, Outage>, now: number): Readiness[string] {
+  const away = [...outages].map(
+    ([name, { since, failure }]) => `${name} unavailable for ${secondsSince(since, now)} s: ${failure.status}`,
+  );
+  return { ready: true, ...(away.length > 0 && { detail: away.join('; ') }) };
+}
+
+/** Never unready: from here the public address may be unreachable while others reach it. */
+function reachPart(unreachable: Unreachable | null, now: number): Readiness[string] {
+  if (!unreachable) return { ready: true };
+  const { since, reason } = unreachable;
+  return { ready: true, detail: `not reachable from here for ${secondsSince(since, now)} s: ${reason}` };
+}
+
+const secondsSince = (since: number, now: number): number => Math.max(0, Math.round((now - since) / SECOND));
+
 type Sending = { authorized: boolean; breaker: boolean };
 
+/** `/readyz` answers within two seconds, also when the disk hangs. */
+const READY_MS = 1_500;
+
 async function readiness(
-  store: Store,
+  database: OpenStore,
   fault: string | null,
-  gateway: GatewayState,
+  gateway: Pick<Gateway, 'state' | 'shards'>,
   sending: Sending,
 ): Promise<Readiness> {
-  // Only a small read: counting what waits would hold deliveries up. It works on a full disk too, hence `fault`.
-  const database = await store.inbox.next(1).then(
-    () => (fault === null ? { ready: true } : { ready: false, detail: `deliveries cannot be stored: ${fault}` }),
-    (error: Error) => ({ ready: false, detail: error.message }),
-  );
   const held = sending.authorized ? 'held back after refusals' : 'Discord refuses the token';
   const sends = sending.authorized && !sending.breaker;
-  const discord = gateway === 'ready' ? { ready: true } : { ready: false, detail: gateway };
-  return { database, discord, sending: sends ? { ready: true } : { ready: false, detail: held } };
+  const state = gateway.state();
+  const discord = state === 'ready' ? { ready: true } : { ready: false, detail: state + awayShards(gateway.shards()) };
+  return {
+    database: await databaseState(database, fault),
+    discord,
+    sending: sends ? { ready: true } : { ready: false, detail: held },
+  };
+}
+
+/** Whether the database can be used, and why not. */
+async function databaseState({ store, check }: OpenStore, fault: string | null): Promise<Readiness[string]> {
+  const unusable = check().then(
+    // Only a small read: counting what waits would hold deliveries up. It works on a full disk too, hence `fault`.
+    (reason) => reason ?? store.inbox.next(1).then(() => null),
+  );
+  const answer = await inTime(
+    unusable.then(
+      (reason) => ({ reason }),
+      (error: Error) => ({ reason: error.message }),
+    ),
+    READY_MS,
+  );
+  if (answer === null) return { ready: false, detail: 'the database has not responded for 1.5 s: the disk may hang' };
+  if (answer.reason !== null) return { ready: false, detail: answer.reason };
+  return fault === null ? { ready: true } : { ready: false, detail: `deliveries cannot be stored: ${fault}` };
 }

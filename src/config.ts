@@ -1,6 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { QuotaLimits } from './domain/quota.ts';
+import { SIGNING_SECRET } from './domain/signing.ts';
 import { ConfigError } from './errors.ts';
 
 /** IPs and CIDR ranges, as text and as a list to check against. */
@@ -48,6 +50,11 @@ const discordUrl = openUrl('https://discord.com/api').refine(
 /** What is sent as a header: with any other character in it every request would fail. */
 const credential = (expected: string) =>
   z.string({ error: `required: ${expected}` }).regex(/^[!-~]+$/, `must be ${expected}, without spaces`);
+const count = (least: 0 | 1) =>
+  z
+    .string()
+    .regex(least === 1 ? /^[1-9]\d{0,8}$/ : /^(0|[1-9]\d{0,8})$/, `must be a number from ${least} to 999999999`)
+    .transform(Number);
 const ids = z
   .string()
   .transform(split)
@@ -71,6 +78,14 @@ const keys = z
   .refine(
     (keys) => keys.length > 0 && keys.every((key) => key.length === 32),
     'must be 32 bytes in base64 (openssl rand -base64 32); to change the key, set the new key, a comma and the old key',
+  );
+
+const signingSecrets = z
+  .string()
+  .transform(split)
+  .refine(
+    (secrets) => secrets.length >= 1 && secrets.length <= 2 && secrets.every((secret) => SIGNING_SECRET.test(secret)),
+    'must be whsec_ and the base64 of 24 to 64 bytes (echo whsec_$(openssl rand -base64 32)); two, separated by a comma, while you change it',
   );
 
 /** An IPv6 address also as it stands in a URL. */
@@ -119,7 +134,7 @@ const schema = z.object({
   ),
   SECRETS_KEY: optional(keys),
   RECEIVER_TOKEN: optional(
-    z.string().regex(/^[\w-][\w.~-]{0,99}$/, 'must be up to 100 letters, digits, _, -, . or ~ (openssl rand -hex 24)'),
+    z.string().regex(/^[\w-][\w.~-]{15,99}$/, 'must be 16 to 100 letters, digits, _, -, . or ~ (openssl rand -hex 24)'),
   ),
   RECEIVER_SOURCES: withDefault(
     list.refine(
@@ -134,6 +149,7 @@ const schema = z.object({
   NOTIFICATION_PROJECT_ID: optional(z.string()),
   NOTIFICATION_API_KEY: optional(z.string()),
   NOTIFICATION_API_SECRET: optional(credential('the project’s API secret')),
+  NOTIFICATION_SIGNING_SECRET: optional(signingSecrets),
   OPERATOR_GUILD_IDS: withDefault(ids, ','),
   EXPLORER_API_URL: optional(url),
   EXPLORER_ADDRESS_PARAM: withDefault(
@@ -150,6 +166,14 @@ const schema = z.object({
       .transform(Number),
     '1000',
   ),
+  MAX_CHANNELS_PER_ADDRESS: withDefault(count(1), '50'),
+  QUOTA_RATE: withDefault(count(1), '50'),
+  QUOTA_BURST: withDefault(count(1), '5000'),
+  QUOTA_WAITING: withDefault(count(1), '20000'),
+  QUOTA_WAITING_MB: withDefault(count(1), '64'),
+  QUOTA_DAILY_MB: withDefault(count(1), '256'),
+  OPERATOR_RATE: optional(count(1)),
+  DISK_RESERVE_MB: withDefault(count(0), '256'),
   NATIVE_SYMBOL: optional(z.string().max(16, 'must have at most 16 characters')),
   LOG_LEVEL: withDefault(
     oneOf(
@@ -187,6 +211,19 @@ export function readConfig(environment: Environment): Config {
     ].join('\n'),
   );
 }
+
+/** Bytes. */
+export const MEGABYTE = 1024 * 1024;
+
+/** What may come to the receiver URL of each server's own project. */
+export const quotaLimits = (config: Config): QuotaLimits => ({
+  rate: config.QUOTA_RATE,
+  burst: config.QUOTA_BURST,
+  waiting: config.QUOTA_WAITING,
+  waitingBytes: config.QUOTA_WAITING_MB * MEGABYTE,
+  dayBytes: config.QUOTA_DAILY_MB * MEGABYTE,
+  operatorRate: config.OPERATOR_RATE ?? null,
+});
 
 /** The path of the database. */
 export const databaseFile = ({ DATABASE_URL }: Pick<Config, 'DATABASE_URL'>): string =>
@@ -237,4 +274,46 @@ function overlap(environment: Environment): string[] {
   return [
     `TRUSTED_PROXIES: ${both.join(', ')} overlaps RECEIVER_SOURCES, so the proxy could not be distinguished from the service; remove it from one of the two`,
   ];
+}
+
+/** Beginnings of names that only this bot uses. */
+const OUR_NAMES = /^(LEDGERBELL|DISCORD|OPS|RECEIVER|NOTIFICATION|OPERATOR|EXPLORER|DISCOVERY|TRUSTED|SECRETS|BACKUP)_/;
+/** Variables that do nothing without another one. */
+const NEEDED = [
+  ['EXPLORER_API_KEY', 'EXPLORER_API_URL'],
+  ['EXPLORER_ADDRESS_PARAM', 'EXPLORER_API_URL'],
+  ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_URL'],
+] as const;
+
+/** What in the environment has no effect although somebody seems to have meant it for the bot; names, no values. */
+export function configWarnings(environment: Environment): string[] {
+  const isSet = (name: string) => given(environment[name]) !== undefined;
+  const names = Object.keys(environment).filter(isSet);
+  const unknown = names
+    .filter((name) => !CONFIG_KEYS.includes(name))
+    .flatMap((name) => {
+      const [meant] = CONFIG_KEYS.filter((key) => distance(name.toUpperCase(), key) <= 2);
+      if (meant === undefined && !OUR_NAMES.test(name)) return [];
+      return [`${name} is not a variable of Ledgerbell${meant === undefined ? '' : `; did you mean ${meant}?`}`];
+    });
+  const halves = NEEDED.filter(([name, needed]) => isSet(name) && !isSet(needed)).map(
+    ([name, needed]) => `${name} has no effect without ${needed}`,
+  );
+  return [...unknown, ...halves];
+}
+
+/** How many letters have to be inserted, removed or replaced to turn one name into another. */
+function distance(one: string, other: string): number {
+  // Short names are close to every other one.
+  if (Math.min(one.length, other.length) < 6 || Math.abs(one.length - other.length) > 2)
+    return Number.POSITIVE_INFINITY;
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (const [index, letter] of one.split('').entries()) {
+    const next = [index + 1];
+    for (const [at, its] of other.split('').entries()) {
+      next.push(Math.min(row[at + 1]! + 1, next[at]! + 1, row[at]! + (letter === its ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[other.length]!;
 }

@@ -38,7 +38,11 @@ export class StoreError extends Error {
   }
 }
 
-/** Whether a failed call may succeed later without anybody changing the program: a locked file, a full disk. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof StoreError && /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CANTOPEN)/.test(error.code ?? '');
+/**
+ * Whether a call failed because of the database's file, not because of what it was called with: the file is locked,
+ * damaged or gone, or its disk is full.
+ */
+export function isFileFault(error: unknown): boolean {
+  const code = error instanceof StoreError ? (error.code ?? '') : '';
+  return /^(SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CANTOPEN|CORRUPT|NOTADB|READONLY)|LEDGERBELL_)/.test(code);
 }

@@ -1,12 +1,19 @@
 import { startApp } from './app.ts';
-import { readConfig } from './config.ts';
+import { configWarnings, readConfig } from './config.ts';
 import { ConfigError } from './errors.ts';
+import { exitNow } from './exit.ts';
+import { assertLimits, readLimits } from './limits.ts';
 import { openLog } from './log.ts';
 
 /** The process edge: environment → configuration → start; signals → stop. */
 
-/** The conventional exit code for a configuration that cannot work (sysexits' EX_CONFIG). */
+/**
+ * The exit code when starting again cannot help: the configuration cannot work (sysexits' EX_CONFIG), or the database
+ * has to be restored. The documented unit does not restart the bot then.
+ */
 const EX_CONFIG = 78;
+/** With a database that cannot be used, deliveries get 503 and `/readyz` says why for this long. */
+const FAULT_SHOWN_MS = 10_000;
 /** The process ends by then, whatever hangs: what is not finished is on disk. */
 const STOP_MS = 7_500;
 
@@ -14,27 +21,36 @@ async function main(): Promise<void> {
   // The database holds receiver tokens: every file that is made from here on is for this user alone.
   process.umask(0o077);
   const config = readConfig(process.env);
+  assertLimits(readLimits());
   const log = openLog(config.LOG_LEVEL);
+  for (const warning of configWarnings(process.env)) log.warn(warning);
   const onDatabaseLost = (error: Error) => {
     // Not as `fatal`: the library would write that at once, and wait until somebody reads it.
     log.error({ err: error }, 'the database thread exited; restart the bot');
-    process.exit(1);
+    exitNow(1);
   };
-  const starting = startApp(config, { log, onDatabaseLost });
+  const onUnusable = ({ message }: Error) => {
+    log.error({ reason: message }, 'the database cannot be used: returning 503, exiting in 10 s');
+    setTimeout(() => {
+      process.stderr.write(`Ledgerbell stopped: ${message}\n`);
+      exitNow(EX_CONFIG);
+    }, FAULT_SHOWN_MS);
+  };
+  const starting = startApp(config, { log, onDatabase: { onLost: onDatabaseLost, onUnusable } });
 
   let isStopping = false;
   const stop = (signal: string) => {
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(0), STOP_MS).unref();
+    setTimeout(() => exitNow(0), STOP_MS).unref();
     starting
       .then((app) => app.close())
       .then(
-        () => process.exit(0),
+        () => exitNow(0),
         (error) => {
           log.error({ err: error }, 'stopped with an error');
-          process.exit(1);
+          exitNow(1);
         },
       );
   };

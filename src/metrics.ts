@@ -1,15 +1,23 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Backlog } from './domain/overview.ts';
+import { INTERFACES, type Interface, type Outage } from './domain/upstream.ts';
 
 /** What is read for each scrape; times in milliseconds since 1970. */
 export interface Figures {
   backlog: Backlog;
-  sending: { authorized: boolean; invalidRequests: number; breaker: boolean };
+  sending: { authorized: boolean; invalidRequests: number; breaker: boolean; heldGuilds: number };
   /** Commits of the receiver since the start. */
   commits: number;
   /** When the newest backup was made; null when there is none. */
   lastBackup: number | null;
+  interfaces: Interfaces;
   now: number;
+}
+
+/** The interfaces that do not work now, and the failed requests since the start. */
+interface Interfaces {
+  outages: ReadonlyMap<Interface, Pick<Outage, 'since'>>;
+  errors: { name: Interface; reason: string; count: number }[];
 }
 
 /** What is counted since the start. */
@@ -29,7 +37,7 @@ export function createCounts<Reason extends string>(refusals: readonly Reason[])
 /** The text for Prometheus. */
 export async function renderMetrics(
   counts: Counts,
-  { backlog, sending, commits, lastBackup, now }: Figures,
+  { backlog, sending, commits, lastBackup, interfaces, now }: Figures,
 ): Promise<{ contentType: string; text: string }> {
   const registry = new Registry();
   const about = (name: string, help: string, labelNames: string[] = []) => ({
@@ -65,11 +73,20 @@ export async function renderMetrics(
   gauges('channels', 'Channels that cannot be written to', channels);
   gauge('invalid_requests', 'Requests answered with 401, 403 or 429 in the last 10 minutes', sending.invalidRequests);
   gauge('breaker_open', '1 while sending is held back for everything', sending.breaker ? 1 : 0);
+  gauge('held_guilds', 'Servers whose channels wait together after too many refusals', sending.heldGuilds);
   gauge('authorised', '0 while Discord refuses the token', sending.authorized ? 1 : 0);
   gauge(
     'last_backup_timestamp_seconds',
     'When the newest backup was made; 0 when there is none',
     (lastBackup ?? 0) / 1_000,
   );
+  const away = new Gauge(
+    about('interface_unavailable_seconds', 'For how long an interface has not worked; 0 when it works', ['interface']),
+  );
+  for (const name of INTERFACES) away.set({ interface: name }, age(interfaces.outages.get(name)?.since ?? null));
+  const errors = new Counter(
+    about('interface_errors_total', 'Requests to an interface that failed', ['interface', 'reason']),
+  );
+  for (const { name, reason, count } of interfaces.errors) errors.inc({ interface: name, reason }, count);
   return { contentType: registry.contentType, text: await registry.metrics() };
 }

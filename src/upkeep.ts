@@ -5,22 +5,42 @@ import type { Store } from './store/store.ts';
 
 /** How long transfers and guilds that removed the bot are remembered. */
 const MEMORY_MS = 30 * DAY;
+/** At most this much of the past is forgotten an hour: a clock that is ahead must not empty the memory. */
+const FORGOTTEN_AT_ONCE_MS = DAY;
+/** How long the log of who changed what is kept. */
+const AUDIT_MEMORY_MS = 365 * DAY;
 
-/** Calls `look` every minute and deletes old data every hour; returns a stop function. */
+/**
+ * How long transfers of a server's own project are remembered that concern no subscription: as long as a delivery may be
+ * repeated, so that a repeat is known even if somebody subscribed meanwhile.
+ */
+const UNMATCHED_MS = 2 * DAY;
+
+/**
+ * Calls `look` every minute and deletes old data every hour, for the first time after an hour; returns a stop function.
+ * `since` returns the time since when the bot could work for so many milliseconds.
+ */
 export function startUpkeep(
   store: Store,
   clock: Clock,
   log: Logger,
-  { look, ...removal }: { look(): void } & Parameters<typeof eraseRemoved>[2],
+  { look, since, ...removal }: { look(): void; since(ms: number): number } & Parameters<typeof eraseRemoved>[2],
 ): () => void {
-  let stopDeleting = () => {};
+  let unmatchedUntil = 0;
   const deleteOld = async () => {
     try {
       await finishErasures(store);
-      await eraseRemoved(store, clock.now() - MEMORY_MS, removal);
+      const before = await forgettingBefore(store, since(MEMORY_MS));
+      await eraseRemoved(store, before, removal);
       let at: RetentionCursor | null = null;
-      do at = await store.retention.forget(clock.now() - MEMORY_MS, at);
+      do at = await store.retention.forget(before, at);
       while (at);
+      await store.retention.setForgottenBefore(before);
+      const unmatchedBefore = since(UNMATCHED_MS);
+      await forgetUnmatched(store, unmatchedUntil, unmatchedBefore);
+      unmatchedUntil = unmatchedBefore;
+      // One step an hour: a clock that is wrong for a while does not empty the log.
+      await store.audit.forget(since(AUDIT_MEMORY_MS));
     } catch (error) {
       log.warn({ err: error }, 'cannot delete old data: trying again in an hour');
     }
@@ -31,11 +51,28 @@ export function startUpkeep(
     stopLooking = clock.after(MINUTE, lookAgain);
   };
   let stopLooking = clock.after(MINUTE, lookAgain);
-  void deleteOld();
+  void finishErasures(store).catch((error: unknown) => log.warn({ err: error }, 'cannot finish erasing a server'));
+  let stopDeleting = clock.after(HOUR, () => void deleteOld());
   return () => {
     stopDeleting();
     stopLooking();
   };
+}
+
+/** Before which time to forget now: not much more than the last time. */
+async function forgettingBefore({ retention }: Pick<Store, 'retention'>, wanted: number): Promise<number> {
+  const begun = await retention.forgottenBefore();
+  return begun === null ? wanted : Math.min(wanted, begun + FORGOTTEN_AT_ONCE_MS);
+}
+
+/** Forgets transfers of servers' own projects that concern no subscription and were seen in this span. */
+export async function forgetUnmatched(
+  { retention }: Pick<Store, 'retention'>,
+  since: number,
+  before: number,
+): Promise<void> {
+  let at = await retention.forgetUnmatched(since, before, null);
+  while (at) at = await retention.forgetUnmatched(since, before, at);
 }
 
 /** Erases everything that is stored about a guild, in steps between which others can write. */

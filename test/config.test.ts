@@ -61,11 +61,15 @@ it('starts with a project’s keys and no root of the service: that interface is
   expect(config.NOTIFICATION_URL).toBeUndefined();
 });
 
-it('takes a path without its scheme, and a short path token', () => {
-  const config = readConfig({ DISCORD_TOKEN: 't', DATABASE_URL: 'data/bell.sqlite', RECEIVER_TOKEN: 'bell' });
+it('takes a path without its scheme, and a path token of 16 characters', () => {
+  const config = readConfig({
+    DISCORD_TOKEN: 't',
+    DATABASE_URL: 'data/bell.sqlite',
+    RECEIVER_TOKEN: 'sixteen-letters.',
+  });
   expect(databaseFile(config)).toBe(databaseFile({ DATABASE_URL: 'sqlite:data/bell.sqlite' }));
   expect(databaseFile({ DATABASE_URL: '/srv/bell.sqlite' })).toBe('/srv/bell.sqlite');
-  expect(config.RECEIVER_TOKEN).toBe('bell');
+  expect(config.RECEIVER_TOKEN).toBe('sixteen-letters.');
 });
 
 it('takes values without the blanks around them', () => {
@@ -121,9 +125,12 @@ describe('a wrong environment', () => {
     },
   );
 
-  it.each(['.', '..', 'a/b', 'a b', 'x'.repeat(101)])('has a path token that no path takes: %s', (token) => {
-    expect(faults({ DISCORD_TOKEN: 't', RECEIVER_TOKEN: token })).toMatch(/RECEIVER_TOKEN: .*openssl rand -hex 24/);
-  });
+  it.each(['.', '..', 'a/b', 'a b', 'x'.repeat(15), 'x'.repeat(101)])(
+    'has a path token that may be guessed, or that no path takes: %s',
+    (token) => {
+      expect(faults({ DISCORD_TOKEN: 't', RECEIVER_TOKEN: token })).toMatch(/RECEIVER_TOKEN: .*openssl rand -hex 24/);
+    },
+  );
 
   it('comes from a file with a byte order mark, which would take the first value away', () => {
     const message = faults({ DISCORD_TOKEN: 't', '\uFEFFRECEIVER_SOURCE_CHECK': 'off' });
@@ -235,4 +242,23 @@ describe('a wrong environment', () => {
     expect(stderr).toContain('PORT');
     expect(stderr).toContain('npm run sandbox');
   });
+});
+
+describe('NOTIFICATION_SIGNING_SECRET', () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  it('takes one secret, or two while it is changed', () => {
+    const read = (value: string) =>
+      readConfig({ DISCORD_TOKEN: 't', NOTIFICATION_SIGNING_SECRET: value }).NOTIFICATION_SIGNING_SECRET;
+    expect(read(secret)).toEqual([secret]);
+    expect(read(`${secret}, ${secret}`)).toEqual([secret, secret]);
+    expect(read('')).toBeUndefined();
+  });
+  it.each([secret.replace('whsec_', ''), 'whsec_short', `${secret},${secret},${secret}`, `${secret},other`])(
+    'refuses %s without showing it',
+    (value) => {
+      const message = faults({ DISCORD_TOKEN: 't', NOTIFICATION_SIGNING_SECRET: value });
+      expect(message).toContain('NOTIFICATION_SIGNING_SECRET: must be whsec_');
+      expect(message).not.toContain(value);
+    },
+  );
 });

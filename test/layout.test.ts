@@ -10,13 +10,14 @@ const root = resolve(import.meta.dirname, '..');
  */
 const LEVELS = [
   ['src/errors'],
-  ['src/domain', 'src/languages', 'src/secrets', 'src/log'],
+  ['src/domain', 'src/languages', 'src/secrets', 'src/log', 'src/exit', 'src/limits'],
   ['src/config', 'src/store/store'],
   ['src/store/sqlite', 'src/receiver', 'src/routing', 'src/delivery', 'src/discord', 'src/upstream', 'src/metrics'],
-  ['commands', 'src/upkeep'],
-  ['src/command-services', 'src/backup', 'src/restore', 'src/deadletters'],
+  ['commands', 'src/upkeep', 'src/work-time'],
+  ['src/command-services', 'src/operator'],
   ['src/app'],
   ['src/main'],
+  ['src/ledgerbell'],
 ];
 
 /** Rooms beside the bot: they see the domain's rules and each other as listed, and the bot never imports them. */

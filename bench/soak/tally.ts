@@ -1,4 +1,5 @@
 import type { ControlEvent, Discord, MessageState } from '../../sandbox/discord/index.ts';
+import { componentsIn } from '../../sandbox/discord/message-rules.ts';
 import type { Transfer } from './transfers.ts';
 
 /** One line that was told for the first time. */
@@ -85,8 +86,8 @@ const hashIn = (body: string): string => /"txHash":"([^"]+)"/.exec(body)![1]!;
 
 /** The lines that a message holds, by channel and hash; a transaction has one transfer here, so more of them are too many. */
 function linesOf({ channelId, message }: MessageState): string[] {
-  return message.embeds.flatMap((embed) => {
-    const text = JSON.stringify(embed);
+  const texts = [...componentsIn(message.components, [])].map(([{ content }]) => String(content ?? ''));
+  return [...texts, ...message.embeds.map((embed) => JSON.stringify(embed))].flatMap((text) => {
     const times = Number(/×(\d+)|(\d+) transfers/.exec(text)?.slice(1).find(Boolean) ?? 1);
     const hashes = [...new Set(text.match(/0x[0-9a-f]{64}/g))];
     return hashes.flatMap((hash) => Array<string>(times).fill(`${channelId} ${hash}`));

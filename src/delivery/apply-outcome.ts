@@ -18,13 +18,15 @@ export interface OutcomesOptions {
   rateLimit: RateLimit;
   membership: Pick<Membership, 'isRemoved'>;
   random: () => number;
+  /** The time since when the bot could send for so many milliseconds. */
+  workedSince(ms: number): number;
   /** The body of a notice for admins about a channel that cannot be written to. */
   renderParked(channelId: string, code: number, language: string | null, reference: string): object;
 }
 
 /** Creates the only place that stores and schedules what follows from an attempt. */
 export function createOutcomes(options: OutcomesOptions) {
-  const { store, clock, scheduler, rateLimit, membership, random } = options;
+  const { store, clock, scheduler, rateLimit, membership, workedSince, random } = options;
 
   async function applyToChannel(id: string, head: ChannelHead | null, step: ChannelStep, more: boolean): Promise<void> {
     switch (step.do) {
@@ -34,7 +36,7 @@ export function createOutcomes(options: OutcomesOptions) {
         if (step.wasBlocked) await store.channels.setState({ ...READY, channelId: id });
         return scheduler.sent(id, more);
       case 'postpone':
-        return scheduler.postponed(id, step.until);
+        return scheduler.postponed(id, step.until, step.reason);
       case 'postpone-edits':
         return scheduler.editsPostponed(id, step.until);
       case 'search':
@@ -74,8 +76,9 @@ export function createOutcomes(options: OutcomesOptions) {
     ): Promise<void> {
       const now = clock.now();
       const isRemoved = membership.isRemoved(channel.guildId);
-      const decision = decide(outcome, batch, { search: channel.search, head, isRemoved, now, random });
+      const decision = decide(outcome, batch, { search: channel.search, head, isRemoved, now, workedSince, random });
       if (decision.sending) rateLimit.answered(decision.sending.verdict, decision.sending.retryAfterMs);
+      if (decision.sending?.verdict === 'refused') scheduler.refusalCounted(channel.id, now);
       const more = await applyToBatch(store, batch.id, decision.batch, now);
       await applyToChannel(channel.id, head, decision.channel, more);
     },

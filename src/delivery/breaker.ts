@@ -1,4 +1,5 @@
 import { MINUTE, SECOND } from '../domain/clock.ts';
+import type { SendingPause } from '../domain/hold.ts';
 
 /** Refused requests within the window at which all sending pauses; Discord bans at 10,000. */
 const REFUSAL_LIMIT = 500;
@@ -92,6 +93,11 @@ export function createBreaker() {
     state(now: number) {
       const invalidRequests = refusedAt.filter((at) => at > now - REFUSAL_WINDOW_MS).length;
       return { authorized: isAuthorized, breaker: isOpen || invalidRequests >= REFUSAL_LIMIT, invalidRequests };
+    },
+    /** Why nothing is sent now, and until when; null: sending goes on. */
+    pause(now: number): Pick<SendingPause, 'reason' | 'until'> | null {
+      if (now >= pausedUntil) return null;
+      return { reason: !isAuthorized ? 'token' : isOpen ? 'breaker' : 'rate', until: pausedUntil };
     },
     setBack(ms: number): void {
       refusedAt = refusedAt.map((at) => at - ms);

@@ -3,13 +3,12 @@ import type { DueAlerts, Joinable, NewBatch, Original } from '../domain/batch.ts
 import { MINUTE } from '../domain/clock.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
-import type { DigestReason, Hold } from '../domain/schedule.ts';
+import { BACKLOG_TRANSACTIONS, type DigestReason, type Hold } from '../domain/schedule.ts';
 import type { Store } from '../store/store.ts';
 import { MAX_ALERTS, type Search } from './bisect.ts';
 import type { Channel } from './scheduler.ts';
 
-/** A larger backlog of a channel becomes a digest, and so does an older one that fills more than a message. */
-const BACKLOG_ALERTS = 50;
+/** A backlog that is older and fills more than a message becomes a digest. */
 const BACKLOG_AGE_MS = 30 * MINUTE;
 /** Most alerts in one digest. */
 const MAX_DIGEST_ALERTS = 20_000;
@@ -21,8 +20,16 @@ const PAGE = 500;
  * message may mention roles; with null it must not.
  */
 export interface Renderers {
-  /** `used`, here and in a digest: how many fit, from the first one. */
-  render(alerts: Alert[], reference: string, now: number | null): { payload: object; used: number };
+  /**
+   * `used`, here and in a digest: how many fit, from the first one. `frozen`: JSON of the body that the message was
+   * created with, whose form it keeps; null: it is a new one.
+   */
+  render(
+    alerts: Alert[],
+    reference: string,
+    now: number | null,
+    frozen: string | null,
+  ): { payload: object; used: number };
   renderPlain(alert: Alert, reference: string): object;
   renderDigest(
     alerts: Alert[],
@@ -74,7 +81,7 @@ export async function compose(
     const { payload, csv, used } = await renderers.renderDigest(all, reference, reason, now);
     return message('digest', reason, all.slice(0, used), payload, csv);
   }
-  const { payload, used } = renderers.render(alerts, reference, now);
+  const { payload, used } = renderers.render(alerts, reference, now, null);
   return message('create', null, alerts.slice(0, used), payload);
 }
 
@@ -102,12 +109,17 @@ export async function alertsOf(
 }
 
 /** Why these alerts become a digest; null: they do not, as always while an alert is searched for. */
-function digestReason({ limit }: Search, { waiting, oldest, reason }: DueAlerts, now: number): DigestReason | null {
+function digestReason(
+  { limit }: Search,
+  { waiting, transactions, oldest, reason }: DueAlerts,
+  now: number,
+): DigestReason | null {
   // A single one says more on its own.
   if (limit < MAX_ALERTS || waiting === 1) return null;
   if (reason) return reason;
-  const isOld = now - oldest > BACKLOG_AGE_MS && waiting > MAX_ALERTS;
-  return waiting > BACKLOG_ALERTS || isOld ? 'backlog' : null;
+  // A transaction is one story, however many transfers it has.
+  const isOld = now - oldest > BACKLOG_AGE_MS && transactions > MAX_ALERTS;
+  return transactions > BACKLOG_TRANSACTIONS || isOld ? 'backlog' : null;
 }
 
 /**
@@ -126,6 +138,6 @@ export function composeJoined(
   const after = to.alerts.findLastIndex(isSame) + 1;
   const all = to.alerts.toSpliced(after, 0, ...joining);
   // Rendered as a new message first, which leaves room for names that come later.
-  if (render(all, to.reference, now).used < all.length) return null;
-  return { body: render(all, to.reference, null).payload, alerts: joining };
+  if (render(all, to.reference, now, to.payload).used < all.length) return null;
+  return { body: render(all, to.reference, null, to.payload).payload, alerts: joining };
 }

@@ -36,6 +36,8 @@ export interface Situation {
   /** The bot was removed from the channel's guild. */
   isRemoved: boolean;
   now: number;
+  /** The time since when the bot could send for so many milliseconds: deadlines count only such time. */
+  workedSince(ms: number): number;
   random: () => number;
 }
 
@@ -57,7 +59,7 @@ export type BatchStep =
 export type ChannelStep =
   | { do: 'nothing' }
   | { do: 'open'; wasBlocked: boolean }
-  | { do: 'postpone' | 'postpone-edits'; until: number }
+  | { do: 'postpone' | 'postpone-edits'; until: number; reason: 'rate' | 'retry' }
   | { do: 'search'; search: Search | null }
   | ({ do: 'block' } & Block);
 
@@ -133,27 +135,28 @@ function afterRateLimit(
   // Edits of a published message may have to wait for 20 minutes; its new alerts get their own message instead.
   if (batch.kind === 'edit' && !batch.isUpdate && batch.certain && retryAfterMs > MINUTE && !global)
     return { batch: { do: 'mark-edit-failed' }, channel: NOTHING };
-  return { batch: notSent(batch), channel: postponed(batch, now + retryAfterMs) };
+  return { batch: notSent(batch), channel: postponed(batch, now + retryAfterMs, 'rate') };
 }
 
 function afterDoubt(
   { reason, retryAfterMs = 0 }: OutcomeOf<'unsure'>,
   batch: AttemptedBatch,
-  { now, random }: Situation,
+  { now, workedSince, random }: Situation,
 ): Steps {
   const age = now - batch.frozenAt;
   // Each blind repeat may post a copy, so there are only a few in the three days.
   const pause = batch.blind ? Math.min(Math.max(age, 15 * MINUTE), 6 * HOUR) : backoff(batch.attempts, random);
   return {
-    batch: age > GIVE_UP_MS ? { do: 'dead-letter', reason: `72 hours: ${reason}` } : NOTHING,
-    channel: postponed(batch, now + Math.max(pause, retryAfterMs)),
+    batch: batch.frozenAt < workedSince(GIVE_UP_MS) ? { do: 'dead-letter', reason: `72 hours: ${reason}` } : NOTHING,
+    channel: postponed(batch, now + Math.max(pause, retryAfterMs), 'retry'),
   };
 }
 
 /** An update must not hold up new alerts: Discord limits edits separately. */
-const postponed = ({ isUpdate }: AttemptedBatch, until: number): ChannelStep => ({
+const postponed = ({ isUpdate }: AttemptedBatch, until: number, reason: 'rate' | 'retry'): ChannelStep => ({
   do: isUpdate ? 'postpone-edits' : 'postpone',
   until,
+  reason,
 });
 
 function afterRefusal(
@@ -175,11 +178,11 @@ function afterRefusal(
 }
 
 /** A channel that cannot be written to keeps its alerts for days and is tried again now and then. */
-function blocked(state: BlockedState, code: number, { head, now }: Situation): ChannelStep {
+function blocked(state: BlockedState, code: number, { head, now, workedSince }: Situation): ChannelStep {
   const known = head?.state === state ? head : null;
   const attempts = known?.attempts ?? 0;
   const since = known?.since ?? now;
-  const oldest = now - KEPT_MS[state];
+  const oldest = workedSince(KEPT_MS[state]);
   const reason = state === 'parked' ? `missing permissions (${code})` : `channel or server is gone (${code})`;
   const dueAt = now + BLOCKED_RETRIES[Math.min(attempts, BLOCKED_RETRIES.length - 1)]!;
   return {

@@ -1,6 +1,7 @@
 import type { AlertTarget } from '../domain/alert.ts';
 import type { NextMessage } from '../domain/batch.ts';
 import type { ChannelHead } from '../domain/channel.ts';
+import type { SendingPause } from '../domain/hold.ts';
 import { createOutcomes, type OutcomesOptions } from './apply-outcome.ts';
 import { MAX_ALERTS } from './bisect.ts';
 import { FIRST_RETRY_MS } from './decide.ts';
@@ -14,11 +15,14 @@ import { createSend, isUpdate, type SendOptions } from './send.ts';
 /** What the deliverer needs. */
 export interface DelivererOptions extends SendOptions, Pick<OutcomesOptions, 'renderParked'> {
   random?: () => number;
+  /** The time since when the bot could send for so many milliseconds; by default it always could. */
+  workedSince?(ms: number): number;
 }
 
 /** Posts alerts to Discord: one message in flight per channel, first in first out, channels in turn. */
 export function startDeliverer(options: DelivererOptions) {
   const { store, clock, log, renderParked, random = Math.random } = options;
+  const { workedSince = (ms: number) => clock.now() - ms } = options;
   const rateLimit = createRateLimit(clock);
   const scheduler = createScheduler();
   const dispatcher = createDispatcher({ scheduler, rateLimit, clock, log, serve });
@@ -28,13 +32,22 @@ export function startDeliverer(options: DelivererOptions) {
     clock,
     log,
     isClosing,
-    retry(guildIds) {
-      for (const guildId of guildIds) scheduler.guildChanged(guildId);
+    retry(guildIds, channelId) {
+      for (const guildId of guildIds) scheduler.guildChanged(guildId, clock.now(), channelId);
       wake();
     },
   });
   const send = createSend(options);
-  const outcomes = createOutcomes({ store, clock, scheduler, rateLimit, membership, random, renderParked });
+  const outcomes = createOutcomes({
+    store,
+    clock,
+    scheduler,
+    rateLimit,
+    membership,
+    workedSince,
+    random,
+    renderParked,
+  });
   const rescan = createRescan({ store, scheduler, clock, log, wake, isClosing });
 
   async function serve(channel: Channel, slot: RequestSlot): Promise<void> {
@@ -42,14 +55,14 @@ export function startDeliverer(options: DelivererOptions) {
     const { limit } = channel.search;
     const take = { limit, alone: limit < MAX_ALERTS, mayChange: scheduler.mayEdit(channel, now) };
     const { head, next } = await store.outbox.claim(channel.id, take, now);
-    if (next.status === 'nothing') return scheduler.slept(channel.id, { until: next.until, edit: next.change }, now);
+    if (next.status === 'nothing') return scheduler.slept(channel.id, { ...next, edit: next.change }, now);
     scheduler.claimed(channel.id, {
       alerts: next.status === 'lines' ? next.waiting : 1,
       isEdit: next.status === 'batch' && isUpdate(next.batch),
     });
     if (!channel.loaded && head) {
       load(channel, head, now);
-      if (channel.dueAt > clock.now()) return;
+      if (channel.dueAt > clock.now() || scheduler.isHeld(channel.id)) return;
     }
     await attempt(channel, head, next, slot);
   }
@@ -107,7 +120,14 @@ export function startDeliverer(options: DelivererOptions) {
     guildUsed: membership.used,
     /** The gateway's token, which is the deliverer's too, was accepted or refused. */
     tokenChecked: rateLimit.tokenChecked,
-    state: rateLimit.state,
+    state: () => ({ ...rateLimit.state(), heldGuilds: scheduler.heldGuilds() }),
+    /** How a guild's channels wait together after too many refusals; null when they do not. */
+    hold: (guildId: string) => scheduler.hold(guildId, clock.now()),
+    /** Why due alerts of a guild are not sent now: first what concerns every channel. */
+    pauses(guildId: string): SendingPause[] {
+      const pause = rateLimit.pause();
+      return [...(pause ? [{ channelId: null, ...pause }] : []), ...scheduler.pauses(guildId, clock.now())];
+    },
     idle: dispatcher.idle,
     close: dispatcher.close,
   };

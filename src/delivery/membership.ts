@@ -9,8 +9,8 @@ interface MembershipOptions {
   store: Pick<Store, 'channels'>;
   clock: Clock;
   log: Logger;
-  /** What is parked in these guilds, and nothing else, is to be tried at once. */
-  retry(guildIds: readonly string[]): void;
+  /** What is parked in these guilds is to be tried; `channelId`: the channel that changed, where that is known. */
+  retry(guildIds: readonly string[], channelId?: string): void;
   /** From then on the store may be closed; failures are expected. */
   isClosing(): boolean;
 }
@@ -41,10 +41,10 @@ export function createMembership({ store: { channels }, clock, log, retry, isClo
       record(channels.guildRemoved(guildId, now, now + FIRST_RETRY_MS), guildId);
     },
     /** Permissions or channels of a guild changed, so the bot is in it. */
-    changed(guildId: string): void {
+    changed(guildId: string, channelId?: string): void {
       removedGuilds.delete(guildId);
       record(channels.guildReturned(guildId), guildId);
-      retry([guildId]);
+      retry([guildId], channelId);
     },
     /** Of the guilds of a share the bot is in these, and in no others. */
     async synced(guildIds: readonly string[], share: GuildShare): Promise<void> {

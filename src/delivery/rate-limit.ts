@@ -54,6 +54,7 @@ export function createRateLimit(clock: Clock) {
     answered: (verdict: Verdict, retryAfterMs = 0): void => breaker.answered(verdict, retryAfterMs, read()),
     tokenChecked: (isAccepted: boolean): void => breaker.tokenChecked(isAccepted, read()),
     state: () => breaker.state(read()),
+    pause: () => breaker.pause(read()),
   };
 }
 

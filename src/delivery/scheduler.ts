@@ -1,7 +1,9 @@
 import type { AlertTarget } from '../domain/alert.ts';
 import type { ChannelHead } from '../domain/channel.ts';
 import { SECOND } from '../domain/clock.ts';
+import type { GuildHold, SendingPause } from '../domain/hold.ts';
 import { MAX_ALERTS, NO_SEARCH, type Search, widened } from './bisect.ts';
+import { createGuildBudgets } from './guild-budget.ts';
 import { createPriority, type Waiting } from './priority.ts';
 import { PER_SECOND, type SlotPolicy } from './request-window.ts';
 
@@ -30,7 +32,11 @@ export interface Channel extends Waiting {
   readonly done: boolean;
   /** Parked or unreachable, as far as is known. */
   readonly parked: boolean;
+  /** It is tried for all parked channels of its guild: when it can be written to, the others are tried too. */
+  readonly probe: boolean;
   readonly search: Search;
+  /** Why it sends nothing before `dueAt` or `sleepUntil`; null: nothing is due. */
+  readonly waitsFor: 'rate' | 'retry' | 'burst' | null;
 }
 
 /** Whose turn it is, and what its request leaves to others; or how long nothing is due. */
@@ -53,12 +59,23 @@ export function createScheduler() {
   /** A channel is forgotten when it has nothing more to send, its guild is not. */
   const guildOf = new Map<string, string>();
   const priority = createPriority();
+  const budgets = createGuildBudgets();
   /** No edit before. */
   let editsFrom = Number.NEGATIVE_INFINITY;
 
   /** Changes a channel; one that was forgotten stays so. */
   function change(id: string, changed: Partial<Entry>): void {
     Object.assign(channels.get(id) ?? {}, changed);
+  }
+
+  function slotTaken(guildId: string): void {
+    priority.slotTaken(guildId);
+    budgets.began(guildId);
+  }
+
+  /** What is parked in a guild is tried at once, as far as its budget goes. */
+  function retryParked(guildId: string): void {
+    for (const channel of channels.values()) if (channel.parked && channel.guildId === guildId) channel.dueAt = 0;
   }
 
   /** A channel has one more alert, or it was `found` to have some. */
@@ -94,7 +111,7 @@ export function createScheduler() {
       let waitMs = NEVER;
       for (const channel of channels.values()) {
         if (channel.busy) continue;
-        const wait = Math.max(channel.dueAt, channel.sleepUntil) - now;
+        const wait = Math.max(channel.dueAt - now, channel.sleepUntil - now, budgets.wait(channel.guildId, now));
         if (wait > 0) waitMs = Math.min(waitMs, wait);
         else if (!first || priority.comesBefore(channel, first, now)) first = channel;
       }
@@ -106,17 +123,18 @@ export function createScheduler() {
       channels.delete(id);
       channels.set(id, channel);
       Object.assign(channel, { busy: true, dirty: false, done: false, alerts: 0 });
-      if (channel.guildId !== null) priority.slotTaken(channel.guildId);
+      if (channel.guildId !== null) slotTaken(channel.guildId);
     },
     /** A channel's slot is over. It is forgotten if it has nothing more. */
     ended(id: string, now: number): void {
       const channel = channels.get(id)!;
+      if (channel.guildId !== null) budgets.ended(channel.guildId, now);
       if (channel.done && !channel.dirty) channels.delete(id);
       else Object.assign(channel, { busy: false, queuedAt: now });
     },
     /** What the store knows about a channel that an alert named first. */
     loaded(id: string, { guildId, dueAt, state }: Pick<ChannelHead, 'guildId' | 'dueAt' | 'state'>): void {
-      if (channels.get(id)?.guildId === null) priority.slotTaken(guildId);
+      if (channels.get(id)?.guildId === null) slotTaken(guildId);
       guildOf.set(id, guildId);
       change(id, { guildId, dueAt, parked: state !== 'ready', loaded: true });
     },
@@ -133,20 +151,50 @@ export function createScheduler() {
     },
     /** A message was sent; `more`: the store may have more for the channel. */
     sent(id: string, more: boolean): void {
-      const { search } = channels.get(id)!;
-      change(id, { dueAt: 0, parked: false, search: widened(search), done: !more });
+      const { search, guildId, probe } = channels.get(id)!;
+      change(id, { dueAt: 0, waitsFor: null, parked: false, probe: false, search: widened(search), done: !more });
+      if (guildId === null) return;
+      if (probe || budgets.isHeld(guildId)) retryParked(guildId);
+      budgets.passed(guildId);
     },
+    /** Discord refused a request of the channel; when its guild has too many of these, all its channels wait. */
+    refusalCounted(id: string, now: number): void {
+      const { guildId } = channels.get(id)!;
+      if (guildId !== null) budgets.refused(guildId, now);
+    },
+    /** Whether the channel may not use its slot: others of its guild were refused too often. */
+    isHeld: (id: string): boolean => {
+      const { guildId } = channels.get(id)!;
+      return guildId !== null && budgets.isHeld(guildId);
+    },
+    /** How a guild's channels wait together; null when they do not. */
+    hold: (guildId: string, now: number): GuildHold | null => budgets.hold(guildId, now),
+    /** Why a guild's channels send nothing now although something is due there. */
+    pauses: (guildId: string, now: number): SendingPause[] =>
+      [...channels.values()].flatMap(({ id, guildId: of, parked, waitsFor, dueAt, sleepUntil }) => {
+        const until = Math.max(dueAt, sleepUntil);
+        if (of !== guildId || parked || waitsFor === null || until <= now) return [];
+        return [{ channelId: id, reason: waitsFor, until }];
+      }),
+    /** How many guilds' channels wait together. */
+    heldGuilds: budgets.heldGuilds,
     /** The channel waits until then, and keeps everything else. */
-    postponed: (id: string, until: number): void => change(id, { dueAt: until }),
+    postponed: (id: string, until: number, waitsFor: 'rate' | 'retry' = 'retry'): void =>
+      change(id, { dueAt: until, waitsFor }),
     /** The channel's edits wait until then; its new alerts do not. */
     editsPostponed: (id: string, until: number): void => change(id, { editsDueAt: until }),
     /** The channel cannot be written to; it is tried again then. */
-    parked: (id: string, until: number): void => change(id, { parked: true, dueAt: until }),
+    parked: (id: string, until: number): void => change(id, { parked: true, probe: false, dueAt: until }),
     /** Its message failed because of an alert in it; null: that alert was found. */
     refused: (id: string, search: Search | null): void => change(id, { search: search ?? NO_SEARCH }),
     /** Nothing is due until then (null: at all), except an edit that waits: the channel gets a slot for that. */
-    slept(id: string, { until, edit }: { until: number | null; edit: boolean }, now: number): void {
+    slept(
+      id: string,
+      { until, edit, burst = false }: { until: number | null; edit: boolean; burst?: boolean },
+      now: number,
+    ): void {
       const channel = channels.get(id)!;
+      channel.waitsFor = burst ? 'burst' : null;
       if (channel.dirty) return;
       if (until === null && !edit) {
         channel.done = true;
@@ -162,13 +210,23 @@ export function createScheduler() {
     },
     /** Whether a channel may edit one of its messages now. */
     mayEdit: ({ hasEditSlot, editsDueAt }: Channel, now: number): boolean => hasEditSlot && editsDueAt <= now,
-    /** A guild's permissions or channels changed: what is parked there, and nothing else, is tried at once. */
-    guildChanged(guildId: string): void {
-      for (const channel of channels.values()) if (channel.parked && channel.guildId === guildId) channel.dueAt = 0;
+    /**
+     * Permissions or channels of a guild changed: one parked channel is tried for all, the one that changed where it is
+     * known. Changes that follow each other quickly share a probe.
+     */
+    guildChanged(guildId: string, now: number, channelId?: string): void {
+      const probeAt = budgets.changeProbeAt(guildId, now);
+      const parked = [...channels.values()].filter((one) => one.parked && !one.busy && one.guildId === guildId);
+      const awaited = parked.find((one) => one.probe);
+      const probe = parked.find(({ id }) => id === channelId) ?? awaited ?? parked[0];
+      if (probe ? probe.probe && probe.dueAt <= probeAt : !budgets.isHeld(guildId)) return;
+      if (probe) Object.assign(probe, { probe: true, dueAt: Math.min(probe.dueAt, probeAt) });
+      budgets.changeProbed(guildId, probeAt, now);
     },
     /** The clock was set back: no channel waits that much longer. */
     setBack(ms: number): void {
       priority.setBack(ms);
+      budgets.setBack(ms);
       editsFrom -= ms;
       for (const channel of channels.values()) {
         channel.dueAt -= ms;
@@ -193,9 +251,11 @@ function newChannel(id: string, guildId: string | null, now: number, found: Foun
     dirty: false,
     done: false,
     parked: found?.parked ?? false,
+    probe: false,
     // What was found may fill a message.
     alerts: found ? MAX_ALERTS : 1,
     queuedAt: now,
     search: NO_SEARCH,
+    waitsFor: null,
   };
 }

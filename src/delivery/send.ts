@@ -102,12 +102,12 @@ export function createSend(options: SendOptions) {
   }
 
   /** A message as it would be rendered now; null if it cannot be rendered any more, or no longer as a whole. */
-  async function renderedAgain({ alerts, reason, plain }: Original, reference: string) {
+  async function renderedAgain({ alerts, reason, plain, payload }: Original, reference: string) {
     try {
       if (plain) return { payload: options.renderPlain(alerts[0]!, reference), csv: null };
       const rendered =
         reason === null
-          ? { ...options.render(alerts, reference, null), csv: null }
+          ? { ...options.render(alerts, reference, null, payload), csv: null }
           : await options.renderDigest(alerts, reference, reason, null);
       return rendered.used < alerts.length ? null : rendered;
     } catch (error) {

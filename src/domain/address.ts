@@ -1,4 +1,4 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
+import * as Address from 'ox/Address';
 
 /** A 20-byte address as lower-case hex with 0x; the only form that is stored and compared. */
 export type AddressText = `0x${string}`;
@@ -68,18 +68,5 @@ export function parseWatchable(text: string): ParsedAddress {
   return parsed;
 }
 
-/** Checksums that were computed: hashing takes long, and one address stands in many lines. */
-const checksums = new Map<AddressText, string>();
-const MOST_CHECKSUMS = 8_192;
-
-/** The EIP-55 form of an address, as people see it: a letter is a capital where the hash has a digit of 8 and more. */
-export function checksumAddress(address: AddressText): string {
-  const known = checksums.get(address);
-  if (known !== undefined) return known;
-  const digits = address.slice(2);
-  const hash = Buffer.from(keccak_256(Buffer.from(digits))).toString('hex');
-  const checksum = `0x${digits.replaceAll(/[a-f]/g, (letter, at: number) => (hash[at]! >= '8' ? letter.toUpperCase() : letter))}`;
-  if (checksums.size === MOST_CHECKSUMS) checksums.clear();
-  checksums.set(address, checksum);
-  return checksum;
-}
+/** The EIP-55 form of an address, as people see it. */
+export const checksumAddress = (address: AddressText): string => Address.checksum(address);

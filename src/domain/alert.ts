@@ -1,6 +1,6 @@
 import type { AddressText } from './address.ts';
 import type { Due, Hold } from './schedule.ts';
-import type { Perspective } from './subscription.ts';
+import type { AlertStyle, Perspective } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
 import type { Warning } from './warning.ts';
 
@@ -33,6 +33,10 @@ export interface Alert {
   timezone: string | null;
   /** Why it was not told at once. */
   hold: Hold | null;
+  /** How it looks, unless it is suspicious: then it is always `full`. */
+  style: AlertStyle;
+  /** The explorer's catalog lists the token. */
+  isCataloged: boolean;
 }
 
 /** What a rendered line says that may change until it is frozen. */

@@ -1,7 +1,7 @@
 import type { Alert, RenderedAlert } from './alert.ts';
 import type { DigestReason } from './schedule.ts';
 
-/** Where a message is, and what its footer bears. */
+/** Where a message is, and the reference that it bears. */
 export interface MessageRef {
   channelId: string;
   reference: string;
@@ -13,6 +13,8 @@ export interface Joinable {
   txHash: string;
   reference: string;
   messageId: string;
+  /** JSON of the body that the message was created with. */
+  payload: string;
   alerts: Alert[];
 }
 
@@ -23,6 +25,8 @@ export interface DueAlerts {
   /** How many are due altogether, and when the oldest of them was made. */
   waiting: number;
   oldest: number;
+  /** How many transactions they belong to; counted up to one more than a backlog has. */
+  transactions: number;
   /** Why they are told together; null: line by line. */
   reason: DigestReason | null;
 }
@@ -53,6 +57,8 @@ export interface Original {
   reason: DigestReason | null;
   /** It is a single line as plain text. */
   plain: boolean;
+  /** JSON of the body that the message was created with. */
+  payload: string;
   /** What it tells, as that is known now; of a digest nothing. */
   alerts: Alert[];
   /** Of a digest the ids of its alerts: they may be too many to be read in one step. */
@@ -88,8 +94,11 @@ export type NextMessage =
   | { status: 'batch'; batch: Batch; lines: number; original: Original | null }
   /** `joins`: sent messages in which transactions of the alerts were told. */
   | ({ status: 'lines'; joins: Joinable[] } & DueAlerts)
-  /** Nothing until then, or at all, but for `change`: a sent message waits until it may be changed. */
-  | { status: 'nothing'; until: number | null; change: boolean };
+  /**
+   * Nothing until then, or at all, but for `change`: a sent message waits until it may be changed. `burst`: alerts are
+   * collected for a digest until then.
+   */
+  | { status: 'nothing'; until: number | null; change: boolean; burst: boolean };
 
 /** A line, or a change of a sent message, that Discord refused in every form, or that waited too long. */
 export interface DeadLetter {

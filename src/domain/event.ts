@@ -1,5 +1,6 @@
 import { type AddressText, NATIVE_SENTINEL, toAddress, ZERO_ADDRESS } from './address.ts';
 import { wholeDigits } from './amount.ts';
+import { LargeFieldError, readFields } from './json-fields.ts';
 import type { Transfer, TransferEvent, TransferKind } from './transfer.ts';
 
 /** What a body says, or why it cannot be understood. */
@@ -9,6 +10,29 @@ export type ParsedEvent = { ok: true; event: TransferEvent } | { ok: false; reas
 const MAX_DIGITS = 78;
 /** What was rounded to a double keeps this many digits at the most: nobody moves as many pieces of one token. */
 const ROUNDED_DIGITS = 15;
+
+/** Most characters of a body that is parsed whole; of longer ones only the needed fields are read. */
+const USUAL_LENGTH = 16 * 1024;
+const FIELD_NAMES: ReadonlySet<string> = new Set([
+  'addressType',
+  'blockHash',
+  'blockNumber',
+  'direction',
+  'from',
+  'gasFee',
+  'isInternalTransaction',
+  'projectId',
+  'quantity',
+  'to',
+  'tokenAddress',
+  'tokenDecimals',
+  'tokenId',
+  'tokenName',
+  'tokenSymbol',
+  'tokenType',
+  'txHash',
+  'value',
+]);
 
 const BYTE_ORDER_MARK = 0xfeff;
 
@@ -25,7 +49,10 @@ export function parseEvent(body: string): ParsedEvent {
   let fields: unknown;
   try {
     fields = parseJson(body.charCodeAt(0) === BYTE_ORDER_MARK ? body.slice(1) : body);
-  } catch {
+  } catch (error) {
+    if (error instanceof LargeFieldError) {
+      return { ok: false, reason: `The body is unusually large: its field ${error.message} is too long.` };
+    }
     return { ok: false, reason: `The body is not JSON${likeness(body)}.` };
   }
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
@@ -50,6 +77,7 @@ function likeness(body: string): string {
  * object but fields that have a name here, so that none can harm by its name (`__proto__`).
  */
 function parseJson(text: string): unknown {
+  if (text.length > USUAL_LENGTH && /^\s*\{/.test(text)) return readFields(text, FIELD_NAMES);
   const parsed: unknown = JSON.parse(text);
   if (typeof parsed !== 'object' || parsed === null) return parsed;
   const fields = parsed as Fields;

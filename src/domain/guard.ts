@@ -1,6 +1,8 @@
 import { type AddressText, checksumAddress } from './address.ts';
 import { DAY } from './clock.ts';
+import type { Asset } from './subscription.ts';
 import { looksLikeLink } from './text.ts';
+import type { KnownToken } from './token.ts';
 import type { Transfer } from './transfer.ts';
 
 /** Capital letters of other scripts (and the tugrik sign in `USD₮`), each above the Latin one that it looks like. */
@@ -29,6 +31,15 @@ export function isLure({ token, tokenName, tokenSymbol }: Transfer): boolean {
 /** The same text for all symbols that look alike: blanks, accents, case and look-alike letters make no difference. */
 export function skeleton(symbol: string): string {
   return inCapitals(symbol).replace(/\s/gu, '');
+}
+
+/** The cataloged token, or the native coin, whose symbol another token bears or looks like; null: it imitates none. */
+export function imitatedBy(token: AddressText, symbol: string | null, known: readonly KnownToken[]): Asset | null {
+  const text = symbol === null ? '' : skeleton(symbol);
+  if (text === '' || known.some((one) => one.token === token && one.cataloged)) return null;
+  const isAlike = (one: KnownToken) => one.symbol !== null && skeleton(one.symbol) === text;
+  const alike = known.filter((one) => one.token !== token && (one.cataloged || one.token === 'native') && isAlike(one));
+  return alike.find((one) => one.token === 'native')?.token ?? alike[0]?.token ?? null;
 }
 
 /** A known counterparty is stored again, with the new time, after this. */

@@ -1,4 +1,5 @@
 import type { AddressText } from './address.ts';
+import type { AlertStyle } from './subscription.ts';
 
 /** A guild's own name of an address. */
 export interface Label {
@@ -14,6 +15,10 @@ export interface GuildSettings {
   managerRole: string | null;
   timezone: string | null;
   language: string | null;
+  /** How alerts look where a subscription does not say; null: compact. */
+  style: AlertStyle | null;
+  /** The webhook that gets new addresses, where the project's list does not tell which one it is. */
+  webhook: string | null;
 }
 
 /** One thing that somebody did. */

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import type { DeliveryIdentity } from './inbox.ts';
 import type { Transfer } from './transfer.ts';
 
 /** A retry cannot come sooner than this after an answered delivery (the first one comes after 15 s). */
@@ -39,6 +41,8 @@ export interface SeenDelivery {
   seenAt: number;
   /** Null as long as there was one body. */
   minute: FirstMinute | null;
+  /** The ids of the signed bodies (`id …`) and the places that they name (`at …`), each once. */
+  names: string[];
 }
 
 /** What the bodies of a delivery's first minute, in which nothing but first retries can come, tell of their number. */
@@ -61,13 +65,49 @@ export interface Receipt {
   answeredAt: number | null;
 }
 
+/** Longer names are stored as their hash. */
+const LONGEST_NAME = 60;
+
 /**
- * Judges a body against what was seen before, and updates the delivery's record. Even a delivery that was answered may
+ * Judges a body against what was seen before, and updates the delivery's record. A signed body is known by its id and
+ * its place: as many equal transfers are counted as places are named. Others are judged by the time at which they came.
+ */
+export function judge(
+  known: SeenDelivery | undefined,
+  transferKnown: boolean,
+  keys: { delivery: string; transfer: string },
+  receipt: Receipt,
+  identity: DeliveryIdentity | null = null,
+): { verdict: Verdict; delivery: SeenDelivery } {
+  const judged = judgeByTime(known, transferKnown, keys, receipt);
+  if (identity === null) return judged;
+  const id = `id ${shortName(identity.id)}`;
+  const place = identity.place === null ? null : `at ${shortName(`${identity.chainId ?? ''} ${identity.place}`)}`;
+  const before = known?.names ?? [];
+  const isSameBody = before.includes(id);
+  const names = isSameBody ? before : [...new Set([...before, id, ...(place === null ? [] : [place])])];
+  const delivery = { ...judged.delivery, names };
+  if (!known) return { verdict: judged.verdict, delivery };
+  const isKnown = isSameBody || (place !== null && before.includes(place));
+  if (!isKnown && place === null) return { verdict: judged.verdict, delivery };
+  // A body that came before deliveries were signed may have been any of those that are named.
+  const places = names.filter((name) => name.startsWith('at ')).length;
+  const count = isKnown ? known.count : Math.max(known.count, places);
+  return {
+    verdict: count > known.count ? 'second' : 'repeat',
+    delivery: { ...delivery, count, minute: known.minute },
+  };
+}
+
+const shortName = (name: string): string => (name.length > LONGEST_NAME ? hash('sha256', name) : name);
+
+/**
+ * Judges a body by the time at which it came. Even a delivery that was answered may
  * come again, because the answer was lost on its way: so a body that can be the retry of an earlier one is never taken
  * for a second transfer. Never more transfers are counted than there are. Of three or more equal ones, one may be missed
  * if its body came 14 to 19 seconds (with rounding, 13 to 20) after another one's and less than ten after the last.
  */
-export function judge(
+function judgeByTime(
   known: SeenDelivery | undefined,
   transferKnown: boolean,
   keys: { delivery: string; transfer: string },
@@ -84,6 +124,7 @@ export function judge(
       received: 1,
       seenAt: receivedAt,
       minute: null,
+      names: [],
     };
     return { verdict: transferKnown ? 'twin' : 'new', delivery };
   }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** Returns a new random reference for a message's footer, by which it can be found: ten capitals and digits. */
+/** Returns a new random reference for a message, by which it can be found: ten capitals and digits. */
 export function newReference(): string {
   const half = () =>
     randomInt(36 ** 5)

@@ -27,6 +27,11 @@ export interface RecentQuery {
   address: AddressText;
   since: number;
   until: number;
+  /**
+   * Only transfers that the guild's subscriptions in these channels were decided about; null: all of the project. What
+   * came for somebody else would tell what they watch.
+   */
+  channelIds: readonly string[] | null;
 }
 
 /** The latest transfers of a guild's project: how many, when the oldest came, and those that involve the address. */
@@ -50,14 +55,17 @@ const UNDISTURBED = { id: 0, channelId: '', paused: false, mutedUntil: null } sa
  */
 export async function rehearse(
   wish: Wish,
-  { since, until, most }: { since: number; until: number; most: number },
+  { since, until, most, channelIds }: Omit<RecentQuery, 'guildId' | 'address'> & { most: number },
   read: (query: RecentQuery, limit: number) => Promise<RecentTransfers>,
 ): Promise<Rehearsal> {
   const { guildId, address } = wish;
   const rehearsal: Rehearsal = { related: 0, posted: 0, hidden: {}, examples: [], since: null, cut: null };
   let seen = 0;
   for (let to = until; ; ) {
-    const page = await read({ guildId, address, since, until: to }, Math.max(1, Math.min(PAGE, most - seen)));
+    const page = await read(
+      { guildId, address, since, until: to, channelIds },
+      Math.max(1, Math.min(PAGE, most - seen)),
+    );
     if (page.oldest === null) return rehearsal;
     if (seen >= most) return { ...rehearsal, cut: seen };
     seen += page.seen;

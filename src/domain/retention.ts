@@ -4,6 +4,13 @@ export type RetentionCursor =
   | { at: 'batches'; frozenAt: number; id: number }
   | { at: 'knowledge' };
 
+/** How far forgetting unmatched transfers has come. */
+export interface UnmatchedCursor {
+  scope: number;
+  seenAt: number;
+  id: number;
+}
+
 /** How far erasing has come: what is looked through next, from which row on. */
 export interface ErasureCursor {
   at: number;

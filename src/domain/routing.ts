@@ -85,6 +85,8 @@ export interface RoutingContext {
   /** Of the guilds that may hold alerts back for some hours. */
   timezones: { guildId: string; timezone: string | null }[];
   knowledge: TokenKnowledge;
+  /** The guilds' own projects, of the scopes that were asked about. */
+  projects: { scope: number; projectId: string }[];
   /** Of the watchers in `watched` that had an event before. */
   stats: SubscriptionStats[];
 }

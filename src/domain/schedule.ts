@@ -1,4 +1,5 @@
-import { DAY, HOUR, MINUTE } from './clock.ts';
+import { Temporal } from 'temporal-polyfill';
+import { MINUTE } from './clock.ts';
 
 /** Why an alert is not posted at once. */
 export type Hold = 'hourly' | 'daily' | 'quiet';
@@ -41,72 +42,52 @@ function dueOfOne({ digest, quiet }: DeliverySchedule, timezone: string | null, 
 }
 
 function endOf(period: 'hourly' | 'daily', timezone: string | null, now: number): number {
-  const wall = wallOf(timezone, now);
-  if (period === 'hourly') return now + HOUR - (wall % HOUR);
-  return instantOf(timezone, wall - (wall % DAY) + DAY, now);
+  const local = localTime(timezone, now);
+  const hour = local.round({ smallestUnit: 'hour', roundingMode: 'floor' });
+  const end = period === 'hourly' ? hour.add({ hours: 1 }) : local.startOfDay().add({ days: 1 });
+  return end.epochMilliseconds;
 }
 
 /** The end of the quiet hours that contain `now`; null outside of them. */
 export function quietUntil(quiet: string, timezone: string | null, now: number): number | null {
-  const hours = /^(\d\d):(\d\d)-(\d\d):(\d\d)$/.exec(quiet)?.slice(1).map(Number);
-  if (!hours) return null;
-  const [startHour = 0, startMinute = 0, endHour = 0, endMinute = 0] = hours;
-  const start = startHour * HOUR + startMinute * MINUTE;
-  const end = endHour * HOUR + endMinute * MINUTE;
-  const wall = wallOf(timezone, now);
-  const time = wall % DAY;
-  const overnight = start > end;
-  if (overnight ? time < start && time >= end : time < start || time >= end) return null;
-  const midnight = wall - time;
-  return instantOf(timezone, midnight + end + (overnight && time >= start ? DAY : 0), now);
+  if (!/^\d\d:\d\d-\d\d:\d\d$/.test(quiet)) return null;
+  const [start, end] = quiet.split('-').map((time) => Temporal.PlainTime.from(time)) as [
+    Temporal.PlainTime,
+    Temporal.PlainTime,
+  ];
+  const local = localTime(timezone, now);
+  const hasStarted = Temporal.PlainTime.compare(local, start) >= 0;
+  const isBeforeEnd = Temporal.PlainTime.compare(local, end) < 0;
+  const isOvernight = Temporal.PlainTime.compare(start, end) > 0;
+  if (isOvernight ? !hasStarted && !isBeforeEnd : !hasStarted || !isBeforeEnd) return null;
+  const date = local.toPlainDate().add({ days: isOvernight && hasStarted ? 1 : 0 });
+  const endAt = (disambiguation: 'compatible' | 'later') =>
+    date.toPlainDateTime(end).toZonedDateTime(local.timeZoneId, { disambiguation }).epochMilliseconds;
+  // Clocks may show a time twice: the first one that is still to come counts.
+  const first = endAt('compatible');
+  return first > now ? first : endAt('later');
 }
 
-/** The local time at an instant, in milliseconds as if it were UTC. */
-function wallOf(timezone: string | null, at: number): number {
-  const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};
-  for (const { type, value } of formatOf(timezone ?? 'UTC').formatToParts(at)) parts[type] = value;
-  const { year, month, day, hour, minute, second } = parts;
-  const whole = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
-  return whole + (((at % 1_000) + 1_000) % 1_000);
-}
-
-/**
- * The first instant after `after` at which the local time is `wall`. If clocks skip that time, it is later by what they
- * skip; if they show it twice, the first one that is still to come.
- */
-function instantOf(timezone: string | null, wall: number, after: number): number {
-  const offsets = [wall - DAY, wall + DAY].map((near) => wallOf(timezone, near) - near);
-  const candidates = offsets.map((offset) => wall - offset).sort((a, b) => a - b);
-  const exact = candidates.filter((at) => wallOf(timezone, at) === wall);
-  return exact.find((at) => at > after) ?? candidates.at(-1)!;
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function formatOf(timezone: string): Intl.DateTimeFormat {
-  let format = formats.get(timezone);
-  if (!format) {
-    format = createFormat(timezone) ?? formatOf('UTC');
-    formats.set(timezone, format);
-  }
-  return format;
-}
-
-function createFormat(timeZone: string): Intl.DateTimeFormat | null {
-  const numeric = { year: 'numeric', month: 'numeric', day: 'numeric', minute: 'numeric', second: 'numeric' } as const;
+function localTime(timezone: string | null, at: number): Temporal.ZonedDateTime {
+  const instant = Temporal.Instant.fromEpochMilliseconds(at);
   try {
-    return new Intl.DateTimeFormat('en-US-u-ca-iso8601', { timeZone, hour: 'numeric', hourCycle: 'h23', ...numeric });
+    return instant.toZonedDateTimeISO(timezone ?? 'UTC');
   } catch {
-    return null;
+    return instant.toZonedDateTimeISO('UTC');
   }
 }
+
+/** More waiting transactions in a channel become a digest. */
+export const BACKLOG_TRANSACTIONS = 50;
 
 /** With more alerts within the window, a channel gets digests. */
 export const BURST_LINES = 60;
 /** How far back those alerts are counted. */
 export const BURST_WINDOW_MS = 10 * MINUTE;
 /** Between the last alert of a burst and its first digest; each further digest doubles it. */
-const BURST_PAUSE = { first: 10_000, most: 5 * MINUTE };
+const BURST_PAUSE = { first: 10_000, most: 50_000 };
+/** After this long without an alert a burst is over, however many there were. */
+const BURST_OVER_MS = MINUTE;
 /** How far back those digests are counted. */
 export const BURST_MEMORY_MS = 30 * MINUTE;
 
@@ -118,7 +99,7 @@ export const BURST_MEMORY_MS = 30 * MINUTE;
 export function burstUntil(posted: { lines: number; digests: number; lastAt: number }, now: number): number | null {
   const { lines, digests, lastAt } = posted;
   // If `lastAt` lies in the future because the clock was set back, nothing is held.
-  const isOver = now < lastAt || now >= lastAt + BURST_WINDOW_MS;
+  const isOver = now < lastAt || now >= lastAt + BURST_OVER_MS;
   if (lines <= BURST_LINES || isOver) return null;
   // Bounded, so that nobody can hide an important alert behind a burst for long.
   return lastAt + Math.min(BURST_PAUSE.first * 2 ** digests, BURST_PAUSE.most);

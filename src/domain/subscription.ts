@@ -44,6 +44,9 @@ export const DEFAULT_FILTERS: Filters = {
 /** `mutedUntil` of what is muted until somebody undoes it: the latest time that there is. */
 export const FOREVER = 8_640_000_000_000_000;
 
+/** How alerts look: two lines each, or a tall card with everything. Suspicious transfers are always tall. */
+export type AlertStyle = 'compact' | 'full';
+
 /** One address that one channel watches. */
 export interface Subscription {
   id: number;
@@ -78,6 +81,8 @@ export interface Subscription {
   mentionedAt: number | null;
   /** Unusual silence is told in the channel. */
   watchSilence: boolean;
+  /** How its alerts look; null: as the guild chose. */
+  style: AlertStyle | null;
 }
 
 /** What deciding about a transfer needs of a subscription. */
@@ -113,6 +118,7 @@ export type Choices = Pick<
   | 'mentionMinimum'
   | 'mentionCooldown'
   | 'watchSilence'
+  | 'style'
 >;
 
 /** What is told when nothing is chosen. */
@@ -129,6 +135,7 @@ export const DEFAULT_CHOICES: Choices = {
   mentionMinimum: null,
   mentionCooldown: 5,
   watchSilence: false,
+  style: null,
 };
 
 /** How a transfer looks from a watched address. `self` is a transfer from an address to itself. */
@@ -165,6 +172,8 @@ export interface SubscriptionImport {
 /** How much of each a guild may have. */
 export interface ImportLimits {
   subscriptions: number;
+  /** Channels that may watch one address; default: any number. */
+  channelsPerAddress?: number;
   labels: number;
 }
 

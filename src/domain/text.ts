@@ -83,6 +83,33 @@ export function inCode(
 }
 
 /**
+ * Letters, digits, blanks and signs that are never Markdown, a mention or a link, wherever in a line they stand. The first
+ * one is a letter, a digit or `$`; a number with a dot behind it would begin a list.
+ */
+const NAME_LIKE = /^(?!\d+[.)])[\p{L}\p{N}$][\p{L}\p{M}\p{N} $%&+',.!?()’–…-]*$/u;
+
+/**
+ * A name that may be trusted (a label, a cataloged symbol) as plain text, if it has nothing but letters, digits, blanks
+ * and a few signs; in inline code otherwise, like {@link inCode}.
+ */
+export function asName(
+  text: string | null | undefined,
+  fallback: string,
+  most = MAX_GRAPHEMES,
+  hidden?: string,
+): string {
+  if (text && !looksLikeLink(text)) {
+    const plain = plainText(text, most);
+    if (plain !== null && NAME_LIKE.test(plain)) return apart(plain);
+  }
+  return inCode(text, fallback, most, hidden);
+}
+
+/** A shown name as the text of a link, in which brackets and backslashes would end it, even in code. */
+export const linkText = (shown: string): string =>
+  shown.replace(/[[\]\\]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
+
+/**
  * A name among other words: one that is written from right to left stands between U+2068 and U+2069, else it would turn
  * around the amounts, addresses and arrows beside it.
  */

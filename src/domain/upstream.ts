@@ -12,3 +12,23 @@ export type UpstreamFailure =
   | { status: 'broken'; code: number }
   /** A success whose body makes no sense, such as a proxy's page. */
   | { status: 'unreadable' };
+
+export const FAILURE_REASONS = [
+  'timeout',
+  'unreachable',
+  'forbidden',
+  'rejected',
+  'limited',
+  'broken',
+  'unreadable',
+] as const satisfies UpstreamFailure['status'][];
+
+/** The services that the bot asks. */
+export const INTERFACES = ['notification', 'explorer', 'discovery'] as const;
+export type Interface = (typeof INTERFACES)[number];
+
+/** Since when an interface has not worked, in milliseconds since 1970, and how it failed last. */
+export interface Outage {
+  since: number;
+  failure: UpstreamFailure;
+}

@@ -8,5 +8,9 @@ export type Warning =
   | { kind: 'imitation'; symbol: string; genuine: AddressText | null }
   /** The explorer's catalogue does not have the token. */
   | { kind: 'uncataloged' }
+  /** The explorer could not be asked whether its catalogue has the token. */
+  | { kind: 'unchecked' }
   /** It came late, on a retry: events of later blocks had come so long before it. */
-  | { kind: 'late'; ms: number };
+  | { kind: 'late'; ms: number }
+  /** Its body names another project than the one whose receiver URL it came to. */
+  | { kind: 'other-project'; projectId: string };

@@ -1,3 +1,4 @@
+import type { DeliveryIdentity } from '../domain/inbox.ts';
 import type { PendingResponse } from './acks.ts';
 
 /**
@@ -9,11 +10,21 @@ const OWN_SLOW = 16;
 const MAX_SLOW_IN_TOTAL = 128;
 /** A request that is open for this long counts as slow; a burst that is committed at once is no overload. */
 const SLOW_MS = 100;
+/** The same once its body is there: then it waits for the disk, with all others of its commit. */
+const SLOW_TO_STORE_MS = 1_000;
+
+/** The receiver is busy while this many requests are open, and for this long after: a commit answers many at once. */
+const BUSY_REQUESTS = 16;
+const BUSY_MS = 100;
 
 /** One request on its way through the receiver. */
 export interface Ticket extends PendingResponse {
   arrivedAt: number;
   scope: number;
+  /** How its verified headers name the delivery; null until they are verified. */
+  identity: DeliveryIdentity | null;
+  /** Its body is complete. */
+  isComplete: boolean;
   /** The inbox row; null until the body is stored. */
   id: number | null;
 }
@@ -22,12 +33,15 @@ export interface Ticket extends PendingResponse {
 export function createAdmission(now: () => number) {
   /** In the order of arrival. */
   const open = new Set<Ticket>();
+  let busyAt = Number.NEGATIVE_INFINITY;
 
   function isOverloaded(at: number, scope: number): boolean {
     let slow = 0;
     let own = 0;
     for (const ticket of open) {
-      if (at - ticket.arrivedAt < SLOW_MS) break;
+      const age = at - ticket.arrivedAt;
+      if (age < SLOW_MS) break;
+      if (ticket.isComplete && age < SLOW_TO_STORE_MS) continue;
       slow++;
       if (ticket.scope === scope) own++;
     }
@@ -39,13 +53,24 @@ export function createAdmission(now: () => number) {
     open(scope: number): Ticket | null {
       const arrivedAt = now();
       if (isOverloaded(arrivedAt, scope)) return null;
-      const ticket: Ticket = { arrivedAt, scope, id: null, isOver: false, answeredAt: null };
+      const ticket: Ticket = {
+        arrivedAt,
+        scope,
+        identity: null,
+        isComplete: false,
+        id: null,
+        isOver: false,
+        answeredAt: null,
+      };
       open.add(ticket);
+      if (open.size >= BUSY_REQUESTS) busyAt = arrivedAt;
       return ticket;
     },
     close(ticket: Ticket): void {
       open.delete(ticket);
     },
     size: (): number => open.size,
+    /** So many requests are open that what can wait should. */
+    isBusy: (): boolean => Math.abs(now() - busyAt) < BUSY_MS,
   };
 }

@@ -1,11 +1,13 @@
-import { MINUTE } from '../domain/clock.ts';
+import { MINUTE, SECOND } from '../domain/clock.ts';
 import type { InboxRow } from '../domain/inbox.ts';
+import { QUOTA_REASONS } from '../domain/quota.ts';
 import type { Store } from '../store/store.ts';
 import type { Acks } from './acks.ts';
 import { createAdmission, type Ticket } from './admission.ts';
+import type { Quotas } from './quotas.ts';
 
 /** Why a delivery was not stored in time; `busy`: the database was locked, its disk full, or it failed. */
-export const REFUSALS = ['overload', 'busy', 'late', 'quarantine-full', 'closing'] as const;
+export const REFUSALS = ['overload', 'busy', 'late', 'quarantine-full', 'closing', ...QUOTA_REASONS] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
 /**
@@ -21,6 +23,10 @@ const LATE_MS = 2_000;
 
 /** A storage fault is forgotten after this: it no longer says anything about the database. */
 const FAULT_MS = 5 * MINUTE;
+/** A disk counts as slow until no delivery was refused because of it for this long. */
+const CALM_MS = 10 * SECOND;
+/** Bytes of bodies that wait for the disk, at most: they are in memory. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /** A body that waits for its commit. */
 interface WaitingBody {
@@ -36,20 +42,25 @@ export interface IntakeOptions {
   now(): number;
   /** The scope's quarantine is full, so its deliveries are refused. */
   isQuarantineFull(scope: number): boolean;
+  quotas: Pick<Quotas, 'admit' | 'stored' | 'diskFull'>;
   /** These were stored, in order; an empty list: the response to an earlier one ended. */
   onStored(rows: InboxRow[]): void;
   /** Deliveries cannot be stored, for this reason; null: they can again. Called when it changes. */
   onFault(reason: string | null): void;
+  /** How long the disk took for the last commit, or has taken for the present one; in milliseconds. */
+  syncMs?(): number;
 }
 
 /** Stores bodies: all that arrived by the time of a commit share it, and one commit runs at a time. */
-export function createIntake({ store, acks, now, isQuarantineFull, onStored, onFault }: IntakeOptions) {
+export function createIntake(options: IntakeOptions) {
+  const { store, acks, now, isQuarantineFull, quotas, onStored, onFault, syncMs } = options;
   const admission = createAdmission(now);
   const faults = createFaults(now, onFault);
   const queue: WaitingBody[] = [];
   let isCommitting = false;
   let isClosing = false;
   let commits = 0;
+  let waitingBytes = 0;
 
   async function commitAll(): Promise<void> {
     try {
@@ -65,42 +76,67 @@ export function createIntake({ store, acks, now, isQuarantineFull, onStored, onF
       at - ticket.arrivedAt > LATE_MS ? 'late' : 'inTime',
     );
     for (const { onResult } of late) onResult('late');
+    for (const { body } of late) waitingBytes -= body.length;
+    if (late.length > 0) tooSlow();
     return inTime;
   }
 
   async function commit(group: WaitingBody[]): Promise<void> {
     if (group.length === 0) return;
-    const rows = group.map(({ ticket, body }) => ({ scope: ticket.scope, receivedAt: ticket.arrivedAt, body }));
-    const ids = await store.inbox.append(rows).catch((error: Error) => {
+    const rows = group.map(({ ticket: { scope, arrivedAt, identity }, body }) => ({
+      scope,
+      receivedAt: arrivedAt,
+      body,
+      identity,
+    }));
+    const ids = await store.inbox.append(rows).catch((error: Error & { code?: string }) => {
+      if (error.code === 'SQLITE_FULL') quotas.diskFull();
       for (const { onResult } of group) onResult('busy');
-      faults.note(error.message);
+      faults.note(error.message, false);
       return null;
     });
+    for (const { body } of group) waitingBytes -= body.length;
     if (ids === null) return;
     commits++;
-    faults.note(null);
+    faults.stored();
     for (const [index, { ticket, onResult }] of group.entries()) {
       ticket.id = ids[index]!;
       acks.track(ticket.id, ticket);
       onResult('stored');
     }
+    quotas.stored(rows.map(({ scope, body }) => ({ scope, bytes: body.length })));
     onStored(rows.map((row, index) => ({ ...row, id: ids[index]!, body: row.body.toString() })));
   }
+
+  /** A delivery was refused because the disk was too slow for it. */
+  const tooSlow = () =>
+    faults.note(`storing takes too long: the disk took ${Math.round(syncMs?.() ?? 0)} ms to sync`, true);
 
   return {
     /** Opens a ticket for a request, or returns why it is refused. */
     admit(scope: number): Ticket | Refusal {
       if (isClosing) return 'closing';
       if (isQuarantineFull(scope)) return 'quarantine-full';
-      return admission.open(scope) ?? 'overload';
+      const refused = quotas.admit(scope);
+      if (refused !== null) return refused;
+      const ticket = waitingBytes > MAX_WAITING_BYTES ? null : admission.open(scope);
+      if (ticket === null && queue.length > 0) tooSlow();
+      return ticket ?? 'overload';
     },
 
     /** Stores a body; calls `onResult` once it is durable or was refused. */
     store(ticket: Ticket, body: Buffer, onResult: WaitingBody['onResult']): void {
+      ticket.isComplete = true;
+      waitingBytes += body.length;
       queue.push({ ticket, body, onResult });
       if (isCommitting) return;
       isCommitting = true;
       setImmediate(() => void commitAll());
+    },
+
+    /** A request was refused because it was not stored in time. */
+    noteLate(ticket: Ticket): void {
+      if (ticket.isComplete) tooSlow();
     },
 
     /** Closes a ticket: `answeredAt` when a 200 was written to the end, else null. */
@@ -117,6 +153,7 @@ export function createIntake({ store, acks, now, isQuarantineFull, onStored, onF
       isClosing = true;
     },
     state: () => ({ open: admission.size(), commits }),
+    isBusy: admission.isBusy,
     fault: faults.latest,
   };
 }
@@ -126,12 +163,19 @@ export type Intake = ReturnType<typeof createIntake>;
 
 /** Remembers why deliveries cannot be stored, and reports each change. */
 function createFaults(now: () => number, onFault: IntakeOptions['onFault']) {
-  let fault: { reason: string; at: number } | null = null;
+  let fault: { reason: string; isSlow: boolean; at: number } | null = null;
   return {
-    note(reason: string | null): void {
-      const isChange = reason !== (fault?.reason ?? null);
-      fault = reason === null ? null : { reason, at: now() };
+    /** A delivery was refused; `isSlow`: it would have been stored, but too late. */
+    note(reason: string, isSlow: boolean): void {
+      const isChange = isSlow ? !fault?.isSlow : fault?.reason !== reason;
+      fault = { reason, isSlow, at: now() };
       if (isChange) onFault(reason);
+    },
+    /** Deliveries were stored; on a slow disk that says little about the next ones. */
+    stored(): void {
+      if (fault === null || (fault.isSlow && now() - fault.at < CALM_MS)) return;
+      fault = null;
+      onFault(null);
     },
     /** Why the last delivery could not be stored, for some minutes at most; null when it could. */
     latest: (): string | null => (fault !== null && now() - fault.at < FAULT_MS ? fault.reason : null),

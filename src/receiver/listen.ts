@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { startError } from '../errors.ts';
 
 /**
@@ -22,6 +22,21 @@ export async function listen(
   }
   const shown = host.includes(':') ? `[${host}]` : host;
   return `http://${shown}:${(server.server.address() as AddressInfo).port}`;
+}
+
+/** Throws the same Error when a server could not listen there; listens for a moment to find out. */
+export async function assertListenable(host: string, port: number, name: string): Promise<void> {
+  const server = createServer();
+  const listening = {
+    server,
+    listen: (options: { host: string; port: number }) =>
+      new Promise<string>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(options, () => resolve(''));
+      }),
+  };
+  await listen(listening, host, port, name);
+  await new Promise((resolve) => server.close(resolve));
 }
 
 function reasonOf({ code, message }: NodeJS.ErrnoException, host: string, port: number, name: string): string {

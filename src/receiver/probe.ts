@@ -1,15 +1,40 @@
 import { request } from 'undici';
+import type { Reachability, UNREACHABLE } from '../domain/reachability.ts';
 
-/** Whether this receiver answers at its public address; `other`: something else does. */
-export type Reachability = 'reachable' | 'unreachable' | 'other';
+const TIMEOUT_MS = 5_000;
 
-/** Sends a request to the public address: an unknown token gets this receiver's own 404. */
-export async function probeReceiver(publicUrl: string): Promise<Reachability> {
+/** What the codes of a failed connection mean. */
+const MEANINGS: Record<string, (typeof UNREACHABLE)[number]> = {
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  ECONNREFUSED: 'refused',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  CERT_HAS_EXPIRED: 'expired',
+  CERT_NOT_YET_VALID: 'expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'wrong-name',
+  // Without the intermediate certificates that belong to it, a certificate is not trusted either.
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'untrusted',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'untrusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'untrusted',
+  CERT_UNTRUSTED: 'untrusted',
+  EPROTO: 'no-tls',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'no-tls',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'no-tls',
+};
+
+/** Sends a request to the public address: an unknown token gets this receiver's own 404. Never throws. */
+export async function probeReceiver(publicUrl: string, timeoutMs = TIMEOUT_MS): Promise<Reachability> {
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const answer = await request(`${publicUrl}/hooks/probe`, { method: 'POST', signal: AbortSignal.timeout(5_000) });
-    const text = await answer.body.text();
-    return answer.statusCode === 404 && text === '{"ok":false}' ? 'reachable' : 'other';
-  } catch {
-    return 'unreachable';
+    const { statusCode, body } = await request(`${publicUrl}/hooks/probe`, { method: 'POST', signal });
+    const text = await body.text();
+    if (statusCode === 404 && text === '{"ok":false}') return { status: 'reachable' };
+    return { status: 'other', code: statusCode };
+  } catch (error) {
+    const code = String((error as { code?: unknown }).code);
+    return { status: signal.aborted ? 'timeout' : (MEANINGS[code] ?? 'away') };
   }
 }

@@ -3,17 +3,27 @@ import { METHODS } from 'node:http';
 import { isIP } from 'node:net';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { AddressList, Config } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { RefusedSource } from '../domain/refused-source.ts';
 import type { Ticket } from './admission.ts';
 import { type Intake, REFUSALS, type Refusal } from './intake.ts';
+import type { CheckSignature, SignatureFault } from './signature.ts';
 
 const BODY_LIMIT = 1024 * 1024;
 /** No response later than this after arrival. */
 const DEADLINE_MS = 2_000;
 
 /** Why a request was refused; also the metrics' label. `broken-off`: its body ended before its announced length. */
-export const REFUSAL_REASONS = ['token', 'method', 'source', 'too-large', 'broken-off', ...REFUSALS] as const;
+export const REFUSAL_REASONS = [
+  'token',
+  'method',
+  'source',
+  'signature',
+  'too-large',
+  'broken-off',
+  ...REFUSALS,
+] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 /** A path token and whose events it receives. */
@@ -34,12 +44,15 @@ export interface ServerOptions {
   intake: Intake;
   /** The active path tokens; read for each request. */
   tokens(): readonly PathToken[];
+  checkSignature: CheckSignature;
   now(): number;
   /** Times the responses. */
   after: Clock['after'];
   log: Logger;
-  /** `source` and `scope` where they are known. */
-  onRefused(reason: RefusalReason, source: string | null, scope: number | null): void;
+  /** `source`: why its address is refused; null: not for its address. `scope` where it is known. */
+  onRefused(reason: RefusalReason, source: RefusedSource | null, scope: number | null): void;
+  /** A delivery with the right path token was answered with 401. */
+  onBadSignature(fault: SignatureFault, scope: number): void;
   /** A delivery was stored and is answered with 200. */
   onReceived(): void;
 }
@@ -49,7 +62,7 @@ export interface ServerOptions {
  * is read; writes 200 once the bytes are on disk; does not judge what the body says.
  */
 export function createServer(options: ServerOptions) {
-  const { config, intake, log, onRefused, onReceived } = options;
+  const { config, intake, checkSignature, log, onRefused, onBadSignature, onReceived } = options;
   const app = fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
@@ -79,7 +92,14 @@ export function createServer(options: ServerOptions) {
     onRequest: createGate(options, refusing),
     handler(request, reply) {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      intake.store(request.ticket!, body, (result) => {
+      const ticket = request.ticket!;
+      const signature = checkSignature(ticket.scope, request.headers, body);
+      if (signature.status === 'refused') {
+        onBadSignature(signature.fault, ticket.scope);
+        return void refusing.refuse(reply, 401, 'signature');
+      }
+      if (signature.status === 'verified') ticket.identity = signature.identity;
+      intake.store(ticket, body, (result) => {
         if (reply.sent) return;
         if (result !== 'stored') return void refusing.unavailable(reply, result);
         onReceived();
@@ -118,7 +138,7 @@ function createRefusing(onRefused: ServerOptions['onRefused']) {
     /** The sender is to retry. */
     unavailable: (reply: FastifyReply, reason: Refusal | 'broken-off') =>
       refuse(reply.header('retry-after', '15'), 503, reason),
-    wrongSource(reply: FastifyReply, source: string | null, scope: number): FastifyReply {
+    wrongSource(reply: FastifyReply, source: RefusedSource, scope: number): FastifyReply {
       onRefused('source', source, scope);
       return reply.code(403).send({ ok: false });
     },
@@ -134,7 +154,9 @@ function createGate(options: ServerOptions, refusing: Refusing) {
     request.headers['content-type'] = 'application/octet-stream';
     const response = reply.raw;
     const stopDeadline = after(DEADLINE_MS, () => {
-      if (!reply.sent) refusing.unavailable(reply.header('connection', 'close'), 'late');
+      if (reply.sent) return;
+      intake.noteLate(ticket);
+      refusing.unavailable(reply.header('connection', 'close'), 'late');
     });
     response.once('close', () => {
       stopDeadline();
@@ -152,11 +174,10 @@ function createGate(options: ServerOptions, refusing: Refusing) {
       return void refusing.refuse(reply.header('allow', 'POST, PUT, PATCH'), 405, 'method');
     }
     if (config.RECEIVER_SOURCE_CHECK !== 'off') {
-      // The peer or, behind trusted proxies, the right-most address that is none of them; null when that is no IP.
-      const source = plainIp(request.ip);
-      if (!isListed(config.RECEIVER_SOURCES, source)) {
-        if (config.RECEIVER_SOURCE_CHECK === 'enforce') return void refusing.wrongSource(reply, source, scope);
-        onRefused('source', source, scope);
+      const refused = refusedSource(request.ip, config);
+      if (refused) {
+        if (config.RECEIVER_SOURCE_CHECK === 'enforce') return void refusing.wrongSource(reply, refused, scope);
+        onRefused('source', refused, scope);
       }
     }
     const ticket = intake.admit(scope);
@@ -166,7 +187,16 @@ function createGate(options: ServerOptions, refusing: Refusing) {
   };
 }
 
-const isListed = (list: AddressList, ip: string | null): boolean => ip !== null && list.has(ip);
+/** Why this address is no source; null if it is one. It is the right-most one that is no trusted proxy, if there is one. */
+function refusedSource(
+  ip: string | undefined,
+  { RECEIVER_SOURCES, TRUSTED_PROXIES }: ServerOptions['config'],
+): RefusedSource | null {
+  const source = plainIp(ip);
+  if (source === null) return { reason: 'unreadable', source };
+  if (RECEIVER_SOURCES.has(source)) return null;
+  return { reason: TRUSTED_PROXIES.has(source) ? 'no-sender' : 'unlisted', source };
+}
 
 /** An IP as it is compared: IPv4 without its `::ffff:` wrapping; null for what is no IP. */
 function plainIp(text: string | undefined): string | null {

@@ -29,6 +29,8 @@ export interface RoutingState {
   timezones: Map<string, string | null>;
   context: MatchContext;
   signals: ScamSignals;
+  /** The id of each scope's project, where it is known. */
+  projects: ReadonlyMap<number, string>;
   /** By subscription, before these deliveries. */
   stats: ReadonlyMap<number, ActivityStats>;
 }
@@ -36,6 +38,8 @@ export interface RoutingState {
 /** Where the context comes from. */
 export interface ContextOptions {
   store: Store;
+  /** The operator's project id; null when it is not set. */
+  operatorProject: string | null;
   /** null: no explorer is asked which tokens it knows. */
   catalog: TokenCatalog | null;
   /** How the native coin is called; by default as the operator's events call it. */
@@ -48,18 +52,21 @@ export interface ContextOptions {
  */
 export async function readContext(
   items: ParsedDelivery[],
-  { store, catalog, nativeSymbol }: ContextOptions,
+  { store, operatorProject, catalog, nativeSymbol }: ContextOptions,
   now: number,
 ): Promise<{ covered: number; state: RoutingState; learned: Learned }> {
   const read = await store.routing.context(items.map(toQuery), now);
   const covered = items.slice(0, read.answered);
   const { knowledge } = read;
   const watched = new Map(read.watched.map((transfer) => [transfer.transferKey, transfer]));
-  const tokens = covered.flatMap(({ keys, event }) => (watched.has(keys.transfer) ? (event.transfer.token ?? []) : []));
+  const tokens = new Map<AddressText, number>();
+  for (const { row, keys, event } of covered)
+    if (event.transfer.token && watched.has(keys.transfer)) tokens.set(event.transfer.token, row.scope);
   const known = new Map(knowledge.catalog.map((entry) => [entry.token, entry]));
-  const learned = (await catalog?.learn(new Set(tokens), known)) ?? [];
+  const learned = (await catalog?.learn(tokens, known)) ?? [];
   const usedSymbol = nativeSymbol === undefined ? nativeSymbolOf(covered) : null;
-  const signals = toScamSignals(knowledge, learned, nativeSymbol ?? usedSymbol ?? knowledge.nativeSymbol);
+  const symbol = nativeSymbol ?? usedSymbol ?? knowledge.nativeSymbol;
+  const signals = toScamSignals(knowledge, learned, symbol, catalog !== null);
   const mutes = new Set(read.mutes.map(({ guildId, token }) => `${guildId} ${token}`));
   return {
     covered: covered.length,
@@ -69,6 +76,10 @@ export async function readContext(
       watched,
       timezones: new Map(read.timezones.map(({ guildId, timezone }) => [guildId, timezone])),
       signals,
+      projects: new Map([
+        ...read.projects.map(({ scope, projectId }) => [scope, projectId] as const),
+        ...(operatorProject === null ? [] : [[OPERATOR_SCOPE, operatorProject] as const]),
+      ]),
       stats: new Map(read.stats.map(({ subscription, ...stats }) => [subscription, stats])),
       context: {
         now,

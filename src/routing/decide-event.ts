@@ -37,7 +37,7 @@ export function decideEvent(item: ParsedDelivery, ackedAt: number | null, state:
   const { transfer, projectId, addressType, direction } = event;
   const seen = state.transfers.get(keys.transfer);
   const receipt = { receivedAt: row.receivedAt, answeredAt: ackedAt };
-  const judged = judge(state.deliveries.get(keys.delivery), seen !== undefined, keys, receipt);
+  const judged = judge(state.deliveries.get(keys.delivery), seen !== undefined, keys, receipt, row.identity);
   const delivery = { ...judged.delivery, projectId, addressType, direction, lastAt: row.receivedAt };
   if (seen) {
     const after = seenAgain(seen, transfer, judged.verdict, delivery.count);
@@ -95,13 +95,17 @@ function seenAgain(seen: SeenTransfer, transfer: Transfer, verdict: Verdict, cou
 /** One alert per channel in which a subscription matches, and one recorded decision per subscription. */
 function decideMatches(
   { watchers, passedAt }: WatchedTransfer,
-  { row, event: { transfer }, keys }: ParsedDelivery,
-  { signals, context, timezones }: RoutingState,
+  { row, event: { transfer, projectId }, keys }: ParsedDelivery,
+  { signals, context, timezones, projects }: RoutingState,
 ): MatchDecision {
   const at = row.receivedAt;
   const ofToken = tokenWarnings(transfer, signals);
   const lateMs = latenessOf(passedAt, at);
-  const late: Warning[] = lateMs === null ? [] : [{ kind: 'late', ms: lateMs }];
+  const ofDelivery: Warning[] = lateMs === null ? [] : [{ kind: 'late', ms: lateMs }];
+  const expected = projects.get(row.scope);
+  if (projectId !== null && expected !== undefined && projectId !== expected) {
+    ofDelivery.push({ kind: 'other-project', projectId });
+  }
   const decisions: Decision[] = [];
   const learned = new Map<string, LearnedCounterparty>();
   const byChannel = new Map<string, { alert: Omit<NewAlert, 'hold' | 'dueAt'>; matched: Watcher[] }>();
@@ -121,7 +125,7 @@ function decideMatches(
     byChannel.set(channelId, found);
     found.alert.matches.push({ subscription: id, perspective: match.perspective });
     found.matched.push(subscription);
-    const warnings = [...alike, ...warningsFor(subscription, transfer, ofToken), ...late];
+    const warnings = [...alike, ...warningsFor(subscription, transfer, ofToken), ...ofDelivery];
     found.alert.warnings = distinct([...found.alert.warnings, ...warnings]);
   }
   const alerts = [...byChannel.values()].map(({ alert, matched }) => ({

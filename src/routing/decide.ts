@@ -33,9 +33,9 @@ type Outcome =
   | { status: 'quarantined'; id: number; reason: string; answeredAt: number | null };
 
 /**
- * Decides about deliveries, oldest first, and returns everything that is to be stored; stores nothing itself. Stops at
- * the first delivery whose response is still pending, and at the first one that the context does not cover: the rest
- * comes again. Only how a response ended is needed late, so reading the context does not wait for it.
+ * Decides about deliveries, oldest first, and returns everything that is to be stored; stores nothing itself. Leaves out
+ * each scope from its first delivery on whose response is still pending, and stops at the first delivery that the context
+ * does not cover: the rest comes again. Only how a response ended is needed late, so reading the context does not wait for it.
  */
 export async function decide(items: WaitingDelivery[], options: DecideOptions): Promise<RoutingResult> {
   const { log, ackedAt } = options;
@@ -44,11 +44,13 @@ export async function decide(items: WaitingDelivery[], options: DecideOptions): 
   const { covered, state, learned } = await readContext(parsed, options, now);
   const firstUncovered = parsed[covered];
   const outcomes: Outcome[] = [];
+  const pending = new Set<number>();
   for (const item of items) {
     if (item === firstUncovered) break;
     const { id } = item.row;
     const acked = ackedAt(id);
-    if (acked === undefined) break;
+    if (acked === undefined) pending.add(item.row.scope);
+    if (acked === undefined || pending.has(item.row.scope)) continue;
     const answeredAt = acked ?? item.row.answeredAt ?? null;
     if (!('event' in item)) {
       log.warn({ inbox: id, reason: item.reason }, 'delivery quarantined');

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AlertTarget } from '../domain/alert.ts';
 import type { InboxRow } from '../domain/inbox.ts';
-import { isPassing } from '../errors.ts';
+import { isFileFault } from '../errors.ts';
 import {
   type DecideOptions,
   decide,
@@ -13,24 +14,40 @@ import { createInboxBuffer } from './inbox-buffer.ts';
 
 /** Deliveries per commit, at most: more would cost the disk less but hold the event loop for longer. */
 const MAX_IN_COMMIT = 400;
-/** Pause after a failure that may pass: a locked file, a full disk. */
+/** While the receiver is busy, routing takes a tenth of the time: this many times as long as its last commit, it waits. */
+const YIELD_FACTOR = 9;
+/** The shortest and the longest such wait, and how often it looks whether the receiver is still busy. */
+const YIELD_MS = 250;
+const MAX_YIELD_MS = 5_000;
+const LOOK_MS = 10;
+/** Pause after a failure of the database's file, such as a full disk. */
 const PAUSE_MS = 500;
+
+/** A body that left the inbox. */
+interface RoutedBody {
+  scope: number;
+  bytes: number;
+}
 
 /** What the router needs, and whom it notifies after each commit. */
 export interface RouterOptions extends DecideOptions {
   /** These deliveries left the inbox; so many of them went to quarantine. */
-  onRouted(result: { ids: number[]; quarantined: number }): void;
+  onRouted(result: { ids: number[]; bodies: RoutedBody[]; quarantined: number }): void;
   /** These channels have something to post or edit, once per alert, after so many events. */
   onAlerts(targets: readonly AlertTarget[], events: number): void;
+  /** The receiver has so much to do that routing should wait. */
+  isReceiverBusy?(): boolean;
 }
 
 /** Turns stored deliveries into alerts, oldest first, several per commit. */
 export function startRouter(options: RouterOptions) {
-  const { store, log, now, ackedAt, onRouted, onAlerts } = options;
+  const { store, log, now, ackedAt, onRouted, onAlerts, isReceiverBusy = () => false } = options;
   const buffer = createInboxBuffer(store, parseDelivery);
-  /** The oldest delivery, if its response was still pending: nothing can be routed before that has ended. */
-  let pendingId: number | null = null;
+  /** Oldest deliveries of their scopes whose responses were pending: nothing of these scopes can be routed before. */
+  let pendingIds: ReadonlySet<number> = new Set();
   let isWanted = false;
+  /** How long the last commit took, with what led to it. */
+  let tookMs = 0;
   let isClosing = false;
   let retryTimer: NodeJS.Timeout | undefined;
   let running: Promise<void> | null = null;
@@ -44,15 +61,24 @@ export function startRouter(options: RouterOptions) {
     });
   }
 
+  /** Receiving comes first; what waits in the inbox is on disk. */
+  async function yieldToReceiver(): Promise<void> {
+    const until = performance.now() + Math.min(MAX_YIELD_MS, Math.max(YIELD_MS, tookMs * YIELD_FACTOR));
+    while (isReceiverBusy() && !isClosing && performance.now() < until) await sleep(LOOK_MS);
+  }
+
   async function run(): Promise<void> {
     while (isWanted && !isClosing) {
       isWanted = false;
       try {
-        const items = await buffer.next(MAX_IN_COMMIT);
-        const oldest = items[0]?.row.id;
-        if (oldest === undefined || (oldest === pendingId && ackedAt(oldest) === undefined)) continue;
-        if ((await routeItems(items)) > 0) isWanted = true;
-        else pendingId = oldest;
+        await yieldToReceiver();
+        const began = performance.now();
+        const items = routable(await buffer.next(MAX_IN_COMMIT));
+        if (items.length === 0) continue;
+        const routed = await routeItems(items);
+        tookMs = performance.now() - began;
+        if (routed > 0) isWanted = true;
+        pendingIds = new Set(oldestOf(items).filter((id) => ackedAt(id) === undefined));
       } catch (error) {
         if (isClosing) return;
         log.error({ err: error }, 'routing paused');
@@ -64,17 +90,27 @@ export function startRouter(options: RouterOptions) {
     }
   }
 
+  /** Those of scopes that do not wait for the response to their oldest delivery. */
+  function routable(items: WaitingDelivery[]): WaitingDelivery[] {
+    if (pendingIds.size === 0) return items;
+    const isPending = (id: number) => pendingIds.has(id) && ackedAt(id) === undefined;
+    const waiting = new Set(items.filter(({ row }) => isPending(row.id)).map(({ row }) => row.scope));
+    return items.filter(({ row }) => !waiting.has(row.scope));
+  }
+
   /** Routes those of the items that can be decided; returns how many. */
   async function routeItems(items: WaitingDelivery[]): Promise<number> {
     try {
       return await routeTogether(items);
     } catch (error) {
-      if (isPassing(error)) throw error;
+      if (isFileFault(error)) throw error;
       if (items.length === 1) return quarantine(items[0]!.row.id, error);
     }
     let routed = 0;
+    const pending = new Set<number>();
     for (const item of items) {
-      if (ackedAt(item.row.id) === undefined) break;
+      if (ackedAt(item.row.id) === undefined) pending.add(item.row.scope);
+      if (pending.has(item.row.scope)) continue;
       routed += await routeItems([item]);
     }
     return routed;
@@ -105,8 +141,7 @@ export function startRouter(options: RouterOptions) {
   }
 
   function finish(ids: number[], quarantined: number): void {
-    buffer.remove(ids);
-    onRouted({ ids, quarantined });
+    onRouted({ ids, bodies: buffer.remove(ids), quarantined });
   }
 
   return {
@@ -121,4 +156,11 @@ export function startRouter(options: RouterOptions) {
       await running;
     },
   };
+}
+
+/** The oldest delivery of each scope. */
+function oldestOf(items: readonly WaitingDelivery[]): number[] {
+  const oldest = new Map<number, number>();
+  for (const { row } of items) if (!oldest.has(row.scope)) oldest.set(row.scope, row.id);
+  return [...oldest.values()];
 }

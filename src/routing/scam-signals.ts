@@ -8,6 +8,8 @@ import type { Warning } from '../domain/warning.ts';
 
 /** What is known about the tokens and parties of one commit's deliveries; each decision adds to it. */
 export interface ScamSignals {
+  /** An explorer is configured, so a token that `catalog` lacks could not be checked. */
+  asksExplorer: boolean;
   catalog: Map<AddressText, CatalogEntry>;
   /** Tokens that the explorer knows, by the skeleton of their symbol. */
   genuine: Map<string, Set<AddressText>>;
@@ -23,8 +25,10 @@ export function toScamSignals(
   { catalog, genuine, named, counterparties }: TokenKnowledge,
   news: CatalogEntry[],
   nativeSymbol: string | null,
+  asksExplorer: boolean,
 ): ScamSignals {
   const signals: ScamSignals = {
+    asksExplorer,
     catalog: new Map([...catalog, ...news].map((entry) => [entry.token, entry])),
     genuine: new Map(),
     nativeSymbol,
@@ -57,10 +61,11 @@ function addTo(sets: Map<string, Set<AddressText>>, key: string, address: Addres
 /** Warnings about the token itself, the same for every subscription. */
 export function tokenWarnings(
   { token, tokenSymbol }: Transfer,
-  { catalog, genuine, nativeSymbol }: ScamSignals,
+  { asksExplorer, catalog, genuine, nativeSymbol }: ScamSignals,
 ): Warning[] {
   if (token === null) return [];
-  const cataloged = catalog.get(token)?.cataloged ?? null;
+  const entry = catalog.get(token);
+  const cataloged = entry?.cataloged ?? null;
   if (cataloged === true) return [];
   const warnings: Warning[] = [];
   const text = tokenSymbol === null ? '' : skeleton(tokenSymbol);
@@ -73,6 +78,7 @@ export function tokenWarnings(
     }
   }
   if (cataloged === false) warnings.push({ kind: 'uncataloged' });
+  if (entry === undefined && asksExplorer) warnings.push({ kind: 'unchecked' });
   return warnings;
 }
 
@@ -90,9 +96,10 @@ export function lookAlikes(subscription: Watcher, transfer: Transfer, signals: S
   });
 }
 
-/** A subscription that names the token is not warned that the explorer does not know it. */
+/** A subscription that names the token is not warned that the explorer does not know it, or could not be asked. */
 export function warningsFor(subscription: Watcher, transfer: Transfer, warnings: Warning[]): Warning[] {
-  return warnings.filter(({ kind }) => kind !== 'uncataloged' || !asksFor(subscription, transfer));
+  const isOfCatalog = ({ kind }: Warning) => kind === 'uncataloged' || kind === 'unchecked';
+  return warnings.filter((warning) => !isOfCatalog(warning) || !asksFor(subscription, transfer));
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { AddressText } from '../domain/address.ts';
-import { type Clock, DAY, inTime, MINUTE } from '../domain/clock.ts';
+import { type Clock, DAY, inTime, MINUTE, SECOND } from '../domain/clock.ts';
 import type { CatalogEntry } from '../domain/routing.ts';
+import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { TokenAnswer } from '../domain/token.ts';
+import { createBuckets } from '../domain/token-bucket.ts';
 
 /** An entry is looked up again after this. */
 const FRESH_MS = DAY;
@@ -11,6 +13,9 @@ const DEADLINE_MS = 1_500;
 const MAX_AT_ONCE = 20;
 /** Pause for a token that got no usable response, and for all when the explorer hung or limited requests. */
 const PAUSE_MS = 3 * MINUTE;
+
+/** Look-ups that the events of one server's own project may cause: many forged tokens must not use up the explorer. */
+const OWN_BUDGET = { burst: 20, everyMs: 3 * SECOND };
 
 /** Looks up in the explorer which tokens it knows. */
 export type TokenCatalog = ReturnType<typeof createTokenCatalog>;
@@ -24,6 +29,7 @@ export function createTokenCatalog({
   clock: Clock;
 }) {
   const pausedUntil = new Map<AddressText, number>();
+  const budgets = createBuckets(OWN_BUDGET);
   let allPausedUntil = 0;
   let learned: CatalogEntry[] = [];
 
@@ -44,17 +50,44 @@ export function createTokenCatalog({
     }
   }
 
+  /** The first of these tokens, each scope's in turn and within its budget. */
+  function chosen(tokens: readonly (readonly [AddressText, number])[], now: number): AddressText[] {
+    const byScope = [...Map.groupBy(tokens, ([, scope]) => scope)];
+    const inTurn = Array.from({ length: MAX_AT_ONCE }, (_, turn) =>
+      byScope.flatMap(([scope, waiting]) => (waiting[turn] ? [{ scope, token: waiting[turn][0] }] : [])),
+    ).flat();
+    const picked: AddressText[] = [];
+    for (const { scope, token } of inTurn) {
+      if (picked.length === MAX_AT_ONCE) break;
+      if (scope !== OPERATOR_SCOPE) {
+        if (budgets.wait(String(scope), now) > 0) continue;
+        budgets.take(String(scope), now);
+      }
+      picked.push(token);
+    }
+    return picked;
+  }
+
   return {
     /**
-     * Looks up those of the tokens that `known` lacks or that are stale; resolves within 1.5 s with everything learned
+     * Looks up those of the tokens (with the scope that each came for) that `known` lacks or that are stale; resolves within 1.5 s with everything learned
      * since the last call, late responses to earlier calls included.
      */
-    async learn(tokens: ReadonlySet<AddressText>, known: Map<AddressText, CatalogEntry>): Promise<CatalogEntry[]> {
+    async learn(
+      tokens: ReadonlyMap<AddressText, number>,
+      known: Map<AddressText, CatalogEntry>,
+    ): Promise<CatalogEntry[]> {
       const now = clock.now();
       endPauses(now);
       const isWanted = (token: AddressText) =>
         !pausedUntil.has(token) && (known.get(token)?.checkedAt ?? Number.NEGATIVE_INFINITY) < now - FRESH_MS;
-      const wanted = now < allPausedUntil ? [] : [...tokens].filter(isWanted).slice(0, MAX_AT_ONCE);
+      const wanted =
+        now < allPausedUntil
+          ? []
+          : chosen(
+              [...tokens].filter(([token]) => isWanted(token)),
+              now,
+            );
       if (wanted.length > 0) {
         for (const token of wanted) pausedUntil.set(token, now + PAUSE_MS);
         let responses = 0;

@@ -1,3 +1,5 @@
+import { request } from 'undici';
+
 /** Where Discord keeps the files that people attach. */
 const DISCORD_FILES = ['https://cdn.discordapp.com', 'https://media.discordapp.net'];
 const TIMEOUT_MS = 10_000;
@@ -22,7 +24,6 @@ export function createAttachmentReader(apiUrl: string): ReadAttachment {
       return { status: 'foreign' };
     }
     try {
-      const { request } = await import('undici');
       const answer = await request(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
       if (answer.statusCode !== 200) {
         await answer.body.dump();

@@ -36,6 +36,8 @@ export interface DiscoveryOptions {
   /** Milliseconds since 1970. */
   now(): number;
   timeoutMs?: number;
+  /** A question was answered (null), or was not. */
+  onAnswer?(failure: UpstreamFailure | null): void;
 }
 
 const PAGE_SIZE = 50;
@@ -52,7 +54,7 @@ const BEYOND: readonly UpstreamFailure['status'][] = ['rejected', 'unreadable'];
 export type Discovery = ReturnType<typeof createDiscovery>;
 
 /** Makes the client; categories and rows are remembered briefly, and the same question is never under way twice. */
-export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOptions) {
+export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: DiscoveryOptions) {
   let categories: { until: number; keys: string[] } | null = null;
   let asking: Promise<string[] | null> | null = null;
   const remember = createMemory<RowsAnswer>(CACHED, now);
@@ -60,7 +62,11 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
   async function loadCategories(): Promise<string[] | null> {
     const answer = jsonOf(await call({ url: new URL(`${url}/api/infrastructure-providers/categories`), timeoutMs }));
     const keys = answer.status === 'ok' ? readCategories(answer.json) : [];
-    if (keys.length === 0) return null;
+    if (keys.length === 0) {
+      onAnswer?.(answer.status === 'ok' ? { status: 'unreadable' } : answer);
+      return null;
+    }
+    onAnswer?.(null);
     categories = { until: now() + CATEGORIES_MS, keys };
     return keys;
   }
@@ -113,7 +119,16 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
     return { status: 'ok', rows: rows.flatMap((row) => toRow(row) ?? []), complete };
   }
 
+  function noted(answer: RowsAnswer): RowsAnswer {
+    // A service that rejects a search works.
+    onAnswer?.(answer.status === 'ok' || answer.status === 'rejected' ? null : answer);
+    return answer;
+  }
+
   return {
+    /** Asks the service something, whatever is remembered. */
+    probe: loadCategories,
+
     /** The active categories, or the last or generally known ones when the service does not answer `withinMs`. */
     async categories(withinMs = timeoutMs): Promise<{ keys: string[]; live: boolean }> {
       if (categories && categories.until > now()) return { keys: categories.keys, live: true };
@@ -127,7 +142,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000 }: DiscoveryOption
     /** Every row that fits, from all of the service's pages. */
     rows: (query: ProviderQuery): Promise<RowsAnswer> =>
       remember(JSON.stringify([query.category, query.search, query.provider]), {
-        ask: () => loadRows(query),
+        ask: () => loadRows(query).then(noted),
         keepMs: (answer) => (answer.status === 'ok' && answer.complete ? ROWS_MS : 0),
       }),
 

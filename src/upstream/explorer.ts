@@ -1,8 +1,10 @@
-import type { AddressText } from '../domain/address.ts';
+import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import { MINUTE, SECOND } from '../domain/clock.ts';
 import type { TokenAnswer } from '../domain/token.ts';
+import type { UpstreamFailure } from '../domain/upstream.ts';
 import { type Answer, call } from './http.ts';
 import { createMemory } from './memory.ts';
+import { readAnswer } from './token.ts';
 
 /** Where and how tokens are looked up. */
 export interface ExplorerOptions {
@@ -14,6 +16,8 @@ export interface ExplorerOptions {
   /** Milliseconds since 1970. */
   now(): number;
   timeoutMs?: number;
+  /** A look-up ended; null: the explorer answered it. */
+  onAnswer?(failure: UpstreamFailure | null): void;
 }
 
 const FOUND_MS = MINUTE;
@@ -24,7 +28,8 @@ const CACHED = 500;
 export type Explorer = ReturnType<typeof createExplorer>;
 
 /** Makes the client; answers are remembered briefly, and the same look-up is never under way twice. */
-export function createExplorer({ url, addressParam, apiKey, now, timeoutMs = 10_000 }: ExplorerOptions) {
+export function createExplorer(options: ExplorerOptions) {
+  const { url, addressParam, apiKey, now, timeoutMs = 10_000, onAnswer } = options;
   const remember = createMemory<TokenAnswer>(CACHED, now);
   let root = `${url}/`;
 
@@ -46,9 +51,9 @@ export function createExplorer({ url, addressParam, apiKey, now, timeoutMs = 10_
       answer = await ask(address, other);
       if (answer.status === 'answered' && !isElsewhere(answer)) root = other;
     }
-    // With its schemas, when it is first needed.
-    const { readAnswer } = await import('./token.ts');
-    return readAnswer(answer, address);
+    const read = readAnswer(answer, address);
+    onAnswer?.(isAnswered(read) ? null : read);
+    return read;
   }
 
   return {
@@ -58,8 +63,15 @@ export function createExplorer({ url, addressParam, apiKey, now, timeoutMs = 10_
         ask: () => lookUp(address),
         keepMs: ({ status }) => (status === 'found' ? FOUND_MS : status === 'not-found' ? NOT_FOUND_MS : 0),
       }),
+    /** Asks the explorer something, whatever is remembered. */
+    probe: (): Promise<TokenAnswer> => lookUp(ZERO_ADDRESS),
   };
 }
+
+type Answered = Extract<TokenAnswer, { status: 'found' | 'not-found' | 'invalid' }>;
+
+const isAnswered = (answer: TokenAnswer): answer is Answered =>
+  answer.status === 'found' || answer.status === 'not-found' || answer.status === 'invalid';
 
 function isElsewhere(answer: Answer): boolean {
   if (answer.status !== 'answered') return false;

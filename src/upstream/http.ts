@@ -1,4 +1,5 @@
 import secureJson from 'secure-json-parse';
+import { request } from 'undici';
 import { numbersAsWritten } from '../domain/event.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 
@@ -29,7 +30,6 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export async function call({ url, method = 'GET', headers = {}, body, timeoutMs }: Call): Promise<Answer> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const { request } = await import('undici');
     const answer = await request(url, {
       method,
       headers: {

@@ -19,6 +19,8 @@ export interface NotificationOptions {
   apiKey: string;
   apiSecret: string;
   timeoutMs?: number;
+  /** A request was answered (null), or was not. A refusal is an answer: it concerns one project or webhook. */
+  onAnswer?(failure: UpstreamFailure | null): void;
 }
 
 /** The project's webhooks, or why they could not be read. */
@@ -29,6 +31,12 @@ export type AddressesAnswer = { status: 'ok'; addresses: AddressText[] } | Upstr
 
 /** That the webhook does not watch the addresses any more, with what the service said about it; or why it still does. */
 export type RemovalAnswer = { status: 'ok'; message: string | null; deletedCount: number | null } | UpstreamFailure;
+
+/** That a webhook was created, with its ID where the service returns it; or why not. */
+export type CreationAnswer = { status: 'ok'; id: string | null } | UpstreamFailure;
+
+/** That the webhook watches the addresses, or why not. */
+export type AdditionAnswer = { status: 'ok' } | UpstreamFailure;
 
 const text = z.string().min(1).nullish().catch(null);
 
@@ -63,17 +71,37 @@ const addresses = z.union([rows, z.looseObject({ result: rows }).transform(({ re
   }),
 );
 
+/** Any JSON; a page that a proxy sends is none. */
+const answered = z.union([z.looseObject({}), rows]);
+
+/** What a created webhook comes back as: itself, or in a frame. */
+const created = z
+  .union([
+    z.looseObject({ result: z.looseObject({}) }).transform(({ result }) => result),
+    z.looseObject({ data: z.looseObject({}) }).transform(({ data }) => data),
+    z.looseObject({ webhook: z.looseObject({}) }).transform(({ webhook: framed }) => framed),
+    z.looseObject({}),
+  ])
+  .transform((row) => webhook.parse(row));
+
 const removal = z.looseObject({
   message: text,
   acknowledged: z.boolean().nullish().catch(null),
   deletedCount: z.coerce.number().int().nonnegative().nullish().catch(null),
 });
 
-/** The notification service, as far as the specification shows it: list webhooks, take addresses out of one; and list a webhook's. */
+/** Failures that concern one project or webhook, not the service. */
+const REFUSALS: readonly UpstreamFailure['status'][] = ['forbidden', 'rejected', 'limited'];
+
+/**
+ * The notification service: lists webhooks, removes addresses from one, and makes the calls that the specification names
+ * without showing them, which a service may lack.
+ */
 export type Notification = ReturnType<typeof createNotification>;
 
 /** Makes the client; the keys leave it in requests only. */
-export function createNotification({ url, projectId, apiKey, apiSecret, timeoutMs = 25_000 }: NotificationOptions) {
+export function createNotification(options: NotificationOptions) {
+  const { url, projectId, apiKey, apiSecret, timeoutMs = 25_000, onAnswer } = options;
   const at = (path: string) => {
     const target = new URL(`${url}${path}`);
     target.searchParams.set('apiKey', apiKey);
@@ -85,8 +113,12 @@ export function createNotification({ url, projectId, apiKey, apiSecret, timeoutM
     // The project's own service then returns more than the specification shows, such as a webhook's id.
     const headers = { 'API-SECRET': apiSecret, prefer: 'return=representation' };
     const answer = jsonOf(await call({ ...request, headers }));
-    if (answer.status !== 'ok') return answer;
+    if (answer.status !== 'ok') {
+      onAnswer?.(REFUSALS.includes(answer.status) ? null : answer);
+      return answer;
+    }
     const { success, data } = schema.safeParse(answer.json);
+    onAnswer?.(success ? null : { status: 'unreadable' });
     return success ? { status: 'ok' as const, data } : { status: 'unreadable' as const };
   }
 
@@ -103,6 +135,20 @@ export function createNotification({ url, projectId, apiKey, apiSecret, timeoutM
       const url = at(`/webhook/addresses/${encodeURIComponent(webhookId)}`);
       const read = await ask(addresses, { url, timeoutMs: Math.min(withinMs, timeoutMs) });
       return read.status === 'ok' ? { status: 'ok', addresses: read.data } : read;
+    },
+
+    /** Creates a webhook that sends every kind of event to a receiver URL; doing it twice creates two. */
+    async createWebhook(webhookUrl: string): Promise<CreationAnswer> {
+      const body = { projectId, webhookUrl, eventType: 'ALL' };
+      const read = await ask(created, { url: at('/webhook'), method: 'POST', body, timeoutMs });
+      return read.status === 'ok' ? { status: 'ok', id: read.data.id } : read;
+    },
+
+    /** Adds addresses to a webhook; adding one that is there changes nothing. */
+    async addAddresses(webhookId: string, addresses: readonly string[]): Promise<AdditionAnswer> {
+      const url = at('/webhook/add-addresses');
+      const read = await ask(answered, { url, method: 'POST', body: { webhookId, addresses }, timeoutMs });
+      return read.status === 'ok' ? { status: 'ok' } : read;
     },
 
     /** Takes addresses out of a webhook; doing it twice changes nothing. */

@@ -1,14 +1,30 @@
+import { hash } from 'node:crypto';
 import type { StoredProject } from '../domain/project.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Seal } from '../secrets.ts';
 import type { Store } from '../store/store.ts';
-import type { Notification, WebhooksAnswer } from './notification.ts';
+import { createMemory } from './memory.ts';
+import {
+  type AddressesAnswer,
+  createNotification,
+  type Notification,
+  type NotificationOptions,
+  type WebhooksAnswer,
+} from './notification.ts';
 
 /** What a project is used with. */
 export interface ProjectKeys {
   projectId: string;
   apiKey: string;
   apiSecret: string;
+  /** With which its deliveries are signed: two while they are changed. None: deliveries need no signature. */
+  signingSecrets?: readonly string[];
+}
+
+/** A project's client, which also remembers for a short time what its webhooks watch. */
+export interface ProjectClient extends Notification {
+  /** A webhook's addresses, read at most 30 s ago and after the last change from here. */
+  knownAddresses(webhookId: string, withinMs: number): Promise<AddressesAnswer>;
 }
 
 /**
@@ -17,7 +33,7 @@ export interface ProjectKeys {
  * `off`: the notification service is not configured.
  */
 export type ProjectAccess =
-  | { status: 'ready'; own: boolean; scope: number; notification: Notification }
+  | { status: 'ready'; own: boolean; scope: number; notification: ProjectClient }
   | { status: 'sealed'; own: true; scope: number }
   | { status: 'none'; own: false; scope: null }
   | { status: 'off'; own: boolean; scope: number | null };
@@ -31,16 +47,27 @@ export interface Projects {
   /** The operator's project's; null when it is not set. */
   operatorId: string | null;
   of(guildId: string): Promise<ProjectAccess>;
+  /**
+   * The secrets with which a scope's deliveries are signed; null where they need no signature, empty where none can be
+   * read. As of the last `readSigning`.
+   */
+  signingSecrets(scope: number): readonly string[] | null;
+  /** Reads the signing secrets of all scopes; needed once before deliveries are received. */
+  readSigning(): Promise<void>;
+  /** A guild's own signing secrets; empty where it has none, or none can be read. */
+  ownSigningSecrets(guildId: string): Promise<readonly string[]>;
   /** Asks the service whether it knows these keys; null when it is off. */
   check(keys: ProjectKeys, withinMs: number): Promise<WebhooksAnswer | null>;
+  /** Asks the service something with the operator's keys; null when it is off or there are none. */
+  probe: (() => Promise<unknown>) | null;
   /** Stores or replaces a guild's own project and gives its scope. */
   save(guildId: string, userId: string, keys: ProjectKeys): Promise<number>;
   /** Removes a guild's own project and its receiver URLs; false when there is none. */
   remove(guildId: string): Promise<boolean>;
 }
 
-/** The keys as they are sealed. */
-type Sealed = Pick<ProjectKeys, 'apiKey' | 'apiSecret'>;
+/** The keys as they are sealed. Those that were stored before deliveries could be signed have no secrets for that. */
+type Sealed = Omit<ProjectKeys, 'projectId'>;
 
 /** Puts every stored project that an older key sealed under the present one; gives how many, and whose no key opens. */
 export async function resealProjects(store: Store, seal: Seal): Promise<{ resealed: number; closed: string[] }> {
@@ -56,6 +83,11 @@ export async function resealProjects(store: Store, seal: Seal): Promise<{ reseal
   return { resealed, closed };
 }
 
+/** How long a webhook's addresses are remembered: people add several in a row. */
+const ADDRESSES_MS = 30_000;
+/** Webhooks whose addresses are remembered. */
+const ADDRESSES_CACHED = 50;
+
 /** Gives each guild its notification project: its own, else the operator's where it may manage that. */
 export function createProjects(options: {
   store: Store;
@@ -63,32 +95,79 @@ export function createProjects(options: {
   /** Root of the service; undefined: it is off. */
   url: string | undefined;
   operator: ProjectKeys | null;
+  /** With which deliveries to the operator's URL are signed; none: they need no signature. */
+  operatorSigning?: readonly string[] | undefined;
   operatorGuildIds: readonly string[];
   now(): number;
   /** A path token for a new project. */
   newToken(): string;
   /** The path tokens changed. */
   onTokens(): Promise<void>;
+  onAnswer?: NotificationOptions['onAnswer'];
   timeoutMs?: number;
 }): Projects {
-  const timeout = options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs };
-  const { store, seal, url, operator, operatorGuildIds, now, newToken, onTokens } = options;
+  const { timeoutMs, onAnswer } = options;
+  const given = { ...(timeoutMs !== undefined && { timeoutMs }), ...(onAnswer && { onAnswer }) };
+  const { store, seal, url, operator, operatorSigning, operatorGuildIds, now, newToken, onTokens } = options;
+  let signing = new Map<number, readonly string[]>();
 
-  /** The client of a project; loaded, with its schemas, when it is first needed. */
-  async function clientOf(root: string, keys: ProjectKeys): Promise<Notification> {
-    const { createNotification } = await import('./notification.ts');
-    return createNotification({ url: root, ...keys, ...timeout });
+  const keysOf = ({ sealed, guildId }: StoredProject): Sealed | null => {
+    const opened = seal.open(sealed, guildId);
+    return opened && (JSON.parse(opened.text) as Sealed);
+  };
+
+  async function readSigning(): Promise<void> {
+    const signed = (await store.projects.all()).filter((project) => project.signed);
+    signing = new Map(signed.map((project) => [project.scope, keysOf(project)?.signingSecrets ?? []]));
+    if (operatorSigning) signing.set(OPERATOR_SCOPE, operatorSigning);
   }
 
-  async function own({ scope, guildId, projectId, sealed }: StoredProject): Promise<ProjectAccess> {
+  const lists = createMemory<AddressesAnswer>(ADDRESSES_CACHED, now);
+  /** How often each webhook was changed from here, so that no list from before is used. */
+  const changes = new Map<string, number>();
+
+  /** The client of a project. */
+  function clientOf(root: string, keys: ProjectKeys): ProjectClient {
+    const client = createNotification({ url: root, ...keys, ...given });
+    const keyOf = (webhookId: string) => JSON.stringify([keys, webhookId]);
+    const changing =
+      <Result>(change: (webhookId: string, addresses: readonly string[]) => Promise<Result>) =>
+      async (webhookId: string, addresses: readonly string[]): Promise<Result> => {
+        const key = hash('sha256', keyOf(webhookId));
+        const done = () => void changes.set(key, (changes.get(key) ?? 0) + 1);
+        return change(webhookId, addresses).finally(done);
+      };
+    return {
+      ...client,
+      addAddresses: changing(client.addAddresses),
+      removeAddresses: changing(client.removeAddresses),
+      knownAddresses(webhookId, withinMs) {
+        const key = keyOf(webhookId);
+        return lists(`${changes.get(hash('sha256', key)) ?? 0} ${key}`, {
+          ask: () => client.addresses(webhookId, withinMs),
+          keepMs: ({ status }) => (status === 'ok' ? ADDRESSES_MS : 0),
+        });
+      },
+    };
+  }
+
+  async function own(project: StoredProject): Promise<ProjectAccess> {
+    const { scope, projectId } = project;
     if (!url) return { status: 'off', own: true, scope };
-    const opened = seal.open(sealed, guildId);
-    if (!opened) return { status: 'sealed', own: true, scope };
-    const keys = JSON.parse(opened.text) as Sealed;
-    return { status: 'ready', own: true, scope, notification: await clientOf(url, { projectId, ...keys }) };
+    const keys = keysOf(project);
+    if (!keys) return { status: 'sealed', own: true, scope };
+    return { status: 'ready', own: true, scope, notification: clientOf(url, { projectId, ...keys }) };
   }
 
   return {
+    readSigning,
+    signingSecrets: (scope) => signing.get(scope) ?? null,
+
+    async ownSigningSecrets(guildId) {
+      const stored = await store.projects.ofGuild(guildId);
+      return (stored && keysOf(stored)?.signingSecrets) ?? [];
+    },
+
     enabled: Boolean(url),
     hasOperators: operatorGuildIds.length > 0,
     operatorId: operator?.projectId ?? null,
@@ -100,23 +179,26 @@ export function createProjects(options: {
         return url ? { status: 'none', own: false, scope: null } : { status: 'off', own: false, scope: null };
       }
       if (!url || !operator) return { status: 'off', own: false, scope: OPERATOR_SCOPE };
-      return { status: 'ready', own: false, scope: OPERATOR_SCOPE, notification: await clientOf(url, operator) };
+      return { status: 'ready', own: false, scope: OPERATOR_SCOPE, notification: clientOf(url, operator) };
     },
 
     async check(keys, withinMs) {
-      return url ? (await clientOf(url, keys)).webhooks(withinMs) : null;
+      return url ? clientOf(url, keys).webhooks(withinMs) : null;
     },
 
-    async save(guildId, userId, { projectId, apiKey, apiSecret }) {
-      const sealed = seal.seal(JSON.stringify({ apiKey, apiSecret } satisfies Sealed), guildId);
-      const scope = await store.projects.save({ guildId, projectId, sealed }, newToken(), userId, now());
-      await onTokens();
+    probe: url && operator ? () => clientOf(url, operator).webhooks() : null,
+
+    async save(guildId, userId, { projectId, ...keys }) {
+      const sealed = seal.seal(JSON.stringify(keys satisfies Sealed), guildId);
+      const project = { guildId, projectId, sealed, signed: Boolean(keys.signingSecrets?.length) };
+      const scope = await store.projects.save(project, newToken(), userId, now());
+      await Promise.all([onTokens(), readSigning()]);
       return scope;
     },
 
     async remove(guildId) {
       const removed = await store.projects.remove(guildId);
-      await onTokens();
+      await Promise.all([onTokens(), readSigning()]);
       return removed;
     },
   };

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import type { APIMessage } from 'discord.js';
 import { type Discord, type FaultRule, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
+import { shownIn } from '../discord/shown.ts';
 import { type Bot, startBot } from './bot.ts';
 import { FIRST_POINTS, POINTS } from './names.ts';
 import { ENOUGH, type Sent, startSender } from './sender.ts';
@@ -168,8 +170,8 @@ async function settled(file: string, left: () => number): Promise<void> {
 }
 
 /** Every transfer that a message tells of, by its amount (`times`: how many equal ones) or its token's id. */
-function linesOf(message: { content: string; embeds: { title?: string }[] }): { shown: string; times: number }[] {
-  const texts = [message.content, ...message.embeds.map((embed) => JSON.stringify(embed))];
+function linesOf(message: APIMessage): { shown: string; times: number }[] {
+  const texts = [message.content, ...shownIn(message).map(({ text }) => text)];
   return texts.flatMap((text) => {
     const found = new Set(text.match(/\b8(,\d{3}){5}\b|\b9\d{15}\b/g));
     const times = Number(/×(\d+)/.exec(text)?.[1] ?? 1);

@@ -14,8 +14,8 @@ export const MUTANTS: Mutant[] = [
     file: 'src/receiver/server.ts',
     changes: [
       [
-        'intake.store(request.ticket!, body, (result) => {',
-        "intake.store(request.ticket!, body, () => {}); setImmediate((result: string = 'stored') => {",
+        'intake.store(ticket, body, (result) => {',
+        "intake.store(ticket, body, () => {}); setImmediate((result: string = 'stored') => {",
       ],
     ],
     tests: ['test/receiver/server.test.ts'],
@@ -25,8 +25,8 @@ export const MUTANTS: Mutant[] = [
     file: 'src/receiver/server.ts',
     changes: [
       [
-        'intake.store(request.ticket!, body, (result) => {',
-        "intake.store(request.ticket!, body, () => {}); setImmediate((result: string = 'stored') => {",
+        'intake.store(ticket, body, (result) => {',
+        "intake.store(ticket, body, () => {}); setImmediate((result: string = 'stored') => {",
       ],
     ],
     tests: ['test/crash/crash.test.ts'],

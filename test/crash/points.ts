@@ -16,27 +16,27 @@ function pass(point: string): void {
 }
 
 type Call = { id: number; group: string; method: string };
-const isCall = (message: unknown): message is Call =>
-  typeof message === 'object' && message !== null && 'group' in message && 'method' in message;
+/** On a disk that is not slow, a message holds one call. */
+const callsIn = (message: unknown): Call[] => (Array.isArray(message) ? (message as Call[]) : []);
 
 function watchStore(): void {
   const names = new Map<number, string>();
   const { postMessage, emit } = Worker.prototype;
   Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: []) {
-    if (isCall(message)) {
-      const name = `${message.group}.${message.method}`;
-      names.set(message.id, name);
+    for (const call of callsIn(message)) {
+      const name = `${call.group}.${call.method}`;
+      names.set(call.id, name);
       pass(`${name} asked`);
     }
     postMessage.call(this, message, ...rest);
   };
   Worker.prototype.emit = function (this: Worker, event: string, ...args: unknown[]) {
-    const answer = args[0] as { id?: number; ready?: true } | undefined;
-    if (event === 'message' && answer?.id !== undefined) {
-      pass(`${names.get(answer.id)} answered`);
-      names.delete(answer.id);
+    const post = args[0] as { answers?: { id: number }[]; ready?: true } | undefined;
+    for (const { id } of (event === 'message' && post?.answers) || []) {
+      pass(`${names.get(id)} answered`);
+      names.delete(id);
     }
-    if (event === 'message' && answer?.ready) pass('database ready');
+    if (event === 'message' && post?.ready) pass('database ready');
     return (emit as (...all: unknown[]) => boolean).call(this, event, ...args);
   } as typeof emit;
 }
@@ -47,14 +47,14 @@ function watchThread(port: NonNullable<typeof parentPort>): void {
   const post = port.postMessage.bind(port);
   port.on = ((event: 'message', listener: (message: unknown) => void) =>
     on(event, (message: unknown) => {
-      if (isCall(message)) {
-        current = `${message.group}.${message.method}`;
+      for (const { group, method } of callsIn(message)) {
+        current = `${group}.${method}`;
         pass(`${current} begun`);
       }
       listener(message);
     })) as typeof port.on;
   port.postMessage = (message: unknown) => {
-    if (typeof message === 'object' && message !== null && 'result' in message) pass(`${current} done`);
+    if (typeof message === 'object' && message !== null && 'answers' in message) pass(`${current} done`);
     post(message);
   };
   const { transaction, pragma, exec, prepare } = Database.prototype;

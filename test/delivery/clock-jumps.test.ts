@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../sandbox/discord/index.ts';
+import { createManualClock } from '../../sandbox/discord/index.ts';
 import { createRateLimit } from '../../src/delivery/rate-limit.ts';
 import { ALERTS, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
@@ -79,8 +79,7 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
 });
 
 describe.each([7, 20])('a clock that is set %i seconds back', (seconds) => {
-  const copies = () =>
-    pipeline.lines(ALERTS).map(({ text }) => Number(/(\d+) identical transfers/.exec(text)?.[1] ?? 1));
+  const copies = () => pipeline.lines(ALERTS).map(({ title }) => Number(/×(\d+)/.exec(title)?.[1] ?? 1));
 
   it('makes no second transfer of a retry, and does not hide one', async () => {
     const [event, twice] = [payment(), payment({ value: '7000000' })];
@@ -99,7 +98,7 @@ describe.each([7, 20])('a clock that is set %i seconds back', (seconds) => {
 
 describe('the budget of requests', () => {
   it('frees the budget of requests in time after the clock was set back', () => {
-    const clock = new ManualClock();
+    const clock = createManualClock();
     let wrong = 0;
     const rateLimit = createRateLimit({ now: () => clock.now() + wrong, after: clock.after.bind(clock) });
     /** Sends; gives how long it would have to wait. */

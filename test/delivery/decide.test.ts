@@ -24,6 +24,7 @@ const situationOf = (changed: Partial<Situation> = {}): Situation => ({
   head: null,
   isRemoved: false,
   now: NOW,
+  workedSince: (ms) => NOW - ms,
   random: () => 1,
   ...changed,
 });
@@ -80,6 +81,7 @@ it('a rate limit for an update of a message postpones the edits of the channel a
   expect(decide(limitedFor(5 * MINUTE), update, situationOf()).channel).toEqual({
     do: 'postpone-edits',
     until: NOW + 5 * MINUTE,
+    reason: 'rate',
   });
 });
 

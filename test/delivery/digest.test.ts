@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => pipeline.close());
 
 const digests = () => pipeline.lines(ALERTS).filter(({ title }) => title.includes('Digest'));
-const singles = () => pipeline.lines(ALERTS).filter(({ title }) => title.includes('Incoming'));
+const singles = () => pipeline.lines(ALERTS).filter(({ title }) => title.startsWith('📥'));
 
 /** Lets alerts pile up while Discord is away. */
 async function pileUp(count: number, away: number): Promise<void> {
@@ -33,7 +33,7 @@ async function pileUp(count: number, away: number): Promise<void> {
 
 /** A digest renderer with room for this many alerts; a real one is limited by its file's size. */
 const withRoomFor =
-  (most: number): NonNullable<PipelineOptions['digest']> =>
+  (most: number): NonNullable<NonNullable<PipelineOptions['renderers']>['renderDigest']> =>
   (alerts, reference, reason, now) =>
     renderDigest(alerts.slice(0, most), reference, { explorerUrl: undefined, nativeSymbol: undefined }, reason, now);
 
@@ -43,7 +43,7 @@ describe('a backlog', () => {
     await pipeline.turnUntil(() => digests().length === 1);
     const counted = digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]))[0]!;
     expect(
-      counted + singles().length + pipeline.lines(ALERTS).filter(({ title }) => title.includes('Outgoing')).length,
+      counted + singles().length + pipeline.lines(ALERTS).filter(({ title }) => title.startsWith('📤')).length,
     ).toBe(200);
     expect(counted).toBeGreaterThan(150);
     const { text } = digests()[0]!;
@@ -64,7 +64,7 @@ describe('a backlog', () => {
 
   it('posts what one digest has no room for in the next ones, each alert once', async () => {
     await pipeline.close();
-    pipeline = await startPipeline({ digest: withRoomFor(60) });
+    pipeline = await startPipeline({ renderers: { renderDigest: withRoomFor(60) } });
     await pipeline.watch(TREASURY, ALERTS);
     await pileUp(200, 10 * 60_000);
     await pipeline.turnUntil(pipeline.settled);

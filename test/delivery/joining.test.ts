@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relabel } from '../../src/delivery/relabel.ts';
+import { plain, shownIn, textOf } from '../discord/shown.ts';
 import {
   ALERTS,
   ALICE,
@@ -33,16 +34,19 @@ const send = async (txHash: string, units: number) => {
   await receive(txHash, units);
   await pipeline.idle();
 };
-/** Each message as its embeds, each embed as the amounts that it tells of: several are listed below their sum. */
+/** Each message by its transactions, each of these as the amounts that it tells of: several are listed below their sum. */
 const posted = () =>
   pipeline.discord.messages(ALERTS).map(({ message }) =>
-    message.embeds.map(({ title = '', description = '' }) => {
-      const listed = [...description.matchAll(AMOUNTS)];
+    shownIn(message).map(({ text }) => {
+      const [title = '', ...lines] = plain(text).split('\n');
+      const listed = [...lines.join('\n').matchAll(AMOUNTS)];
       return (listed.length > 0 ? listed : [...title.matchAll(AMOUNTS)])
         .map(([, amount]) => Number(amount))
         .sort((a, b) => a - b);
     }),
   );
+const mentionsIn = (channel: string) =>
+  pipeline.discord.messages(channel).map(({ message }) => /<@&\d+>/.exec(textOf(message))?.[0] ?? '');
 const edits = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
 
 describe('alerts of one transaction', () => {
@@ -153,13 +157,11 @@ describe('alerts of one transaction', () => {
     const tx = hash();
     await send(tx, 1);
     await send(tx, 2);
-    expect(pipeline.discord.messages(ALERTS).map(({ message }) => message.content)).toEqual([
-      `<@&${ROLE}>`,
-      `<@&${ROLE}>`,
-    ]);
+    expect(mentionsIn(ALERTS)).toEqual([`<@&${ROLE}>`, `<@&${ROLE}>`]);
   });
 
-  it('posts alerts that do not fit into their message in their own one, and nothing twice', async () => {
+  /** Forty transfers of one transaction, from an address each, one after the other. */
+  async function sendForty(): Promise<void> {
     const tx = hash();
     for (let n = 1; n <= 40; n++) {
       const from = `0x${n.toString(16).padStart(40, '7')}`;
@@ -168,12 +170,25 @@ describe('alerts of one transaction', () => {
       // Requests are spread over the second.
       if (n % 5 === 0) await pipeline.pass(1_000);
     }
+  }
+
+  it('sums up the transfers of a large transaction in one compact alert', async () => {
+    await sendForty();
+    await pipeline.turnUntil(pipeline.settled);
+    expect(pipeline.lines(ALERTS).map(({ title }) => title)).toEqual(['📥 0x1111…1111 +820 `USDC` in 40 transfers']);
+  });
+
+  it('posts alerts that do not fit into their message in their own one, and nothing twice', async () => {
+    await pipeline.store.guilds.changeSettings(HARBOR, { style: 'full' });
+    await sendForty();
     expect(posted().length).toBeGreaterThan(1);
-    expect(
-      posted()
-        .flat(2)
-        .sort((a, b) => a - b),
-    ).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+    // Each message begins with a sum, which is none of them.
+    const amounts = pipeline.discord
+      .messages(ALERTS)
+      .flatMap(({ message }) =>
+        [...plain(JSON.stringify(message.embeds)).matchAll(/📥 (\d+) `USDC`/gu)].map(([, amount]) => Number(amount)),
+      );
+    expect(amounts.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
   });
 
   it.each([
@@ -299,7 +314,7 @@ describe('a new label', () => {
 describe('a role', () => {
   it('mentions a role for amounts from its threshold on, once per cool-down, across restarts', async () => {
     await pipeline.watch(TREASURY, WHALES, { mention: ROLE, mentionMinimum: '100', mentionCooldown: 30 });
-    const mentions = () => pipeline.discord.messages(WHALES).map(({ message }) => message.content !== '');
+    const mentions = () => mentionsIn(WHALES).map((mention) => mention !== '');
     await send(hash(), 99);
     await send(hash(), 100);
     await send(hash(), 500);
@@ -324,7 +339,7 @@ describe('a role', () => {
     for (const n of [1, 2]) await receive(hash(), n);
     await pipeline.routed();
     await pipeline.turnUntil(pipeline.settled);
-    expect(pipeline.discord.messages(WHALES).some(({ message }) => message.content === `<@&${ROLE}>`)).toBe(true);
+    expect(mentionsIn(WHALES)).toContain(`<@&${ROLE}>`);
   });
 });
 

@@ -18,11 +18,13 @@ let pipeline: Pipeline;
 beforeAll(async () => {
   // Every transfer has an embed of its own, which is easier to count than a transaction that is shown as one story.
   pipeline = await startPipeline({
-    render,
-    // With a file of the same lines.
-    digest(alerts, reference) {
-      const { payload, used } = render(alerts, reference);
-      return Promise.resolve({ payload, used, csv: payload.embeds.map(({ title }) => title).join('\n') });
+    renderers: {
+      render,
+      // With a file of the same lines.
+      renderDigest(alerts, reference) {
+        const { payload, used } = render(alerts, reference);
+        return Promise.resolve({ payload, used, csv: payload.embeds.map(({ title }) => title).join('\n') });
+      },
     },
   });
 });

@@ -64,7 +64,7 @@ describe('a channel that is closed to the bot', () => {
     pipeline.discord.act({ do: 'channel.allow', channelId: WHALES });
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
-    expect(pipeline.lines(ALERTS).filter(({ title }) => title.includes('Incoming'))).toHaveLength(1);
+    expect(pipeline.lines(ALERTS).filter(({ title }) => title.startsWith('📥'))).toHaveLength(1);
     expect(notices(WHALES)).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { AddressText } from '../../src/domain/address.ts';
+import { shownIn } from '../discord/shown.ts';
 import { ALICE, HARBOR, type Pipeline, payment, startPipeline } from '../pipeline/harness.ts';
 
 const MINUTE = 60_000;
@@ -47,9 +48,9 @@ async function shown({ id }: Room): Promise<{ counted: number; hashes: string[];
   const hashes: string[] = [];
   let files = 0;
   for (const { message } of pipeline.discord.messages(id)) {
-    for (const { title = '', ...embed } of message.embeds) {
+    for (const { title, text } of shownIn(message)) {
       const digest = /([\d,]+) transfers/.exec(title);
-      if (!digest) hashes.push(/0x[0-9a-f]{64}/.exec(JSON.stringify(embed))![0]);
+      if (!digest) hashes.push(/0x[0-9a-f]{64}/.exec(text)![0]);
       counted += digest ? Number(digest[1]!.replaceAll(',', '')) : 1;
     }
     for (const { url } of message.attachments) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../sandbox/discord/index.ts';
+import { createManualClock } from '../../sandbox/discord/index.ts';
 import { createRateLimit } from '../../src/delivery/rate-limit.ts';
 import type { SlotPolicy } from '../../src/delivery/request-window.ts';
 
@@ -12,7 +12,7 @@ describe('the rate limit', () => {
    * the requests were sent, and when they arrived.
    */
   function greedy(policy: SlotPolicy, takes: (n: number) => number, seconds = 10, step = 7) {
-    const clock = new ManualClock();
+    const clock = createManualClock();
     const rateLimit = createRateLimit(clock);
     const sent: number[] = [];
     const arrived: number[] = [];
@@ -62,7 +62,7 @@ describe('the rate limit', () => {
   });
 
   it('counts a request from when it is sent, and keeps its slot until then', () => {
-    const clock = new ManualClock();
+    const clock = createManualClock();
     const rateLimit = createRateLimit(clock);
     const slots = Array.from({ length: 40 }, () => rateLimit.take(AT_ONCE));
     clock.advance(5 * SECOND);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../sandbox/discord/index.ts';
+import { createManualClock } from '../../sandbox/discord/index.ts';
 import { type DelivererOptions, startDeliverer } from '../../src/delivery/deliver.ts';
 import { StoreError } from '../../src/errors.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
@@ -11,7 +11,7 @@ import { openStore } from '../../src/store/sqlite/client.ts';
 it('rescans once per second while the store fails, however often it was asked to', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'look-'));
   const { store, close } = await openStore(join(folder, 'test.sqlite'));
-  const clock = new ManualClock();
+  const clock = createManualClock();
   let rescans = 0;
   let isLocked = true;
   const outbox = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../sandbox/discord/index.ts';
+import { createManualClock } from '../../sandbox/discord/index.ts';
 import { createRateLimit, type RequestSlot } from '../../src/delivery/rate-limit.ts';
 import { createScheduler } from '../../src/delivery/scheduler.ts';
 
@@ -15,7 +15,7 @@ const headOf = (id: string) => ({ guildId: guildOf(id), dueAt: 0, state: 'ready'
 
 /** Sends as the deliverer does, 4 ms from a slot to its end. Returns each alert's wait, and how many requests it took. */
 function simulate(events: Arrival[]) {
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const began = clock.now();
   const rateLimit = createRateLimit(clock);
   const scheduler = createScheduler();
@@ -252,12 +252,142 @@ describe('a channel that is served', () => {
     loaded('1', { guildId: 'guild', dueAt: 0, state: 'ready' });
     postponed('1', NOW + 10);
     ended('1', NOW);
-    guildChanged('guild');
+    guildChanged('guild', NOW);
     expect(next(NOW)).toEqual({ channel: null, waitMs: 10 });
     parked('1', NOW + 20);
-    guildChanged('another guild');
+    guildChanged('another guild', NOW);
     expect(next(NOW)).toEqual({ channel: null, waitMs: 20 });
-    guildChanged('guild');
+    guildChanged('guild', NOW);
     expect(next(NOW).channel).toBe(channel);
+  });
+});
+
+describe('a server whose channels are refused', () => {
+  const NOW = 10_000_000;
+  const PARKED = 15 * 60 * SECOND;
+  const ids = Array.from({ length: 100 }, (_, n) => String(n));
+
+  /** A hundred channels of one server, of which Discord refuses those that are `closed`. */
+  function create(isClosed: (id: string) => boolean = () => true) {
+    const scheduler = createScheduler();
+    let now = NOW;
+    let refusals = 0;
+    const sent: string[] = [];
+    /** Gives out every slot that is to be had now; answers come when all of these are under way. */
+    function turn(): string[] {
+      const inFlight: string[] = [];
+      for (let next = scheduler.next(now); next.channel; next = scheduler.next(now)) {
+        scheduler.began(next.channel.id);
+        inFlight.push(next.channel.id);
+      }
+      for (const id of inFlight) {
+        if (isClosed(id)) {
+          refusals++;
+          scheduler.refusalCounted(id, now);
+          scheduler.parked(id, now + PARKED);
+        } else {
+          sent.push(id);
+          scheduler.sent(id, false);
+        }
+        scheduler.ended(id, now);
+      }
+      return inFlight;
+    }
+    function settle(): void {
+      while (turn().length > 0);
+    }
+    scheduler.arrived(
+      ids.map((channelId) => ({ channelId, guildId: 'guild' })),
+      1,
+      now,
+    );
+    return {
+      ...scheduler,
+      turn,
+      settle,
+      sent,
+      refusals: () => refusals,
+      pass(ms: number): void {
+        for (let left = ms; left > 0; left -= SECOND) {
+          now += SECOND;
+          settle();
+        }
+      },
+      open: () => (isClosed = () => false),
+      now: () => now,
+    };
+  }
+
+  it('has its channels wait together after about ten refusals, and one is probed each minute, later every 15', () => {
+    const { settle, refusals, pass, hold, now } = create();
+    settle();
+    expect(refusals()).toBeLessThanOrEqual(20);
+    expect(hold('guild', now())).toEqual({ since: NOW, probeAt: NOW + 60 * SECOND, refusals: refusals() });
+    const probes: number[] = [];
+    for (const minutes of [...Array.from({ length: 11 }, () => 1), 2, 4, 8, 15, 15]) {
+      const before = refusals();
+      pass(minutes * 60 * SECOND - SECOND);
+      const early = refusals() - before;
+      pass(SECOND);
+      probes.push(early, refusals() - before - early);
+    }
+    expect(probes).toEqual(Array.from({ length: 16 }, () => [0, 1]).flat());
+  });
+
+  it('sends everything once a probe passes, the channels that were refused included', () => {
+    const { settle, open, pass, sent, hold, now } = create();
+    settle();
+    open();
+    pass(60 * SECOND);
+    expect(sent.toSorted()).toEqual(ids.toSorted());
+    expect(hold('guild', now())).toBeNull();
+  });
+
+  it('is probed once for fifty changes of its permissions in a minute', () => {
+    const { settle, refusals, guildChanged, now } = create();
+    settle();
+    const before = refusals();
+    for (let flip = 0; flip < 50; flip++) {
+      guildChanged('guild', now());
+      settle();
+    }
+    expect(refusals() - before).toBe(1);
+  });
+
+  it('has fewer than 60 refusals in ten minutes, however often its permissions change', () => {
+    let isDenied = true;
+    const { settle, refusals, guildChanged, now, pass, arrived } = create(() => isDenied);
+    settle();
+    for (let second = 0; second < 600; second++) {
+      isDenied = second % 3 > 0;
+      guildChanged('guild', now(), ids[second % ids.length]);
+      arrived(
+        ids.map((channelId) => ({ channelId, guildId: 'guild' })),
+        1,
+        now(),
+      );
+      pass(SECOND);
+    }
+    expect(refusals()).toBeLessThan(60);
+  });
+
+  it('keeps the channels that can be written to going: the refused ones wait on their own', () => {
+    const { settle, pass, sent, refusals } = create((id) => Number(id) < 25);
+    settle();
+    pass(10 * 60 * SECOND);
+    expect(sent).toHaveLength(75);
+    // Each of the 25 once, and a few probes.
+    expect(refusals()).toBeLessThanOrEqual(35);
+  });
+
+  it('does not delay another server', () => {
+    const { turn, arrived, next, now } = create();
+    turn();
+    arrived([{ channelId: 'quiet', guildId: 'quiet guild' }], 1, now());
+    expect(next(now()).channel?.id).toBe('quiet');
+  });
+
+  it('never has more than half of the requests in flight', () => {
+    expect(create(() => false).turn()).toHaveLength(20);
   });
 });

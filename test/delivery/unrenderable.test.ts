@@ -21,9 +21,11 @@ const settings = { explorerUrl: undefined, nativeSymbol: undefined };
 
 it('posts an alert that cannot be rendered as plain text, without delaying its channel or others', async () => {
   pipeline = await startPipeline({
-    render: (alerts, reference, now) => {
-      refuseTwo(alerts);
-      return renderAlerts(alerts, reference, settings, now);
+    renderers: {
+      render: (alerts, reference, now) => {
+        refuseTwo(alerts);
+        return renderAlerts(alerts, reference, settings, now);
+      },
     },
   });
   for (const channel of [ALERTS, WHALES]) await pipeline.watch(TREASURY, channel);
@@ -49,13 +51,15 @@ it('posts an alert that cannot be rendered as plain text, without delaying its c
 it('turns an alert that cannot be rendered even as plain text into a dead letter that can be replayed', async () => {
   let broken = true;
   pipeline = await startPipeline({
-    render: (alerts, reference, now) => {
-      if (broken) refuseTwo(alerts);
-      return renderAlerts(alerts, reference, settings, now);
-    },
-    plain: (alert, reference) => {
-      if (broken) refuseTwo([alert]);
-      return renderPlain(alert, reference);
+    renderers: {
+      render: (alerts, reference, now) => {
+        if (broken) refuseTwo(alerts);
+        return renderAlerts(alerts, reference, settings, now);
+      },
+      renderPlain: (alert, reference) => {
+        if (broken) refuseTwo([alert]);
+        return renderPlain(alert, reference);
+      },
     },
   });
   await pipeline.watch(TREASURY, ALERTS);
@@ -87,9 +91,11 @@ it('posts alerts together as ever after the store failed to freeze their message
           rendered === 1 ? Promise.reject(new StoreError('disk full', 'SQLITE_FULL')) : real.outbox.freeze(...batch),
       },
     }),
-    render: (alerts, reference, now) => {
-      rendered++;
-      return renderAlerts(alerts, reference, settings, now);
+    renderers: {
+      render: (alerts, reference, now) => {
+        rendered++;
+        return renderAlerts(alerts, reference, settings, now);
+      },
     },
   });
   await pipeline.watch(TREASURY, ALERTS);
@@ -106,9 +112,11 @@ it('posts alerts together as ever after the store failed to freeze their message
 it('leaves a posted alert that cannot be rendered again as it is, without holding anything up', async () => {
   let broken = false;
   pipeline = await startPipeline({
-    render: (alerts, reference, now) => {
-      if (broken) refuseTwo(alerts);
-      return renderAlerts(alerts, reference, settings, now);
+    renderers: {
+      render: (alerts, reference, now) => {
+        if (broken) refuseTwo(alerts);
+        return renderAlerts(alerts, reference, settings, now);
+      },
     },
   });
   await pipeline.watch(TREASURY, ALERTS);

@@ -1,7 +1,7 @@
 import { on, once } from 'node:events';
 import { Events, REST, type TextChannel } from 'discord.js';
 import { expect, it } from 'vitest';
-import { type Discord, type Fault, ManualClock, seed } from '../../sandbox/discord/index.ts';
+import { createManualClock, type Discord, type Fault, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
 
 const { harbor } = seed;
@@ -53,7 +53,7 @@ it('applies a fault only to the given channel, method and path, after the given 
 });
 
 it('ends a fault after its duration', async () => {
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const discord = await standIn({ clock });
   discord.fault({ fault: { kind: 'error', status: 503 }, forMs: 60_000 });
   clock.advance(59_999);
@@ -127,7 +127,7 @@ it.each([true, false])('never responds to a hanging request (takes effect: %s)',
 });
 
 it('delays a response by the given time', async () => {
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const discord = await standIn({ clock });
   discord.fault({ fault: { kind: 'delay', ms: 2000 }, times: 1 });
   const met = discord.next(({ type }) => type === 'faults');
@@ -157,7 +157,7 @@ it('keeps REST working while the gateway is down, and the bot reconnects afterwa
 });
 
 it('refuses all connections while Discord is away, and accepts them afterwards', async () => {
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const discord = await standIn({ clock });
   discord.fault({ fault: { kind: 'away' }, forMs: 60_000 });
   await expect(send(discord)).rejects.toThrow();

@@ -16,7 +16,7 @@ import {
   TextInputStyle,
 } from 'discord.js';
 import { expect, it } from 'vitest';
-import { type Discord, ManualClock, NotPossible, seed } from '../../sandbox/discord/index.ts';
+import { createManualClock, type Discord, type ManualClock, NotPossible, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
 
 const { harbor } = seed;
@@ -239,7 +239,7 @@ it('sends a message command with its message, and direct messages without a memb
 
 /** Starts a stand-in whose clock stands still, with an interaction that the bot leaves unanswered. */
 async function waiting(): Promise<{ discord: Discord; clock: ManualClock; id: string; token: string }> {
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const discord = await standIn({ clock });
   const client = await logIn(discord);
   await client.application.commands.set(COMMANDS);
@@ -327,7 +327,7 @@ it('accepts an interaction token for 15 minutes, without authorization, for its 
 });
 
 it('fails an interaction when no bot is connected', async () => {
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const discord = await standIn({ clock });
   await call(discord, 'PUT', `/applications/${discord.botId}/commands`, [{ name: 'ping', description: 'd' }]);
   const used = discord.begin({ ...general, kind: 'command', name: 'ping' });

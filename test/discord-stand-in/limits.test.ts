@@ -1,6 +1,6 @@
 import { type Client, RESTEvents, type TextChannel } from 'discord.js';
 import { expect, it } from 'vitest';
-import { type Discord, ManualClock, seed } from '../../sandbox/discord/index.ts';
+import { createManualClock, type Discord, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
 
 const { harbor } = seed;
@@ -8,7 +8,7 @@ const send = (discord: Discord, channelId: string = harbor.general) =>
   call(discord, 'POST', `/channels/${channelId}/messages`, { content: 'x' });
 
 it('allows five messages in 5 s per channel and reports it in headers', async () => {
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const discord = await standIn({ clock });
   const first = await send(discord);
   expect(Object.fromEntries(first.headers)).toMatchObject({
@@ -37,7 +37,7 @@ it('allows five messages in 5 s per channel and reports it in headers', async ()
 });
 
 it('allows 50 requests per second overall, then refuses with a global limit', async () => {
-  const discord = await standIn({ clock: new ManualClock(), limits: { messages: { limit: 1000, perMs: 1000 } } });
+  const discord = await standIn({ clock: createManualClock(), limits: { messages: { limit: 1000, perMs: 1000 } } });
   for (let sent = 0; sent < 50; sent += 1) expect((await send(discord)).status).toBe(200);
   const refused = await send(discord, harbor.alerts);
   expect(refused).toMatchObject({ status: 429, body: { global: true, retry_after: 1 } });

@@ -1,6 +1,6 @@
 import { AttachmentBuilder, ChannelType, type TextChannel } from 'discord.js';
 import { expect, it } from 'vitest';
-import { type Discord, ManualClock, seed } from '../../sandbox/discord/index.ts';
+import { createManualClock, type Discord, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
 
 const { harbor, orchid } = seed;
@@ -81,7 +81,7 @@ it('serves files, shows them in embeds, and keeps or removes them on edits', asy
 });
 
 it('returns the first message for an enforced nonce until the nonce expires', async () => {
-  const clock = new ManualClock();
+  const clock = createManualClock();
   const discord = await standIn({ clock, limits: 'none' });
   const body = { content: 'once', nonce: 'n-1', enforce_nonce: true };
   const first = await send(discord, body);

@@ -218,3 +218,68 @@ describe('a body that is not JSON', () => {
     expect(parse('{"txHash":')).toEqual({ ok: false, reason: 'The body is not JSON.' });
   });
 });
+
+describe('a large body', () => {
+  const event = {
+    txHash: `0x${'a'.repeat(64)}`,
+    from: `0x${'1'.repeat(40)}`,
+    to: `0x${'2'.repeat(40)}`,
+    tokenType: 'ERC-20',
+    tokenAddress: `0x${'3'.repeat(40)}`,
+    tokenName: 'A "quoted" \\ \u2603 name',
+    tokenDecimals: '18',
+    projectId: null,
+  };
+  const body = (extra: string, value = '123456789012345678901234567890') =>
+    `${JSON.stringify(event).slice(0, -1)}, "value" : ${value} , ${extra}}`;
+  const small = parseEvent(body('"x":0'));
+  const padding = [
+    `"x":"${'y'.repeat(50_000)}\\\\\\""`,
+    `"x":[${'{"txHash":-1e5},'.repeat(5_000)}[]]`,
+    Array.from({ length: 5_000 }, (_, n) => `"k${n}": 1.5`).join(',\n'),
+    `"x":${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+    `"\\u0078":{"a":"}]"},"y":"${'z'.repeat(20_000)}"`,
+  ];
+
+  it.each(padding)('is read as losslessly as a small one, whatever else it holds (%#)', (extra) => {
+    expect(small).toMatchObject({ ok: true, event: { transfer: { value: '123456789012345678901234567890' } } });
+    expect(parseEvent(body(extra))).toEqual(small);
+  });
+
+  it('takes the last of two fields with one name, as JSON.parse does', () => {
+    const last = parseEvent(body(`"x":"${'y'.repeat(20_000)}","val\\u0075e":7`));
+    expect(last).toMatchObject({ ok: true, event: { transfer: { value: '7' } } });
+  });
+
+  it('is set aside when a field that the event needs is unusually large', () => {
+    const { tokenName: _, ...rest } = event;
+    const large = JSON.stringify({ ...rest, value: '1', tokenName: 'n'.repeat(20_000) });
+    expect(parseEvent(large)).toEqual({
+      ok: false,
+      reason: 'The body is unusually large: its field tokenName is too long.',
+    });
+  });
+
+  it('is set aside when it is not JSON, wherever it breaks off', () => {
+    const whole = body(`"x":"${'y'.repeat(20_000)}"`);
+    const broken = [
+      whole.slice(0, -1),
+      whole.slice(0, -3),
+      `${whole}x`,
+      whole.replace(' : ', ' '),
+      `${whole.slice(0, -1)},}`,
+    ];
+    for (const text of broken)
+      expect(parseEvent(text)).toMatchObject({ ok: false, reason: expect.stringContaining('The body is not JSON') });
+  });
+
+  it('is read by a fuzzed writer’s JSON exactly as by JSON.parse', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (extra) => {
+        const text = JSON.stringify({ filler: 'y'.repeat(20_000), ...extra, ...event, value: '5' });
+        const usual = JSON.stringify({ ...extra, ...event, value: '5' });
+        expect(parseEvent(text)).toEqual(parseEvent(usual));
+      }),
+    );
+  });
+});

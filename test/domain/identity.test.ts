@@ -226,3 +226,61 @@ describe('keys', () => {
     );
   });
 });
+
+describe('signed deliveries', () => {
+  /** Judges deliveries with these names, a second after each other: `[id, place]`; null: not signed. */
+  function named(...names: ([string, string | null] | null)[]) {
+    let known: SeenDelivery | undefined;
+    const verdicts = names.map((name, n) => {
+      const receipt = { receivedAt: n * 1000, answeredAt: n * 1000 };
+      const identity = name && { id: name[0], chainId: '1', place: name[1] };
+      const { verdict, delivery } = judge(known, known !== undefined, keys, receipt, identity);
+      known = delivery;
+      return verdict;
+    });
+    return { verdicts, count: known!.count };
+  }
+
+  it('count a second transfer for each further place, however long after the first', () => {
+    const story = named(['a', 'log:1'], ...Array<['a', 'log:1']>(70).fill(['a', 'log:1']), ['b', 'log:2']);
+    expect(story.verdicts.at(-1)).toBe('second');
+    expect(story.count).toBe(2);
+  });
+
+  it('count a body with a known id as a repeat, even when it names another place', () => {
+    expect(named(['a', 'log:1'], ['a', 'log:1'], ['a', 'log:2'])).toEqual({
+      verdicts: ['new', 'repeat', 'repeat'],
+      count: 1,
+    });
+  });
+
+  it('count a body with a known place and another id as a repeat: it was asked for again', () => {
+    expect(named(['a', 'log:1'], ['b', 'log:1'], ['b', 'log:1'])).toMatchObject({ count: 1 });
+  });
+
+  it('count as many transfers as there are places, whatever the order and the repeats', () => {
+    const bodies: [string, string][] = [0, 1, 2, 3].map((n) => [`id ${n}`, `log:${n}`]);
+    expect(named(...bodies, ...bodies.toReversed(), ...bodies)).toMatchObject({ count: 4 });
+  });
+
+  it('never count more transfers than places when some bodies came before signing was turned on', () => {
+    expect(named(null, ['a', 'log:1'])).toEqual({ verdicts: ['new', 'repeat'], count: 1 });
+    expect(named(null, ['a', 'log:1'], ['b', 'log:2'])).toMatchObject({ count: 2 });
+  });
+
+  it('without a place are told apart by their time, and repeats by their id', () => {
+    expect(named(['a', null], ['a', null], ['b', null]).verdicts).toEqual(['new', 'repeat', 'second']);
+  });
+
+  it('store long ids and places as hashes', () => {
+    const place = `trace:${'0.'.repeat(2000)}1`;
+    const { delivery } = judge(
+      undefined,
+      false,
+      keys,
+      { receivedAt: 0, answeredAt: 0 },
+      { id: 'a', chainId: '1', place },
+    );
+    expect(delivery.names.every((name) => name.length < 80)).toBe(true);
+  });
+});

@@ -6,13 +6,19 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { request } from 'undici';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
-import { type Discord, ManualClock, startDiscord } from '../../sandbox/discord/index.ts';
+import { createManualClock, type Discord, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
 import { type Services, startServices } from '../../services/start.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const PROJECT = { id: 'project-of-the-test', key: 'public-key', secret: 'very-secret-key' };
+const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const PROJECT = {
+  id: 'project-of-the-test',
+  key: 'public-key',
+  secret: 'very-secret-key',
+  signingSecrets: [SIGNING_SECRET],
+};
 
 /** A chain, the services over it, a stand-in for Discord, and the real bot as a process of its own. */
 export interface WholeWorld {
@@ -43,10 +49,10 @@ export async function startWholeWorld(): Promise<WholeWorld> {
     projects: [PROJECT],
     webhookAllow: ['127.0.0.1'],
     pollMs: 50,
-    cataloged: [chain.tokens.dollar.address],
+    cataloged: [chain.tokens.dollar.address, chain.tokens.bell.address],
   });
   // Its time stands still: how long a busy machine takes to answer is measured where it matters.
-  const discord = await startDiscord({ limits: 'none', clock: new ManualClock(Date.now()) });
+  const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
   let bot: ChildProcess;
   let log = '';
   const [port] = await freePorts(1);
@@ -69,6 +75,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
         NOTIFICATION_PROJECT_ID: PROJECT.id,
         NOTIFICATION_API_KEY: PROJECT.key,
         NOTIFICATION_API_SECRET: PROJECT.secret,
+        NOTIFICATION_SIGNING_SECRET: SIGNING_SECRET,
         OPERATOR_GUILD_IDS: discord.state.guilds[0]!.id,
         EXPLORER_API_URL: services.explorerApiUrl,
         EXPLORER_URL: services.explorerUrl,

@@ -1,3 +1,4 @@
+import type { APIMessageTopLevelComponent } from 'discord.js';
 import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -7,8 +8,9 @@ import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import { parseEvent } from '../../src/domain/event.ts';
-import type { Perspective } from '../../src/domain/subscription.ts';
+import type { AlertStyle, Perspective } from '../../src/domain/subscription.ts';
 import type { Warning } from '../../src/domain/warning.ts';
+import { textsOf } from '../discord/shown.ts';
 import { ALERTS, ALICE, type Pipeline, payment, startPipeline, TREASURY, USDC } from '../pipeline/harness.ts';
 import { bodies, events } from './bodies.ts';
 import { NAUGHTY } from './naughty.ts';
@@ -51,6 +53,7 @@ const warnings: fc.Arbitrary<Warning[]> = fc.array(
       genuine: fc.option(fc.constantFrom(...WATCHED)),
     }),
     fc.constant({ kind: 'uncataloged' as const }),
+    fc.constant({ kind: 'unchecked' as const }),
     fc.record({ kind: fc.constant('late' as const), ms: fc.nat() }),
   ),
   { maxLength: 8 },
@@ -68,6 +71,8 @@ const alerts = fc
       reorganised: fc.boolean(),
       warnings: fc.oneof({ weight: 3, arbitrary: fc.constant<Warning[]>([]) }, warnings),
       labels,
+      style: fc.constantFrom<AlertStyle>('compact', 'full'),
+      isCataloged: fc.boolean(),
     }),
     { minLength: 1, maxLength: 30 },
   )
@@ -108,7 +113,9 @@ it('whatever the chain calls itself, Discord takes the message, and nobody is me
       expect(used).toBeGreaterThan(0);
       expect(payload.allowed_mentions?.parse).toEqual([]);
       await taken(payload);
-      await taken(renderAlerts(list, 'ABCDEFGHIJ', settings, null).payload);
+      const again = renderAlerts(list.slice(0, used), 'ABCDEFGHIJ', settings, null, JSON.stringify(payload));
+      expect(again.used).toBe(used);
+      await taken(again.payload);
       await taken(renderPlain(list[0]!, 'ABCDEFGHIJ'));
       await taken((await renderDigest(list, 'ABCDEFGHIJ', settings)).payload);
       const everything = Array.from({ length: 20 }, () => list).flat();
@@ -131,7 +138,7 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
       mention: null,
     };
     const { transfer } = parsed.event;
-    const alert = {
+    const alert = (style: AlertStyle, isCataloged: boolean): Alert => ({
       id: 1,
       guildId: '1',
       channelId: '2',
@@ -145,14 +152,22 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
       language: null,
       timezone: null,
       hold: null,
-    };
-    const { payload } = renderAlerts([alert], 'ABCDEFGHIJ', { explorerUrl: undefined, nativeSymbol: undefined });
-    const text = JSON.stringify(payload.embeds);
-    expect(text).not.toMatch(/@everyone|@here|evil|discord\.gg|\u202e|\u200b/i);
-    // Markup that is left stands in code or in a footer or title's plain text, where Discord gives it no meaning.
-    const marked = [payload.embeds![0]!.description, ...payload.embeds![0]!.fields!.map(({ value }) => value)];
-    expect(marked.join('\n').replace(/`[^`]*`/g, '')).not.toMatch(/<[@#/:t]|\]\(|javascript:/i);
-    await taken(payload);
+      style,
+      isCataloged,
+    });
+    const none = { explorerUrl: undefined, nativeSymbol: undefined };
+    for (const isCataloged of [true, false])
+      for (const style of ['compact', 'full'] as const) {
+        const { payload } = renderAlerts([alert(style, isCataloged)], 'ABCDEFGHIJ', none);
+        const [embed] = payload.embeds ?? [];
+        // Markup that is left stands in code or in a footer or title's plain text, where Discord gives it no meaning.
+        const marked = embed
+          ? [embed.description, ...embed.fields!.map(({ value }) => value)]
+          : textsOf(payload.components as APIMessageTopLevelComponent[]);
+        expect(JSON.stringify(payload)).not.toMatch(/@everyone|@here|evil|discord\.gg|\u202e|\u200b/i);
+        expect(marked.join('\n').replace(/`[^`]*`/g, '')).not.toMatch(/<[@#/:t]|\]\(|javascript:/i);
+        await taken(payload);
+      }
   },
 );
 

@@ -5,6 +5,7 @@ import { LANGUAGES, type Language, translator } from '../../src/languages/index.
 import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { A, B, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from '../commands/world.ts';
+import { shownIn } from '../discord/shown.ts';
 import { startUpstream } from '../upstream/server.ts';
 import { definitions } from './files.ts';
 
@@ -51,7 +52,7 @@ describe('who reads it', () => {
     expect(isPrivate(answer)).toBe(true);
     expect(text).toContain(translator('ja')('help.title'));
     const { token } = wordingsOf('ja');
-    expect(text).toContain(`\`/${token!.name}\` – ${token!.description}`);
+    expect(text).toContain(token!.description);
   });
 
   it('gets a public answer in the server’s language, and their own copy in theirs', async () => {
@@ -76,12 +77,12 @@ describe('who reads it', () => {
   it('gets alerts in the language that the server has in Discord, unless another is chosen', async () => {
     const told = async (): Promise<string> => {
       await world.use('subscription test', { subscription: B });
-      return world.discord.messages(harbor.whales).at(-1)!.message.embeds[0]!.title!;
+      return shownIn(world.discord.messages(harbor.whales).at(-1)!.message)[0]!.text;
     };
     await world.use('subscription add', { address: B, channel: harbor.whales });
-    expect(await told()).toContain(translator('fr')('alert.incoming', { what: '' }));
+    expect(await told()).toContain(translator('fr')('alert.transaction'));
     await world.store.guilds.changeSettings(harbor.id, { language: 'de' });
-    expect(await told()).toContain(translator('de')('alert.incoming', { what: '' }));
+    expect(await told()).toContain(translator('de')('alert.transaction'));
     await world.store.guilds.changeSettings(harbor.id, { language: null });
   });
 

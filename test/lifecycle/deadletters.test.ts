@@ -9,6 +9,7 @@ import type { App } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { openBeside } from '../../src/store/sqlite/database.ts';
 import { storyReader } from '../../src/store/sqlite/stories.ts';
+import { shownIn } from '../discord/shown.ts';
 import { ALICE, HARBOR, payment, TREASURY } from '../pipeline/harness.ts';
 import { until } from '../until.ts';
 import { CHANNEL, post, startHere } from './app.ts';
@@ -66,9 +67,9 @@ const count = (table: string) =>
 
 async function deadletters(...args: string[]) {
   const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${file}` };
-  const done = await promisify(execFile)(process.execPath, ['src/deadletters.ts', ...args], { env }).catch(
-    (error: { code: number; stdout: string; stderr: string }) => error,
-  );
+  const done = await promisify(execFile)(process.execPath, ['src/ledgerbell.ts', 'deadletters', ...args], {
+    env,
+  }).catch((error: { code: number; stdout: string; stderr: string }) => error);
   return { code: 'code' in done ? done.code : 0, stdout: done.stdout, stderr: done.stderr };
 }
 
@@ -142,7 +143,7 @@ describe('beside a running bot', () => {
     for (const { stdout } of [listed, broken, text]) expect(stdout).not.toMatch(/[^\n\P{Cc}]/u);
     expect(listed.stdout).toMatch(/q1 .* operator /);
     beside((db) =>
-      db.exec(`INSERT INTO projects VALUES (7, '4242', 'p', x'00', 'u', 1);
+      db.exec(`INSERT INTO projects VALUES (7, '4242', 'p', x'00', 'u', 1, 0);
                UPDATE quarantine SET scope = 7 WHERE id = 1`),
     );
     expect((await deadletters('list')).stdout).toMatch(/q1 .* server 4242 /);
@@ -194,7 +195,9 @@ describe('beside a running bot', () => {
                INSERT INTO quarantine (scope, received_at, reason, body) SELECT 0, 1, 'r', 'x' FROM n`),
     );
     const env = { PATH: process.env.PATH, NODE: process.execPath, DATABASE_URL: `sqlite:${file}` };
-    const cut = await promisify(execFile)('sh', ['-c', '"$NODE" src/deadletters.ts list | head -1'], { env });
+    const cut = await promisify(execFile)('sh', ['-c', '"$NODE" src/ledgerbell.ts deadletters list | head -1'], {
+      env,
+    });
     expect(cut).toEqual({ stdout: 'Dead letters (alerts that could not be sent): 0\n', stderr: '' });
   });
 
@@ -212,7 +215,7 @@ describe('beside a running bot', () => {
     );
     expect((await deadletters('discard', 'all')).stdout).toContain('0 deliveries');
     expect((await deadletters('discard', 'd1', 'd9999')).stderr).toMatch(/^There is no d9999\./);
-    expect((await deadletters('discard', 'channel', '77', '78')).stderr).toContain('Usage');
+    expect((await deadletters('discard', 'channel', '77', '78')).stderr).toContain('Specify one channel ID');
     expect(count('dead_letters')).toBe(501);
     const before = Date.now();
     const channel = await deadletters('discard', 'channel', '77');
@@ -240,7 +243,7 @@ describe('beside a running bot', () => {
     minute();
     expect(await post(app, JSON.stringify(payment({ from: ALICE })))).toBe(200);
     await discord.until(() => discord.messages(CHANNEL).length > 0);
-    expect(discord.messages(CHANNEL).flatMap(({ message }) => message.embeds)).toHaveLength(1);
+    expect(discord.messages(CHANNEL).flatMap(({ message }) => shownIn(message))).toHaveLength(1);
   });
 });
 
@@ -255,7 +258,7 @@ describe('arguments', () => {
     async (args) => {
       const { code, stderr } = await deadletters(...args);
       expect(code).toBe(1);
-      expect(stderr).toContain('npm run deadletters -- replay <id>');
+      expect(stderr).toContain('Usage: ledgerbell deadletters');
     },
   );
 

@@ -1,8 +1,12 @@
 import Database from 'better-sqlite3';
-import { expect, it } from 'vitest';
+import pino from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/index.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { startUpkeep } from '../../src/upkeep.ts';
 import { until } from '../until.ts';
-import { startBot, temporaryFile } from './bot.ts';
+import { temporaryFile } from './bot.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -16,10 +20,11 @@ const read = <T>(file: string, sql: string): T[] => {
   return rows;
 };
 
-it('what was seen is remembered for 30 days; then a start forgets it, but nothing that is still to be told', async () => {
+it('what was seen is remembered for 30 days; then it is forgotten, but nothing that is still to be told', async () => {
   const file = temporaryFile();
   const { db, close } = openDatabase(file);
-  const now = Date.now();
+  const clock = createManualClock();
+  const now = clock.now();
   const add = db.transaction((name: string, age: number, state: string, scope = 0) => {
     const at = now - age;
     const { lastInsertRowid: transfer } = db
@@ -50,17 +55,26 @@ it('what was seen is remembered for 30 days; then a start forgets it, but nothin
         "INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at) VALUES (?, 'c', '', 'r', 1)",
       ).run(alert);
   });
-  // Not due before long, and nobody answers where Discord should be.
-  db.exec(`INSERT INTO channels (channel_id, guild_id, state, due_at) VALUES ('c', 'g', 'parked', ${now + DAY})`);
   for (let n = 0; n < OLD; n++) add(`old ${n}`, 30 * DAY + HOUR, n % 2 ? 'sent' : 'dead', n % 3);
   add('waits', 40 * DAY, 'waiting');
   add('dead letter', 40 * DAY, 'dead');
-  add('young', 30 * DAY - HOUR, 'sent');
+  add('young', 30 * DAY - 2 * HOUR, 'sent');
   close();
 
   const kept = (column: string, table: string) =>
     read<{ name: string }>(file, `SELECT ${column} AS name FROM ${table} ORDER BY 1`).map(({ name }) => name);
-  await startBot(file);
+  const opened = await openStore(file);
+  onTestFinished(() => opened.close());
+  // At most a day's worth is forgotten an hour: what is older than that was forgotten before.
+  await opened.store.retention.setForgottenBefore(now - 30 * DAY - 2 * HOUR);
+  const stop = startUpkeep(opened.store, clock, pino({ level: 'silent' }), {
+    look: () => undefined,
+    since: (ms) => clock.now() - ms,
+    isMember: async () => true,
+    onBegun: async () => undefined,
+  });
+  onTestFinished(stop);
+  clock.advance(HOUR);
   await until(() => kept('key', 'transfers').length === 3);
   expect(kept('key', 'transfers')).toEqual(['dead letter', 'waits', 'young']);
   expect(kept('outcome', 'decisions')).toEqual(['dead letter', 'waits', 'young']);

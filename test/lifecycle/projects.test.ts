@@ -2,7 +2,7 @@ import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
-import { type InteractionState, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { createManualClock, type InteractionState, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { createSeal } from '../../src/secrets.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { openTables } from '../../src/store/sqlite/tables.ts';
@@ -22,7 +22,7 @@ const OPERATOR = {
 /** Two servers, a notification service that knows every key, and a bot that can be started anew on the same file. */
 async function world() {
   // Its time stands still: how long a busy machine takes to answer is no matter here.
-  const discord = await startDiscord({ limits: 'none', clock: new ManualClock(Date.now()) });
+  const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
   onTestFinished(() => discord.close());
   const service = await startUpstream(() => ({ body: [] }));
   onTestFinished(() => service.close());

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Discord, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { createManualClock, type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { migrations } from '../../src/store/sqlite/migrations.ts';
 import { openTables } from '../../src/store/sqlite/tables.ts';
@@ -66,11 +66,17 @@ it('names at its start the services that are not configured, its database, and w
   }
 });
 
-it('a path token that may be guessed, and an explorer that cannot be linked, work and are warned of', async () => {
-  const bot = await startBot(temporaryFile(), { RECEIVER_TOKEN: 'bell', EXPLORER_URL: 'http://explorer:4000' });
+it('a path token that may be guessed ends the start with exit code 78', async () => {
+  const { code, stderr } = await startInVain(temporaryFile(), { RECEIVER_TOKEN: 'fifteen-letters' });
+  expect(code).toBe(78);
+  expect(stderr).toMatch(/RECEIVER_TOKEN: must be 16 to 100/);
+  expect(stderr).not.toContain('fifteen-letters');
+});
+
+it('an explorer that cannot be linked works and is warned of', async () => {
+  const bot = await startBot(temporaryFile(), { EXPLORER_URL: 'http://explorer:4000' });
   await accepted(() => bot.post('any'));
   const said = bot.log.map(({ msg }) => msg);
-  expect(said).toContainEqual(expect.stringMatching(/^RECEIVER_TOKEN is short enough to be guessed/));
   expect(said).toContainEqual(expect.stringMatching(/^EXPLORER_URL is not linked/));
 });
 
@@ -114,7 +120,7 @@ it('a damaged database ends the start with what to put in its place, and stays a
   bytes.fill(0xff, 100, 4_096);
   writeFileSync(file, bytes);
   const { code, stderr } = await startInVain(file);
-  expect(code).toBe(1);
+  expect(code).toBe(78);
   expect(stderr).toMatch(
     /^Ledgerbell cannot start: .*bot\.sqlite is damaged: .*backups.*npm run restore -- <backup>\n$/,
   );
@@ -169,7 +175,7 @@ it('what the bot makes is for its user alone, as is from then on what an older v
 
 async function standIn(): Promise<Discord> {
   // Its time stands still: how long a busy machine takes to answer is no matter here.
-  const discord = await startDiscord({ limits: 'none', clock: new ManualClock(Date.now()) });
+  const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
   onTestFinished(() => discord.close());
   return discord;
 }

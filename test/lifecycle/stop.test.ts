@@ -2,6 +2,7 @@ import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { shownIn } from '../discord/shown.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
 import { timed } from '../slowness.ts';
 import { accepted, bodiesIn, HALF, startBot, temporaryFile } from './bot.ts';
@@ -82,7 +83,7 @@ it('a message on its way at SIGTERM, to a Discord that does not answer: ends wit
   const next = await startBot(file, environment);
   await accepted(() => next.post(second));
   await discord.until(() => discord.messages(seed.harbor.alerts).length === 2);
-  expect(discord.messages(seed.harbor.alerts).map(({ message }) => message.embeds.length)).toEqual([1, 1]);
+  expect(discord.messages(seed.harbor.alerts).map(({ message }) => shownIn(message).length)).toEqual([1, 1]);
 });
 
 it('a second SIGTERM changes nothing; SIGINT stops as well', async () => {

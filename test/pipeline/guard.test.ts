@@ -3,7 +3,6 @@ import { seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import type { Warning } from '../../src/domain/warning.ts';
-import { createExplorer } from '../../src/upstream/explorer.ts';
 import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
@@ -16,6 +15,8 @@ const [GENUINE, POISON, OTHER] = [twin('1'), twin('2'), twin('3')];
 const FAKE: AddressText = `0x${'f'.repeat(40)}`;
 /** How the events call the coin. */
 const COIN = { tokenAddress: null, tokenType: 'FUSE', tokenName: null, tokenSymbol: null };
+
+const UNCHECKED: Warning[] = [{ kind: 'unchecked' }];
 
 /** What the explorer's catalogue has; all else is not found. */
 const CATALOG: Record<string, object> = {
@@ -33,9 +34,7 @@ let pipeline: Pipeline;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 beforeEach(async () => {
   upstream = await startUpstream(({ url }) => catalogued(url));
-  const now = () => pipeline.clock.now();
-  const explorer = createExplorer({ url: upstream.url, addressParam: 'contractaddress', apiKey: undefined, now });
-  pipeline = await startPipeline({ lookUp: explorer.token });
+  pipeline = await startPipeline({ environment: { EXPLORER_API_URL: upstream.url } });
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
 });
 afterEach(async () => {
@@ -114,7 +113,7 @@ describe('an address that looks like another', () => {
 
   it('is judged by each server’s own past, which nobody else can make up', async () => {
     await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
-    pipeline.rows(`INSERT INTO projects VALUES (7, '${ORCHID}', 'p', x'', '', 0)`);
+    pipeline.rows(`INSERT INTO projects SELECT 7, '${ORCHID}', 'p', x'', '', 0, 0`);
     await send({ from: POISON }, 7);
     await send({ from: GENUINE });
     expect(warnings()).toEqual([[], []]);
@@ -184,10 +183,43 @@ describe('a token that the catalogue does not have', () => {
     expect(pipeline.lines(ALERTS)).toHaveLength(1);
   });
 
-  it('is neither hidden nor marked while nobody can be asked', async () => {
+  it.each([
+    ['fails', () => ({ status: 500, body: 'oops' })],
+    ['limits requests', () => ({ status: 429, body: 'slow down' })],
+    ['sends a page', () => ({ body: '<html>' })],
+  ] satisfies [string, () => Given][])(
+    'shows a token and says that it could not be checked while the explorer %s',
+    async (_, answer) => {
+      upstream.set(answer);
+      await send(lure);
+      await pipeline.idle();
+      expect(outcomes()).toEqual(['matched']);
+      expect(warnings()).toEqual([UNCHECKED]);
+      expect(pipeline.lines(ALERTS)[0]!.text).toContain('This token could not be checked');
+    },
+  );
+
+  it('does not say that a token could not be checked when it was checked before the explorer was away', async () => {
+    await send();
     upstream.set(() => ({ status: 500, body: 'oops' }));
-    await send(lure);
-    expect(warnings()).toEqual([[]]);
+    await send();
+    pipeline.clock.advance(2 * DAY);
+    await send();
+    expect(warnings()).toEqual([[], [], []]);
+  });
+
+  it('does not say that a token could not be checked to a subscription that names the token', async () => {
+    await pipeline.watch(ALICE, WHALES, { token: FAKE });
+    upstream.set(() => ({ status: 500, body: 'oops' }));
+    await send({ tokenAddress: FAKE });
+    await pipeline.idle();
+    expect(warnings().sort()).toEqual([[], UNCHECKED]);
+  });
+
+  it('does not learn a counterparty from a token that could not be checked', async () => {
+    upstream.set(() => ({ status: 500, body: 'oops' }));
+    await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
+    expect(pipeline.rows('SELECT counterparty FROM counterparties')).toEqual([]);
   });
 });
 
@@ -207,7 +239,7 @@ describe('the explorer', () => {
     await send();
     upstream.set(({ url }) => catalogued(url));
     await send({ tokenAddress: FAKE });
-    expect(warnings()).toEqual([[], []]);
+    expect(warnings()).toEqual([UNCHECKED, UNCHECKED]);
     expect(upstream.requests).toHaveLength(1);
   });
 
@@ -220,7 +252,7 @@ describe('the explorer', () => {
     await pipeline.routed();
     await send({ tokenAddress: FAKE });
     expect(upstream.requests).toHaveLength(1);
-    expect(warnings()).toEqual([[], []]);
+    expect(warnings()).toEqual([UNCHECKED, UNCHECKED]);
     upstream.set(({ url }) => catalogued(url));
     pipeline.clock.advance(3 * MINUTE);
     await send({ tokenAddress: FAKE });
@@ -249,7 +281,7 @@ describe('what comes late', () => {
     await block(150);
     expect(lastMarks()).toEqual([{ kind: 'late', ms: 22 * MINUTE }]);
     // Another project's blocks say nothing.
-    pipeline.rows(`INSERT INTO projects VALUES (7, '${HARBOR}', 'p', x'', '', 0)`);
+    pipeline.rows(`INSERT INTO projects SELECT 7, '${HARBOR}', 'p', x'', '', 0, 0`);
     await send({ blockNumber: 150 }, 7);
     expect(lastMarks()).toEqual([]);
     expect(warnings()).toHaveLength(9);

@@ -2,24 +2,26 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import pino from 'pino';
-import { type Discord, type DiscordOptions, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { type DelivererOptions, startDeliverer } from '../../src/delivery/deliver.ts';
-import { renderDigest } from '../../src/discord/digest.ts';
-import { renderParked } from '../../src/discord/notice.ts';
-import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
+import {
+  createManualClock,
+  type Discord,
+  type DiscordOptions,
+  type ManualClock,
+  seed,
+  startDiscord,
+} from '../../sandbox/discord/index.ts';
+import { type App, type AppOverrides, startApp } from '../../src/app.ts';
 import { createSender } from '../../src/discord/sender.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { steadyTime } from '../../src/domain/clock.ts';
+import type { DeliveryIdentity } from '../../src/domain/inbox.ts';
 import type { Backlog } from '../../src/domain/overview.ts';
 import type { RetentionCursor } from '../../src/domain/retention.ts';
 import type { Sender } from '../../src/domain/send-outcome.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
-import { startRouter } from '../../src/routing/route.ts';
-import { createTokenCatalog } from '../../src/routing/token-catalog.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Explorer } from '../../src/upstream/explorer.ts';
+import { configOf, noGateway, testLog } from '../app.ts';
+import { shownIn } from '../discord/shown.ts';
 import { until } from '../until.ts';
 
 export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
@@ -27,10 +29,9 @@ export const ALICE: AddressText = '0x2222222222222222222222222222222222222222';
 export const USDC: AddressText = '0x3333333333333333333333333333333333333333';
 export const { alerts: ALERTS, whales: WHALES, general: GENERAL, id: HARBOR } = seed.harbor;
 
-type Deliverer = ReturnType<typeof startDeliverer>;
-
-/** The store, the router and the deliverer over a Discord stand-in, on one manual clock. */
+/** The bot over a Discord stand-in, on one manual clock; what is delivered reaches it past HTTP. */
 export interface Pipeline {
+  readonly app: App;
   clock: ManualClock;
   /** Sets the machine's clock forward or back; its timers and Discord go on as they were. */
   jump(ms: number): void;
@@ -38,12 +39,17 @@ export interface Pipeline {
   giveUpSoon(...channelIds: string[]): void;
   discord: Discord;
   readonly store: Store;
-  readonly deliverer: Deliverer;
+  readonly deliverer: App['internals']['deliverer'];
   /** The database's file. */
   file: string;
   watch(address: AddressText, channelId: string, more?: Partial<NewSubscription>): Promise<number>;
   /** Stores a body as if it had been answered `answered` ms after it came (null: never). */
-  receive(event: object | string, answered?: number | null, scope?: number): Promise<void>;
+  receive(
+    event: object | string,
+    answered?: number | null,
+    scope?: number,
+    identity?: DeliveryIdentity | null,
+  ): Promise<void>;
   /** Stores a payment of this many USDC from Alice to the treasury. */
   pay(units: number, change?: object, scope?: number): Promise<void>;
   /** The rows that a query gives, in a connection of its own. */
@@ -56,9 +62,9 @@ export interface Pipeline {
   routed(): Promise<void>;
   /** Resolves once everything stored has been routed and no request is under way. */
   idle(): Promise<void>;
-  /** Turns the clock second by second until the condition holds; at most `seconds`. */
+  /** Turns the clock from timer to timer until the condition holds; at most `seconds`. */
   turnUntil(condition: () => boolean | Promise<boolean>, seconds?: number): Promise<void>;
-  /** Turns the clock in steps; what is due is done after each. */
+  /** Turns the clock from timer to timer, by `step` at least; what is due is done after each. */
   pass(ms: number, step?: number): Promise<void>;
   /** Forgets what is older than this many milliseconds, 30 days by default. */
   forget(ms?: number): Promise<void>;
@@ -70,38 +76,33 @@ export interface Pipeline {
   close(): Promise<void>;
 }
 
-const settings = { explorerUrl: 'https://explorer.example', nativeSymbol: undefined };
-
-export interface PipelineOptions extends DiscordOptions {
+export interface PipelineOptions
+  extends DiscordOptions,
+    Pick<AppOverrides, 'renderers' | 'services' | 'connect' | 'log'> {
   /** Stands between the deliverer and Discord. */
   sender?: (real: Sender) => Sender;
   /** Stands between the bot and its data. */
   store?: (real: Store) => Store;
-  /** How the router looks tokens up. */
-  lookUp?: Explorer['token'] | null;
-  render?: DelivererOptions['render'];
-  plain?: DelivererOptions['renderPlain'];
-  digest?: DelivererOptions['renderDigest'];
+  /** What differs from the usual environment. */
+  environment?: Record<string, string>;
 }
 
 export async function startPipeline({
   sender = (real) => real,
   store: wrap = (real) => real,
-  lookUp = null,
-  render = (alerts, reference, now) => renderAlerts(alerts, reference, settings, now),
-  plain = renderPlain,
-  digest = (alerts, reference, reason, now) => renderDigest(alerts, reference, settings, reason, now),
+  environment = {},
+  connect = noGateway,
+  log = testLog(),
+  renderers,
+  services,
   ...options
 }: PipelineOptions = {}): Promise<Pipeline> {
   const directory = mkdtempSync(join(tmpdir(), 'pipeline-'));
   const file = join(directory, 'test.sqlite');
-  const clock = new ManualClock();
+  const clock = createManualClock();
   let wrong = 0;
   const machine = { now: () => clock.now() + wrong, after: clock.after.bind(clock) };
-  const arrivals = steadyTime(machine.now, clock.now.bind(clock));
   const discord = await startDiscord({ clock, limits: 'none', ...options });
-  const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
-  const outcomes = new Map<number, number | null>();
   const hurried = new Set<string>();
   const connection = (): Sender => {
     const senderOf = (timeoutMs: number) => createSender({ token: discord.token, apiUrl: discord.apiUrl, timeoutMs });
@@ -117,65 +118,64 @@ export async function startPipeline({
 
   const start = async () => {
     const opened = await openStore(file);
-    const store = wrap(opened.store);
-    const deliverer = startDeliverer({
-      store,
-      sender: sender(connection()),
+    const app = await startApp(configOf(discord, file, environment), {
+      database: { ...opened, store: wrap(opened.store) },
       clock: machine,
-      log,
+      elapsed: clock.now.bind(clock),
       random: () => 1,
-      render,
-      renderPlain: plain,
-      renderParked,
-      renderDigest: digest,
-    });
-    const router = startRouter({
-      store,
-      now: machine.now,
+      sender: sender(connection()),
       log,
-      ackedAt: (id) => outcomes.get(id) ?? null,
-      catalog: lookUp && createTokenCatalog({ lookUp, clock }),
-      nativeSymbol: undefined,
-      onAlerts: deliverer.alertsStored,
-      onRouted: () => undefined,
+      connect,
+      ...(renderers && { renderers }),
+      ...(services && { services }),
     });
-    await deliverer.loaded;
-    return { ...opened, store, deliverer, router };
+    await app.internals.deliverer.loaded;
+    return app;
   };
   let running = await start();
   const stop = async () => {
-    await running.router.close();
-    const closed = running.deliverer.close();
+    const sent = running.internals.deliverer.close();
     clock.advance(6_000);
-    await closed;
+    await sent;
     await running.close();
   };
 
   const backlog = async () => {
-    const read = await running.store.metrics.backlog(machine.now());
+    const read = await running.internals.store.metrics.backlog(machine.now());
     // Another thread read that: the one that writes answers in order, so its earlier answers come before this one.
-    await running.store.inbox.next(0);
+    await running.internals.store.inbox.next(0);
     return read;
   };
   const routed = () => until(async () => (await backlog()).inbox.waiting === 0);
   const idle = async () => {
     await routed();
-    await running.deliverer.idle();
+    await running.internals.deliverer.idle();
   };
 
-  const receive: Pipeline['receive'] = async (event, answered = 0, scope = 0) => {
+  /** Turns the clock to its next timer, but by `step` at least and `most` at most; returns by how much. */
+  const advance = (most: number, step = 1_000): number => {
+    const ms = Math.min(most, Math.max(step, clock.untilNext()));
+    clock.advance(ms);
+    return ms;
+  };
+
+  const receive: Pipeline['receive'] = async (event, answered = 0, scope = 0, identity = null) => {
+    const { intake } = running.internals;
+    const ticket = intake.admit(scope);
+    if (typeof ticket === 'string') throw new Error(`The delivery was refused: ${ticket}.`);
+    ticket.identity = identity;
     const body = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event));
-    const receivedAt = arrivals();
-    const [id] = await running.store.inbox.append([{ scope, receivedAt, body }]);
-    outcomes.set(id!, answered === null ? null : receivedAt + answered);
-    running.router.wake([{ id: id!, scope, receivedAt, body: body.toString() }]);
+    const result = await new Promise<string>((resolve) => {
+      intake.store(ticket, body, (stored) => {
+        // The response is over before the router hears of the delivery, so the router never has to wait for it.
+        intake.end(ticket, answered === null ? null : ticket.arrivedAt + answered);
+        resolve(stored);
+      });
+    });
+    if (result !== 'stored') throw new Error(`The delivery was refused: ${result}.`);
   };
   const lines: Pipeline['lines'] = (channelId) =>
-    discord
-      .messages(channelId)
-      .flatMap(({ message }) =>
-        message.embeds.map((embed) => ({ title: embed.title ?? '', text: JSON.stringify(embed) })),
-      );
+    discord.messages(channelId).flatMap(({ message }) => shownIn(message));
 
   return {
     clock,
@@ -186,15 +186,18 @@ export async function startPipeline({
       for (const id of channelIds) hurried.add(id);
     },
     discord,
+    get app() {
+      return running;
+    },
     get store() {
-      return running.store;
+      return running.internals.store;
     },
     get deliverer() {
-      return running.deliverer;
+      return running.internals.deliverer;
     },
     file,
     async watch(address, channelId, more = {}) {
-      const added = await running.store.subscriptions.add(
+      const added = await running.internals.store.subscriptions.add(
         {
           guildId: HARBOR,
           channelId,
@@ -229,29 +232,30 @@ export async function startPipeline({
     routed,
     idle,
     async turnUntil(condition, seconds = 3_600) {
-      for (let second = 0; second <= seconds; second++) {
+      for (let left = seconds * 1_000; ; ) {
         if (await condition()) return;
         // Requests are real: they are answered before the clock goes on.
         await idle();
         if (await condition()) return;
-        clock.advance(1_000);
+        if (left <= 0) throw new Error(`This never came to hold: ${condition.toString()}`);
+        left -= advance(left);
       }
-      throw new Error('The condition never held.');
     },
     async pass(ms, step = 1_000) {
-      for (let left = ms; left > 0; left -= step) {
+      for (let left = ms; left > 0; ) {
         await idle();
-        clock.advance(Math.min(step, left));
+        left -= advance(left, step);
       }
       await idle();
     },
     async forget(ms = 30 * 86_400_000) {
       let at: RetentionCursor | null = null;
-      do at = await running.store.retention.forget(clock.now() - ms, at);
+      do at = await running.internals.store.retention.forget(machine.now() - ms, at);
       while (at);
     },
     lines,
-    numbers: (channelId) => lines(channelId).flatMap(({ title }) => /· ([\d,]+)/.exec(title)?.[1] ?? []),
+    numbers: (channelId) =>
+      lines(channelId).flatMap(({ title }) => /(?:· |[+−]|→ \S+ )([\d,]+)/.exec(title)?.[1] ?? []),
     async restart() {
       await stop();
       running = await start();

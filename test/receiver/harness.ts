@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { request } from 'undici';
 import { onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { quotaLimits, readConfig } from '../../src/config.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { createAcks } from '../../src/receiver/acks.ts';
 import { createQuarantineLimit } from '../../src/receiver/quarantine.ts';
+import { createQuotas } from '../../src/receiver/quotas.ts';
 import type { PathToken } from '../../src/receiver/server.ts';
+import { createSignatureCheck, type SignatureFault } from '../../src/receiver/signature.ts';
 import { startReceiver as start } from '../../src/receiver/start.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -21,6 +23,8 @@ export const OTHER_TOKEN = 'the-other-active-token';
 interface HarnessOptions {
   environment?: Record<string, string>;
   tokens?: () => PathToken[];
+  /** By scope. */
+  signingSecrets?: Record<number, string[]>;
   now?: () => number;
   /** Default: no deadline passes, however long a busy machine takes. */
   after?: Clock['after'];
@@ -34,6 +38,7 @@ export async function openReceiver({
   now = Date.now,
   after = () => () => undefined,
   between = (store) => store,
+  signingSecrets = {},
   tokens = () => [
     { token: TOKEN, scope: 0 },
     { token: OTHER_TOKEN, scope: 3 },
@@ -43,12 +48,15 @@ export async function openReceiver({
   const file = join(directory, 'test.sqlite');
   const { store, close: closeStore } = await openStore(file);
   const refused: string[] = [];
+  const badSignatures: [scope: number, fault: SignatureFault][] = [];
   const logged: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
   const acks = createAcks();
   const quarantine = createQuarantineLimit(store, log);
+  const config = readConfig({ DISCORD_TOKEN: 'x', PORT: '0', RECEIVER_SOURCE_CHECK: 'off', ...environment });
+  const quotas = createQuotas({ limits: quotaLimits(config), now });
   const receiver = await start({
-    config: readConfig({ DISCORD_TOKEN: 'x', PORT: '0', RECEIVER_SOURCE_CHECK: 'off', ...environment }),
+    config,
     store: between(store),
     acks,
     tokens,
@@ -56,8 +64,11 @@ export async function openReceiver({
     after,
     log,
     isQuarantineFull: quarantine.isFull,
+    quotas,
     onStored: () => undefined,
-    onRefused: (reason, source) => refused.push(`${reason} ${source ?? ''}`.trim()),
+    checkSignature: createSignatureCheck((scope) => signingSecrets[scope] ?? null, now),
+    onBadSignature: (fault, scope) => badSignatures.push([scope, fault]),
+    onRefused: (reason, source) => refused.push([reason, source?.source, source?.reason].filter(Boolean).join(' ')),
     onReceived: () => undefined,
   });
   const url = new URL(receiver.url);
@@ -72,10 +83,12 @@ export async function openReceiver({
     store,
     acks,
     quarantine,
+    quotas,
     intake: receiver.intake,
     close,
     /** Reasons in order, with the source where there is one. */
     refused,
+    badSignatures,
     logged,
     url: url.origin,
     async post(

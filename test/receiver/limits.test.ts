@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../sandbox/discord/index.ts';
+import { createManualClock } from '../../sandbox/discord/index.ts';
 import type { Store } from '../../src/store/store.ts';
 import { until } from '../until.ts';
 import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
@@ -143,7 +143,7 @@ describe('a commit that takes longer than 2 s', () => {
         },
       },
     });
-    const clock = new ManualClock();
+    const clock = createManualClock();
     const receiver = await startReceiver({ between: slow, after: clock.after.bind(clock) });
     const answer = receiver.post(HOOK, 'late');
     await until(() => receiver.intake.state().open === 1);

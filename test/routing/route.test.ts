@@ -63,6 +63,7 @@ beforeEach(async () => {
     now: () => 1_000,
     log: pino({ level: 'silent' }),
     ackedAt: (id) => ackedAt.get(id),
+    operatorProject: null,
     catalog: null,
     nativeSymbol: undefined,
     onAlerts: (targets) => void alerted.push(...targets),

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
+import { plain, shownIn } from '../discord/shown.ts';
 import { timed } from '../slowness.ts';
 import { act, addressOf, familyOf, follow, living, run } from './run.ts';
 
@@ -17,7 +18,7 @@ describe('npm run sandbox', () => {
       const url = await addressOf(run('0'));
       const news = await follow(url);
       await act(url, { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Treasury' });
-      await news.until(() => news.embeds(alerts).some(({ title }) => /^📥 Incoming · /.test(title ?? '')));
+      await news.until(() => news.shown(alerts).some(({ title }) => /^📥 Treasury \+/.test(title)));
     });
     expect(took).toBeLessThan(15_000);
   });
@@ -27,19 +28,18 @@ describe('npm run sandbox', () => {
     const news = await follow(url);
     expect(news.world().traffic).toBe(false);
     await act(url, { do: 'traffic', on: true });
-    const shows = (what: RegExp) => () => news.embeds(alerts).some((embed) => what.test(JSON.stringify(embed)));
+    const shows = (what: RegExp) => () => news.shown(alerts).some(({ text }) => what.test(plain(text)));
     for (const what of [
-      /Incoming · [\d.]+ `HUSD`/,
-      /(Incoming|Internal move) · [\d.]+ `HARBOR`/,
-      /A contract was involved/,
-      /`Harbor Keys` #\d+/,
-      /`Harbor Supplies` #\d+/,
-      /(Outgoing|Internal move) · [\d.]+ `BELL`/,
+      /^📥 Treasury \+[\d.,]+ HUSD/,
+      /^(📥|🔁) .*[\d.]+ HARBOR/,
+      /Harbor Keys #\d+/,
+      /Harbor Supplies #\d+/,
+      /^(📤|🔁) .*[\d.]+ BELL/,
     ])
       await news.until(shows(what));
-    await news.until(() => news.embeds(whales).some(({ title }) => title?.includes('`BELL`')));
-    await news.until(() => news.embeds(treasury).some(({ title }) => title?.startsWith('📤 Outgoing')));
-    await news.until(() => news.messages(alerts).some(({ message }) => message.embeds.length >= 3));
+    await news.until(() => news.shown(whales).some(({ title }) => title.includes('BELL')));
+    await news.until(() => news.shown(treasury).some(({ title }) => title.startsWith('📤')));
+    await news.until(() => news.messages(alerts).some(({ message }) => shownIn(message).length >= 3));
   });
 
   it('stops within 8 s of Ctrl-C and leaves no process and no file behind', async () => {
@@ -47,7 +47,7 @@ describe('npm run sandbox', () => {
     const url = await addressOf(sandbox);
     const news = await follow(url);
     await act(url, { do: 'burst', count: 5 });
-    await news.until(() => news.embeds(alerts).length > 2);
+    await news.until(() => news.shown(alerts).length > 2);
     const family = familyOf(sandbox.child.pid!);
     expect(family).toContain(news.world().bot.pid);
     expect(readdirSync(sandbox.temporary)).not.toEqual([]);

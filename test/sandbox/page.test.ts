@@ -21,7 +21,7 @@ import {
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findChromium, launchChromium } from '../../sandbox/browser.ts';
-import { type Discord, ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { createManualClock, type Discord, type ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { listenForPage } from '../../sandbox/page/server.ts';
 import type { Sandbox } from '../../sandbox/running.ts';
 import { logIn } from '../discord-stand-in/bot.ts';
@@ -152,7 +152,7 @@ interface Visit {
 
 async function visit(): Promise<Visit> {
   // The clock stands still: a busy machine's response times must not matter here.
-  const clock = new ManualClock(Date.now());
+  const clock = createManualClock(Date.now());
   const discord = await startDiscord({ port: 0, clock, limits: 'none' });
   onTestFinished(() => discord.close());
   const server = await listenForPage(0);

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { APIEmbed } from 'discord.js';
 import { onTestFinished } from 'vitest';
 import type { MessageState } from '../../sandbox/discord/control.ts';
 import type { PageEvent, WorldState } from '../../sandbox/page/protocol.ts';
+import { type Shown, shownIn } from '../discord/shown.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -81,8 +81,8 @@ export function living(pids: readonly number[]): number[] {
 /** What a page knows, kept up to date. */
 export interface News {
   world(): WorldState;
-  /** The embeds of a channel's messages, oldest first. */
-  embeds(channelId: string): APIEmbed[];
+  /** What a channel's messages show, oldest first. */
+  shown(channelId: string): Shown[];
   messages(channelId: string): MessageState[];
   /** Resolves as soon as the condition holds. It is checked now and after each event. */
   until(condition: () => boolean): Promise<void>;
@@ -131,7 +131,7 @@ export async function follow(url: string): Promise<News> {
   return {
     world: () => world!,
     messages: inChannel,
-    embeds: (channelId) => inChannel(channelId).flatMap(({ message }) => message.embeds),
+    shown: (channelId) => inChannel(channelId).flatMap(({ message }) => shownIn(message)),
     until,
   };
 }

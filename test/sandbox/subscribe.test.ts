@@ -1,6 +1,6 @@
 import { Events, ApplicationCommandOptionType as Type } from 'discord.js';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../sandbox/discord/index.ts';
+import { createManualClock } from '../../sandbox/discord/index.ts';
 import { subscribe } from '../../sandbox/start.ts';
 import { logIn, standIn } from '../discord-stand-in/bot.ts';
 
@@ -11,7 +11,7 @@ const chain = {
 } as unknown as Parameters<typeof subscribe>[1];
 
 it('repeats a first subscription that the bot missed, and fails when the bot never responds', async () => {
-  const clock = new ManualClock(Date.now());
+  const clock = createManualClock(Date.now());
   const discord = await standIn({ clock, limits: 'none' });
   const client = await logIn(discord);
   const text = (name: string) => ({ type: Type.String, name, description: 'x' }) as const;

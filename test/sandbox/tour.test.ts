@@ -116,7 +116,7 @@ describe.skipIf(chromium === null)('the page in a browser', () => {
     expect(await message.innerText()).toContain('[x](javascript:alert(1))');
     await act(url, { do: 'hostile', from: 'Treasury', to: 'Bob' });
     const { address } = news.world().tokens.hostile;
-    await news.until(() => news.embeds(alerts).some((embed) => JSON.stringify(embed).includes(address)));
+    await news.until(() => news.shown(alerts).some(({ text }) => text.includes(address)));
     await page.locator('.embed', { hasText: address }).waitFor();
     expect(await page.locator('a[href*="claim.example"], a[href*="evil.example"]').count()).toBe(0);
     expect(faults).toEqual([]);
@@ -227,7 +227,7 @@ describe.skipIf(chromium === null)('the page in a browser', () => {
   }, async () => {
     const { page, news, faults } = await visit();
     const { wallets, tokens } = news.world();
-    const alert = (text: string) => page.locator('article.message .embed', { hasText: text });
+    const alert = (text: string) => page.locator('article.message', { hasText: text });
     const tab = (name: string) => page.getByRole('tab', { name });
     const world = page.getByRole('tabpanel');
 
@@ -256,7 +256,7 @@ describe.skipIf(chromium === null)('the page in a browser', () => {
     await world.getByLabel('To', { exact: true }).selectOption('Whale');
     await world.getByLabel('Amount').fill('1234.5');
     await world.getByRole('button', { name: 'Send', exact: true }).click();
-    await alert('Incoming · 1,234.5 HUSD').getByText('The whale', { exact: true }).waitFor();
+    await alert('+1,234.5 HUSD').getByText('The whale', { exact: true }).waitFor();
     await tab('Events').click();
     const journey = world.getByRole('listitem').filter({ hasText: 'Bob sends 1234.5 HUSD to Whale' });
     await journey.getByText('Posted in #alerts (Harbor DAO)').waitFor();
@@ -297,8 +297,8 @@ describe.skipIf(chromium === null)('the page in a browser', () => {
     await lost.getByText(/The service retries in \d+ s/).waitFor();
     await tab('Break').click();
     await world.getByRole('button', { name: 'Start', exact: true }).click();
-    await alert('Incoming · 7,777.25 HUSD').waitFor();
-    expect(news.embeds(alerts).filter(({ title }) => title?.includes('7,777.25'))).toHaveLength(1);
+    await alert('+7,777.25 HUSD').waitFor();
+    expect(news.shown(alerts).filter(({ title }) => title.includes('7,777.25'))).toHaveLength(1);
 
     expect(faults).toEqual([]);
   });

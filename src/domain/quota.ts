@@ -1,0 +1,27 @@
+/** Why a receiver URL takes no delivery now although others do; also the metrics' label. */
+export const QUOTA_REASONS = ['rate', 'backlog', 'daily', 'disk-reserve'] as const;
+export type QuotaReason = (typeof QUOTA_REASONS)[number];
+
+/** What may come to the receiver URL of one server's own project. */
+export interface QuotaLimits {
+  /** Deliveries per second in the long run, and at once after a quiet time. */
+  rate: number;
+  burst: number;
+  /** Deliveries that wait for the router, and their bytes. */
+  waiting: number;
+  waitingBytes: number;
+  /** Bytes of deliveries stored in one day (UTC). */
+  dayBytes: number;
+  /** The same as `rate` for the operator's URL; null: without limit. */
+  operatorRate: number | null;
+}
+
+/** What came to one receiver URL, and what may. */
+export interface ScopeQuota {
+  waiting: number;
+  /** Bytes. */
+  storedToday: number;
+  /** The deliveries refused since the start, and why the last one was; null: none. */
+  refused: { reason: QuotaReason; count: number; at: number } | null;
+  limits: QuotaLimits;
+}

@@ -1,0 +1,31 @@
+/** Lets so many things happen at once, and then one every `everyMs`. Times are arguments. */
+export interface BucketRule {
+  burst: number;
+  everyMs: number;
+}
+
+/** Buckets by key. A full one is forgotten. */
+export function createBuckets({ burst, everyMs }: BucketRule) {
+  const buckets = new Map<string, { left: number; at: number }>();
+
+  function leftAt(key: string, now: number): number {
+    const bucket = buckets.get(key);
+    return bucket ? Math.min(burst, bucket.left + Math.max(0, now - bucket.at) / everyMs) : burst;
+  }
+
+  return {
+    /** Milliseconds until the next one may happen; 0: now. */
+    wait: (key: string, now: number): number => Math.max(0, Math.ceil((1 - leftAt(key, now)) * everyMs)),
+    /** One happens. */
+    take(key: string, now: number): void {
+      const left = leftAt(key, now) - 1;
+      buckets.delete(key);
+      buckets.set(key, { left, at: now });
+      // The first ones were used longest ago.
+      for (const [first] of buckets) {
+        if (leftAt(first, now) < burst) break;
+        buckets.delete(first);
+      }
+    },
+  };
+}

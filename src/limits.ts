@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError } from './errors.ts';
+
+/** With less, the system ends the process sooner or later. */
+const MIN_MEMORY_BYTES = 192 * 1024 * 1024;
+/** With fewer, a burst of connections leaves none for the database. */
+const MIN_FILES = 256;
+
+/** What the system allows this process; null where that is not known. */
+export interface Limits {
+  memoryBytes: number | null;
+  openFiles: number | null;
+}
+
+/** Reads what the system allows this process. */
+export function readLimits(): Limits {
+  const memoryBytes = process.constrainedMemory();
+  return { memoryBytes: memoryBytes > 0 ? memoryBytes : null, openFiles: openFiles() };
+}
+
+function openFiles(): number | null {
+  try {
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return soft === undefined ? null : Number(soft);
+  } catch {
+    // Only Linux has this file.
+    return null;
+  }
+}
+
+/** Throws a {@link ConfigError} when the bot cannot work within these limits. */
+export function assertLimits({ memoryBytes, openFiles }: Limits): void {
+  if (memoryBytes !== null && memoryBytes < MIN_MEMORY_BYTES) {
+    throw new ConfigError(
+      `Ledgerbell cannot start: it may use ${Math.floor(memoryBytes / 2 ** 20)} MiB of memory and needs ` +
+        `${MIN_MEMORY_BYTES / 2 ** 20} MiB. Raise the memory limit of its container or unit (MemoryMax=).`,
+    );
+  }
+  if (openFiles !== null && openFiles < MIN_FILES) {
+    throw new ConfigError(
+      `Ledgerbell cannot start: it may open ${openFiles} files and needs ${MIN_FILES}. ` +
+        'Raise the limit (ulimit -n, or LimitNOFILE= in its unit).',
+    );
+  }
+}

@@ -1,0 +1,109 @@
+import { DAY, MINUTE, SECOND } from '../domain/clock.ts';
+import type { InboxUsage } from '../domain/inbox.ts';
+import type { QuotaLimits, QuotaReason, ScopeQuota } from '../domain/quota.ts';
+import { OPERATOR_SCOPE } from '../domain/scope.ts';
+
+/** After the disk was full, the space that becomes free is the operator's for this long. */
+const DISK_FULL_MS = MINUTE;
+
+interface Usage extends Omit<InboxUsage, 'scope'> {
+  /** Deliveries that may come at once now. */
+  tokens: number;
+  refilledAt: number;
+  refused: ScopeQuota['refused'];
+}
+
+/** Limits what comes to each receiver URL, so that no server can use up what others need. */
+export type Quotas = ReturnType<typeof createQuotas>;
+
+/** Knows how much each scope has used. The operator's has no limit but the rate that may be set for it. */
+export function createQuotas({ limits, now }: { limits: QuotaLimits; now(): number }) {
+  const scopes = new Map<number, Usage>();
+  let isDiskLow = false;
+  let diskFullAt = Number.NEGATIVE_INFINITY;
+
+  const dayOf = (at: number) => Math.floor(at / DAY);
+
+  function of(scope: number): Usage {
+    const known = scopes.get(scope);
+    if (known) return known;
+    const none = { waiting: 0, waitingBytes: 0, day: dayOf(now()), dayBytes: 0, refused: null };
+    const usage = { ...none, tokens: limits.burst, refilledAt: now() };
+    scopes.set(scope, usage);
+    return usage;
+  }
+
+  /** The bytes stored today. */
+  function today(usage: Usage): number {
+    const day = dayOf(now());
+    if (usage.day !== day) Object.assign(usage, { day, dayBytes: 0 });
+    return usage.dayBytes;
+  }
+
+  function takeToken(usage: Usage, perSecond: number): boolean {
+    const at = now();
+    const passed = Math.max(0, at - usage.refilledAt);
+    usage.tokens = Math.min(limits.burst, usage.tokens + (passed / SECOND) * perSecond);
+    usage.refilledAt = at;
+    if (usage.tokens < 1) return false;
+    usage.tokens--;
+    return true;
+  }
+
+  function excess(scope: number, usage: Usage): QuotaReason | null {
+    const isOperators = scope === OPERATOR_SCOPE;
+    if (!isOperators) {
+      if (isDiskLow || now() - diskFullAt < DISK_FULL_MS) return 'disk-reserve';
+      if (usage.waiting >= limits.waiting || usage.waitingBytes >= limits.waitingBytes) return 'backlog';
+      if (today(usage) >= limits.dayBytes) return 'daily';
+    }
+    const perSecond = isOperators ? limits.operatorRate : limits.rate;
+    return perSecond === null || takeToken(usage, perSecond) ? null : 'rate';
+  }
+
+  return {
+    /** Counts a delivery that comes in; returns why it is refused, or null. */
+    admit(scope: number): QuotaReason | null {
+      const usage = of(scope);
+      const reason = excess(scope, usage);
+      if (reason) usage.refused = { reason, count: (usage.refused?.count ?? 0) + 1, at: now() };
+      return reason;
+    },
+    /** These bodies were stored and wait for the router. */
+    stored(bodies: readonly { scope: number; bytes: number }[]): void {
+      for (const { scope, bytes } of bodies) {
+        const usage = of(scope);
+        today(usage);
+        usage.waiting++;
+        usage.waitingBytes += bytes;
+        usage.dayBytes += bytes;
+      }
+    },
+    /** These bodies left the inbox. */
+    routed(bodies: readonly { scope: number; bytes: number }[]): void {
+      for (const { scope, bytes } of bodies) {
+        const usage = of(scope);
+        usage.waiting = Math.max(0, usage.waiting - 1);
+        usage.waitingBytes = usage.waiting === 0 ? 0 : Math.max(0, usage.waitingBytes - bytes);
+      }
+    },
+    /** What an earlier process left. */
+    load(found: readonly InboxUsage[]): void {
+      for (const { scope, ...usage } of found) Object.assign(of(scope), usage);
+    },
+    /** Whether so little of the disk is free that the rest is kept for the operator's URL. */
+    diskLow(isLow: boolean): void {
+      isDiskLow = isLow;
+    },
+    /** A commit failed because the disk is full. */
+    diskFull(): void {
+      diskFullAt = now();
+    },
+    /** How much a scope has used, and what it may use. */
+    usage(scope: number): ScopeQuota {
+      const usage = of(scope);
+      const { waiting, refused } = usage;
+      return { waiting, storedToday: today(usage), refused, limits };
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { MINUTE } from '../domain/clock.ts';
+import type { DeliveryIdentity } from '../domain/inbox.ts';
+import { signatureOf } from '../domain/signing.ts';
+
+/** A signature is refused when its time is further from now than this: a recorded delivery cannot be sent again later. */
+const TOLERANCE_MS = 5 * MINUTE;
+/** Signatures of one delivery that are compared; a sender has as many as it has secrets. */
+const MOST_SIGNATURES = 8;
+
+/** Why a delivery is refused although its URL is right. */
+export type SignatureFault = 'missing' | 'wrong' | 'stale';
+
+/** How a delivery is signed. */
+export type SignatureCheck =
+  | { status: 'unsigned' }
+  | { status: 'verified'; identity: DeliveryIdentity }
+  | { status: 'refused'; fault: SignatureFault };
+
+/** Checks a delivery by the signing secrets of its scope. */
+export type CheckSignature = (scope: number, headers: IncomingHttpHeaders, body: Uint8Array) => SignatureCheck;
+
+/**
+ * Makes the check of signatures (Standard Webhooks), over the bytes as they came. `secretsOf`: null where deliveries need
+ * no signature; `now`: the machine's own time, in milliseconds since 1970.
+ */
+export function createSignatureCheck(
+  secretsOf: (scope: number) => readonly string[] | null,
+  now: () => number,
+): CheckSignature {
+  return (scope, headers, body) => {
+    const secrets = secretsOf(scope);
+    if (secrets === null) return { status: 'unsigned' };
+    const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+      textOf(headers, name),
+    );
+    if (!id || !timestamp || !signatures || !/^\d{1,12}$/.test(timestamp))
+      return { status: 'refused', fault: 'missing' };
+    const given = signatures.split(' ').slice(0, MOST_SIGNATURES).flatMap(bytesOf);
+    const isRight = secrets
+      .map((secret) => signatureOf(secret, { id, timestamp, body }))
+      .some((expected) => given.some((one) => one.length === expected.length && timingSafeEqual(one, expected)));
+    if (!isRight) return { status: 'refused', fault: 'wrong' };
+    // Checked last: only the sender itself learns that its clock is wrong.
+    if (Math.abs(now() - Number(timestamp) * 1000) > TOLERANCE_MS) return { status: 'refused', fault: 'stale' };
+    const identity = {
+      id,
+      chainId: textOf(headers, 'ledgerbell-chain-id'),
+      place: textOf(headers, 'ledgerbell-place'),
+    };
+    return { status: 'verified', identity };
+  };
+}
+
+function textOf(headers: IncomingHttpHeaders, name: string): string | null {
+  const value = headers[name];
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** `v1,` and base64; other versions are none of this bot's. */
+function bytesOf(signature: string): Buffer[] {
+  return signature.startsWith('v1,') ? [Buffer.from(signature.slice('v1,'.length), 'base64')] : [];
+}

@@ -1,0 +1,71 @@
+import type { Logger } from 'pino';
+import { type Clock, inTime, MINUTE, SECOND } from '../domain/clock.ts';
+import { FAILURE_REASONS, INTERFACES, type Interface, type Outage, type UpstreamFailure } from '../domain/upstream.ts';
+
+/** An interface that is away is asked again after this. */
+const LOOK_MS = MINUTE;
+/** How long a person waits for a check of every interface. */
+const CHECK_MS = 6 * SECOND;
+
+/** Asks an interface something cheap; its client notes how that ended. */
+export type Probe = () => Promise<unknown>;
+
+/** Knows of each interface whether it works, and since when it does not. */
+export type InterfaceHealth = ReturnType<typeof createInterfaceHealth>;
+
+/** Creates the one owner of that knowledge. It logs each outage once, and its end once. */
+export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logger }) {
+  const outages = new Map<Interface, Outage>();
+  const errors = new Map<Interface, Map<UpstreamFailure['status'], number>>();
+  const probes = new Map<Interface, Probe>();
+  let stopLooking = () => {};
+
+  function look(): void {
+    stopLooking();
+    if (outages.size === 0) return;
+    stopLooking = clock.after(LOOK_MS, () => {
+      for (const name of outages.keys()) void probes.get(name)?.();
+      look();
+    });
+  }
+
+  function began(name: Interface, failure: UpstreamFailure): void {
+    log.warn({ interface: name, reason: failure.status }, 'interface unavailable');
+    outages.set(name, { since: clock.now(), failure });
+    look();
+  }
+
+  function ended(name: Interface, { since }: Outage): void {
+    outages.delete(name);
+    log.info({ interface: name, forMs: Math.max(0, clock.now() - since) }, 'interface available again');
+  }
+
+  return {
+    /** Records how a request to an interface ended; null: it did what was asked. */
+    note(name: Interface, failure: UpstreamFailure | null): void {
+      const outage = outages.get(name);
+      if (failure) {
+        const counts = errors.get(name) ?? new Map();
+        errors.set(name, counts.set(failure.status, (counts.get(failure.status) ?? 0) + 1));
+        if (outage) outage.failure = failure;
+        else began(name, failure);
+      } else if (outage) ended(name, outage);
+    },
+    /** From now on asks this interface every minute while it is away. */
+    watch(name: Interface, probe: Probe): void {
+      probes.set(name, probe);
+    },
+    /** Asks every interface now; resolves within 6 s. */
+    async check(): Promise<void> {
+      await inTime(Promise.all([...probes.values()].map((probe) => probe())), CHECK_MS);
+    },
+    /** The interfaces that do not work now. */
+    outages: (): ReadonlyMap<Interface, Readonly<Outage>> => outages,
+    /** Failed requests since the start, by interface and reason. */
+    errors: () =>
+      INTERFACES.flatMap((name) =>
+        FAILURE_REASONS.map((reason) => ({ name, reason, count: errors.get(name)?.get(reason) ?? 0 })),
+      ),
+    close: (): void => stopLooking(),
+  };
+}

@@ -1,0 +1,64 @@
+import type { Logger } from 'pino';
+import { type Clock, HOUR, MINUTE } from './domain/clock.ts';
+import { addPause, type Pause, pausesUntil, workedSince } from './domain/work-time.ts';
+import type { Store } from './store/store.ts';
+
+/** A jump or a stop for longer than this is a pause. */
+const PAUSE_MS = 2 * MINUTE;
+/** A jump by more than this is logged. */
+const LOGGED_MS = HOUR;
+/** Pauses that are kept: more than a year of daily restarts. */
+const MAX_PAUSES = 500;
+
+/** What measuring work time needs; `elapsed` returns milliseconds that really passed. */
+interface WorkTimeOptions {
+  store: Pick<Store, 'workTime'>;
+  clock: Clock;
+  elapsed(): number;
+  log: Logger;
+}
+
+/**
+ * Knows in which spans of the clock the bot could work: deadlines and forgetting count only those. What lies between the
+ * latest time in the database and now was a pause, or the clock is wrong.
+ */
+export async function openWorkTime({ store, clock, elapsed, log }: WorkTimeOptions) {
+  const { latest, pauses: known } = await store.workTime.read();
+  let pauses: Pause[] = known;
+  let seen = { wall: clock.now(), passed: elapsed() };
+  if (latest !== null)
+    note(latest, seen.wall, (times, by) => {
+      if (by > 0)
+        log.warn(times, 'clock is ahead of the latest time in the database: the bot was stopped, or it is wrong');
+      else log.warn(times, 'clock is behind the latest time in the database: check the time of this machine');
+    });
+
+  /** The clock shows `now` where it was expected to show `expected`. */
+  function note(expected: number, now: number, logJump: (times: object, by: number) => void): void {
+    const by = now - expected;
+    const hours = Math.round((by / HOUR) * 10) / 10;
+    if (Math.abs(by) > LOGGED_MS) {
+      logJump({ now: new Date(now).toISOString(), expected: new Date(expected).toISOString(), hours }, by);
+    }
+    if (by > PAUSE_MS) pauses = addPause(pauses, { from: expected, until: now }).slice(-MAX_PAUSES);
+    if (by < -PAUSE_MS) pauses = pausesUntil(pauses, now);
+  }
+
+  return {
+    /** Looks at the clock and records that the bot works; `canSend`: it could send in the last minute. */
+    async tick(canSend: boolean): Promise<void> {
+      const now = { wall: clock.now(), passed: elapsed() };
+      const expected = seen.wall + (now.passed - seen.passed);
+      note(expected, now.wall, (times) => log.warn(times, 'clock jumped: check the time of this machine'));
+      if (!canSend) pauses = addPause(pauses, { from: Math.min(seen.wall, now.wall), until: now.wall });
+      seen = now;
+      try {
+        await store.workTime.record(now.wall, pauses);
+      } catch (error) {
+        log.warn({ err: error }, 'cannot record that the bot works');
+      }
+    },
+    /** The time since when the bot could work for `ms` in all. */
+    since: (ms: number): number => workedSince(clock.now(), ms, pauses),
+  };
+}

@@ -1,0 +1,32 @@
+import pino, { type Logger } from 'pino';
+import type { Discord } from '../sandbox/discord/index.ts';
+import type { AppOverrides } from '../src/app.ts';
+import { type Config, readConfig } from '../src/config.ts';
+
+/** What tests of the whole bot in this process share; each of them starts it with `startApp`. */
+
+export const PATH_TOKEN = 'path-token-of-the-test';
+
+/** The usual environment of a test, with a free port for each server, and what differs from it. */
+export const configOf = (discord: Discord, file: string, environment: Record<string, string> = {}): Config =>
+  readConfig({
+    DISCORD_TOKEN: discord.token,
+    DISCORD_API_URL: discord.apiUrl,
+    PORT: '0',
+    OPS_PORT: '0',
+    DATABASE_URL: `sqlite:${file}`,
+    RECEIVER_TOKEN: PATH_TOKEN,
+    RECEIVER_SOURCE_CHECK: 'off',
+    EXPLORER_URL: 'https://explorer.example',
+    ...environment,
+  });
+
+/** Logs nothing, or as much as TEST_LOG names. */
+export const testLog = (): Logger => pino({ level: process.env.TEST_LOG ?? 'silent' });
+
+/** In the place of the gateway, for tests in which nobody uses a command: connected, and nothing happens there. */
+export const noGateway: NonNullable<AppOverrides['connect']> = () => ({
+  state: () => 'ready',
+  shards: () => new Map([[0, true]]),
+  close: async () => undefined,
+});

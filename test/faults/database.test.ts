@@ -1,0 +1,143 @@
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { request } from 'undici';
+import { expect, it } from 'vitest';
+import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { accepted, type Bot, bodiesIn, startBot, startInVain, temporaryFile } from '../lifecycle/bot.ts';
+import { until } from '../until.ts';
+
+const PAGE = 4_096;
+
+/** What `/readyz` says about the database; null once the process has ended. */
+async function database(bot: Bot): Promise<{ status: number; ready: boolean; detail?: string } | null> {
+  try {
+    const answer = await request(`${bot.ops}/readyz`);
+    const { parts } = (await answer.body.json()) as { parts: { database: { ready: boolean; detail?: string } } };
+    return { status: answer.statusCode, ...parts.database };
+  } catch {
+    return null;
+  }
+}
+
+/** The pages of a table or an index, its root among them. */
+function pagesOf(file: string, name: string): number[] {
+  const db = new Database(file, { readonly: true });
+  const pages = db.prepare<[string], number>('SELECT pageno FROM dbstat WHERE name = ?').pluck().all(name);
+  db.close();
+  return pages;
+}
+
+function zero(file: string, pages: readonly number[]): void {
+  const bytes = readFileSync(file);
+  for (const page of pages) bytes.fill(0, (page - 1) * PAGE, page * PAGE);
+  writeFileSync(file, bytes);
+}
+
+/** Delivers until the bot refuses, and waits until it has ended; returns its exit code and what was acknowledged. */
+async function untilStopped(bot: Bot): Promise<{ code: number | null; stderr: string; acknowledged: string[] }> {
+  const acknowledged: string[] = [];
+  let refused = 0;
+  await until(async () => {
+    const body = `delivery ${acknowledged.length} ${refused}`;
+    const status = await bot.post(body);
+    if (status === 200) acknowledged.push(body);
+    if (status === 503) refused++;
+    return refused > 0;
+  });
+  const state = await database(bot);
+  expect(state).toMatchObject({ status: 503, ready: false, detail: expect.stringContaining('npm run restore') });
+  for (let n = 0; n < 10; n++) expect(await bot.post(`refused ${n}`)).toBe(503);
+  return { ...(await bot.ended), acknowledged };
+}
+
+it.each(['transfers', 'alerts', 'batches', 'inbox', 'decisions'])(
+  'refuses to start with exit code 78 when pages of the table %s were zeroed while the bot was stopped',
+  async (table) => {
+    const file = temporaryFile();
+    openDatabase(file).close();
+    zero(file, pagesOf(file, table));
+    const damaged = readFileSync(file);
+    const { code, stderr } = await startInVain(file);
+    expect(code).toBe(78);
+    expect(stderr).toMatch(/^Ledgerbell cannot start: .*bot\.sqlite is damaged: .*npm run restore -- <backup>\n$/);
+    expect(readFileSync(file).equals(damaged)).toBe(true);
+  },
+);
+
+it('refuses to start with exit code 78 when the first page of the database was zeroed', async () => {
+  const file = temporaryFile();
+  openDatabase(file).close();
+  zero(file, [1]);
+  const { code, stderr } = await startInVain(file);
+  expect(code).toBe(78);
+  expect(stderr).toMatch(/bot\.sqlite cannot be used as the database: .*damaged.*npm run restore/);
+});
+
+it('returns 503, turns /readyz red and exits with 78 when pages are zeroed while the bot runs', async () => {
+  const file = temporaryFile();
+  const bot = await startBot(file, { LOG_LEVEL: 'info' });
+  await accepted(() => bot.post('before'));
+  // Of a file that is in use, only what was written back can be damaged.
+  const db = new Database(file);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  db.close();
+  zero(file, [...pagesOf(file, 'transfers'), ...pagesOf(file, 'inbox'), ...pagesOf(file, 'quarantine')]);
+  const { code, stderr } = await untilStopped(bot);
+  expect(code).toBe(78);
+  expect(stderr).toMatch(
+    /^Ledgerbell stopped: The database .*bot\.sqlite is damaged: .*npm run restore -- <backup>\n$/,
+  );
+  const said = bot.log.filter(({ msg }) => msg.startsWith('the database cannot be used'));
+  expect(said).toHaveLength(1);
+  expect(bot.log.some(({ msg }) => msg.startsWith('routing failed'))).toBe(false);
+});
+
+const WAYS: [string, (file: string) => void][] = [
+  ['the database is removed', (file) => rmSync(file)],
+  ['the database is moved away', (file) => renameSync(file, `${file}.moved`)],
+  ['the log of the database is removed', (file) => rmSync(`${file}-wal`)],
+  ['the index of the log is removed', (file) => rmSync(`${file}-shm`)],
+  [
+    'a copy replaces the database',
+    (file) => {
+      copyFileSync(file, `${file}.copy`);
+      renameSync(`${file}.copy`, file);
+    },
+  ],
+];
+
+it.each(WAYS)('acknowledges nothing more, exits with 78 and saves everything stored when %s', async (_what, act) => {
+  const file = temporaryFile();
+  const bot = await startBot(file, { LOG_LEVEL: 'info' });
+  await accepted(() => bot.post('before'));
+  act(file);
+  const { code, stderr, acknowledged } = await untilStopped(bot);
+  expect(code).toBe(78);
+  expect(acknowledged).toEqual([]);
+  const saved = /saved as (\S+\.rescued-[\dTZ-]+)\. /.exec(stderr)?.[1];
+  expect(saved && existsSync(saved), `the copy that is named in: ${stderr}`).toBe(true);
+  expect(bodiesIn(saved!)).toContain('before');
+});
+
+it('notices within seconds that the database was removed, though nothing arrives and nobody asks', async () => {
+  const file = temporaryFile();
+  const bot = await startBot(file, { LOG_LEVEL: 'info' });
+  rmSync(file);
+  expect((await bot.ended).code).toBe(78);
+  expect(bot.log.some(({ msg }) => msg.startsWith('the database cannot be used'))).toBe(true);
+});
+
+it('leaves the log of a database alone that was put in the place of the open one', async () => {
+  const [file, other] = [temporaryFile(), temporaryFile()];
+  const bot = await startBot(file);
+  const { db } = openDatabase(other);
+  db.exec("INSERT INTO inbox (scope, received_at, body) VALUES (0, 1, 'theirs')");
+  for (const end of ['', '-wal']) {
+    copyFileSync(other + end, `${file}${end}.new`);
+    renameSync(`${file}${end}.new`, file + end);
+  }
+  expect((await bot.ended).code).toBe(78);
+  expect(existsSync(`${file}-wal`)).toBe(true);
+  rmSync(`${file}-shm`, { force: true });
+  expect(bodiesIn(file)).toEqual(['theirs']);
+});

@@ -1,0 +1,46 @@
+import { request } from 'undici';
+import { expect, it, onTestFinished } from 'vitest';
+import { startDiscord } from '../../sandbox/discord/index.ts';
+import { CHANNEL, post, startHere } from '../lifecycle/app.ts';
+import { temporaryFile } from '../lifecycle/bot.ts';
+import { payment } from '../pipeline/harness.ts';
+import { type Given, startUpstream } from '../upstream/server.ts';
+
+const AWAY: Given = { status: 502, body: 'Bad gateway' };
+const BACK: Given = { body: { status: '0', message: 'Contract address not found', result: null } };
+
+it('says in the alert, /readyz and the metrics that the explorer is away, and posts the alert all the same', async () => {
+  const discord = await startDiscord({ limits: 'none' });
+  const explorer = await startUpstream(() => AWAY);
+  const app = await startHere(temporaryFile(), discord, undefined, { EXPLORER_API_URL: explorer.url });
+  onTestFinished(async () => {
+    await app.close();
+    await explorer.close();
+    await discord.close();
+  });
+  const ops = async (path: string) => {
+    const answer = await request(app.ops + path);
+    return { status: answer.statusCode, text: await answer.body.text() };
+  };
+
+  await discord.until(({ state }) => state.commands.some(({ commands }) => commands.length > 0));
+  await post(app, JSON.stringify(payment()));
+  await discord.until(() => discord.messages(CHANNEL).length === 1);
+  expect(JSON.stringify(discord.messages(CHANNEL))).toContain('This token could not be checked');
+  const ready = await ops('/readyz');
+  expect([ready.status, JSON.parse(ready.text)]).toMatchObject([
+    200,
+    { ok: true, parts: { interfaces: { ready: true, detail: expect.stringMatching(/^explorer .* \d+ s: broken$/) } } },
+  ]);
+  await expect
+    .poll(async () => (await ops('/metrics')).text, { message: 'the outage does not show in the metrics' })
+    .toMatch(/^ledgerbell_interface_unavailable_seconds\{interface="explorer"\} (?!0$)/m);
+  expect((await ops('/metrics')).text).toContain(
+    'ledgerbell_interface_errors_total{interface="explorer",reason="broken"} 1',
+  );
+
+  explorer.set(() => BACK);
+  await app.internals.services.interfaces.check();
+  expect(JSON.parse((await ops('/readyz')).text)).toMatchObject({ parts: { interfaces: { ready: true } } });
+  expect((await ops('/metrics')).text).toContain('ledgerbell_interface_unavailable_seconds{interface="explorer"} 0');
+});

@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs';
+import { Agent, request } from 'undici';
+import { expect, it, onTestFinished } from 'vitest';
+import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
+import { accepted, type Bot, startBot, temporaryFile } from '../lifecycle/bot.ts';
+import { payment, TREASURY } from '../pipeline/harness.ts';
+import { slowness } from '../slowness.ts';
+
+/** A bot that routes and sends, on a disk whose syncs take as long as `setSync` says. */
+async function slowBot(): Promise<{ bot: Bot; discord: Discord; setSync(ms: number): void }> {
+  const discord = await startDiscord({ limits: 'none' });
+  onTestFinished(() => discord.close());
+  const file = temporaryFile();
+  const { store, close } = await openStore(file);
+  const place = { guildId: seed.harbor.id, channelId: seed.harbor.alerts, address: TREASURY };
+  await store.subscriptions.add({ ...place, createdBy: seed.ada, createdAt: 1 }, 10);
+  await close();
+  const sync = `${file}.sync`;
+  const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+  const bot = await startBot(file, { ...environment, SYNC: sync, LOG_LEVEL: 'info' });
+  await accepted(() => bot.post(JSON.stringify(payment())));
+  return { bot, discord, setSync: (ms) => writeFileSync(sync, String(ms)) };
+}
+
+it('acknowledges 20 events a second with a median below 200 ms and refuses none when each sync takes 50 ms', async () => {
+  const { bot, discord, setSync } = await slowBot();
+  const agent = new Agent();
+  onTestFinished(() => agent.destroy());
+  setSync(50);
+  const took: number[] = [];
+  const statuses: number[] = [];
+  const EVENTS = 200;
+  const began = performance.now();
+  await Promise.all(
+    Array.from({ length: EVENTS }, async (_, n) => {
+      await new Promise((resolve) => setTimeout(resolve, n * 50));
+      const at = performance.now();
+      statuses.push(await bot.post(JSON.stringify(payment()), { dispatcher: agent }));
+      took.push(performance.now() - at);
+    }),
+  );
+  expect(performance.now() - began).toBeGreaterThan(EVENTS * 49);
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  const median = took.sort((a, b) => a - b)[EVENTS / 2]!;
+  expect(median / Math.max(1, slowness() / 2), 'the median in milliseconds').toBeLessThan(200);
+  await discord.until(() => discord.messages(seed.harbor.alerts).length > 1);
+});
+
+it('refuses nothing of a burst over 100 connections when each sync takes 100 ms', async () => {
+  const { bot, setSync } = await slowBot();
+  const agent = new Agent({ connections: 100 });
+  onTestFinished(() => agent.destroy());
+  setSync(100);
+  const statuses: number[] = [];
+  await Promise.all(
+    Array.from({ length: 100 }, async () => {
+      for (let n = 0; n < 6; n++) statuses.push(await bot.post(JSON.stringify(payment()), { dispatcher: agent }));
+    }),
+  );
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  expect(statuses).toHaveLength(600);
+});
+
+it('logs once, with the time of a sync, that deliveries are refused, and turns /readyz red, when each takes 2.6 s', async () => {
+  const { bot, setSync } = await slowBot();
+  setSync(2_600);
+  for (let n = 0; n < 4; n++) expect(await bot.post(JSON.stringify(payment()))).toBe(503);
+  const answer = await request(`${bot.ops}/readyz`);
+  const { parts } = (await answer.body.json()) as { parts: { database: { ready: boolean; detail: string } } };
+  expect([answer.statusCode, parts.database.ready]).toEqual([503, false]);
+  const said = bot.log.filter(({ msg }) => msg.startsWith('cannot store deliveries'));
+  expect(said).toHaveLength(1);
+  expect(said[0]).toMatchObject({
+    reason: expect.stringMatching(/^storing takes too long: the disk took \d{4} ms to sync/),
+  });
+});

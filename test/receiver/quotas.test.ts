@@ -1,0 +1,111 @@
+import pino from 'pino';
+import { expect, it } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/index.ts';
+import type { QuotaLimits } from '../../src/domain/quota.ts';
+import { watchDisk } from '../../src/receiver/disk-reserve.ts';
+import { createQuotas } from '../../src/receiver/quotas.ts';
+import { OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
+
+const LIMITS: QuotaLimits = { rate: 2, burst: 3, waiting: 5, waitingBytes: 100, dayBytes: 1_000, operatorRate: null };
+const [OPERATOR, OWN, OTHER] = [0, 3, 4];
+const DAY = 86_400_000;
+
+function open(limits: Partial<QuotaLimits> = {}) {
+  let time = 20_000 * DAY;
+  const quotas = createQuotas({ limits: { ...LIMITS, ...limits }, now: () => time });
+  const times = (count: number, scope: number) => Array.from({ length: count }, () => quotas.admit(scope));
+  const pass = (ms: number) => {
+    time += ms;
+  };
+  return { ...quotas, times, pass, now: () => time };
+}
+
+it('a URL takes a burst, then its rate, and other URLs notice nothing', () => {
+  const { times, pass, usage, now } = open();
+  expect(times(5, OWN)).toEqual([null, null, null, 'rate', 'rate']);
+  expect(times(1, OTHER)).toEqual([null]);
+  pass(1_000);
+  expect(times(3, OWN)).toEqual([null, null, 'rate']);
+  expect(usage(OWN).refused).toEqual({ reason: 'rate', count: 3, at: now() });
+  expect(usage(OTHER).refused).toBeNull();
+});
+
+it('the operator’s URL has no rate limit unless one is set', () => {
+  expect(new Set(open().times(10_000, OPERATOR))).toEqual(new Set([null]));
+  expect(open({ operatorRate: 1 }).times(4, OPERATOR)).toEqual([null, null, null, 'rate']);
+});
+
+it('a URL whose deliveries wait for the router in too great a number or size takes no more until some are routed', () => {
+  const { stored, routed, admit, usage } = open();
+  const bodies = Array.from({ length: 5 }, () => ({ scope: OWN, bytes: 10 }));
+  stored(bodies);
+  expect([admit(OWN), admit(OTHER)]).toEqual(['backlog', null]);
+  routed(bodies.slice(0, 1));
+  expect([admit(OWN), usage(OWN).waiting]).toEqual([null, 4]);
+  stored([{ scope: OTHER, bytes: 100 }]);
+  expect(admit(OTHER)).toBe('backlog');
+});
+
+it('a URL that stored its bytes of a day takes the next deliveries on the next day', () => {
+  const { load, admit, usage, pass, now } = open();
+  load([{ scope: OWN, waiting: 0, waitingBytes: 0, day: Math.floor(now() / DAY), dayBytes: 1_000 }]);
+  expect([admit(OWN), admit(OTHER), admit(OPERATOR)]).toEqual(['daily', null, null]);
+  pass(DAY);
+  expect([admit(OWN), usage(OWN).storedToday]).toEqual([null, 0]);
+});
+
+it('while the disk is almost full, and for a minute after it was full, only the operator’s URL takes deliveries', () => {
+  const { diskLow, diskFull, admit, pass } = open();
+  diskLow(true);
+  expect([admit(OWN), admit(OPERATOR)]).toEqual(['disk-reserve', null]);
+  diskLow(false);
+  expect(admit(OWN)).toBeNull();
+  diskFull();
+  expect([admit(OWN), admit(OPERATOR)]).toEqual(['disk-reserve', null]);
+  pass(60_000);
+  expect(admit(OWN)).toBeNull();
+});
+
+it('the disk is checked every ten seconds', async () => {
+  const clock = createManualClock();
+  let freeBytes = 100;
+  const low: boolean[] = [];
+  const stop = watchDisk({
+    file: 'x',
+    reserveBytes: 50,
+    clock,
+    log: pino({ level: 'silent' }),
+    onLow: (isLow) => void low.push(isLow),
+    freeBytes: async () => freeBytes,
+  });
+  await expect.poll(() => low, { message: 'the first check' }).toEqual([false]);
+  freeBytes = 49;
+  clock.advance(10_000);
+  await expect.poll(() => low, { message: 'the second check' }).toEqual([false, true]);
+  stop();
+});
+
+it('a URL beyond its quota is answered 503 while the operator’s URL takes everything, and the reason is counted', async () => {
+  const receiver = await startReceiver({
+    environment: { QUOTA_RATE: '1', QUOTA_BURST: '2' },
+    now: () => 1_800_000_000_000,
+  });
+  const statuses = async (token: string) => {
+    const answers = [1, 2, 3, 4].map(() => receiver.post(`/hooks/${token}`, '{}'));
+    return (await Promise.all(answers)).map(({ status }) => status).sort();
+  };
+  expect(await statuses(OTHER_TOKEN)).toEqual([200, 200, 503, 503]);
+  expect(await statuses(TOKEN)).toEqual([200, 200, 200, 200]);
+  expect(receiver.refused).toEqual(['rate', 'rate']);
+  expect(receiver.quotas.usage(3).storedToday).toBe(4);
+  expect(await receiver.store.inbox.usage()).toMatchObject([{ scope: 3, waiting: 2, waitingBytes: 4, dayBytes: 4 }]);
+});
+
+it('a burst of a thousand is within the default quota', async () => {
+  const receiver = await startReceiver();
+  for (let n = 0; n < 10; n++) {
+    const answers = Array.from({ length: 100 }, () => receiver.post(`/hooks/${OTHER_TOKEN}`, '{}'));
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
+  }
+  expect(receiver.refused).toEqual([]);
+});

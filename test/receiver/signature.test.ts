@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { signatureOf } from '../../src/domain/signing.ts';
+import { startReceiver, TOKEN } from './harness.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+const [OLD, NEW, FOREIGN] = [newSecret(), newSecret(), newSecret()];
+const BODY = '{"txHash":"0x1", "spaces":  1}';
+const URL = `/hooks/${TOKEN}`;
+
+/** The headers of a signed delivery. */
+function signed(body: string | Buffer, { secrets = [NEW], id = 'msg_1', at = NOW, more = {} } = {}) {
+  const timestamp = String(Math.floor(at / 1000));
+  const signatures = secrets.map((secret) => `v1,${signatureOf(secret, { id, timestamp, body }).toString('base64')}`);
+  return {
+    headers: { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' '), ...more },
+  };
+}
+
+const start = (secrets = [NEW]) => startReceiver({ now: () => NOW, signingSecrets: { 0: secrets } });
+
+describe('a URL with a signing secret', () => {
+  it('takes a delivery that is signed over its exact bytes, and stores how its headers name it', async () => {
+    const receiver = await start();
+    const more = { 'ledgerbell-chain-id': '100', 'ledgerbell-place': 'log:5' };
+    expect(await receiver.post(URL, BODY, signed(BODY, { more }))).toEqual({ status: 200, text: '{"ok":true}' });
+    expect(await receiver.store.inbox.next(9)).toMatchObject([
+      { body: BODY, identity: { id: 'msg_1', chainId: '100', place: 'log:5' } },
+    ]);
+  });
+
+  it('takes bytes that are no text', async () => {
+    const receiver = await start();
+    const body = Buffer.from([0xff, 0x00, 0xfe]);
+    expect(await receiver.post(URL, body, signed(body))).toMatchObject({ status: 200 });
+  });
+
+  const headers = signed(BODY).headers;
+  const { 'webhook-id': _id, ...withoutId } = headers;
+  const { 'webhook-timestamp': _timestamp, ...withoutTime } = headers;
+  it.each([
+    ['no signature', {}, 'missing'],
+    ['no id', withoutId, 'missing'],
+    ['no time', withoutTime, 'missing'],
+    ['a time that is no number', { ...headers, 'webhook-timestamp': 'soon' }, 'missing'],
+    ['another secret’s signature', signed(BODY, { secrets: [FOREIGN] }).headers, 'wrong'],
+    ['the signature of another body', signed('{}').headers, 'wrong'],
+    ['the signature of another id', { ...headers, 'webhook-id': 'msg_2' }, 'wrong'],
+    ['a signature of another version', { ...headers, 'webhook-signature': 'v2,AAAA' }, 'wrong'],
+    ['a signature that is not base64', { ...headers, 'webhook-signature': 'v1,%%%' }, 'wrong'],
+    ['a signature of more than 5 minutes ago', signed(BODY, { at: NOW - 301_000 }).headers, 'stale'],
+    ['a signature of more than 5 minutes ahead', signed(BODY, { at: NOW + 301_000 }).headers, 'stale'],
+  ])('answers 401 to %s, counts it and stores nothing', async (_name, given, fault) => {
+    const receiver = await start();
+    expect(await receiver.post(URL, BODY, { headers: given })).toEqual({ status: 401, text: '{"ok":false}' });
+    expect(receiver.refused).toEqual(['signature']);
+    expect(receiver.badSignatures).toEqual([[0, fault]]);
+    expect(await receiver.stored()).toEqual([]);
+  });
+
+  it('takes a signature of five minutes ago', async () => {
+    const receiver = await start();
+    expect(await receiver.post(URL, BODY, signed(BODY, { at: NOW - 300_000 }))).toMatchObject({ status: 200 });
+  });
+
+  it('takes either of two secrets, and a delivery that is signed with both, while a secret is changed', async () => {
+    const receiver = await start([NEW, OLD]);
+    for (const secrets of [[OLD], [NEW], [FOREIGN, NEW]]) {
+      expect(await receiver.post(URL, BODY, signed(BODY, { secrets }))).toMatchObject({ status: 200 });
+    }
+  });
+
+  it('refuses everything while none of its secrets can be read', async () => {
+    const receiver = await start([]);
+    expect(await receiver.post(URL, BODY, signed(BODY))).toMatchObject({ status: 401 });
+  });
+});
+
+describe('a URL without a signing secret', () => {
+  it('takes unsigned deliveries, and believes no header that names a delivery', async () => {
+    const receiver = await startReceiver({ now: () => NOW, signingSecrets: { 3: [NEW] } });
+    expect(await receiver.post(URL, BODY)).toMatchObject({ status: 200 });
+    expect(await receiver.post(URL, BODY, signed(BODY, { secrets: [FOREIGN] }))).toMatchObject({ status: 200 });
+    expect(await receiver.store.inbox.next(9)).toMatchObject([{ identity: null }, { identity: null }]);
+  });
+});

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DeliveryIdentity } from '../../src/domain/inbox.ts';
+import { ALERTS, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
+
+let pipeline: Pipeline;
+beforeEach(async () => {
+  pipeline = await startPipeline({
+    environment: {
+      NOTIFICATION_PROJECT_ID: 'the-operator',
+      NOTIFICATION_API_KEY: 'key',
+      NOTIFICATION_API_SECRET: 'secret',
+    },
+  });
+  await pipeline.watch(TREASURY, ALERTS);
+});
+afterEach(() => pipeline.close());
+
+const titles = () => pipeline.lines(ALERTS).map(({ title }) => title);
+const at = (id: string, place: string): DeliveryIdentity => ({ id, chainId: '100', place });
+const event = payment({ projectId: 'the-operator' });
+
+describe('deliveries that name themselves', () => {
+  it('show equal transfers of one transaction as ×2, however far apart they come', async () => {
+    await pipeline.receive(event, 0, 0, at('a', 'log:1'));
+    await pipeline.turnUntil(() => titles().length === 1);
+    await pipeline.pass(600_000);
+    await pipeline.receive(event, 0, 0, at('b', 'log:2'));
+    await pipeline.turnUntil(() => titles()[0]!.includes('×2'));
+    expect(titles()).toHaveLength(1);
+  });
+
+  it('show repeats within a second, and after a restart, as one transfer', async () => {
+    for (const id of ['a', 'a', 'replayed']) await pipeline.receive(event, 0, 0, at(id, 'log:1'));
+    await pipeline.turnUntil(() => titles().length === 1);
+    await pipeline.restart();
+    await pipeline.receive(event, 0, 0, at('a', 'log:1'));
+    await pipeline.routed();
+    expect(pipeline.rows('SELECT count, bodies FROM transfers')).toEqual([{ count: 1, bodies: 4 }]);
+  });
+});
+
+describe('the project that a body names', () => {
+  it('is warned of on the alert when it is not the configured one', async () => {
+    await pipeline.receive(payment({ projectId: 'somebody-else' }));
+    await pipeline.turnUntil(() => titles().length === 1);
+    expect(titles()[0]).toMatch(/^⚠️ /);
+    expect(pipeline.lines(ALERTS)[0]!.text).toContain('This event names another project, `somebody-else`.');
+  });
+
+  it.each([{ projectId: 'the-operator' }, { projectId: null }])('is no reason to warn: %j', async (named) => {
+    await pipeline.receive(payment(named));
+    await pipeline.turnUntil(() => titles().length === 1);
+    expect(titles()[0]).not.toContain('⚠️');
+  });
+});

@@ -1,0 +1,97 @@
+import pino from 'pino';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { createManualClock, type ManualClock } from '../../sandbox/discord/index.ts';
+import { createDiscovery } from '../../src/upstream/discovery.ts';
+import { createExplorer } from '../../src/upstream/explorer.ts';
+import { createInterfaceHealth, type InterfaceHealth } from '../../src/upstream/health.ts';
+import { createNotification } from '../../src/upstream/notification.ts';
+import { type Given, startUpstream } from './server.ts';
+
+const MINUTE = 60_000;
+let clock: ManualClock;
+let logged: Record<string, unknown>[];
+let health: InterfaceHealth;
+beforeEach(() => {
+  clock = createManualClock();
+  logged = [];
+  const log = pino({ base: null, timestamp: false }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  health = createInterfaceHealth({ clock, log });
+  onTestFinished(() => health.close());
+});
+
+it('logs an outage once, however often the interface fails, and its end with how long it was', () => {
+  health.note('explorer', { status: 'timeout' });
+  clock.advance(MINUTE);
+  health.note('explorer', { status: 'broken', code: 502 });
+  expect(health.outages().get('explorer')).toEqual({
+    since: clock.now() - MINUTE,
+    failure: { status: 'broken', code: 502 },
+  });
+  health.note('explorer', null);
+  health.note('explorer', null);
+  expect(health.outages().size).toBe(0);
+  expect(logged).toEqual([
+    { level: 40, interface: 'explorer', reason: 'timeout', msg: 'interface unavailable' },
+    { level: 30, interface: 'explorer', forMs: MINUTE, msg: 'interface available again' },
+  ]);
+  expect(health.errors().filter(({ count }) => count > 0)).toEqual([
+    { name: 'explorer', reason: 'timeout', count: 1 },
+    { name: 'explorer', reason: 'broken', count: 1 },
+  ]);
+});
+
+it('asks an unavailable interface every minute, and one that works never', () => {
+  let probes = 0;
+  health.watch('discovery', async () => void probes++);
+  health.note('discovery', { status: 'timeout' });
+  clock.advance(3 * MINUTE);
+  expect(probes).toBe(3);
+  health.note('discovery', null);
+  clock.advance(10 * MINUTE);
+  expect(probes).toBe(3);
+});
+
+it('asks every interface at once for a check', async () => {
+  const asked: string[] = [];
+  health.watch('discovery', async () => void asked.push('discovery'));
+  health.watch('explorer', async () => void asked.push('explorer'));
+  await health.check();
+  expect(asked).toEqual(['discovery', 'explorer']);
+});
+
+/** An interface over HTTP that gives these answers, and what its client notes. */
+async function asked(name: 'explorer' | 'discovery' | 'notification', given: Given): Promise<string> {
+  const upstream = await startUpstream(() => given);
+  onTestFinished(() => upstream.close());
+  const notes: string[] = [];
+  const options = {
+    url: upstream.url,
+    now: () => 0,
+    timeoutMs: 200,
+    onAnswer: (failure: { status: string } | null) => void notes.push(failure?.status ?? 'fine'),
+  };
+  const clients = {
+    explorer: () => createExplorer({ ...options, addressParam: 'a', apiKey: undefined }).probe(),
+    discovery: () => createDiscovery(options).probe(),
+    notification: () => createNotification({ ...options, projectId: 'p', apiKey: 'k', apiSecret: 's' }).webhooks(),
+  };
+  await clients[name]();
+  return notes.join();
+}
+
+it.each([
+  ['explorer', { body: { status: '0', message: 'Contract address not found', result: null } }, 'fine'],
+  ['explorer', { status: 403, body: {} }, 'forbidden'],
+  ['explorer', { status: 404, body: 'nothing here' }, 'rejected'],
+  ['explorer', null, 'timeout'],
+  ['discovery', { body: ['wallets', 'apis'] }, 'fine'],
+  ['discovery', { body: '<html>' }, 'unreadable'],
+  ['discovery', { status: 404, body: '' }, 'rejected'],
+  ['notification', { body: [] }, 'fine'],
+  // It answers, and refuses one project.
+  ['notification', { status: 403, body: {} }, 'fine'],
+  ['notification', { status: 503, body: '' }, 'broken'],
+  ['notification', { body: '<html>' }, 'unreadable'],
+] as const)('notes of the %s’s answer %j: %s', async (name, given, noted) => {
+  expect(await asked(name, given)).toBe(noted);
+});
