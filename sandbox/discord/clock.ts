@@ -1,10 +1,10 @@
 /** Clocks for tests and snowflake IDs. */
 import type { Clock } from '../../src/domain/clock.ts';
 
-/** A clock that stands still until `advance` moves it. */
+/** A clock that stands still until `advance` or `leap` moves it. */
 export type ManualClock = ReturnType<typeof createManualClock>;
 
-/** Creates a clock that stands still until `advance` moves it. Timers run on the way, in order. */
+/** Creates a clock that stands still until `advance` or `leap` moves it. */
 export function createManualClock(start = Date.UTC(2026, 0, 1)) {
   let time = start;
   let timers: { due: number; run: () => void }[] = [];
@@ -26,6 +26,7 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)) {
     return Math.min(...timers.map(({ due }) => due)) - time;
   }
 
+  /** Moves the time on. Timers run on the way, in order, each at its time. */
   function advance(ms: number): void {
     const end = time + ms;
     for (;;) {
@@ -38,7 +39,19 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)) {
     time = end;
   }
 
-  return { now, after, untilNext, advance };
+  /** Moves the time on at once, as a process sees it that was suspended: what became due runs at the end, once. */
+  function leap(ms: number): void {
+    time += ms;
+    const due = timers.filter((timer) => timer.due <= time).sort((a, b) => a.due - b.due);
+    for (const timer of due) {
+      // An earlier one may have cancelled it.
+      if (!timers.includes(timer)) continue;
+      timers.splice(timers.indexOf(timer), 1);
+      timer.run();
+    }
+  }
+
+  return { now, after, untilNext, advance, leap };
 }
 
 /** Returns the same clock with a `stop` that cancels all pending timers. */
