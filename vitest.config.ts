@@ -1,4 +1,5 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -24,6 +25,9 @@ class SlowestFirst extends BaseSequencer {
 }
 
 const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW_FOLDERS.test(moduleId);
+
+// Each store opens two threads, which compile what they import. With a cache on the disk they take a third of the time.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'ledgerbell-test-compile-cache');
 
 export default defineConfig({
   test: {
