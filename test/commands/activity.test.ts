@@ -46,7 +46,7 @@ it('tells sums, the largest with their messages, and what was hidden; the pictur
   expect(text).toContain('📥 18,401.75 `USDC` in 2 transfers');
   expect(text).toContain('📤 250 `USDC` in 1 transfer');
   const told = pipeline.discord.messages(ALERTS).map(({ message }) => message);
-  const message = told.findLast((one) => shownIn(one).some(({ title }) => title.includes('+18,400.75')))!;
+  const message = told.findLast((one) => shownIn(one).some(({ title }) => title.includes('18,400.75')))!;
   expect(text).toContain(`(https://discord.com/channels/${HARBOR}/${ALERTS}/${message.id})`);
   expect(text).toMatch(/1 transfer: below the minimum\n1 transfer: zero amount \\\*/);
 

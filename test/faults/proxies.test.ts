@@ -21,7 +21,7 @@ const PATH = `/hooks/${TOKEN}`;
 
 const isInstalled = (command: string) => spawnSync(command, ['-v'], { stdio: 'ignore' }).error === undefined;
 const missing = ['nginx', 'caddy'].filter((command) => !isInstalled(command));
-if (missing.length > 0)
+if (missing.length > 0 && !process.env.CI)
   process.stderr.write(`NOT TESTED: the manual's proxies, because there is no ${missing.join(', ')}\n`);
 
 type Kind = 'nginx' | 'caddy';
@@ -160,7 +160,7 @@ function makeLogs(): string {
 const outerFile = (kind: Kind) => (kind === 'nginx' ? 'nginx-outer.conf' : 'outer.Caddyfile');
 const innerFile = (kind: Kind) => (kind === 'nginx' ? 'nginx-inner.conf' : 'inner.Caddyfile');
 
-describe.skipIf(missing.length > 0)('behind the manual’s proxies', () => {
+describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s proxies', () => {
   /** The sender is taken, and a stranger refused by its own address, whatever it claims. */
   async function expectSenderKnown(front: Place, receiver: Receiver): Promise<void> {
     expect(await post(front, SENDER)).toBe(200);
