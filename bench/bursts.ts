@@ -12,23 +12,23 @@ const EVENTS_PER_SECOND = 5_000;
 const WARM_UP = 2_000;
 const WATCHED = 1_000_000;
 /** Lines that fit into one message. */
-const LINES = 10;
+const ALERTS_PER_MESSAGE = 10;
 const PER_CHANNEL = { messages: 5, perMs: 5_000 };
 /** After so long without a message nothing more is sent for now. */
 const QUIET_MS = 8_000;
 
-const plan = [
-  { lines: 1_000, channels: 1 },
-  { lines: 1_000, channels: 100 },
-  { lines: 10_000, channels: 200 },
+const PLAN = [
+  { alerts: 1_000, channels: 1 },
+  { alerts: 1_000, channels: 100 },
+  { alerts: 10_000, channels: 200 },
 ];
 
 /** Discord's requests a second, and those that the bot allows itself of them. */
 const PER_SECOND = [50, 40];
 
 /** The least time in which so many lines can be told, in milliseconds, when ten go into a message. */
-function bound(lines: number, channels: number, perSecond: number): number {
-  const each = Math.ceil(lines / channels / LINES);
+function bound(alerts: number, channels: number, perSecond: number): number {
+  const each = Math.ceil(alerts / channels / ALERTS_PER_MESSAGE);
   const byChannel = Math.floor((each - 1) / PER_CHANNEL.messages) * PER_CHANNEL.perMs;
   const byAll = Math.floor((each * channels - 1) / perSecond) * 1_000;
   return Math.max(byChannel, byAll);
@@ -44,7 +44,7 @@ interface Result {
   gathered: number;
 }
 
-async function measure(lines: number, channels: number): Promise<Result> {
+async function measure(alerts: number, channels: number): Promise<Result> {
   const discord: Discord = await startDiscord({ seed: 'default', limits: 'discord' });
   const guildId = seed.harbor.id;
   const ids = Array.from({ length: channels }, (_, n) => {
@@ -71,15 +71,15 @@ async function measure(lines: number, channels: number): Promise<Result> {
     if (event.type === 'message') last = performance.now();
   });
   let n = 0;
-  await post(lines, () => {
+  await post(alerts, () => {
     began ||= performance.now();
     return bodyOf(n, addressOf(n++ % channels));
   });
   const acknowledged = performance.now() - began;
-  let { inbox, alerts } = bot.waiting();
-  while (inbox > 0 || (alerts > 0 && performance.now() - last < QUIET_MS)) {
+  let { inbox, alerts: left } = bot.waiting();
+  while (inbox > 0 || (left > 0 && performance.now() - last < QUIET_MS)) {
     await wait(50);
-    ({ inbox, alerts } = bot.waiting());
+    ({ inbox, alerts: left } = bot.waiting());
   }
   stop();
   const sent = discord.requests(before);
@@ -87,20 +87,20 @@ async function measure(lines: number, channels: number): Promise<Result> {
   await discord.close();
   rmSync(folder, { recursive: true });
   const refused = sent.filter(({ status }) => status === 429).length;
-  return { ms: last - began, acknowledged, messages: sent.length, refused, gathered: alerts };
+  return { ms: last - began, acknowledged, messages: sent.length, refused, gathered: left };
 }
 
 /** How long a burst takes until the last of its lines is told, against what Discord's limits allow. */
 export async function bursts(): Promise<void> {
   const rows: Row[] = [];
-  for (const { lines, channels } of plan) {
+  for (const { alerts, channels } of PLAN) {
     const results: Result[] = [];
-    for (let run = 0; run < RUNS; run++) results.push(await measure(lines, channels));
+    for (let run = 0; run < RUNS; run++) results.push(await measure(alerts, channels));
     const median = (of: (result: Result) => number) => short(spread(results.map(of)).median);
     for (const perSecond of PER_SECOND) {
-      const most = bound(lines, channels, perSecond);
+      const most = bound(alerts, channels, perSecond);
       rows.push({
-        lines,
+        alerts,
         channels,
         'requests/s': perSecond,
         wanted: 1.1,
@@ -109,7 +109,7 @@ export async function bursts(): Promise<void> {
         seconds: median(({ ms }) => ms / 1_000),
         'acknowledged s': median(({ acknowledged }) => acknowledged / 1_000),
         requests: median(({ messages }) => messages),
-        'lines left for digests': median(({ gathered }) => gathered),
+        'alerts left for digests': median(({ gathered }) => gathered),
         '429': results.reduce((sum, { refused }) => sum + refused, 0),
       });
     }

@@ -1,4 +1,4 @@
-const base = {
+const BASE = {
   to: '0x1ea1f375b5da185eb51edcbed23f3d401f8368ce',
   from: '0x331c1b0cdce2e9223c707cf07c6515c75ad95b6b',
   txHash: '0x9d5156039280cfd5fd828293d0351fda88e6f5078db095c63db164c8af7c4f50',
@@ -26,6 +26,6 @@ const hashOf = (n: number): string =>
   `0x${(Math.imul(n + 1, 2_654_435_761) >>> 0).toString(16).padStart(8, '0')}${n.toString(16).padStart(56, 'b')}`;
 
 /** A delivery's body of 900 bytes that tells of the n-th transfer. */
-export function bodyOf(n: number, to: string, from = base.from): string {
-  return JSON.stringify({ ...base, to, from, txHash: hashOf(n), value: String(1_000_000 + n) }).padEnd(900, ' ');
+export function bodyOf(n: number, to: string, from = BASE.from): string {
+  return JSON.stringify({ ...BASE, to, from, txHash: hashOf(n), value: String(1_000_000 + n) }).padEnd(900, ' ');
 }

@@ -20,18 +20,18 @@ const SEEN = Number(process.env.BENCH_SEEN ?? 1_000_000);
 /** Deliveries that are a load, and how many of them come at once. */
 const LOAD = 20_000;
 const AT_ONCE = 20;
-const LINES = 100_000;
+const ALERTS = 100_000;
 const CHANNELS = Array.from({ length: 1_000 }, (_, n) => String(1_000 + n));
 /** Nobody answers there. */
 const NOWHERE = { DISCORD_TOKEN: 'none', DISCORD_API_URL: 'http://127.0.0.1:9/api' };
 
-let told = 0;
+let sent = 0;
 
 /** Microseconds that routing takes an event, when each comes from a stranger and matches one of so many subscriptions. */
 async function route(folder: string, subscriptions: number): Promise<number> {
   const { store, close } = await openStore(join(folder, 'bot.sqlite'));
   const bodies = Array.from({ length: EVENTS }, () => {
-    const n = told++;
+    const n = sent++;
     return bodyOf(n, addressOf((n * 7_919) % subscriptions), strangerOf(n));
   });
   await store.inbox.append(bodies.map((body) => ({ scope: 0, receivedAt: Date.now(), body: Buffer.from(body) })));
@@ -73,7 +73,7 @@ async function startUp(folder: string): Promise<{ ms: number; memory: number }> 
 async function memoryInUse(folder: string, subscriptions: number): Promise<number> {
   const bot = await startBot(folder, NOWHERE);
   await many(LOAD, AT_ONCE, () => {
-    const n = told++;
+    const n = sent++;
     return bot.post(bodyOf(n, addressOf((n * 7_919) % subscriptions)));
   });
   while (bot.waiting().inbox > 0) await wait(100);
@@ -93,7 +93,7 @@ function addLines(folder: string): void {
   );
   const now = Date.now();
   db.transaction(() => {
-    for (let n = 0; n < LINES; n++) {
+    for (let n = 0; n < ALERTS; n++) {
       const { lastInsertRowid } = transfer.run(`waiting-${n}`, `0x${n}`, now);
       alert.run(lastInsertRowid, CHANNELS[n % CHANNELS.length], now);
     }
@@ -171,7 +171,7 @@ async function seen(): Promise<void> {
   for (const folder of [empty, full]) rmSync(folder, { recursive: true });
 }
 
-/** What undelivered lines cost, and forgetting them. */
+/** What undelivered alerts cost, and forgetting them. */
 async function undelivered(): Promise<void> {
   const [without, lines]: number[][] = [[], []];
   const longest: number[] = [];
@@ -187,12 +187,12 @@ async function undelivered(): Promise<void> {
   const more = spread(lines!.map((memory, run) => memory - without![run]!));
   const block = spread(longest);
   report('undelivered', [
-    { figure: `MiB for ${LINES} undelivered lines`, wanted: 20, median: short(more.median), most: short(more.max) },
+    { figure: `MiB for ${ALERTS} undelivered alerts`, wanted: 20, median: short(more.median), most: short(more.max) },
     { figure: 'longest step of retention, ms', wanted: 20, median: short(block.median), most: short(block.max) },
   ]);
 }
 
-/** What more subscriptions, seen transfers and undelivered lines cost. */
+/** What more subscriptions, seen transfers and undelivered alerts cost. */
 export async function growth(): Promise<void> {
   await subscriptions();
   await seen();

@@ -15,7 +15,7 @@ interface Plan {
   slow?: true;
 }
 
-const plan: Plan[] = [
+const PLAN: Plan[] = [
   { connections: 100, peer: 'bare', wanted: 0.6 },
   { connections: 10, peer: 'bare', wanted: 0.25 },
   { connections: 1, peer: 'append', wanted: 0.9 },
@@ -71,7 +71,7 @@ export async function intake(): Promise<void> {
   const slower = slowSync(folder);
   const rows: Row[] = [];
   process.stdout.write(`Load by ${loader}.\n`);
-  for (const one of plan) {
+  for (const one of PLAN) {
     if (one.slow && slower === null) {
       process.stdout.write('Left out: the rows with 2 ms more a sync; they need a C compiler named cc.\n');
       break;

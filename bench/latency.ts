@@ -7,7 +7,7 @@ import { startStub } from './stub.ts';
 import { quantile, type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 /** At most 60 lines a channel: from there on they would be told as digests. 40 requests/s are what the bot allows itself. */
-const plan = [
+const PLAN = [
   { perSecond: 25, channels: 20, events: 80 },
   { perSecond: 35, channels: 20, events: 112 },
   { perSecond: 50, channels: 20, events: 100 },
@@ -49,7 +49,7 @@ let serial = 0;
 /** Sends events at a constant rate to channels by turns; the times from each request's start until its message is there. */
 async function measure(
   { urlOf }: Subject,
-  { perSecond, channels, events }: (typeof plan)[number],
+  { perSecond, channels, events }: (typeof PLAN)[number],
   first: number,
 ): Promise<Result> {
   took = [];
@@ -94,13 +94,13 @@ async function naive(channels: readonly string[]): Promise<Subject> {
 
 /** From the request until Discord has the message, beside a bot that posts from inside the request handler. */
 export async function latency(): Promise<void> {
-  const all = plan.reduce((sum, { channels }) => sum + channels, 0) * RUNS + WARM_UP;
+  const all = PLAN.reduce((sum, { channels }) => sum + channels, 0) * RUNS + WARM_UP;
   const ids = Array.from({ length: all }, (_, n) => String(1_000 + n));
   const subjects = [await bot(ids), await naive(ids)];
   for (const subject of subjects) await measure(subject, { perSecond: 25, channels: WARM_UP, events: WARM_UP }, 0);
   let first = WARM_UP;
   const rows: Row[] = [];
-  for (const step of plan) {
+  for (const step of PLAN) {
     const results: Result[][] = [];
     for (let run = 0; run < RUNS; run++) {
       const pair: Result[] = [];

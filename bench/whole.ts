@@ -46,11 +46,11 @@ export async function whole(): Promise<void> {
     const cpu = threadsOf(bot.pid);
     let waiting = { inbox: 0, alerts: 0 };
     let busy = cpu;
-    let told = 0;
+    let posted = 0;
     const atEnd = () => {
       waiting = bot.waiting();
       busy = threadsOf(bot.pid);
-      told = messages - before;
+      posted = messages - before;
     };
     const { perSecond, failed } = await hold(bot.url, { rate, seconds: SECONDS, body: nextBody, atEnd });
     // A moment's worth is under way; and as good as nothing was refused or had to wait for a connection.
@@ -62,8 +62,8 @@ export async function whole(): Promise<void> {
       'ratio to bare': short(perSecond / bare),
       'wait for the router': waiting.inbox,
       'not 200': failed,
-      'lines that wait': waiting.alerts,
-      'messages/s': short(told / SECONDS),
+      'alerts that wait': waiting.alerts,
+      'messages/s': short(posted / SECONDS),
       loop: share('loop'),
       writer: share('writer'),
       'other threads': share('others'),

@@ -3,7 +3,7 @@ import { type AddressText, parseAddress } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
 import { inCode } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
-import { type Question, readActivity, readActivityFile } from './activity/read.ts';
+import { type ActivityRequest, readActivity, readActivityFile } from './activity/read.ts';
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';
 import { addressChoice, fitting } from './shared/choices.ts';
 import { define } from './shared/define.ts';
@@ -36,7 +36,7 @@ const csvButton: Button<Needs> = {
     const { t } = context;
     const asked = await ask(interaction, context, address ?? '', periodOf(period));
     const { csv, left, cut } = await context.guildQueue.run(interaction.guildId, 'read', () =>
-      readActivityFile(context, asked.question),
+      readActivityFile(context, asked.request),
     );
     const words = { name: asked.name, period: t(`activity.period.${asked.period}`) };
     const lines = [
@@ -92,7 +92,7 @@ async function show(
   const { guildId } = interaction;
   // The picture as well: they are drawn one after the other for everybody.
   return context.guildQueue.run(guildId, 'read', async () =>
-    report(await readActivity(context, asked.question), asked, guildId, context),
+    report(await readActivity(context, asked.request), asked, guildId, context),
   );
 }
 
@@ -102,7 +102,7 @@ async function ask(
   context: Needs,
   typed: string,
   period: PeriodName,
-): Promise<Shown & { question: Question }> {
+): Promise<Shown & { request: ActivityRequest }> {
   const { t, settings, server, now } = context;
   const known = await watched(interaction, context);
   const wanted = typed.trim().toLowerCase();
@@ -121,19 +121,19 @@ async function ask(
   const since = at - { '24h': 1, '7d': 7, '30d': 30 }[period] * DAY;
   // Also those that its subscriptions were in before they were moved.
   const { guildId } = interaction;
-  const told = await context.guildQueue.run(guildId, 'read', () =>
+  const postedIn = await context.guildQueue.run(guildId, 'read', () =>
     context.history.activityChannels({ guildId, address, since, until: at }),
   );
-  const hidden = await hiddenFrom(interaction, told, context);
+  const hidden = await hiddenFrom(interaction, postedIn, context);
   return {
     address,
     name: inCode(found.name, `\`${shortAddress(address)}\``, 60),
     period,
     timezone,
-    question: {
+    request: {
       guildId,
       address,
-      channelIds: told.filter((channelId) => !hidden.has(channelId)),
+      channelIds: postedIn.filter((channelId) => !hidden.has(channelId)),
       since,
       until: at,
       timezone,

@@ -125,11 +125,11 @@ async function choose(...[interaction, , values, context]: Parameters<Menu<Needs
     ...refusedLines(refused, t),
   ];
   if (added.length === 0) return note('info', t('watch.nothingNew'), lines);
-  const told = t('watch.told', { channel: `<#${channelId}>` });
+  const target = t('watch.target', { channel: `<#${channelId}>` });
   const outside = interaction.guild ? null : `⚠️ ${outsideLine(interaction, t)}`;
   const tone = alike.size > 0 || outside !== null ? 'warn' : 'good';
   const next = nextStep(await coverageOf(guildId, added, context), added.length, 'all', context);
-  return note(tone, t('watch.done', { count: added.length }), [...lines, told, outside], {
+  return note(tone, t('watch.done', { count: added.length }), [...lines, target, outside], {
     fields: [next.field],
     components: [row(...next.buttons, press(t('subscription.add.list'), 'subscription:list:all:0'))],
   });

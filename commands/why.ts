@@ -8,7 +8,7 @@ import { define } from './shared/define.ts';
 import { note } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { hiddenFrom } from './shared/visibility.ts';
-import { tellStory } from './why/story.ts';
+import { describeStory } from './why/story.ts';
 
 type Needs = ContextWith<
   'labels' | 'history' | 'projects' | 'guildQueue' | 'settings' | 'now' | 'moved' | 'sendingHold' | 'sendingPauses'
@@ -85,7 +85,7 @@ async function explain(
   if (shown.length === 0) throw new UserError(t('why.goneMessage'));
   const most = Math.floor(MOST_CHARACTERS / shown.length);
   const embeds = shown.map((story) =>
-    tellStory(story, { ...context, guildId, hold, pauses, labels, url, most, reference }),
+    describeStory(story, { ...context, guildId, hold, pauses, labels, url, most, reference }),
   );
   const left = reference === null || context.manages ? total - shown.length : 0;
   return {

@@ -2,11 +2,11 @@
 import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** Returns the path of an installed Chromium, or null. */
 export function findChromium(): string | null {
-  const found = places.find((path) => {
+  const found = PLACES.find((path) => {
     try {
       accessSync(path, constants.X_OK);
       return true;

@@ -49,7 +49,7 @@ async function main(): Promise<void> {
       return stopping !== undefined;
     },
     onClose: (close) => closers.push(close),
-    say: (line) => console.log(`  ${line}`),
+    print: (line) => console.log(`  ${line}`),
   });
   page.show(sandbox);
   console.log(`\nReady after ${((Date.now() - began) / 1000).toFixed(1)} s. Open this in a browser:\n`);

@@ -7,8 +7,8 @@ import type { Browser, Page } from 'playwright-core';
 import { findChromium, launchChromium } from './browser.ts';
 
 const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
-const desktop = { width: 1280, height: 800 };
-const phone = { width: 390, height: 780 };
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 780 };
 
 interface Look {
   /** Whether the first-run tour is on the page. */
@@ -21,12 +21,12 @@ interface Look {
 async function open(
   browser: Browser,
   url: string,
-  { colors = 'dark', size = desktop, tour = false }: Look,
+  { colors = 'dark', size = DESKTOP, tour = false }: Look,
 ): Promise<Page> {
   const context = await browser.newContext({
     viewport: size,
     colorScheme: colors,
-    deviceScaleFactor: size === phone ? 2 : 1,
+    deviceScaleFactor: size === PHONE ? 2 : 1,
     reducedMotion: 'reduce',
   });
   if (!tour) await context.addInitScript("localStorage.setItem('ledgerbell-tour-dismissed', 'yes')");
@@ -93,9 +93,9 @@ async function saveWhole(page: Page, name: string): Promise<void> {
   const first = await alerts.first().boundingBox();
   const list = 'document.querySelector("#messages")';
   const below = (await page.evaluate(`${list}.scrollHeight - ${list}.scrollTop`)) as number;
-  await page.setViewportSize({ width: desktop.width, height: Math.ceil(below - first!.y) + 160 });
+  await page.setViewportSize({ width: DESKTOP.width, height: Math.ceil(below - first!.y) + 160 });
   await page.locator('.channel').screenshot({ path: `${folder}${name}.png` });
-  await page.setViewportSize(desktop);
+  await page.setViewportSize(DESKTOP);
 }
 
 /** Sends 100 transfers while Discord limits the bot's rate: too many alerts to post one by one. */
@@ -120,7 +120,7 @@ async function draw(browser: Browser, url: string): Promise<void> {
   await light.locator('.message', { hasText: '18,400.75' }).waitFor();
   await light.locator('#tab-send').click();
   await save(light, 'alerts-light');
-  const small = await open(browser, url, { size: phone });
+  const small = await open(browser, url, { size: PHONE });
   await small.locator('.message', { hasText: '18,400.75' }).waitFor();
   await save(small, 'alerts-phone');
   await stageRest(page, url);
@@ -133,14 +133,14 @@ async function draw(browser: Browser, url: string): Promise<void> {
   await use(page, 'provider search category:wallets');
   await page.setViewportSize({ width: 1280, height: 1060 });
   await save(page, 'providers');
-  await page.setViewportSize(desktop);
+  await page.setViewportSize(DESKTOP);
   await use(page, 'setup check');
   await save(page, 'setup-check');
   await use(page, 'activity address:Treasury');
   await page.locator('.embed-image').last().waitFor();
   await page.setViewportSize({ width: 1280, height: 1060 });
   await save(page, 'activity');
-  await page.setViewportSize(desktop);
+  await page.setViewportSize(DESKTOP);
   await goTo(page, 'alerts');
   await act(url, { do: 'bot', what: 'kill' });
   await act(url, { do: 'transfer', kind: 'native', from: 'Grants', to: 'Treasury', amount: '2' });

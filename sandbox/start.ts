@@ -26,7 +26,7 @@ export interface Progress {
   /** Whether the start should be abandoned. */
   readonly stopping: boolean;
   onClose(close: () => Promise<unknown>): void;
-  say(line: string): void;
+  print(line: string): void;
 }
 
 /** Thrown when the start was abandoned because the sandbox was asked to stop. */
@@ -45,14 +45,14 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
   };
   const folder = started(await temporaryFolder(), (path) => rm(path, { recursive: true, force: true }));
   const chain = started(await startChain(), (part) => part.close());
-  if (chain.notice !== null) progress.say(chain.notice);
-  progress.say(`chain      ${chain.kind} at ${chain.rpcUrl}`);
+  if (chain.notice !== null) progress.print(chain.notice);
+  progress.print(`chain      ${chain.kind} at ${chain.rpcUrl}`);
   const signingSecrets = [`whsec_${randomBytes(32).toString('base64')}`];
   const project: Project = { id: 'sandbox', key: secret(), secret: secret(), signingSecrets };
   const services = started(await startOwnServices(chain, folder, project), (part) => part.close());
-  progress.say(`services   notification, explorer and discovery at ${services.url}`);
+  progress.print(`services   notification, explorer and discovery at ${services.url}`);
   const discord = started(await startDiscord(), (part) => part.close());
-  progress.say(`discord    a stand-in at ${discord.url}`);
+  progress.print(`discord    a stand-in at ${discord.url}`);
 
   const [port, opsPort] = await freePorts(2);
   const receiver = { port: port!, token: secret() };
@@ -66,11 +66,11 @@ export async function startSandbox(progress: Progress): Promise<Sandbox> {
   started(sandbox, (part) => part.close());
   const environment = botEnvironment({ discord, services, project, receiver, opsPort: opsPort!, folder });
   const onCrash = ({ state, log }: Bot): void =>
-    progress.say(`The bot stopped unexpectedly. ${state.note} Its last log lines:\n${log.slice(-8).join('\n')}`);
+    progress.print(`The bot stopped unexpectedly. ${state.note} Its last log lines:\n${log.slice(-8).join('\n')}`);
   const bot = started(superviseBot({ environment, onChange: () => sandbox.changed(), onCrash }), (part) => part.stop());
   sandbox.bot = bot;
   await startBot(bot, discord);
-  progress.say(`bot        process ${bot.state.pid}, its receiver at http://127.0.0.1:${receiver.port}`);
+  progress.print(`bot        process ${bot.state.pid}, its receiver at http://127.0.0.1:${receiver.port}`);
   await subscribe(discord, chain);
   if (progress.stopping) throw new Abandoned();
   return sandbox;

@@ -16,7 +16,7 @@ const message = {
 };
 return [answer, message];`;
 
-const flows = [
+const FLOWS = [
   { id: 'flow', type: 'tab', label: 'Alerts' },
   { id: 'in', type: 'http in', z: 'flow', url: '/hook/:channel', method: 'post', wires: [['split']] },
   { id: 'split', type: 'function', z: 'flow', func: FUNCTION, outputs: 2, wires: [['answer'], ['send']] },
@@ -42,7 +42,7 @@ export const nodeRed: Peer = {
       httpAdminRoot: false,
       telemetry: { enabled: false, updateNotification: false },
     };
-    writeFileSync(join(folder, 'flows.json'), JSON.stringify(flows));
+    writeFileSync(join(folder, 'flows.json'), JSON.stringify(FLOWS));
     writeFileSync(join(folder, 'settings.js'), `module.exports = ${JSON.stringify(settings)};`);
     const script = join(await install(), 'node_modules/node-red/red.js');
     const { memory, kill } = await startProgram(process.execPath, [script, '--userDir', folder], {

@@ -57,7 +57,7 @@ export async function soak(): Promise<void> {
   const result: Soak = { cycles, cycleMs, perSecond: PER_SECOND, samples: [], troubles };
   let seen = 0;
   const take = async () => {
-    const lines = tally.told.slice(seen);
+    const lines = tally.posted.slice(seen);
     seen += lines.length;
     const figures = await look(bot, file, lines);
     const { transfers, answers } = sender.sent;
@@ -82,8 +82,8 @@ export async function soak(): Promise<void> {
   await discord.close();
 
   writeFileSync(FILES.plot, drawSoak(result));
-  const told = tally.told.map(({ sentAt, toldAt }) => ({ at: sentAt - start, took: toldAt - sentAt }));
-  const verdict = verdictOf(result, { counts, told, sent: sender.sent, asked: people.asked, met, metrics, warnings });
+  const posted = tally.posted.map(({ sentAt, postedAt: toldAt }) => ({ at: sentAt - start, took: toldAt - sentAt }));
+  const verdict = verdictOf(result, { counts, posted, sent: sender.sent, asked: people.asked, met, metrics, warnings });
   report('soak', verdict.changes);
   report('soak: counted', verdict.counted);
   report('soak: disk', diskRows(file, sender.sent.transfers));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { memoryOf } from '../bot.ts';
 import { quantile } from '../table.ts';
-import type { Told } from './tally.ts';
+import type { PostedAlert } from './tally.ts';
 import type { Trouble } from './troubles.ts';
 
 /** What the bot looks like at a moment, and what happened since the moment before. */
@@ -34,9 +34,9 @@ export async function metricsOf(ops: string): Promise<Map<string, number>> {
 }
 
 /** Looks at a bot; `lines` are those told since the last look. */
-export async function look({ pid, ops }: { pid: number; ops: string }, file: string, lines: readonly Told[]) {
+export async function look({ pid, ops }: { pid: number; ops: string }, file: string, lines: readonly PostedAlert[]) {
   const metrics = await metricsOf(ops);
-  const took = lines.map(({ sentAt, toldAt }) => toldAt - sentAt);
+  const took = lines.map(({ sentAt, postedAt: toldAt }) => toldAt - sentAt);
   const process = `/proc/${pid}`;
   const stat = readFileSync(`${process}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return {

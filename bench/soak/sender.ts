@@ -39,7 +39,7 @@ export function startSender(url: string, watched: readonly Watched[], perSecond:
     },
   });
 
-  function tell(): void {
+  function sendNext(): void {
     const transfer = nextTransfer(sent.transfers++, watched);
     const [first, ...twins] = transfer.bodies;
     const onAnswered = () => tally.acknowledge(transfer.hash);
@@ -56,7 +56,7 @@ export function startSender(url: string, watched: readonly Watched[], perSecond:
   const began = performance.now();
   const pulse = setInterval(() => {
     const due = ((performance.now() - began) / 1_000) * perSecond;
-    while (sent.transfers < due) tell();
+    while (sent.transfers < due) sendNext();
   }, TICK_MS);
 
   return {

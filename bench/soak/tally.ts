@@ -3,13 +3,13 @@ import { componentsIn } from '../../sandbox/discord/message-rules.ts';
 import type { Transfer } from './transfers.ts';
 
 /** One line that was told for the first time. */
-export interface Told {
+export interface PostedAlert {
   /**
    * When the first request of its transfer began that the sender did not break off itself before the line was told, and
    * when the stand-in had its message; milliseconds of `performance`.
    */
   sentAt: number;
-  toldAt: number;
+  postedAt: number;
 }
 
 /** What became of everything that was sent: of transfers `acknowledged`, of lines the others. */
@@ -26,7 +26,7 @@ export function createTally(discord: Discord) {
   /** How often each line stands in its channel, and the lines of each message as it looks now. */
   const shown = new Map<string, number>();
   const messages = new Map<string, string[]>();
-  const told: Told[] = [];
+  const posted: PostedAlert[] = [];
   let digests = 0;
 
   function see(event: ControlEvent): void {
@@ -38,14 +38,14 @@ export function createTally(discord: Discord) {
     messages.set(id, lines);
     for (const line of lines) {
       const sentAt = transfers.get(line.split(' ')[1]!)?.sentAt;
-      if (!shown.has(line) && sentAt !== undefined) told.push({ sentAt, toldAt: performance.now() });
+      if (!shown.has(line) && sentAt !== undefined) posted.push({ sentAt, postedAt: performance.now() });
       shown.set(line, (shown.get(line) ?? 0) + 1);
     }
   }
   const stop = discord.on(see);
 
   return {
-    told,
+    posted,
     begin({ hash, channels }: Transfer): void {
       transfers.set(hash, { sentAt: performance.now(), isBrokenOff: false, channels, acknowledged: false });
     },

@@ -9,7 +9,7 @@ import { isCalm } from './troubles.ts';
 interface Counted {
   counts: Counts;
   /** Every line that was told: when its transfer was sent, milliseconds since the start, and how long it took. */
-  told: readonly { at: number; took: number }[];
+  posted: readonly { at: number; took: number }[];
   sent: Sent;
   asked: Asked;
   /** How many of the bot's requests met which fault. */
@@ -42,7 +42,7 @@ function riseOf(samples: readonly Sample[]): number {
  */
 export function verdictOf(soak: Soak, counted: Counted) {
   const { counts, met } = counted;
-  const { changes, risen } = changesOf(soak, counted.told);
+  const { changes, risen } = changesOf(soak, counted.posted);
   const own = met.get('429 by our own fault') ?? 0;
   const isKept = counts.lost + counts.doubled === 0;
   const sentences = [
@@ -54,7 +54,7 @@ export function verdictOf(soak: Soak, counted: Counted) {
   return { changes, counted: countedRows(soak, counted), sentences, isKept };
 }
 
-function changesOf({ cycles, cycleMs, samples }: Soak, told: Counted['told']): { changes: Row[]; risen: string[] } {
+function changesOf({ cycles, cycleMs, samples }: Soak, posted: Counted['posted']): { changes: Row[]; risen: string[] } {
   const shown = [0, Math.floor((cycles - 1) / 2), cycles - 1];
   const within = <T extends { at: number }>(list: readonly T[], cycle: number) =>
     list.filter(({ at }) => Math.floor(at / cycleMs) === cycle);
@@ -74,11 +74,11 @@ function changesOf({ cycles, cycleMs, samples }: Soak, told: Counted['told']): {
   const transfers = grown((sample) => sample.transfers);
   const each = (figure: string, value: (sample: Sample) => number) =>
     row(figure, (cycle) => grown(value)(cycle) / transfers(cycle));
-  const latency = (figure: string, share: number, lines: Counted['told']) => {
+  const latency = (figure: string, share: number, lines: Counted['posted']) => {
     const took = (cycle: number) => within(lines, cycle).map((line) => line.took);
     return row(figure, (cycle) => some(took(cycle), share), FLAT_TIME);
   };
-  const calm = told.filter(({ at }) => isCalm(at, cycleMs));
+  const calm = posted.filter(({ at }) => isCalm(at, cycleMs));
   const changes = [
     median('resident memory, MiB (median)', ({ rss }) => rss),
     median('of that without files, MiB (median)', ({ anonymous }) => anonymous),
@@ -87,7 +87,7 @@ function changesOf({ cycles, cycleMs, samples }: Soak, told: Counted['told']): {
     median('lock file, bytes', ({ lock }) => lock),
     median('open files and sockets (median)', ({ handles }) => handles),
     each('processor time a transfer, ms', ({ cpu }) => cpu),
-    latency('latency p50, ms', 0.5, told),
+    latency('latency p50, ms', 0.5, posted),
     latency('latency p50 while nothing is broken, ms', 0.5, calm),
     latency('latency p99 while nothing is broken, ms', 0.99, calm),
     row(

@@ -9,7 +9,7 @@ import {
 import type { Store } from '../../src/store/store.ts';
 
 /** What is asked of an address; of more than `most` transfers only the latest count. */
-export interface Question extends ActivityQuery {
+export interface ActivityRequest extends ActivityQuery {
   timezone: string;
   most: number;
 }
@@ -22,9 +22,9 @@ export interface ActivityReport extends Activity {
 }
 
 /** Sums up what an address did. */
-export async function readActivity(store: Pick<Store, 'history'>, question: Question): Promise<ActivityReport> {
-  const { guildId, address, channelIds, since, until, timezone } = question;
-  const { movements, cut } = movementsFor(store, question);
+export async function readActivity(store: Pick<Store, 'history'>, request: ActivityRequest): Promise<ActivityReport> {
+  const { guildId, address, channelIds, since, until, timezone } = request;
+  const { movements, cut } = movementsFor(store, request);
   const activity = await summarize(address, movements, { since, now: until, timezone });
   const ids = activity.largest.map(({ transferId }) => transferId);
   const messages = await store.history.postedIn(guildId, ids, channelIds);
@@ -34,15 +34,15 @@ export async function readActivity(store: Pick<Store, 'history'>, question: Ques
 /** The same as a CSV file; `left`: the oldest transfers, which do not fit. */
 export async function readActivityFile(
   store: Pick<Store, 'history' | 'labels'>,
-  question: Question,
+  request: ActivityRequest,
 ): Promise<{ csv: string; left: number; cut: number | null }> {
-  const labels = await store.labels.list(question.guildId);
+  const labels = await store.labels.list(request.guildId);
   const names = new Map(labels.map(({ address, name }) => [address, name]));
-  const { movements, cut } = movementsFor(store, question);
-  const file = await activityCsv(movements, question.address, names);
+  const { movements, cut } = movementsFor(store, request);
+  const file = await activityCsv(movements, request.address, names);
   return { ...file, cut: cut() };
 }
 
-function movementsFor({ history }: Pick<Store, 'history'>, { timezone: _, most, ...query }: Question) {
+function movementsFor({ history }: Pick<Store, 'history'>, { timezone: _, most, ...query }: ActivityRequest) {
   return readMovements((until, limit) => history.decidedTransfers({ ...query, until }, limit), query.until, most);
 }

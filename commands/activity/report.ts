@@ -122,10 +122,10 @@ function largestOf({ largest, messages }: ActivityReport, guildId: string, conte
     const what = moved(transfer, language);
     const url = transactionPage(settings, transfer.txHash);
     const linked = url ? `[${what}](${url})` : what;
-    const told = message
+    const link = message
       ? [`[${t('activity.message')}](${messageLink(message.channelId, message.messageId, guildId)})`]
       : [];
-    return [`${iconOf(way, { imitation })} ${linked}`, ago(at), ...told].join(' · ');
+    return [`${iconOf(way, { imitation })} ${linked}`, ago(at), ...link].join(' · ');
   });
 }
 

@@ -36,7 +36,7 @@ export async function set(interaction: CommandUse, context: Needs): Promise<Repl
   let changing: string | null = null;
   if (before !== name) {
     await record(interaction, context, 'label.set', { address: checksumAddress(address), name, before });
-    changing = told(await onRelabeled(guildId, [address]), t);
+    changing = changingLine(await onRelabeled(guildId, [address]), t);
   }
   const meaning =
     before === null
@@ -52,7 +52,7 @@ export async function set(interaction: CommandUse, context: Needs): Promise<Repl
 }
 
 /** What becomes of messages that were sent; null when there are none. */
-function told({ messages, isAll }: { messages: number; isAll: boolean }, t: Translate): string | null {
+function changingLine({ messages, isAll }: { messages: number; isAll: boolean }, t: Translate): string | null {
   if (messages === 0) return null;
   return isAll ? t('label.changing', { count: messages }) : t('label.changingLatest', { most: messages });
 }
@@ -94,7 +94,7 @@ export const drop: Button<Needs> = {
     if (!found || name === null) throw new UserError(t('label.removedGone'));
     const { address } = found;
     await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
-    const changing = told(await onRelabeled(interaction.guildId, [address]), t);
+    const changing = changingLine(await onRelabeled(interaction.guildId, [address]), t);
     return note('good', t('label.removed', { name: shown(name) }), [fullAddress(address, settings), changing]);
   },
 };

@@ -12,7 +12,7 @@ import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkTarget, outsideLine, refuseUnseen } from '../shared/target.ts';
 import { hiddenFrom, isGone } from '../shared/visibility.ts';
-import { addressLine, told } from './describe.ts';
+import { addressLine, summary } from './describe.ts';
 import { nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
 import { panelRow } from './panel.ts';
@@ -126,7 +126,7 @@ async function added(
     [
       addressLine(address, context),
       ...lookAlikeLines(alike, context),
-      ...told(subscription, context, tokens),
+      ...summary(subscription, context, tokens),
       silentMention(interaction, subscription, t),
       outside,
     ],

@@ -7,7 +7,7 @@ import { note } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { checkTarget } from '../shared/target.ts';
-import { addressLine, told } from './describe.ts';
+import { addressLine, summary } from './describe.ts';
 import { named, nameOf } from './find.ts';
 import { chosenBy } from './options.ts';
 import { panel, panelRow } from './panel.ts';
@@ -45,7 +45,7 @@ export async function edit(interaction: CommandUse, context: Needs): Promise<Rep
   const same = Object.keys(change).length === 0;
   const after = same ? before : await save(interaction, context, before, change, 'subscription.edit');
   if (after.label !== before.label) await context.onRelabeled(after.guildId, [after.address]);
-  const lines = [addressLine(after.address, context), ...told(after, context, tokens)];
+  const lines = [addressLine(after.address, context), ...summary(after, context, tokens)];
   const rest = { fields, components: [panelRow(after, context)] };
   if (same) return note('info', t('subscription.edit.same'), lines, rest);
   return note('good', t('subscription.edit.title', { name: nameOf(after) }), lines, rest);
@@ -61,7 +61,7 @@ export async function pause(interaction: CommandUse, context: EditNeeds, paused:
   const address = addressLine(after.address, context);
   if (paused) return note('good', t('subscription.pause.title', { name }), [address, t('subscription.pause.meaning')]);
   const tokens = await tokenBook(interaction.guildId, context);
-  return note('good', t('subscription.pause.resumed', { name }), [address, ...told(after, context, tokens)]);
+  return note('good', t('subscription.pause.resumed', { name }), [address, ...summary(after, context, tokens)]);
 }
 
 /** What a wish would change, each filter by itself; what somebody else changes at the same time stays. */

@@ -40,9 +40,9 @@ export function addressLine(
 }
 
 /** Where alerts go and what they are, as lines. */
-export function told(subscription: Subscription, context: Needs, tokens: TokenBook): string[] {
+export function summary(subscription: Subscription, context: Needs, tokens: TokenBook): string[] {
   const [what = '', ...more] = describe(subscription, context, tokens);
-  const first = context.t('subscription.told', { channel: `<#${subscription.channelId}>`, what });
+  const first = context.t('subscription.target', { channel: `<#${subscription.channelId}>`, what });
   const silent = silentLine(subscription, context);
   return [first, ...more.map((phrase) => `- ${phrase}`), ...(silent === null ? [] : [silent])];
 }

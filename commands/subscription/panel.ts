@@ -7,7 +7,7 @@ import { note, press, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
 import { type EditNeeds, onlyChanged, save } from './change.ts';
-import { addressLine, told } from './describe.ts';
+import { addressLine, summary } from './describe.ts';
 import { readChoices } from './fields.ts';
 import { differing } from './file.ts';
 import { nameOf } from './find.ts';
@@ -36,7 +36,7 @@ export function panelRow({ id }: Subscription, { t }: ContextWith): APIActionRow
 /** A subscription as it is, with the buttons that change it. */
 export async function panel(subscription: Subscription, context: Needs, title?: string): Promise<Reply> {
   const tokens = await tokenBook(subscription.guildId, context);
-  const lines = [addressLine(subscription.address, context), ...told(subscription, context, tokens)];
+  const lines = [addressLine(subscription.address, context), ...summary(subscription, context, tokens)];
   const name = nameOf(subscription);
   return note(title ? 'good' : 'info', title ?? context.t('subscription.panel.title', { name }), lines, {
     footer: { text: context.t('subscription.add.footer', { id: subscription.id }) },
@@ -79,7 +79,7 @@ const submitting = (name: FormName): Form<Needs> => ({
     const entry = await ask(interaction, context, EDIT, { id: before.id, change } satisfies Draft);
     const lines = [
       addressLine(before.address, context),
-      ...told(after, context, tokens),
+      ...summary(after, context, tokens),
       t('subscription.panel.changes', { options: differing(before, after).join(t('reply.comma')) }),
     ];
     return note('warn', t('subscription.panel.ask', { name: nameOf(before) }), lines, {

@@ -95,14 +95,14 @@ function leftOut(
   return reasons.length > 0 ? [t('subscription.rehearsal.leftOut', { reasons: reasons.join(t('reply.comma')) })] : [];
 }
 
-function sum({ related, posted: told, since }: Rehearsal, now: number, t: Translate): string {
+function sum({ related, posted, since }: Rehearsal, now: number, t: Translate): string {
   if (related === 0) return t('subscription.rehearsal.nothing');
-  if (told === 0) return t('subscription.rehearsal.none', { related });
+  if (posted === 0) return t('subscription.rehearsal.none', { related });
   const days = since === null ? 0 : (now - since) / DAY;
   // A few hours say little about a day.
-  if (days < 1) return t('subscription.rehearsal.told', { told, related });
-  const daily = Math.round(told / days);
+  if (days < 1) return t('subscription.rehearsal.posted', { posted, related });
+  const daily = Math.round(posted / days);
   return daily < 1
-    ? t('subscription.rehearsal.toldSeldom', { told, related })
-    : t('subscription.rehearsal.toldDaily', { told, related, daily });
+    ? t('subscription.rehearsal.postedSeldom', { posted, related })
+    : t('subscription.rehearsal.postedDaily', { posted, related, daily });
 }

@@ -24,7 +24,7 @@ import {
 import type { ContextWith } from '../shared/services.ts';
 
 /** What telling a story takes. `most`: how many characters it may have. */
-interface Telling extends ContextWith<'moved' | 'settings' | 'now' | 'projects'> {
+interface StoryContext extends ContextWith<'moved' | 'settings' | 'now' | 'projects'> {
   guildId: string;
   /** All channels of the guild wait together. */
   hold: GuildHold | null;
@@ -42,21 +42,21 @@ interface Telling extends ContextWith<'moved' | 'settings' | 'now' | 'projects'>
 const GREY = 0x6e7681;
 
 /** One transfer's way through the bot as an embed: how it came, what was decided, and what became of it. */
-export function tellStory(story: Story & { hidden: number }, telling: Telling): APIEmbed {
-  const { t, url, most } = telling;
+export function describeStory(story: Story & { hidden: number }, context: StoryContext): APIEmbed {
+  const { t, url, most } = context;
   const { transfer, count } = story;
-  const title = `🔎 ${telling.moved(transfer, telling.language)}${count > 1 ? ` ×${count}` : ''}`;
+  const title = `🔎 ${context.moved(transfer, context.language)}${count > 1 ? ` ×${count}` : ''}`;
   const channels = new Set([...story.alerts, ...story.decisions].map(({ channelId }) => channelId));
   const lines = [
-    verdict(story, telling),
+    verdict(story, context),
     '',
-    t('why.from', { party: party(transfer.from, story, telling) }),
-    t('why.to', { party: party(transfer.to, story, telling) }),
-    ...(transfer.token ? [t('why.token', { token: fullAddress(transfer.token, telling.settings, 'token') })] : []),
-    ...chainFacts(transfer, telling),
+    t('why.from', { party: party(transfer.from, story, context) }),
+    t('why.to', { party: party(transfer.to, story, context) }),
+    ...(transfer.token ? [t('why.token', { token: fullAddress(transfer.token, context.settings, 'token') })] : []),
+    ...chainFacts(transfer, context),
     '',
-    ...(isPublic(telling) ? [] : received(story, telling)),
-    ...[...channels].flatMap((channelId) => inChannel(channelId, story, telling)),
+    ...(isPublic(context) ? [] : received(story, context)),
+    ...[...channels].flatMap((channelId) => inChannel(channelId, story, context)),
     ...(channels.size === 0 && story.hidden === 0 ? ['', t('why.notWatched')] : []),
     ...(story.hidden > 0 ? ['', t('why.hiddenChannels', { count: story.hidden })] : []),
   ];
@@ -65,15 +65,15 @@ export function tellStory(story: Story & { hidden: number }, telling: Telling): 
     ...(url && { url }),
     color: colorOf(story),
     description: asManyAsFit(lines, Math.min(most - title.length - 100, 3_900)),
-    footer: { text: [transfer.txHash, ...(telling.reference ? [`ref ${telling.reference}`] : [])].join(' · ') },
+    footer: { text: [transfer.txHash, ...(context.reference ? [`ref ${context.reference}`] : [])].join(' · ') },
   };
 }
 
 /** It is for everybody who sees the message, also those who manage nothing. */
-const isPublic = ({ reference, manages }: Telling): boolean => reference !== null && !manages;
+const isPublic = ({ reference, manages }: StoryContext): boolean => reference !== null && !manages;
 
 /** Why it was posted, or was not, in one sentence. */
-function verdict({ alerts, decisions, transfer }: Story, { t, labels }: Telling): string {
+function verdict({ alerts, decisions, transfer }: Story, { t, labels }: StoryContext): string {
   const dead = alerts.length > 0 && alerts.every(({ state }) => state === 'dead');
   if (dead) return t('why.failed');
   const sent = alerts.filter(({ state }) => state === 'sent');
@@ -90,8 +90,8 @@ function verdict({ alerts, decisions, transfer }: Story, { t, labels }: Telling)
 }
 
 /** The block, the fee, and what else the chain says; as the tall card has it. */
-function chainFacts({ blockNumber, gasFee, internal, kind, tokenType }: Transfer, telling: Telling): string[] {
-  const { t, language, settings } = telling;
+function chainFacts({ blockNumber, gasFee, internal, kind, tokenType }: Transfer, context: StoryContext): string[] {
+  const { t, language, settings } = context;
   const coin = settings.nativeSymbol ?? (kind === 'native' ? tokenType : null);
   const facts = [
     ...(blockNumber === null ? [] : [t('alert.block', { block: writeNumber(String(blockNumber), language) })]),
@@ -112,14 +112,17 @@ function colorOf({ alerts }: Story): number {
   return alerts.length > 0 ? COLORS.good : GREY;
 }
 
-function party(address: AddressText | null, { decisions }: Story, { t, labels, settings }: Telling): string {
+function party(address: AddressText | null, { decisions }: Story, { t, labels, settings }: StoryContext): string {
   if (address === null) return t('why.nobody');
   const label = labels.get(address) ?? decisions.find((decision) => decision.address === address)?.label;
   return `${label ? `${asName(label, '', 60)} ` : ''}${fullAddress(address, settings)}`;
 }
 
 /** How it came. Which watchers it was sent for, and the operator's project, are told only to those whose project it is. */
-function received({ deliveries, seenAt, own, count, reorganised }: Story, { t, projects: known }: Telling): string[] {
+function received(
+  { deliveries, seenAt, own, count, reorganised }: Story,
+  { t, projects: known }: StoryContext,
+): string[] {
   const times = deliveries.reduce((sum, one) => sum + one.received, 0) || 1;
   const last = Math.max(seenAt, ...deliveries.map((one) => one.lastAt ?? one.seenAt));
   const named = new Set(deliveries.flatMap(({ projectId }) => projectId ?? []));
@@ -142,17 +145,20 @@ function received({ deliveries, seenAt, own, count, reorganised }: Story, { t, p
   ];
 }
 
-function inChannel(channelId: string, story: Story, telling: Telling): string[] {
+function inChannel(channelId: string, story: Story, context: StoryContext): string[] {
   const alerts = story.alerts.filter((alert) => alert.channelId === channelId);
   const decisions = story.decisions.filter((decision) => decision.channelId === channelId);
   return [
     `### <#${channelId}>`,
-    ...alerts.flatMap((alert) => [...became(alert, telling), ...alert.warnings.map((mark) => marked(mark, telling))]),
-    ...decisions.map((decision) => decided(decision, telling)),
+    ...alerts.flatMap((alert) => [
+      ...describeAlert(alert, context),
+      ...alert.warnings.map((warning) => describeWarning(warning, context)),
+    ]),
+    ...decisions.map((decision) => describeDecision(decision, context)),
   ];
 }
 
-function decided(decision: StoryDecision, { t, labels }: Telling): string {
+function describeDecision(decision: StoryDecision, { t, labels }: StoryContext): string {
   const { subscription: id, address, label, outcome } = decision;
   const name = address && asName(label ?? labels.get(address), `\`${shortAddress(address)}\``, 60);
   const subscription = name ? t('why.subscription', { name, id }) : t('why.gone', { id });
@@ -162,8 +168,8 @@ function decided(decision: StoryDecision, { t, labels }: Telling): string {
 }
 
 /** What became of an alert, in its present state. */
-function became(alert: StoryAlert, telling: Telling): string[] {
-  const { t, now } = telling;
+function describeAlert(alert: StoryAlert, context: StoryContext): string[] {
+  const { t, now } = context;
   const { state, hold, message, channel } = alert;
   switch (state) {
     case 'dead': {
@@ -175,14 +181,14 @@ function became(alert: StoryAlert, telling: Telling): string[] {
     case 'sent': {
       if (!message) return [];
       const at = moment(message.sentAt ?? message.frozenAt);
-      const link = linkTo(alert, telling);
+      const link = linkTo(alert, context);
       if (message.kind === 'digest') {
         return [
-          t('why.state.digest', { count: message.lines, at, link }),
+          t('why.state.digest', { count: message.alerts, at, link }),
           ...(message.reason ? [t(`why.digestReason.${message.reason}`)] : []),
         ];
       }
-      const others = message.lines - message.together;
+      const others = message.alerts - message.together;
       return [
         t('why.state.sent', { at, link }),
         ...(message.together > 1 ? [t('why.together', { count: message.together })] : []),
@@ -194,46 +200,46 @@ function became(alert: StoryAlert, telling: Telling): string[] {
       const reason = prose(channel?.reason ?? '', 200) || t('why.noReason');
       if (channel?.state === 'parked') return [t('why.state.parked', { reason, due: ago(channel.dueAt) })];
       if (channel?.state === 'unreachable') return [t('why.state.paused', { reason })];
-      if (telling.hold && alert.dueAt <= now()) return [t('why.state.together', { due: ago(telling.hold.probeAt) })];
+      if (context.hold && alert.dueAt <= now()) return [t('why.state.together', { due: ago(context.hold.probeAt) })];
       if (message?.sentAt)
-        return [t('why.state.joining', { at: moment(message.sentAt), link: linkTo(alert, telling) })];
+        return [t('why.state.joining', { at: moment(message.sentAt), link: linkTo(alert, context) })];
       if (message) {
         const sending = t('why.state.sending', { at: moment(message.frozenAt), count: message.attempts });
-        return [sending, ...paused(alert, telling)];
+        return [sending, ...paused(alert, context)];
       }
       if (hold !== null && alert.dueAt > now()) return [t(`why.state.${hold}`, { due: ago(alert.dueAt) })];
       if (alert.gatheredUntil !== null) return [t('why.state.burst', { due: ago(alert.gatheredUntil) })];
-      return [t('why.state.waiting', { at: moment(alert.createdAt) }), ...paused(alert, telling)];
+      return [t('why.state.waiting', { at: moment(alert.createdAt) }), ...paused(alert, context)];
     }
   }
 }
 
 /** Why a due alert is not sent now. */
-function paused({ channelId }: StoryAlert, { t, pauses }: Telling): string[] {
+function paused({ channelId }: StoryAlert, { t, pauses }: StoryContext): string[] {
   const pause = pauses.find((one) => one.channelId === null || one.channelId === channelId);
   if (!pause || pause.reason === 'burst') return [];
   return [t(`why.pause.${pause.reason}`, { due: ago(pause.until) })];
 }
 
-function linkTo({ message, channelId }: StoryAlert, { t, guildId }: Telling): string {
+function linkTo({ message, channelId }: StoryAlert, { t, guildId }: StoryContext): string {
   const word = t('why.message');
   if (!message?.messageId) return word;
   return `[${word}](${messageLink(channelId, message.messageId, guildId)})`;
 }
 
-function marked(mark: Warning, { t }: Telling): string {
-  switch (mark.kind) {
+function describeWarning(warning: Warning, { t }: StoryContext): string {
+  switch (warning.kind) {
     case 'look-alike': {
       const full = (address: AddressText) => `\`${checksumAddress(address)}\``;
-      return t('why.mark.look-alike', { address: full(mark.address), like: full(mark.like) });
+      return t('why.warning.look-alike', { address: full(warning.address), like: full(warning.like) });
     }
     case 'imitation':
-      return t('why.mark.imitation', { symbol: nameOf(t, mark.symbol, '?') });
+      return t('why.warning.imitation', { symbol: nameOf(t, warning.symbol, '?') });
     case 'other-project':
-      return t('why.mark.other-project', { project: inCode(mark.projectId, '?', ID_LONGEST) });
+      return t('why.warning.other-project', { project: inCode(warning.projectId, '?', ID_LONGEST) });
     case 'uncataloged':
     case 'unchecked':
     case 'late':
-      return t(`why.mark.${mark.kind}`);
+      return t(`why.warning.${warning.kind}`);
   }
 }

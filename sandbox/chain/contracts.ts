@@ -5,7 +5,7 @@ import compiled from './contracts.json' with { type: 'json' };
 export type ContractName = keyof typeof compiled;
 
 /** Every contract's name. */
-export const contractNames = Object.keys(compiled) as ContractName[];
+export const CONTRACT_NAMES = Object.keys(compiled) as ContractName[];
 
 /** Returns the ABI of a contract. */
 export function abiOf(name: ContractName): Abi {

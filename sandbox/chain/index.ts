@@ -7,7 +7,7 @@ import type { Chain } from './types.ts';
 
 export { startTraffic } from './traffic.ts';
 export type { Address, Chain, Hash, Mined, Party, Token, TokenName, TransferRequest, WalletName } from './types.ts';
-export { walletNames } from './types.ts';
+export { WALLET_NAMES as walletNames } from './types.ts';
 
 /**
  * Starts a local chain on 127.0.0.1 with wallets, contracts and balances: anvil if its package is installed and runs,

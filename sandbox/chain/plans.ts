@@ -3,7 +3,7 @@ import { formatEther, formatUnits, getAddress, keccak256, parseEther, parseUnits
 import { callData } from './contracts.ts';
 import type { Call } from './driver.ts';
 import type { Holdings } from './holdings.ts';
-import { nameOf, shortId, supplyIds, type World } from './setup.ts';
+import { nameOf, SUPPLY_IDS, shortId, type World } from './setup.ts';
 import {
   type Address,
   type Chain,
@@ -11,8 +11,8 @@ import {
   type Erc721Name,
   type Party,
   type TransferRequest,
+  WALLET_NAMES,
   type WalletName,
-  walletNames,
 } from './types.ts';
 
 /** A transaction that is ready to be sent, its summary, and the NFTs that it moves. */
@@ -80,7 +80,7 @@ export function createPlans(world: World, holdings: Holdings) {
       }
       case 'erc1155': {
         const amount = request.amount ?? 1n + (step() % 5n);
-        const ids = request.batch === true ? supplyIds : [request.id ?? supplyIds[0]];
+        const ids = request.batch === true ? SUPPLY_IDS : [request.id ?? SUPPLY_IDS[0]];
         for (const id of ids) await holdings.erc1155(from, id, amount);
         const data =
           request.batch === true
@@ -99,7 +99,7 @@ export function createPlans(world: World, holdings: Holdings) {
   async function burst(size: number, between?: { from: Party; to: Party }): Promise<Planned[]> {
     if (!Number.isInteger(size) || size < 1 || size > MAX_BURST)
       throw new RangeError(`A burst has 1 to ${MAX_BURST} transfers.`);
-    const others = walletNames.filter((wallet) => wallet !== 'Treasury');
+    const others = WALLET_NAMES.filter((wallet) => wallet !== 'Treasury');
     const budget = createBudget(holdings);
     const planned: Planned[] = [];
     for (let index = 0; index < size; index++) {
@@ -182,7 +182,7 @@ export function createPlans(world: World, holdings: Holdings) {
     }
     const value = amount ?? (type === 'ERC-20' ? parseUnits('500', decimals) : 5n);
     if (token === 'supplies') {
-      const [id] = supplyIds;
+      const [id] = SUPPLY_IDS;
       return { call: holdings.mint(token, [receiver, id, value]), summary: summary(`${value} × ${symbol} #${id}`) };
     }
     return { call: holdings.mint(token, [receiver, value]), summary: summary(amountText(token, value)) };
@@ -200,7 +200,7 @@ export function createPlans(world: World, holdings: Holdings) {
     }
     const value = amount ?? (type === 'ERC-20' ? parseUnits('20', decimals) : 2n);
     if (token === 'supplies') {
-      const [id] = supplyIds;
+      const [id] = SUPPLY_IDS;
       await holdings.erc1155(from, id, value);
       const call = { from, to: address, data: callData('Supplies', 'burn', [id, value]) };
       return { call, summary: summary(`${value} × ${symbol} #${id}`) };
@@ -252,7 +252,7 @@ function createBudget(holdings: Holdings): Budget {
     const has =
       left.get(key) ??
       (token === 'supplies'
-        ? await holdings.balance(token, owner, supplyIds[0])
+        ? await holdings.balance(token, owner, SUPPLY_IDS[0])
         : await holdings.balance(token, owner));
     left.set(key, has >= amount ? has - amount : has);
     return has >= amount;

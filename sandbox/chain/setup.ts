@@ -7,8 +7,8 @@ import {
   type Party,
   type Token,
   type TokenName,
+  WALLET_NAMES,
   type WalletName,
-  walletNames,
 } from './types.ts';
 
 /** What exists on the chain before the first action. */
@@ -20,7 +20,7 @@ export interface World extends Pick<Chain, 'wallets' | 'tokens' | 'contracts'> {
 }
 
 /** The ids of the ERC-1155 that everybody holds. */
-export const supplyIds = [1n, 2n, 3n] as const;
+export const SUPPLY_IDS = [1n, 2n, 3n] as const;
 
 /** Returns an id of the names collection, far above 2^53. */
 export function nameId(number: number): bigint {
@@ -30,9 +30,9 @@ export function nameId(number: number): bigint {
   );
 }
 
-const pieceCount = { keys: 12, names: 3 } as const;
+const PIECE_COUNT = { keys: 12, names: 3 } as const;
 
-const descriptions: Record<TokenName, Omit<Token, 'address'> & { contract: ContractName }> = {
+const DESCRIPTIONS: Record<TokenName, Omit<Token, 'address'> & { contract: ContractName }> = {
   dollar: { contract: 'Coin', type: 'ERC-20', name: 'Harbor Dollar', symbol: 'HUSD', decimals: 6 },
   bell: { contract: 'Coin', type: 'ERC-20', name: 'Bell', symbol: 'BELL', decimals: 18 },
   hostile: {
@@ -63,13 +63,13 @@ export function shortId(id: bigint): string {
 
 /** Returns the compiled contract of a token. */
 export function contractOf(token: TokenName): ContractName {
-  return descriptions[token].contract;
+  return DESCRIPTIONS[token].contract;
 }
 
 /** Deploys the contracts and distributes the first tokens. */
 export async function setUp(driver: Driver): Promise<World> {
   const [deployer, ...others] = driver.accounts as readonly [Address, ...Address[]];
-  const wallets = Object.fromEntries(walletNames.map((name, index) => [name, others[index]!])) as Record<
+  const wallets = Object.fromEntries(WALLET_NAMES.map((name, index) => [name, others[index]!])) as Record<
     WalletName,
     Address
   >;
@@ -82,16 +82,16 @@ export async function setUp(driver: Driver): Promise<World> {
     deployData('Swap', []),
     deployData('Mover', []),
   ])) as [Address, Address, Address];
-  const names = Object.keys(descriptions) as TokenName[];
+  const names = Object.keys(DESCRIPTIONS) as TokenName[];
   const addresses = await deploy(names.map((name) => birth(name, [swap, mover])));
   const tokens = Object.fromEntries(
     names.map((name, index) => {
-      const { contract: _, ...token } = descriptions[name];
+      const { contract: _, ...token } = DESCRIPTIONS[name];
       return [name, { ...token, address: addresses[index]! }];
     }),
   ) as Record<TokenName, Token>;
 
-  const pieces = walletNames.flatMap((wallet, index) =>
+  const pieces = WALLET_NAMES.flatMap((wallet, index) =>
     (['keys', 'names'] as const).map((token) => ({ token, owner: wallets[wallet], ids: firstIds(token, index) })),
   );
   const world: World = { deployer, wallets, tokens, contracts: { splitter, swap, mover }, pieces };
@@ -100,7 +100,7 @@ export async function setUp(driver: Driver): Promise<World> {
 }
 
 function birth(name: TokenName, trusted: Address[]): Call['data'] {
-  const token = descriptions[name];
+  const token = DESCRIPTIONS[name];
   const args: unknown[] = [token.name, token.symbol];
   if (token.contract === 'Coin') args.push(token.decimals);
   if (token.contract !== 'Supplies') args.push(trusted);
@@ -108,8 +108,8 @@ function birth(name: TokenName, trusted: Address[]): Call['data'] {
 }
 
 function firstIds(token: 'keys' | 'names', wallet: number): bigint[] {
-  return Array.from({ length: pieceCount[token] }, (_, index) => {
-    const number = wallet * pieceCount[token] + index + 1;
+  return Array.from({ length: PIECE_COUNT[token] }, (_, index) => {
+    const number = wallet * PIECE_COUNT[token] + index + 1;
     return token === 'keys' ? BigInt(number) : nameId(number);
   });
 }
@@ -127,7 +127,7 @@ function gifts({ deployer, wallets, tokens, contracts, pieces }: World): Call[] 
     ),
   );
   const supplies = Object.values(wallets).flatMap((owner) =>
-    supplyIds.map((id) => mint('supplies', 'mint', [owner, id, 1000n])),
+    SUPPLY_IDS.map((id) => mint('supplies', 'mint', [owner, id, 1000n])),
   );
   return [...coins, ...supplies, ...pieces.map(({ token, owner, ids }) => mint(token, 'mintMany', [owner, ids]))];
 }

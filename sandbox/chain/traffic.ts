@@ -1,4 +1,4 @@
-import { type Chain, type WalletName, walletNames } from './types.ts';
+import { type Chain, WALLET_NAMES, type WalletName } from './types.ts';
 
 /**
  * Sends everyday transfers: every `everyMs` one of some kind into or out of Treasury, sometimes a burst. Once every kind
@@ -56,7 +56,7 @@ const acts: readonly ((chain: Chain, other: WalletName) => Promise<unknown>)[] =
 ];
 
 function act(chain: Chain, turn: number, random: () => number): Promise<unknown> {
-  const others = walletNames.filter((name) => name !== 'Treasury');
+  const others = WALLET_NAMES.filter((name) => name !== 'Treasury');
   const other = others[Math.floor(random() * others.length)]!;
   const chosen = turn < acts.length ? acts[turn] : acts[Math.floor(random() * acts.length)];
   return chosen!(chain, other);

@@ -6,9 +6,9 @@ export type Address = `0x${string}`;
 export type Hash = `0x${string}`;
 
 /** The wallets of the sandbox. All hold coins and some of every token. */
-export const walletNames = ['Treasury', 'Payroll', 'Alice', 'Bob', 'Carol', 'Market', 'Whale', 'Grants'] as const;
-/** One of {@link walletNames}. */
-export type WalletName = (typeof walletNames)[number];
+export const WALLET_NAMES = ['Treasury', 'Payroll', 'Alice', 'Bob', 'Carol', 'Market', 'Whale', 'Grants'] as const;
+/** One of {@link WALLET_NAMES}. */
+export type WalletName = (typeof WALLET_NAMES)[number];
 
 /** A wallet by name, or any address. */
 export type Party = WalletName | Address;

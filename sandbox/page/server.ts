@@ -96,15 +96,15 @@ interface Shown {
   sandbox: Sandbox | undefined;
 }
 
-const starting = { error: 'The sandbox is still starting. Try again in a few seconds.' };
+const STARTING = { error: 'The sandbox is still starting. Try again in a few seconds.' };
 
 function addEvents(app: FastifyInstance, shown: Shown): void {
   app.get('/_sandbox/events', (request, reply) => {
-    if (shown.sandbox === undefined) return void reply.code(503).send(starting);
+    if (shown.sandbox === undefined) return void reply.code(503).send(STARTING);
     stream(shown.sandbox, request, reply);
   });
   app.post('/_sandbox/act', async (request, reply) => {
-    if (shown.sandbox === undefined) return reply.code(503).send(starting);
+    if (shown.sandbox === undefined) return reply.code(503).send(STARTING);
     const parsed = act.safeParse(request.body);
     if (!parsed.success) return reply.code(400).send({ error: z.prettifyError(parsed.error) });
     return { message: await shown.sandbox.act(parsed.data) } satisfies ActResult;
@@ -139,7 +139,7 @@ function addForwarding(app: FastifyInstance, shown: Shown): void {
         method: ['GET', 'POST', 'DELETE'],
         url,
         handler: (request, reply) => {
-          if (shown.sandbox === undefined) return void reply.code(503).send(starting);
+          if (shown.sandbox === undefined) return void reply.code(503).send(STARTING);
           forward(shown.sandbox.discord.url, request, reply);
         },
       });

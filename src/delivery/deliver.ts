@@ -57,7 +57,7 @@ export function startDeliverer(options: DelivererOptions) {
     const { head, next } = await store.outbox.claim(channel.id, take, now);
     if (next.status === 'nothing') return scheduler.slept(channel.id, { ...next, edit: next.change }, now);
     scheduler.claimed(channel.id, {
-      alerts: next.status === 'lines' ? next.waiting : 1,
+      alerts: next.status === 'alerts' ? next.waiting : 1,
       isEdit: next.status === 'batch' && isUpdate(next.batch),
     });
     if (!channel.loaded && head) {

@@ -37,7 +37,7 @@ export function createSend(options: SendOptions) {
 
   async function sendNew(
     channel: Channel,
-    due: Extract<NextMessage, { status: 'lines' }>,
+    due: Extract<NextMessage, { status: 'alerts' }>,
     slot: RequestSlot,
   ): Promise<SendResult> {
     const now = clock.now();
@@ -61,13 +61,13 @@ export function createSend(options: SendOptions) {
   }
 
   async function repeat(
-    { batch, original, lines }: Extract<NextMessage, { status: 'batch' }>,
+    { batch, original, alerts }: Extract<NextMessage, { status: 'batch' }>,
     slot: RequestSlot,
   ): Promise<SendResult> {
     const now = clock.now();
     // If an earlier attempt may have reached Discord, a response to this one does not show that no message is there.
     const { unsure } = batch;
-    const done = { ...batch, attempts: batch.attempts + 1, alerts: lines, certain: !unsure, isUpdate: isUpdate(batch) };
+    const done = { ...batch, attempts: batch.attempts + 1, alerts, certain: !unsure, isUpdate: isUpdate(batch) };
     if (batch.kind === 'edit') {
       slot.requestStarted();
       return attempted(done, await edit(batch, original));

@@ -36,7 +36,7 @@ export async function acknowledge(interaction: Replying, defer: () => Promise<un
 }
 
 /** Answers with one fixed sentence. */
-export async function tell(
+export async function replyWith(
   interaction: Incoming,
   key: 'dispatcher.serverOnly' | 'dispatcher.unknownCommand' | 'dispatcher.oldButton',
 ): Promise<void> {

@@ -76,11 +76,11 @@ export function makeClient(options: ConnectionOptions): Client {
   client.on(Events.Error, (error) => log.error({ reason: reasonOf(error) }, 'Discord client error'));
   client.on(Events.ShardError, (error) => log.warn({ reason: reasonOf(error) }, 'Discord connection error'));
   client.on(Events.Warn, (message) => log.warn({ message }, 'Discord client warning'));
-  tellChanges(client, options);
+  reportChanges(client, options);
   return client;
 }
 
-function tellChanges(client: Client, options: ConnectionOptions): void {
+function reportChanges(client: Client, options: ConnectionOptions): void {
   const { onAccessChange, onChannelRemoved, onGuildRemoved, onGuilds } = options;
   // The library keeps the guilds of the session before.
   client.on(Events.Raw, ({ t, d }: { t: string; d: GatewayReadyDispatchData }) => {

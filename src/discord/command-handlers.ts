@@ -1,6 +1,6 @@
 import { type ChatInputCommandInteraction, type MessageContextMenuCommandInteraction, MessageFlags } from 'discord.js';
 import { inTime } from '../domain/clock.ts';
-import { acknowledge, tell, whole } from './answer.ts';
+import { acknowledge, replyWith, whole } from './answer.ts';
 import { accessOf, installedHere } from './authority.ts';
 import type { Boundary, Outcome } from './boundary.ts';
 import type { AnyCommand, CommandUse, InteractionContext, MessageUse } from './command.ts';
@@ -18,8 +18,8 @@ export function commandHandlers<Services extends object>(
 
   async function command(interaction: ChatInputCommandInteraction): Promise<void> {
     const found = byName.get(interaction.commandName);
-    if (!interaction.inGuild() || !installedHere(interaction)) return tell(interaction, 'dispatcher.serverOnly');
-    if (!found || 'kind' in found) return tell(interaction, 'dispatcher.unknownCommand');
+    if (!interaction.inGuild() || !installedHere(interaction)) return replyWith(interaction, 'dispatcher.serverOnly');
+    if (!found || 'kind' in found) return replyWith(interaction, 'dispatcher.unknownCommand');
     const used: CommandUse = interaction;
     const access = accessOf(found, used);
     const formOf = found.opens?.[used.options.getSubcommand(false) ?? ''];
@@ -51,8 +51,8 @@ export function commandHandlers<Services extends object>(
 
   async function messageCommand(interaction: MessageContextMenuCommandInteraction): Promise<void> {
     const found = byName.get(interaction.commandName);
-    if (!interaction.inGuild() || !installedHere(interaction)) return tell(interaction, 'dispatcher.serverOnly');
-    if (!found || !('kind' in found)) return tell(interaction, 'dispatcher.unknownCommand');
+    if (!interaction.inGuild() || !installedHere(interaction)) return replyWith(interaction, 'dispatcher.serverOnly');
+    if (!found || !('kind' in found)) return replyWith(interaction, 'dispatcher.unknownCommand');
     const used: MessageUse = interaction;
     await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
     const reply = await run(used, found.access, false, (context) => found.execute(used, context));

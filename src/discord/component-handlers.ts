@@ -5,7 +5,7 @@ import {
   type ModalSubmitInteraction,
   type StringSelectMenuInteraction,
 } from 'discord.js';
-import { acknowledge, tell, whole } from './answer.ts';
+import { acknowledge, replyWith, whole } from './answer.ts';
 import type { Boundary } from './boundary.ts';
 import type {
   AnyCommand,
@@ -30,8 +30,8 @@ export function componentHandlers<Services extends object>(
     const [name = '', action = '', ...args] = interaction.customId.split(':');
     const command = byName.get(name);
     const found = interaction.isButton() ? own(command?.buttons, action) : own(command?.menus, action);
-    if (!interaction.inGuild()) return tell(interaction, 'dispatcher.serverOnly');
-    if (!found) return tell(interaction, 'dispatcher.oldButton');
+    if (!interaction.inGuild()) return replyWith(interaction, 'dispatcher.serverOnly');
+    if (!found) return replyWith(interaction, 'dispatcher.oldButton');
     const used: ButtonUse | MenuUse = interaction;
     if ('form' in found) return openForm(boundary, used, found.access, (context) => formOf(found, used, args, context));
     const updates = found.answer === 'update' && isOwn(used);
@@ -52,8 +52,8 @@ export function componentHandlers<Services extends object>(
     const [name = '', action = '', ...args] = interaction.customId.split(':');
     const command = byName.get(name);
     const found = command && 'forms' in command ? own(command.forms, action) : undefined;
-    if (!interaction.inGuild()) return tell(interaction, 'dispatcher.serverOnly');
-    if (!found) return tell(interaction, 'dispatcher.oldButton');
+    if (!interaction.inGuild()) return replyWith(interaction, 'dispatcher.serverOnly');
+    if (!found) return replyWith(interaction, 'dispatcher.oldButton');
     const used: FormUse = interaction;
     const updates = found.answer === 'update' && used.isFromMessage() && isOwn(used);
     await acknowledge(used, () =>

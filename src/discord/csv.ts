@@ -45,7 +45,7 @@ function rowOf(alert: Alert): string {
 /** Rows of one activity file. */
 const MOST_ROWS = 20_000;
 const ACTIVITY_HEAD =
-  'received,transaction,block,direction,kind,from,from name,to,to name,token,symbol,amount,token id,times,told';
+  'received,transaction,block,direction,kind,from,from name,to,to name,token,symbol,amount,token id,times,posted';
 
 /**
  * A CSV file of what an address did, one row for each transfer, oldest first. The movements come latest first; `left`

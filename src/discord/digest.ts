@@ -158,7 +158,7 @@ function sideOf(alert: Alert): Side {
  */
 function totalLines(totals: Total[], room: number, voice: Voice): string[] {
   const lines: string[] = [];
-  let told = 0;
+  let listed = 0;
   for (const [token, all] of [...Map.groupBy(totals, tokenOf)].slice(0, TOKENS_SHOWN)) {
     const shown = all.slice(0, SIDES_SHOWN);
     const block = shown.map((total) => totalLine(total, voice));
@@ -166,9 +166,9 @@ function totalLines(totals: Total[], room: number, voice: Voice): string[] {
     // 100 characters are kept for the last line.
     if ([...lines, ...block].join('\n').length > room - 100) break;
     lines.push(...block);
-    told += transfersOf(shown);
+    listed += transfersOf(shown);
   }
-  const count = transfersOf(totals) - told;
+  const count = transfersOf(totals) - listed;
   return count > 0 ? [...lines, voice.t('digest.others', { count, number: number(count, voice) })] : lines;
 }
 

@@ -12,12 +12,12 @@ const PAIRS_SHOWN = 3;
 
 /** Everything that a reader must see before the transfer itself; lines. */
 export function warningsOf(alerts: readonly Alert[], voice: Voice): string[] {
-  const warnings = alerts.flatMap((alert) => alert.warnings.map((mark) => ({ mark, alert })));
+  const warnings = alerts.flatMap((alert) => alert.warnings.map((warning) => ({ warning, alert })));
   const pairs = new Map<string, string[]>();
   const imitations = new Set<string>();
-  for (const { mark } of warnings) {
-    if (mark.kind === 'look-alike') pairs.set(`${mark.address} ${mark.like}`, lookAlike(mark, voice));
-    if (mark.kind === 'imitation') imitations.add(imitation(mark, voice));
+  for (const { warning } of warnings) {
+    if (warning.kind === 'look-alike') pairs.set(`${warning.address} ${warning.like}`, lookAlike(warning, voice));
+    if (warning.kind === 'imitation') imitations.add(imitation(warning, voice));
   }
   const shown = [...pairs.values()].slice(0, PAIRS_SHOWN).flat();
   const warning = shown.length > 0 ? [voice.t('alert.lookAlikeWarning'), ...shown] : [];
@@ -47,8 +47,8 @@ function imitation({ symbol, genuine }: Extract<Warning, { kind: 'imitation' }>,
 
 /** The projects that these events name although they came to another one's URL; lines. */
 export function otherProjectsOf(alerts: readonly Alert[], voice: Voice): string[] {
-  const marks = alerts.flatMap(({ warnings }) => warnings.filter((mark) => mark.kind === 'other-project'));
-  const projects = new Set(marks.map(({ projectId }) => projectId));
+  const foreign = alerts.flatMap(({ warnings }) => warnings.filter((warning) => warning.kind === 'other-project'));
+  const projects = new Set(foreign.map(({ projectId }) => projectId));
   return [...projects]
     .slice(0, PAIRS_SHOWN)
     .map((id) => voice.t('alert.otherProject', { project: code(id, voice.t('alert.unnamed'), voice) }));
@@ -56,7 +56,9 @@ export function otherProjectsOf(alerts: readonly Alert[], voice: Voice): string[
 
 /** Whether one of these alerts warns of the address as a look-alike. */
 export function isFake(address: AddressText, alerts: readonly Alert[]): boolean {
-  return alerts.some(({ warnings }) => warnings.some((mark) => mark.kind === 'look-alike' && mark.address === address));
+  return alerts.some(({ warnings }) =>
+    warnings.some((warning) => warning.kind === 'look-alike' && warning.address === address),
+  );
 }
 
 /** What these lines are not sure of, in plain words, each once. `short`: without what the details explain. */
@@ -80,8 +82,8 @@ function remarks({ transfer, count, warnings, reorganised }: Alert, voice: Voice
   if (transfer.kind === 'erc20' && transfer.decimals === null) lines.push(t('alert.unknownDecimals'));
   if (warnings.some(({ kind }) => kind === 'uncataloged')) lines.push(t('alert.uncataloged'));
   if (warnings.some(({ kind }) => kind === 'unchecked')) lines.push(t('alert.unchecked'));
-  for (const mark of warnings) {
-    if (mark.kind === 'late') lines.push(t('alert.late', { duration: duration(mark.ms, voice) }));
+  for (const warning of warnings) {
+    if (warning.kind === 'late') lines.push(t('alert.late', { duration: duration(warning.ms, voice) }));
   }
   if (reorganised) {
     const block = transfer.blockNumber;
@@ -100,11 +102,11 @@ export function duration(ms: number, { language }: Pick<Voice, 'language'>): str
     [Math.floor((rounded % DAY) / HOUR), 'hour'],
     [(rounded % HOUR) / MINUTE, 'minute'],
   ];
-  const told = parts
+  const units = parts
     .filter(([amount]) => amount > 0)
     .slice(0, 2)
     .map(([amount, unit]) =>
       new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' }).format(amount),
     );
-  return new Intl.ListFormat(language, { type: 'unit', style: 'short' }).format(told);
+  return new Intl.ListFormat(language, { type: 'unit', style: 'short' }).format(units);
 }

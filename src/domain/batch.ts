@@ -90,10 +90,10 @@ export interface ClaimOptions {
 
 /** What a channel is to be sent next. */
 export type NextMessage =
-  /** A frozen message of `lines` alerts; `original`: the message that an edit changes, if there is one. */
-  | { status: 'batch'; batch: Batch; lines: number; original: Original | null }
+  /** A frozen message of this many `alerts`; `original`: the message that an edit changes, if there is one. */
+  | { status: 'batch'; batch: Batch; alerts: number; original: Original | null }
   /** `joins`: sent messages in which transactions of the alerts were told. */
-  | ({ status: 'lines'; joins: Joinable[] } & DueAlerts)
+  | ({ status: 'alerts'; joins: Joinable[] } & DueAlerts)
   /**
    * Nothing until then, or at all, but for `change`: a sent message waits until it may be changed. `burst`: alerts are
    * collected for a digest until then.

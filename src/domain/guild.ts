@@ -33,7 +33,7 @@ export interface AuditEntry {
 }
 
 /** A question, such as "Remove these?", that one person may confirm. */
-export interface Question {
+export interface NewConfirmation {
   guildId: string;
   userId: string;
   /** What is asked for: `webhook.remove`, `subscription.import`, … */
@@ -44,7 +44,7 @@ export interface Question {
 }
 
 /** A press on a question's button. */
-export interface Confirmation extends Pick<Question, 'guildId' | 'userId' | 'action'> {
+export interface Confirmation extends Pick<NewConfirmation, 'guildId' | 'userId' | 'action'> {
   id: number;
   /** Older questions are no longer valid. */
   notBefore: number;

@@ -58,7 +58,7 @@ export interface StoryAlert {
     frozenAt: number;
     sentAt: number | null;
     messageId: string | null;
-    lines: number;
+    alerts: number;
     together: number;
   } | null;
   channel: { state: ChannelState; dueAt: number; reason: string | null } | null;

@@ -81,7 +81,7 @@ function localTime(timezone: string | null, at: number): Temporal.ZonedDateTime 
 export const BACKLOG_TRANSACTIONS = 50;
 
 /** With more alerts within the window, a channel gets digests. */
-export const BURST_LINES = 60;
+export const BURST_ALERTS = 60;
 /** How far back those alerts are counted. */
 export const BURST_WINDOW_MS = 10 * MINUTE;
 /** Between the last alert of a burst and its first digest; each further digest doubles it. */
@@ -92,15 +92,15 @@ const BURST_OVER_MS = MINUTE;
 export const BURST_MEMORY_MS = 30 * MINUTE;
 
 /**
- * Until when a channel's next alerts are collected, after `lines` alerts in the window that ended with the last of them at
+ * Until when a channel's next alerts are collected, after this many `alerts` in the window that ended with the last of them at
  * `lastAt`, and after this many digests of the burst; null: they are posted one by one. If the time has passed, a digest is
  * due.
  */
-export function burstUntil(posted: { lines: number; digests: number; lastAt: number }, now: number): number | null {
-  const { lines, digests, lastAt } = posted;
+export function burstUntil(posted: { alerts: number; digests: number; lastAt: number }, now: number): number | null {
+  const { alerts, digests, lastAt } = posted;
   // If `lastAt` lies in the future because the clock was set back, nothing is held.
   const isOver = now < lastAt || now >= lastAt + BURST_OVER_MS;
-  if (lines <= BURST_LINES || isOver) return null;
+  if (alerts <= BURST_ALERTS || isOver) return null;
   // Bounded, so that nobody can hide an important alert behind a burst for long.
   return lastAt + Math.min(BURST_PAUSE.first * 2 ** digests, BURST_PAUSE.most);
 }

@@ -4,7 +4,7 @@ import { amountOf, isItem, type Transfer } from './transfer.ts';
 import type { Warning } from './warning.ts';
 
 /** What telling a transfer's story needs to know of an alert. */
-export interface Told {
+export interface GroupedAlert {
   transfer: Transfer;
   /** How many equal transfers the transaction holds. */
   count: number;
@@ -27,7 +27,7 @@ export type Part<T> =
 const SWEEP_FROM = 3;
 
 /** How a transfer is seen: to oneself, minted and burnt go before the direction. */
-export function viewOf({ matches, transfer }: Told): View {
+export function viewOf({ matches, transfer }: GroupedAlert): View {
   const seen = new Set(matches.map((match) => match.perspective));
   if (seen.has('self')) return 'self';
   if (transfer.from === ZERO_ADDRESS) return 'mint';
@@ -40,12 +40,12 @@ export function viewOf({ matches, transfer }: Told): View {
 const isNothing = ({ kind, value }: Transfer): boolean => kind !== 'erc721' && value === '0';
 
 /** Whether it may be a trap: it is told alone, never as a part of something that looks ordinary. */
-export function isSuspect({ warnings }: Told): boolean {
+export function isSuspect({ warnings }: GroupedAlert): boolean {
   return warnings.some(({ kind }) => kind === 'look-alike' || kind === 'imitation');
 }
 
 /** Tells the alerts of one transaction as what happened: swaps, sweeps, and every other transfer as a line. */
-export function partsOf<T extends Told>(alerts: readonly T[]): Part<T>[] {
+export function partsOf<T extends GroupedAlert>(alerts: readonly T[]): Part<T>[] {
   if (alerts.length === 1) return [{ kind: 'line', view: viewOf(alerts[0]!), alerts: [alerts[0]!] }];
   const swaps = swapsOf(alerts);
   const swapped = new Set(swaps.flatMap((swap) => swap.alerts));
@@ -61,7 +61,7 @@ export function partsOf<T extends Told>(alerts: readonly T[]): Part<T>[] {
   return [...swaps, ...others].sort((a, b) => first(a) - first(b));
 }
 
-function swapsOf<T extends Told>(alerts: readonly T[]): Extract<Part<T>, { kind: 'swap' }>[] {
+function swapsOf<T extends GroupedAlert>(alerts: readonly T[]): Extract<Part<T>, { kind: 'swap' }>[] {
   const wallets = new Set(alerts.flatMap(({ matches }) => matches.map(({ address }) => address)));
   return [...wallets].flatMap((wallet) => {
     const going = (way: Perspective) =>
@@ -81,14 +81,14 @@ function swapsOf<T extends Told>(alerts: readonly T[]): Extract<Part<T>, { kind:
 }
 
 /** The asset that all of these move; null for none, several, or one that is not known. */
-function onlyAsset(alerts: readonly Told[]): Asset | null {
+function onlyAsset(alerts: readonly GroupedAlert[]): Asset | null {
   const assets = new Set(alerts.map(({ transfer }) => (transfer.kind === 'native' ? 'native' : transfer.token)));
   const [asset] = assets;
   return assets.size === 1 ? (asset ?? null) : null;
 }
 
 /** The same for all NFTs that are told together; null for what stands alone. */
-function sweepKey(alert: Told): string | null {
+function sweepKey(alert: GroupedAlert): string | null {
   const { token, tokenId, tokenIdExact, from, to } = alert.transfer;
   if (!isItem(alert.transfer) || isSuspect(alert)) return null;
   if (token === null || tokenId === null || !tokenIdExact) return null;
@@ -108,10 +108,10 @@ function sweepKey(alert: Told): string | null {
 }
 
 /** What these alerts of one asset moved together, in its smallest unit; null when that cannot be said. */
-export function sumOf(alerts: readonly Told[]): { value: string; decimals: number | null } | null {
+export function sumOf(alerts: readonly GroupedAlert[]): { value: string; decimals: number | null } | null {
   const { kind, decimals } = alerts[0]!.transfer;
   if (onlyAsset(alerts) === null) return null;
-  const alike = ({ transfer }: Told) =>
+  const alike = ({ transfer }: GroupedAlert) =>
     transfer.value !== null && !isItem(transfer) && transfer.decimals === decimals && transfer.kind === kind;
   if (!alerts.every(alike)) return null;
   const value = alerts.reduce((sum, { transfer, count }) => sum + amountOf(transfer) * BigInt(count), 0n);

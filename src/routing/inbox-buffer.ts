@@ -82,7 +82,7 @@ export function createInboxBuffer<Parsed extends object>(
   }
 
   /** One of each scope in turn. */
-  function* inTurn() {
+  function* interleaved() {
     let turns = lanes
       .values()
       .map(({ rows }) => rows.values())
@@ -102,7 +102,7 @@ export function createInboxBuffer<Parsed extends object>(
   function take(from: number, limit: number): Parsed[] {
     const taken: Parsed[] = [];
     let parsed = 0;
-    for (const waiting of inTurn().drop(from).take(limit)) {
+    for (const waiting of interleaved().drop(from).take(limit)) {
       if (!waiting.parsed) parsed += waiting.row.body.length;
       if (parsed > PARSED_AT_ONCE && taken.length > 0) break;
       waiting.parsed ??= parse(waiting.row);

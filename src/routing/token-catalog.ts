@@ -53,11 +53,11 @@ export function createTokenCatalog({
   /** The first of these tokens, each scope's in turn and within its budget. */
   function chosen(tokens: readonly (readonly [AddressText, number])[], now: number): AddressText[] {
     const byScope = [...Map.groupBy(tokens, ([, scope]) => scope)];
-    const inTurn = Array.from({ length: MAX_AT_ONCE }, (_, turn) =>
+    const interleaved = Array.from({ length: MAX_AT_ONCE }, (_, turn) =>
       byScope.flatMap(([scope, waiting]) => (waiting[turn] ? [{ scope, token: waiting[turn][0] }] : [])),
     ).flat();
     const picked: AddressText[] = [];
-    for (const { scope, token } of inTurn) {
+    for (const { scope, token } of interleaved) {
       if (picked.length === MAX_AT_ONCE) break;
       if (scope !== OPERATOR_SCOPE) {
         if (budgets.wait(String(scope), now) > 0) continue;

@@ -3,7 +3,7 @@ import type { AddressText } from '../domain/address.ts';
 import type { Alert, RenderedAlert } from '../domain/alert.ts';
 import type { ClaimOptions, DeadLetter, Joinable, MessageRef, NewBatch, NextMessage, Notice } from '../domain/batch.ts';
 import type { ChannelHead, ChannelState, GuildShare } from '../domain/channel.ts';
-import type { AuditEntry, Confirmation, GuildSettings, Label, Question } from '../domain/guild.ts';
+import type { AuditEntry, Confirmation, GuildSettings, Label, NewConfirmation } from '../domain/guild.ts';
 import type { Story } from '../domain/history.ts';
 import type { InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
 import type { Backlog, GuildOverview, StoredCounts } from '../domain/overview.ts';
@@ -242,7 +242,7 @@ export interface Audit {
 /** Questions, such as "Remove these?", that one person may confirm once. */
 export interface Confirmations {
   /** Stores a question and keeps only the guild's latest `most` with the same action. Returns its id. */
-  ask(question: Question, most: number): Promise<number>;
+  ask(question: NewConfirmation, most: number): Promise<number>;
   /** Removes a question and returns its detail; null if it is gone, too old, or somebody else's. */
   take(confirmation: Confirmation): Promise<unknown>;
 }

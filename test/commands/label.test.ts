@@ -101,7 +101,7 @@ it('shows on the last day’s lines, and goes from them', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.receive(payment());
   await pipeline.idle();
-  const line = () => pipeline.lines(ALERTS)[0]!.text;
+  const line = () => pipeline.alerts(ALERTS)[0]!.text;
   expect(line()).not.toContain('Alice’s wallet');
   const set = await beside.use('label set', { address: ALICE, name: 'Alice’s wallet' });
   expect(textOf(set)).toContain('1 message from the last day that shows it is being updated too.');

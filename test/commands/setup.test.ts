@@ -55,7 +55,7 @@ async function storeAlertsOfEveryKind({ store }: CommandWorld): Promise<void> {
   await send(store, { channelId, reference }, 1);
   await post(store, [4], { ...place, transfer: { txHash: txHash(1) } });
   const { next } = await store.outbox.claim(channelId, { limit: 100, alone: false, mayChange: true }, 1);
-  if (next.status !== 'lines') throw new Error(`There are no alerts to join a message, but: ${next.status}.`);
+  if (next.status !== 'alerts') throw new Error(`There are no alerts to join a message, but: ${next.status}.`);
   await store.outbox.join(channelId, next.joins[0]!, next.alerts, '{}', 1);
   await store.outbox.requestRerender([{ channelId, reference }], 1);
   await post(store, [5], place);

@@ -80,7 +80,7 @@ it('what waits for a digest says until when, and afterwards that it was counted 
   const hash = await receive();
   expect(await why(hash)).toMatch(/Waiting for the hourly digest, <t:\d+:R>/);
   await receive();
-  await pipeline.turnUntil(() => pipeline.lines(WHALES).length > 0, 4_000);
+  await pipeline.turnUntil(() => pipeline.alerts(WHALES).length > 0, 4_000);
   await pipeline.idle();
   const text = await why(hash);
   expect(text).toMatch(/Included in a digest of 2 alerts.*\/channels\/.*\n.*uses an hourly digest/);
@@ -168,7 +168,7 @@ it('the button explains the message’s transaction, and lets choose where there
   const held = pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 50 }, channelId: ALERTS });
   const [, second, third] = [await receive(), await receive(), await receive({ value: '7000000' })];
   held.clear();
-  await pipeline.turnUntil(() => pipeline.lines(ALERTS).length === 4);
+  await pipeline.turnUntil(() => pipeline.alerts(ALERTS).length === 4);
 
   expect(textOf(await press(reference(0)))).toContain(first);
   const several = await press(reference(2));

@@ -66,7 +66,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'no ledger of transfers',
     file: 'src/store/sqlite/routing.ts',
-    changes: [['transfer.get({ key, txHash: question.transfer.txHash }) ?? []', '[]']],
+    changes: [['transfer.get({ key, txHash: query.transfer.txHash }) ?? []', '[]']],
     tests: ['test/routing/identity.test.ts'],
   },
   {
@@ -90,7 +90,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'a server hears of every project',
     file: 'src/store/sqlite/routing.ts',
-    changes: [['scopeOf(guildId) === question.scope', 'scopeOf(guildId) >= 0']],
+    changes: [['scopeOf(guildId) === query.scope', 'scopeOf(guildId) >= 0']],
     tests: ['test/routing/filters.test.ts'],
   },
   {
@@ -117,7 +117,7 @@ export const MUTANTS: Mutant[] = [
     changes: [
       [
         'const row = frozen.get(channelId, take.mayChange ? 0 : 1);',
-        'const old = frozen.get(channelId, take.mayChange ? 0 : 1); if (old) thaw.immediate(old.id); const row = undefined as BatchRow | undefined;',
+        'const old = frozen.get(channelId, take.mayChange ? 0 : 1); if (old) unfreeze.immediate(old.id); const row = undefined as BatchRow | undefined;',
       ],
     ],
     tests: ['test/delivery/send.test.ts'],
@@ -145,7 +145,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'what was to join a message is forgotten when the message cannot be changed',
     file: 'src/store/sqlite/edits.ts',
-    changes: [['release.run(editId);', 'told.run(editId);']],
+    changes: [['releaseJoined.run(editId);', 'markJoinedSent.run(editId);']],
     tests: ['test/delivery/joining.test.ts'],
   },
   {

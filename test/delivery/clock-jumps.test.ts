@@ -39,7 +39,7 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
     await turmoil();
     await pipeline.receive(event, 20);
     await pipeline.pass(MINUTE);
-    expect(pipeline.lines(ALERTS).map(({ title }) => /×\d/.test(title))).toEqual([false]);
+    expect(pipeline.alerts(ALERTS).map(({ title }) => /×\d/.test(title))).toEqual([false]);
   });
 
   it('at most doubles a channel’s wait after a clock jump', async () => {
@@ -79,7 +79,7 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
 });
 
 describe.each([7, 20])('a clock that is set %i seconds back', (seconds) => {
-  const copies = () => pipeline.lines(ALERTS).map(({ title }) => Number(/×(\d+)/.exec(title)?.[1] ?? 1));
+  const copies = () => pipeline.alerts(ALERTS).map(({ title }) => Number(/×(\d+)/.exec(title)?.[1] ?? 1));
 
   it('makes no second transfer of a retry, and does not hide one', async () => {
     const [event, twice] = [payment(), payment({ value: '7000000' })];

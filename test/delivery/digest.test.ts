@@ -18,8 +18,8 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-const digests = () => pipeline.lines(ALERTS).filter(({ title }) => title.includes('Digest'));
-const singles = () => pipeline.lines(ALERTS).filter(({ title }) => title.startsWith('📥'));
+const digests = () => pipeline.alerts(ALERTS).filter(({ title }) => title.includes('Digest'));
+const singles = () => pipeline.alerts(ALERTS).filter(({ title }) => title.startsWith('📥'));
 
 /** Lets alerts pile up while Discord is away. */
 async function pileUp(count: number, away: number): Promise<void> {
@@ -43,7 +43,7 @@ describe('a backlog', () => {
     await pipeline.turnUntil(() => digests().length === 1);
     const counted = digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]))[0]!;
     expect(
-      counted + singles().length + pipeline.lines(ALERTS).filter(({ title }) => title.startsWith('📤')).length,
+      counted + singles().length + pipeline.alerts(ALERTS).filter(({ title }) => title.startsWith('📤')).length,
     ).toBe(200);
     expect(counted).toBeGreaterThan(150);
     const { text } = digests()[0]!;
@@ -57,7 +57,7 @@ describe('a backlog', () => {
     const message = pipeline.discord.messages(ALERTS).find(({ message }) => message.attachments.length > 0)!.message;
     const csv = await (await request(message.attachments[0]!.url)).body.text();
     const rows = csv.split('\r\n').slice(1);
-    const alone = pipeline.lines(ALERTS).length - 1;
+    const alone = pipeline.alerts(ALERTS).length - 1;
     expect(rows.length + alone).toBe(620);
     expect(new Set(rows.map((row) => row.split(',')[1])).size).toBe(rows.length);
   });
@@ -70,7 +70,7 @@ describe('a backlog', () => {
     await pipeline.turnUntil(pipeline.settled);
     const counted = digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]));
     expect(counted.slice(0, 3)).toEqual([60, 60, 60]);
-    const alone = pipeline.lines(ALERTS).length - digests().length;
+    const alone = pipeline.alerts(ALERTS).length - digests().length;
     expect(counted.reduce((sum, count) => sum + count, alone)).toBe(200);
     expect((await pipeline.backlog()).deadLetters).toBe(0);
   });
@@ -80,12 +80,12 @@ describe('a backlog', () => {
     await pipeline.turnUntil(() => digests().length === 1, 7_200);
     const [counted] = digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]));
     expect(counted).toBeGreaterThan(10);
-    expect(counted! + pipeline.lines(ALERTS).length - 1).toBe(30);
+    expect(counted! + pipeline.alerts(ALERTS).length - 1).toBe(30);
   });
 
   it('posts a backlog of a few alerts one by one, however old', async () => {
     await pileUp(4, 40 * 60_000);
-    await pipeline.turnUntil(() => pipeline.lines(ALERTS).length === 4, 7_200);
+    await pipeline.turnUntil(() => pipeline.alerts(ALERTS).length === 4, 7_200);
     expect(digests()).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => pipeline.close());
 
 const messages = () => pipeline.discord.messages(ALERTS).map(({ message }) => message);
-const titles = () => pipeline.lines(ALERTS).map(({ title }) => title);
+const titles = () => pipeline.alerts(ALERTS).map(({ title }) => title);
 const changes = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
 const event = payment({ value: '7000000' });
 const again = (change: object = {}) => pipeline.receive({ ...event, ...change });
@@ -56,7 +56,7 @@ describe('another equal transfer of a digest', () => {
     await again();
     await pipeline.turnUntil(pipeline.settled);
     expect(titles()).toEqual(['🗂️ Digest · 4 transfers']);
-    expect(pipeline.lines(ALERTS)[0]!.text).toMatch(/\+7 \[?`USDC`[^×]*×2/);
+    expect(pipeline.alerts(ALERTS)[0]!.text).toMatch(/\+7 \[?`USDC`[^×]*×2/);
     expect(messages()[0]).toMatchObject({ content: `<@&${ROLE}>` });
   });
 
@@ -217,7 +217,7 @@ describe('another equal transfer of a single alert', () => {
     await again();
     await pipeline.turnUntil(pipeline.settled);
     expect(messages()).toHaveLength(1);
-    expect(pipeline.lines(ALERTS)[0]!.text).toMatch(/7 \[?`USDC`.*×2/);
+    expect(pipeline.alerts(ALERTS)[0]!.text).toMatch(/7 \[?`USDC`.*×2/);
   });
 
   it('counts an equal transfer in the message that the replay of a dead letter posts', async () => {
@@ -230,7 +230,7 @@ describe('another equal transfer of a single alert', () => {
     await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now());
     await pipeline.restart();
     await pipeline.turnUntil(pipeline.settled);
-    expect(pipeline.lines(ALERTS).map(({ text }) => text.includes('×2'))).toEqual([true]);
+    expect(pipeline.alerts(ALERTS).map(({ text }) => text.includes('×2'))).toEqual([true]);
   });
 
   it('counts equal transfers once a closed channel opens, in posted and in waiting alerts', async () => {

@@ -98,7 +98,7 @@ describe('alerts of one transaction', () => {
     await pipeline.receive(event);
     await pipeline.turnUntil(pipeline.settled);
     for (const channel of [ALERTS, ...others]) {
-      const [message, ...more] = pipeline.lines(channel);
+      const [message, ...more] = pipeline.alerts(channel);
       expect(more).toEqual([]);
       expect(message!.text).toContain('×3');
     }
@@ -175,7 +175,7 @@ describe('alerts of one transaction', () => {
   it('sums up the transfers of a large transaction in one compact alert', async () => {
     await sendForty();
     await pipeline.turnUntil(pipeline.settled);
-    expect(pipeline.lines(ALERTS).map(({ title }) => title)).toEqual(['📥 0x1111…1111 +820 `USDC` in 40 transfers']);
+    expect(pipeline.alerts(ALERTS).map(({ title }) => title)).toEqual(['📥 0x1111…1111 +820 `USDC` in 40 transfers']);
   });
 
   it('posts alerts that do not fit into their message in their own one, and nothing twice', async () => {
@@ -224,7 +224,7 @@ describe('alerts of one transaction', () => {
 });
 
 describe('a new label', () => {
-  const names = (channel: string) => pipeline.lines(channel).map(({ text }) => text.includes('Mallory'));
+  const names = (channel: string) => pipeline.alerts(channel).map(({ text }) => text.includes('Mallory'));
   const label = (address = ALICE) =>
     pipeline.store.labels.set(HARBOR, { address, name: 'Mallory', createdBy: '1', at: pipeline.clock.now() }, 100);
 
@@ -289,7 +289,7 @@ describe('a new label', () => {
     for (const channel of channels.slice(0, 10)) await pipeline.watch(STRANGER, channel);
     await pipeline.receive(payment({ from: STRANGER, txHash: hash() }));
     await pipeline.idle();
-    expect(channels.filter((channel) => pipeline.lines(channel).length === 3)).toEqual(channels.slice(0, 10));
+    expect(channels.filter((channel) => pipeline.alerts(channel).length === 3)).toEqual(channels.slice(0, 10));
     await pipeline.turnUntil(pipeline.settled);
     expect(edits()).toBe(122);
     expect(clock.now() - labelled).toBeLessThan(9 * SECOND);
@@ -357,7 +357,7 @@ it('reads alerts that join a message again if another equal transfer was counted
   const claimed = async () => {
     const take = { limit: 10, alone: false, mayChange: false };
     const { next } = await pipeline.store.outbox.claim(ALERTS, take, now);
-    if (next.status !== 'lines' || next.joins.length === 0) throw new Error(next.status);
+    if (next.status !== 'alerts' || next.joins.length === 0) throw new Error(next.status);
     return () => pipeline.store.outbox.join(ALERTS, next.joins[0]!, next.alerts, '{}', now);
   };
   await receive(second);

@@ -179,7 +179,7 @@ function expected({ transfers, subscriptions }: Scenario, shown: Record<string, 
 function shown(txHash: string): Record<string, string[]> {
   return Object.fromEntries(
     CHANNELS.map((channelId) => {
-      const own = pipeline.lines(channelId).filter(({ text }) => text.includes(txHash));
+      const own = pipeline.alerts(channelId).filter(({ text }) => text.includes(txHash));
       return [channelId, own.map(({ title }) => title.slice(2)).sort()];
     }),
   );

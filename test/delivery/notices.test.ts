@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-const notices = (channel: string) => pipeline.lines(channel).filter(({ title }) => title.includes('can’t post'));
+const notices = (channel: string) => pipeline.alerts(channel).filter(({ title }) => title.includes('can’t post'));
 const close = (channelId: string) => pipeline.discord.act({ do: 'channel.forbid', channelId });
 const send = async () => {
   await pipeline.receive(payment());
@@ -64,7 +64,7 @@ describe('a channel that is closed to the bot', () => {
     pipeline.discord.act({ do: 'channel.allow', channelId: WHALES });
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
-    expect(pipeline.lines(ALERTS).filter(({ title }) => title.startsWith('📥'))).toHaveLength(1);
+    expect(pipeline.alerts(ALERTS).filter(({ title }) => title.startsWith('📥'))).toHaveLength(1);
     expect(notices(WHALES)).toEqual([]);
   });
 
@@ -114,6 +114,6 @@ it('posts alerts after a notice that Discord refuses', async () => {
     aboutChannelId: null,
   });
   await send();
-  expect(pipeline.lines(WHALES).map(({ title }) => title)).toHaveLength(1);
+  expect(pipeline.alerts(WHALES).map(({ title }) => title)).toHaveLength(1);
   expect([await pipeline.settled(), (await pipeline.backlog()).deadLetters]).toEqual([true, 0]);
 });

@@ -21,7 +21,7 @@ const send = async (units = 5, change: object = {}) => {
 /** `Digest · 3 transfers`, or how much an alert's transfer moved. */
 const titles = () =>
   pipeline
-    .lines(ALERTS)
+    .alerts(ALERTS)
     .map(({ title }) => /Digest · [\d,]+ transfers?/.exec(title)?.[0] ?? /(?:[+−]|→ \S+ )([\d,]+)/.exec(title)?.[1]);
 const started = () => Date.UTC(2026, 0, 1);
 const until = (ms: number, step = MINUTE) => pipeline.pass(started() + ms - pipeline.clock.now(), step);

@@ -49,7 +49,7 @@ describe('messages', () => {
     await pipeline.store.guilds.changeSettings(HARBOR, { language: 'en-US' });
     await pipeline.pay(2);
     await pipeline.turnUntil(() => pipeline.numbers(ALERTS).length === 2);
-    const words = pipeline.lines(ALERTS).map(({ text }) => /-# (\w+) /.exec(text)?.[1]);
+    const words = pipeline.alerts(ALERTS).map(({ text }) => /-# (\w+) /.exec(text)?.[1]);
     expect(words).toEqual(['von', 'from']);
   });
 
@@ -72,7 +72,7 @@ describe('messages', () => {
     for (const { id } of await pipeline.store.subscriptions.list(HARBOR))
       await pipeline.store.subscriptions.remove(HARBOR, id);
     await pipeline.turnUntil(pipeline.settled);
-    const signs = pipeline.lines(ALERTS).map(({ title }) => / 0x1111…1111 ([+−])\d/.exec(title)?.[1]);
+    const signs = pipeline.alerts(ALERTS).map(({ title }) => / 0x1111…1111 ([+−])\d/.exec(title)?.[1]);
     expect(signs).toEqual(['+', '+', '−']);
   });
 
@@ -179,16 +179,16 @@ it('posts another server’s alerts before those of a server with very many chan
   for (const channel of many) await pipeline.watch(TREASURY, channel);
   const { alerts, id: guildId } = seed.orchid;
   await pipeline.watch(USDC, alerts, { guildId });
-  const toldIn = () =>
+  const postedIn = () =>
     [...pipeline.discord.requests()].flatMap(({ path }) => /channels\/(\d+)\/messages/.exec(path)?.[1] ?? []);
   // Two alerts for each channel, which would come before a single one elsewhere.
   for (let n = 1; n <= 2; n++) await pipeline.pay(n, { tokenAddress: null, tokenType: 'ETH' });
   await pipeline.idle();
   const perSecond = 40;
-  expect(toldIn()).toHaveLength(perSecond);
+  expect(postedIn()).toHaveLength(perSecond);
   await pipeline.receive(payment({ from: `0x${'9'.repeat(40)}`, to: ALICE }));
   await pipeline.turnUntil(pipeline.settled);
-  expect(toldIn().slice(perSecond, 2 * perSecond)).toContain(alerts);
+  expect(postedIn().slice(perSecond, 2 * perSecond)).toContain(alerts);
 });
 
 describe('a channel that cannot be written to', () => {

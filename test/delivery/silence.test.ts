@@ -30,7 +30,7 @@ async function hours(count: number, change?: object): Promise<void> {
   await pipeline.idle();
 }
 
-const notices = (channel: string) => pipeline.lines(channel).filter(({ title }) => /quiet|No events/.test(title));
+const notices = (channel: string) => pipeline.alerts(channel).filter(({ title }) => /quiet|No events/.test(title));
 
 it('reports a quiet address once in the channels that asked for it, and again after the next events', async () => {
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury', watchSilence: true });

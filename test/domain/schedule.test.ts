@@ -83,7 +83,7 @@ describe('a line that several subscriptions of a channel ask for', () => {
 });
 
 it('more than 60 lines are a burst, told ten seconds after the last; a minute later it is over', () => {
-  const after = (lines: number, now: number) => burstUntil({ lines, digests: 0, lastAt: 1_000 }, now);
+  const after = (lines: number, now: number) => burstUntil({ alerts: lines, digests: 0, lastAt: 1_000 }, now);
   expect(after(60, 1_000)).toBeNull();
   expect(after(61, 1_000)).toBe(11_000);
   expect(after(61, 60_999)).toBe(11_000);
@@ -92,6 +92,6 @@ it('more than 60 lines are a burst, told ten seconds after the last; a minute la
 });
 
 it('each digest of a burst comes after twice the time of the one before, and fifty seconds at the most', () => {
-  const after = (digests: number) => burstUntil({ lines: 61, digests, lastAt: 0 }, 0);
+  const after = (digests: number) => burstUntil({ alerts: 61, digests, lastAt: 0 }, 0);
   expect([0, 1, 2, 3, 4, 5, 1_000].map(after)).toEqual([10, 20, 40, 50, 50, 50, 50].map((seconds) => seconds * 1_000));
 });

@@ -180,7 +180,7 @@ describe('a token that the catalogue does not have', () => {
     await send({ ...lure, from: TREASURY, to: ALICE });
     await pipeline.idle();
     expect(outcomes()).toEqual(['guard', 'matched']);
-    expect(pipeline.lines(ALERTS)).toHaveLength(1);
+    expect(pipeline.alerts(ALERTS)).toHaveLength(1);
   });
 
   it.each([
@@ -195,7 +195,7 @@ describe('a token that the catalogue does not have', () => {
       await pipeline.idle();
       expect(outcomes()).toEqual(['matched']);
       expect(warnings()).toEqual([UNCHECKED]);
-      expect(pipeline.lines(ALERTS)[0]!.text).toContain('This token could not be checked');
+      expect(pipeline.alerts(ALERTS)[0]!.text).toContain('This token could not be checked');
     },
   );
 

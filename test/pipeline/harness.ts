@@ -69,7 +69,7 @@ export interface Pipeline {
   /** Forgets what is older than this many milliseconds, 30 days by default. */
   forget(ms?: number): Promise<void>;
   /** Every alert that a channel shows. */
-  lines(channelId: string): { title: string; text: string }[];
+  alerts(channelId: string): { title: string; text: string }[];
   /** The number in each title that has one: how much moved, or how many transfers a digest counts. */
   numbers(channelId: string): string[];
   restart(): Promise<void>;
@@ -176,7 +176,7 @@ export async function startPipeline({
     });
     if (result !== 'stored') throw new Error(`The delivery was refused: ${result}.`);
   };
-  const lines: Pipeline['lines'] = (channelId) =>
+  const alerts: Pipeline['alerts'] = (channelId) =>
     discord.messages(channelId).flatMap(({ message }) => shownIn(message));
 
   return {
@@ -255,9 +255,9 @@ export async function startPipeline({
       do at = await running.internals.store.retention.forget(machine.now() - ms, at);
       while (at);
     },
-    lines,
+    alerts,
     numbers: (channelId) =>
-      lines(channelId).flatMap(({ title }) => /(?:· |[+−]|→ \S+ )([\d,]+)/.exec(title)?.[1] ?? []),
+      alerts(channelId).flatMap(({ title }) => /(?:· |[+−]|→ \S+ )([\d,]+)/.exec(title)?.[1] ?? []),
     async restart() {
       await stop();
       running = await start();

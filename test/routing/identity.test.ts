@@ -19,8 +19,8 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-const titles = (channel: string) => pipeline.lines(channel).map(({ title }) => title);
-const count = (channel: string, lines: number) => pipeline.turnUntil(() => pipeline.lines(channel).length === lines);
+const titles = (channel: string) => pipeline.alerts(channel).map(({ title }) => title);
+const count = (channel: string, lines: number) => pipeline.turnUntil(() => pipeline.alerts(channel).length === lines);
 /** A later transfer proves that nothing else is on its way. */
 async function only(lines: number): Promise<void> {
   await pipeline.routed();
@@ -60,7 +60,7 @@ describe('one transfer, one line per channel', () => {
       { count: 1, bodies: 3, reorganised: 0 },
     ]);
     await only(1);
-    const [line] = pipeline.lines(ALERTS);
+    const [line] = pipeline.alerts(ALERTS);
     expect(line!.title).toBe('🔁 Alice → Treasury 5 `USDC`');
   });
 
@@ -106,7 +106,7 @@ describe('one transfer, one line per channel', () => {
     await pipeline.receive(event);
     await count(ALERTS, 1);
     await pipeline.receive({ ...event, blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 });
-    await pipeline.turnUntil(() => pipeline.lines(ALERTS).some(({ text }) => text.includes('777,777')));
+    await pipeline.turnUntil(() => pipeline.alerts(ALERTS).some(({ text }) => text.includes('777,777')));
     await only(1);
   });
 });
@@ -120,9 +120,9 @@ describe('the block of a transfer', () => {
     await count(ALERTS, 1);
     await pipeline.receive({ ...event, ...other });
     await pipeline.receive(event);
-    await pipeline.turnUntil(() => pipeline.lines(ALERTS).some(({ text }) => text.includes('now in block 777,777')));
+    await pipeline.turnUntil(() => pipeline.alerts(ALERTS).some(({ text }) => text.includes('now in block 777,777')));
     await pipeline.pass(60_000);
-    expect(pipeline.lines(ALERTS)[0]!.text).toContain('now in block 777,777');
+    expect(pipeline.alerts(ALERTS)[0]!.text).toContain('now in block 777,777');
     await only(1);
   });
 
@@ -132,10 +132,10 @@ describe('the block of a transfer', () => {
     await pipeline.receive({ ...event, ...other });
     await pipeline.receive({ ...event, direction: 'outgoing' });
     await pipeline.receive({ ...event, ...other, direction: 'outgoing' });
-    await pipeline.turnUntil(() => pipeline.lines(ALERTS).some(({ text }) => text.includes('now in block')));
+    await pipeline.turnUntil(() => pipeline.alerts(ALERTS).some(({ text }) => text.includes('now in block')));
     await pipeline.receive({ ...event, direction: null });
     await pipeline.pass(60_000);
-    expect(pipeline.lines(ALERTS)[0]!.text).toContain('now in block 777,777');
+    expect(pipeline.alerts(ALERTS)[0]!.text).toContain('now in block 777,777');
     await only(1);
   });
 
@@ -167,9 +167,9 @@ describe('the block of a transfer', () => {
     await pipeline.store.guilds.changeSettings(HARBOR, { style: 'full' });
     await pipeline.receive({ ...event, blockHash: null, blockNumber: null });
     await pipeline.receive({ ...event, direction: 'outgoing' });
-    await pipeline.turnUntil(() => pipeline.lines(ALERTS).length > 0, 3_700);
-    expect(pipeline.lines(ALERTS)[0]!.text).toContain(`Block ${String(event.blockNumber)}`);
-    expect(pipeline.lines(ALERTS)[0]!.text).not.toContain('reorganized');
+    await pipeline.turnUntil(() => pipeline.alerts(ALERTS).length > 0, 3_700);
+    expect(pipeline.alerts(ALERTS)[0]!.text).toContain(`Block ${String(event.blockNumber)}`);
+    expect(pipeline.alerts(ALERTS)[0]!.text).not.toContain('reorganized');
   });
 });
 
@@ -220,7 +220,7 @@ it('a line that was rendered before another equal transfer was counted is not fr
       { limit: 10, alone: false, mayChange: true },
       pipeline.clock.now(),
     );
-    if (next.status !== 'lines') throw new Error(next.status);
+    if (next.status !== 'alerts') throw new Error(next.status);
     return next.alerts;
   };
   const message = {

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-const titles = () => pipeline.lines(ALERTS).map(({ title }) => title);
+const titles = () => pipeline.alerts(ALERTS).map(({ title }) => title);
 const at = (id: string, place: string): DeliveryIdentity => ({ id, chainId: '100', place });
 const event = payment({ projectId: 'the-operator' });
 
@@ -44,7 +44,7 @@ describe('the project that a body names', () => {
     await pipeline.receive(payment({ projectId: 'somebody-else' }));
     await pipeline.turnUntil(() => titles().length === 1);
     expect(titles()[0]).toMatch(/^⚠️ /);
-    expect(pipeline.lines(ALERTS)[0]!.text).toContain('This event names another project, `somebody-else`.');
+    expect(pipeline.alerts(ALERTS)[0]!.text).toContain('This event names another project, `somebody-else`.');
   });
 
   it.each([{ projectId: 'the-operator' }, { projectId: null }])('is no reason to warn: %j', async (named) => {

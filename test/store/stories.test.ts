@@ -44,7 +44,7 @@ describe('stories', () => {
     ]);
     const [message] = world.discord.messages(ALERTS);
     expect(story!.alerts).toMatchObject([
-      { channelId: ALERTS, state: 'sent', message: { messageId: message!.message.id, lines: 1, together: 1 } },
+      { channelId: ALERTS, state: 'sent', message: { messageId: message!.message.id, alerts: 1, together: 1 } },
     ]);
 
     const { first: others } = await world.store.history.transfers(ORCHID.guildId, txHash, null, world.clock.now(), 5);
@@ -116,8 +116,8 @@ describe('stories', () => {
     const messages = first.map(({ alerts }) => alerts[0]!.message!);
     const all = world.rows<{ n: number }>('SELECT count(*) AS n FROM alerts GROUP BY batch_id').map(({ n }) => n);
     expect(messages.map(({ together }) => together)).toEqual([2, 2]);
-    expect(all).toContain(messages[0]!.lines);
-    expect(messages[0]!.lines).toBeGreaterThan(2);
+    expect(all).toContain(messages[0]!.alerts);
+    expect(messages[0]!.alerts).toBeGreaterThan(2);
   });
 
   it('count a digest as it was told, without going through all that it told of', async () => {
@@ -130,7 +130,7 @@ describe('stories', () => {
     writer.exec('DELETE FROM alerts WHERE id = (SELECT max(id) FROM alerts)');
     writer.close();
     const { first } = await world.store.history.transfers(HARBOR, String(body.txHash), null, world.clock.now(), 5);
-    expect(first).toMatchObject([{ alerts: [{ state: 'sent', message: { kind: 'digest', lines: 3 } }] }]);
+    expect(first).toMatchObject([{ alerts: [{ state: 'sent', message: { kind: 'digest', alerts: 3 } }] }]);
   });
 
   it('of what nobody in the guild watches are told only to whose project it came', async () => {

@@ -14,7 +14,7 @@ import {
   toBytes,
   zeroAddress,
 } from 'viem';
-import { abiOf, bytecodeOf, type ContractName, contractNames } from '../contracts.ts';
+import { abiOf, bytecodeOf, CONTRACT_NAMES, type ContractName } from '../contracts.ts';
 import type { Call, Receipt } from '../driver.ts';
 import type { Address, Hash } from '../types.ts';
 import { type Frame, Reverted, run } from './contracts.ts';
@@ -60,7 +60,7 @@ export interface Block {
 }
 
 /** Wei per unit of gas. */
-export const gasPrice = 1_500_000_000n;
+export const GAS_PRICE = 1_500_000_000n;
 
 /** A small in-memory chain: accounts, contracts with known behavior, blocks. */
 export type Ledger = ReturnType<typeof createLedger>;
@@ -128,7 +128,7 @@ export function createLedger(now: () => number) {
     traces.push({ from, to: self, value, path: [] });
     const top = frame(self, from, value, [], logs, traces);
     if (created !== null) {
-      const contract = contractNames.find((name) => input.startsWith(bytecodeOf(name)));
+      const contract = CONTRACT_NAMES.find((name) => input.startsWith(bytecodeOf(name)));
       if (contract === undefined) throw new Reverted('only the contracts of the sandbox can be deployed');
       contracts.set(self, contract);
       const { args } = decodeDeployData({ abi: abiOf(contract), bytecode: bytecodeOf(contract), data: input });
@@ -141,7 +141,7 @@ export function createLedger(now: () => number) {
       }
     }
     const gasUsed = 21_000n + BigInt(logs.length) * 24_000n + BigInt(traces.length - 1) * 9_000n + BigInt(size(input));
-    accounts.take(from, gasUsed * gasPrice);
+    accounts.take(from, gasUsed * GAS_PRICE);
     return { hash, from, to: created === null ? self : null, created, value, input, nonce, gasUsed, logs, traces };
   }
 

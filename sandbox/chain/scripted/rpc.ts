@@ -1,7 +1,7 @@
 import { type Hex, numberToHex, zeroAddress } from 'viem';
 import type { Address } from '../types.ts';
 import { Reverted } from './contracts.ts';
-import { type Block, gasPrice, type Ledger, type Log, type Transaction } from './ledger.ts';
+import { type Block, GAS_PRICE, type Ledger, type Log, type Transaction } from './ledger.ts';
 
 /** A JSON-RPC error with its code. */
 export class RpcError extends Error {
@@ -32,7 +32,7 @@ export function answer(ledger: Ledger, method: string, params: Params): unknown 
     case 'eth_blockNumber':
       return numberToHex(ledger.blocks.length - 1);
     case 'eth_gasPrice':
-      return numberToHex(gasPrice);
+      return numberToHex(GAS_PRICE);
     case 'eth_getBalance':
       return numberToHex(ledger.coins(params[0] as Address));
     case 'eth_getTransactionCount':
@@ -118,7 +118,7 @@ function transactionObject(block: Block, transaction: Transaction, index: number
     input: transaction.input,
     nonce: numberToHex(transaction.nonce),
     gas: numberToHex((transaction.gasUsed * 12n) / 10n),
-    gasPrice: numberToHex(gasPrice),
+    gasPrice: numberToHex(GAS_PRICE),
     type: '0x0',
   };
 }
@@ -132,7 +132,7 @@ function receiptObject(block: Block, transaction: Transaction, index: number): u
     contractAddress: transaction.created?.toLowerCase() ?? null,
     status: '0x1',
     gasUsed: numberToHex(transaction.gasUsed),
-    effectiveGasPrice: numberToHex(gasPrice),
+    effectiveGasPrice: numberToHex(GAS_PRICE),
     logs: transaction.logs.map((log) => logObject(block, transaction, index, log)),
   };
 }

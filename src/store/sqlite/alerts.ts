@@ -45,8 +45,8 @@ export function renderedCheck(db: Database) {
      WHERE (a.state = 'waiting') >= ? AND t.count = told.value ->> 'count' AND t.reorganised = told.value ->> 'reorganised'`,
   );
   return (alerts: readonly RenderedAlert[], waiting: boolean): boolean => {
-    const told = alerts.map(({ id, count, reorganised }) => ({ id, count, reorganised: reorganised ? 1 : 0 }));
-    return holding.get(JSON.stringify(told), waiting ? 1 : 0)!.n === alerts.length;
+    const expected = alerts.map(({ id, count, reorganised }) => ({ id, count, reorganised: reorganised ? 1 : 0 }));
+    return holding.get(JSON.stringify(expected), waiting ? 1 : 0)!.n === alerts.length;
   };
 }
 
@@ -83,9 +83,9 @@ export function alertReader(db: Database) {
     const named = (JSON.parse(matches) as { subscription: number; perspective: Perspective }[]).map((match) => {
       // A subscription that was removed meanwhile leaves the address that it stood for.
       const unnamed = { ...UNNAMED, address: addressOf(match, transfer) };
-      const { style, ...told } = subscription.get(match.subscription) ?? unnamed;
+      const { style, ...rest } = subscription.get(match.subscription) ?? unnamed;
       styles.add(style ?? guildStyle ?? 'compact');
-      return { ...match, ...told };
+      return { ...match, ...rest };
     });
     return {
       ...row,

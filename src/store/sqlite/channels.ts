@@ -78,8 +78,8 @@ export function channelStates(db: Database) {
 
   return {
     /** Notes how a channel stands, and freezes what is to be told of it elsewhere. */
-    setState: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, told: Notice | null = null): void =>
-      setState.immediate(head, told),
+    setState: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, notice: Notice | null = null): void =>
+      setState.immediate(head, notice),
     /** The bot was removed from a guild: what waits there is kept as where a channel is gone, also by a later process. */
     guildRemoved: (guildId: string, now: number, dueAt: number): void => removed.immediate(guildId, now, dueAt),
     /** The bot is in a guild, also if it was removed before. */

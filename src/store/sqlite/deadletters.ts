@@ -12,12 +12,12 @@ const AT_ONCE = 200;
 export function deadLetters(db: Database) {
   const letters = db.prepare<[number], DeadLetter>(`${LETTERS} ORDER BY d.id LIMIT ?`);
   const letter = db.prepare<[number], DeadLetter>(`${LETTERS} WHERE d.id = ?`);
-  const unbury = db.prepare<[number]>('DELETE FROM dead_letters WHERE id = ?');
+  const remove = db.prepare<[number]>('DELETE FROM dead_letters WHERE id = ?');
   const revive = db.prepare<[number]>(
     "UPDATE alerts SET state = 'waiting', batch_id = NULL, hold = NULL, due_at = 0 WHERE id = ?",
   );
   const tryAtOnce = db.prepare<[string]>('UPDATE channels SET due_at = 0 WHERE channel_id = ?');
-  const changeAnew = db.prepare<[number, number]>(
+  const requestChange = db.prepare<[number, number]>(
     `INSERT INTO batches (channel_id, kind, edit_kind, nonce, reference, payload, state, attempts, unsure, frozen_at)
      SELECT channel_id, 'edit', 'change', '', reference, NULL, 'frozen', 0, 0, ? FROM batches
      WHERE id = (SELECT batch_id FROM alerts WHERE id = ?)`,
@@ -32,16 +32,16 @@ export function deadLetters(db: Database) {
     const found = ids.flatMap((id) => letter.get(id) ?? []);
     for (const { id, alertId } of found) {
       markDiscarded.run(now, alertId);
-      unbury.run(id);
+      remove.run(id);
     }
     return found.length;
   });
   const replay = db.transaction((id: number, now: number) => {
     const found = letter.get(id);
     // A message that was sent must not be told again.
-    const again = found && (found.isChange ? changeAnew.run(now, found.alertId) : revive.run(found.alertId));
+    const again = found && (found.isChange ? requestChange.run(now, found.alertId) : revive.run(found.alertId));
     if (!again || again.changes === 0) return false;
-    unbury.run(id);
+    remove.run(id);
     tryAtOnce.run(found.channelId);
     return true;
   });

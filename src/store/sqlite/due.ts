@@ -3,7 +3,7 @@ import type { Alert } from '../../domain/alert.ts';
 import type { DueAlerts } from '../../domain/batch.ts';
 import {
   BACKLOG_TRANSACTIONS,
-  BURST_LINES,
+  BURST_ALERTS,
   BURST_MEMORY_MS,
   BURST_WINDOW_MS,
   burstUntil,
@@ -106,15 +106,15 @@ export function dueAlerts(db: Database) {
 
 /** Tells until when a busy channel's lines are gathered for a digest; null: they are told one by one. */
 export function gathering(db: Database) {
-  const alerts = db.prepare<[string, number, number], { lines: number }>(
-    `SELECT count(*) AS lines FROM (
+  const alertsSince = db.prepare<[string, number, number], { count: number }>(
+    `SELECT count(*) AS count FROM (
        SELECT b.id FROM batches b CROSS JOIN alerts a ON a.batch_id = b.id
        WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.digest_reason = 'burst')
        LIMIT ?)`,
   );
   // Lines of one transaction count once, because they are told as one.
-  const told = db.prepare<[string, number, number], { lines: number }>(
-    `SELECT count(*) AS lines FROM (
+  const transactionsSince = db.prepare<[string, number, number], { count: number }>(
+    `SELECT count(*) AS count FROM (
        SELECT DISTINCT b.id, t.tx_hash FROM batches b JOIN alerts a ON a.batch_id = b.id
          JOIN transfers t ON t.id = a.transfer_id
        WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.digest_reason = 'burst')
@@ -124,18 +124,18 @@ export function gathering(db: Database) {
     `SELECT count(*) AS digests FROM batches
      WHERE channel_id = ? AND state = 'sent' AND sent_at > ? AND digest_reason = 'burst'`,
   );
-  const lastTold = db.prepare<[string], { lastAt: number }>(
+  const lastPosted = db.prepare<[string], { lastAt: number }>(
     `SELECT sent_at AS lastAt FROM batches
      WHERE channel_id = ? AND state = 'sent' AND (kind = 'create' OR digest_reason = 'burst') ORDER BY sent_at DESC LIMIT 1`,
   );
   return (channelId: string, now: number): number | null => {
-    const last = lastTold.get(channelId);
+    const last = lastPosted.get(channelId);
     if (!last) return null;
     const since = last.lastAt - BURST_WINDOW_MS;
     // A cheap count first: only a busy channel's transactions have to be looked at.
-    if (alerts.get(channelId, since, BURST_LINES + 1)!.lines <= BURST_LINES) return null;
-    const { lines } = told.get(channelId, since, BURST_LINES + 1)!;
+    if (alertsSince.get(channelId, since, BURST_ALERTS + 1)!.count <= BURST_ALERTS) return null;
+    const { count } = transactionsSince.get(channelId, since, BURST_ALERTS + 1)!;
     const { digests } = digested.get(channelId, last.lastAt - BURST_MEMORY_MS)!;
-    return burstUntil({ lines, digests, lastAt: last.lastAt }, now);
+    return burstUntil({ alerts: count, digests, lastAt: last.lastAt }, now);
   };
 }

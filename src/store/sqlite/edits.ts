@@ -23,7 +23,7 @@ export function editTables(db: Database) {
        AND edit_kind IN ('change', ?)`,
   );
   // The messages that tell of a transfer.
-  const telling = db.prepare<[number], MessageRef>(
+  const messagesOf = db.prepare<[number], MessageRef>(
     `SELECT DISTINCT b.channel_id AS channelId, b.reference
      FROM alerts a JOIN batches b ON b.id = a.batch_id
      WHERE a.transfer_id = ? AND b.kind IN ('create', 'digest') AND b.state IN ('frozen', 'sent')`,
@@ -53,8 +53,8 @@ export function editTables(db: Database) {
   const JOINED = `state = 'frozen' AND batch_id = (
     SELECT o.id FROM batches e JOIN batches o ON o.reference = e.reference
     WHERE e.id = ? AND o.kind = 'create' AND o.state = 'sent')`;
-  const told = db.prepare<[number]>(`UPDATE alerts SET state = 'sent' WHERE ${JOINED}`);
-  const release = db.prepare<[number]>(`UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE ${JOINED}`);
+  const markJoinedSent = db.prepare<[number]>(`UPDATE alerts SET state = 'sent' WHERE ${JOINED}`);
+  const releaseJoined = db.prepare<[number]>(`UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE ${JOINED}`);
 
   function request(message: MessageRef, editKind: 'change' | 'label', now: number): string {
     if (!requested.get(message.reference, editKind))
@@ -80,23 +80,23 @@ export function editTables(db: Database) {
   const MESSAGE = `batches e JOIN batches o ON o.reference = e.reference AND o.kind IN ('create', 'digest')
     JOIN alerts a ON a.batch_id = o.id AND a.state = 'sent'`;
   // One dead letter stands for the whole message, under its first alert.
-  const bury = db.prepare<[string, number, number]>(
+  const addDeadLetter = db.prepare<[string, number, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
      SELECT min(a.id), e.channel_id, o.payload, ?, ? FROM ${MESSAGE} WHERE e.id = ? AND e.edit_kind = 'change' GROUP BY e.id`,
   );
-  const unbury = db.prepare<[number]>(
+  const removeDeadLetters = db.prepare<[number]>(
     `DELETE FROM dead_letters WHERE alert_id IN (SELECT a.id FROM ${MESSAGE} WHERE e.id = ?)`,
   );
   const edited = db.transaction((editId: number, now: number) => {
     // Now the message says all that is known, so what it could not be made to say before is no dead letter any more.
-    unbury.run(editId);
+    removeDeadLetters.run(editId);
     end.run('sent', now, editId);
-    told.run(editId);
+    markJoinedSent.run(editId);
   });
   const editFailed = db.transaction((editId: number, reason: string | null, now: number) => {
-    release.run(editId);
-    unbury.run(editId);
-    if (reason !== null) bury.run(reason, now, editId);
+    releaseJoined.run(editId);
+    removeDeadLetters.run(editId);
+    if (reason !== null) addDeadLetter.run(reason, now, editId);
     end.run('dead', now, editId);
   });
 
@@ -107,7 +107,7 @@ export function editTables(db: Database) {
      * nothing, because it is rendered late.
      */
     requestChange: (transferId: number, now: number): string[] =>
-      telling.all(transferId).map((message) => request(message, 'change', now)),
+      messagesOf.all(transferId).map((message) => request(message, 'change', now)),
     /** The message of a transaction that another alert of it may join. */
     joinable(channelId: string, txHash: string, now: number): Joinable | null {
       const found = joinable.get(txHash, txHash, channelId, now - JOIN_MS);

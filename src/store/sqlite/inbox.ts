@@ -64,7 +64,7 @@ export function inboxTable(db: Database) {
   }
 
   /** One row of each scope in turn. */
-  function inTurn(all: number[], limit: number, characters: number): InboxRow[] {
+  function byTurns(all: number[], limit: number, characters: number): InboxRow[] {
     const waiting = all.map((scope) => sizes.all(scope, limit));
     const ids: number[] = [];
     let read = 0;
@@ -88,7 +88,7 @@ export function inboxTable(db: Database) {
     next(limit: number, characters = Number.POSITIVE_INFINITY, scope?: number): InboxRow[] {
       const [first, ...others] = scope === undefined ? scopes.all() : [scope];
       if (first === undefined) return [];
-      return others.length === 0 ? oldest(first, limit, characters) : inTurn([first, ...others], limit, characters);
+      return others.length === 0 ? oldest(first, limit, characters) : byTurns([first, ...others], limit, characters);
     },
     /** How much of the inbox each scope but the operator's uses. */
     usage: (): InboxUsage[] => usage.all(),

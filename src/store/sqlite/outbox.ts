@@ -95,12 +95,12 @@ export function outboxTable(db: Database) {
   const kindOf = db.prepare<[number], Pick<Batch, 'kind'>>('SELECT kind FROM batches WHERE id = ?');
   const markDead = db.prepare<[number]>("UPDATE batches SET state = 'dead' WHERE id = ?");
   // A digest of thousands of lines would fill the disk with as many copies of itself.
-  const bury = db.prepare<[string, number, number]>(
+  const addDeadLetters = db.prepare<[string, number, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
      SELECT a.id, a.channel_id, iif(b.kind = 'digest', NULL, b.payload), ?, ?
      FROM alerts a JOIN batches b ON b.id = a.batch_id WHERE a.batch_id = ?`,
   );
-  const buryWaiting = db.prepare<[string, number, string, number]>(
+  const addWaitingDeadLetters = db.prepare<[string, number, string, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
      SELECT id, channel_id, NULL, ?, ? FROM alerts WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
   );
@@ -115,16 +115,16 @@ export function outboxTable(db: Database) {
   /** Takes a frozen message up; a change comes with the message that it changes. */
   function takeUp(row: BatchRow, now: number): NextMessage {
     const batch: Batch = { ...row, unsure: row.unsure === 1 };
-    if (batch.kind !== 'edit') return { status: 'batch', batch, lines: sizeOf.get(batch.id)!.n, original: null };
+    if (batch.kind !== 'edit') return { status: 'batch', batch, alerts: sizeOf.get(batch.id)!.n, original: null };
     attempt.run(now, batch.id);
-    return { status: 'batch', batch, lines: 0, original: original(batch.reference) };
+    return { status: 'batch', batch, alerts: 0, original: original(batch.reference) };
   }
 
   function original(reference: string): Original | null {
     const row = originalOf.get(reference);
     if (!row) return null;
-    const { id, lines, plain, ...told } = row;
-    const message = { ...told, plain: plain === 1 };
+    const { id, lines, plain, ...rest } = row;
+    const message = { ...rest, plain: plain === 1 };
     if (lines === null) return { ...message, alerts: ofBatch(id), ids: [] };
     const ids = idsOfBatch(id);
     // Some of a digest's alerts may be forgotten by now: it would count less than it did.
@@ -140,15 +140,15 @@ export function outboxTable(db: Database) {
   function nextOf(channelId: string, take: ClaimOptions, now: number): NextMessage {
     const row = frozen.get(channelId, take.mayChange ? 0 : 1);
     if (row) return takeUp(row, now);
-    const lines = due.next(channelId, take, now);
-    if ('alerts' in lines) {
-      const single = lines.reason === null && !take.alone;
-      return { status: 'lines', joins: single ? joinable(channelId, lines.alerts, now) : [], ...lines };
+    const found = due.next(channelId, take, now);
+    if ('alerts' in found) {
+      const single = found.reason === null && !take.alone;
+      return { status: 'alerts', joins: single ? joinable(channelId, found.alerts, now) : [], ...found };
     }
     // New lines come first.
     const change = changed.get(channelId);
     if (change && take.mayChange) return takeUp(change, now);
-    return { status: 'nothing', until: lines.until, change: change !== undefined, burst: lines.burst };
+    return { status: 'nothing', until: found.until, change: change !== undefined, burst: found.burst };
   }
 
   // As one transaction, because every look-up outside of one takes and releases a lock.
@@ -169,20 +169,20 @@ export function outboxTable(db: Database) {
     alertsOf.run('sent', batchId);
     return hasMore.get(batchId)?.more === 1;
   });
-  const thaw = db.transaction((batchId: number) => {
+  const unfreeze = db.transaction((batchId: number) => {
     unmention.run(batchId);
     release.run(batchId);
     dropBatch.run(batchId);
   });
   const dead = db.transaction((batchId: number, reason: string, now: number) => {
     if (kindOf.get(batchId)?.kind === 'edit') return edits.methods.markEditFailed(batchId, reason, now);
-    bury.run(reason, now, batchId);
+    addDeadLetters.run(reason, now, batchId);
     alertsOf.run('dead', batchId);
     markDead.run(batchId);
   });
   const expire = db.transaction((channelId: string, before: number, reason: string, now: number) => {
     for (const { id } of oldFrozen.all(channelId, before)) dead(id, reason, now);
-    buryWaiting.run(reason, now, channelId, before);
+    addWaitingDeadLetters.run(reason, now, channelId, before);
     killWaiting.run(channelId, before);
   });
   return {
@@ -217,7 +217,7 @@ export function outboxTable(db: Database) {
     markSent: (batchId: number, messageId: string | null, now: number): boolean =>
       unsynced(db, () => sent.immediate(batchId, messageId, now)),
     /** Gives a frozen message up; its alerts wait again, to be rendered anew. */
-    unfreeze: (batchId: number): void => thaw.immediate(batchId),
+    unfreeze: (batchId: number): void => unfreeze.immediate(batchId),
     /** The message's alerts become dead letters, and so does a change of a sent one; those that were to join it wait again. */
     deadLetter: (batchId: number, reason: string, now: number): void => dead.immediate(batchId, reason, now),
     /** What waits for a channel since before a time becomes dead letters. */

@@ -88,7 +88,7 @@ export function projectsTable(db: Database) {
     save: (project: NewProject, token: string, userId: string, now: number): number =>
       save.immediate(project, token, userId, now),
     /** Puts the same keys under another seal, unless they were replaced meanwhile. */
-    reseal: ({ scope, sealed }: StoredProject, anew: Uint8Array): void => void reseal.run(anew, scope, sealed),
+    reseal: ({ scope, sealed }: StoredProject, resealed: Uint8Array): void => void reseal.run(resealed, scope, sealed),
     /** Removes a guild's project with its path tokens and webhook names; false when there is none. */
     remove: (guildId: string): boolean => remove.immediate(guildId),
 

@@ -40,7 +40,7 @@ export function routingTable(db: Database) {
   const commit = db.transaction(writer(db, guard));
   return {
     /** Everything that deciding about these deliveries needs; `now` matters for mutes and for what is recent. */
-    context: (questions: RoutingQuery[], now: number): RoutingContext => read(questions, now),
+    context: (queries: RoutingQuery[], now: number): RoutingContext => read(queries, now),
     /**
      * Commits what was decided: events done, lines made, reasons recorded, all or nothing. Gives the channels in which
      * sent messages must change. If the power fails before it is on disk, so are the deliveries: they are routed again.
@@ -79,39 +79,39 @@ function reader(db: Database, guard: Guard) {
   );
 
   /** Transfers not seen before that somebody watches, until they reach too many; `answered`: of so many questions. */
-  function sightings(questions: RoutingQuery[], isKnown: (key: string) => boolean) {
+  function newTransfers(queries: RoutingQuery[], isKnown: (key: string) => boolean) {
     const byAddress = memo(watchersOf());
     const scopeOf = memo(lookUpScope);
     const passedAt = guard.passedAt();
     const found: (WatchedTransfer & RoutingQuery)[] = [];
     const met = new Set<string>();
     let reached = 0;
-    for (const [index, question] of questions.entries()) {
-      const { transferKey } = question;
+    for (const [index, query] of queries.entries()) {
+      const { transferKey } = query;
       if (isKnown(transferKey) || met.has(transferKey)) continue;
-      const { from, to, token, blockNumber } = question.transfer;
+      const { from, to, token, blockNumber } = query.transfer;
       const around = [...new Set([from, to, token])].flatMap((address) => (address === null ? [] : byAddress(address)));
-      const watchers = around.filter(({ guildId }) => scopeOf(guildId) === question.scope);
+      const watchers = around.filter(({ guildId }) => scopeOf(guildId) === query.scope);
       reached += watchers.length;
       if (reached > MOST_REACHED && index > 0) return { found, answered: index };
       met.add(transferKey);
       if (watchers.length > 0)
-        found.push({ ...question, watchers, passedAt: passedAt(question.scope, blockNumber, question.at) });
+        found.push({ ...query, watchers, passedAt: passedAt(query.scope, blockNumber, query.at) });
     }
-    return { found, answered: questions.length };
+    return { found, answered: queries.length };
   }
 
-  return (questions: RoutingQuery[], now: number): RoutingContext => {
-    const asked = new Map(questions.map((question) => [question.transferKey, question]));
-    const rows = [...asked].flatMap(([key, question]) => transfer.get({ key, txHash: question.transfer.txHash }) ?? []);
+  return (queries: RoutingQuery[], now: number): RoutingContext => {
+    const asked = new Map(queries.map((query) => [query.transferKey, query]));
+    const rows = [...asked].flatMap(([key, query]) => transfer.get({ key, txHash: query.transfer.txHash }) ?? []);
     const ids = new Map(rows.map(({ key, id }) => [key, id]));
-    const sent = new Map(questions.map(({ deliveryKey, transferKey }) => [deliveryKey, transferKey]));
+    const sent = new Map(queries.map(({ deliveryKey, transferKey }) => [deliveryKey, transferKey]));
     const deliveries = [...sent].flatMap(([key, transferKey]) => {
       const transferId = ids.get(transferKey);
       return transferId === undefined ? [] : (delivery.get({ transferId, transferKey, key }) ?? []);
     });
-    const { found: fresh, answered } = sightings(questions, (key) => ids.has(key));
-    const watchers = fresh.flatMap((sighting) => sighting.watchers);
+    const { found: fresh, answered } = newTransfers(queries, (key) => ids.has(key));
+    const watchers = fresh.flatMap(({ watchers }) => watchers);
     const guildIds = [...new Set(watchers.map(({ guildId }) => guildId))];
     const waiting = watchers.filter(({ digest, quiet }) => digest !== null || quiet !== null);
     return {
@@ -174,7 +174,7 @@ function writer(db: Database, { keep }: Guard) {
      ON CONFLICT DO UPDATE SET events = excluded.events, last_event_at = excluded.last_event_at,
        gap_ms = excluded.gap_ms, silence_reported_at = NULL`,
   );
-  const setAside = db.prepare<[string, number | null, number]>(
+  const quarantine = db.prepare<[string, number | null, number]>(
     `INSERT INTO quarantine (scope, received_at, reason, answered_at, body, identity)
      SELECT scope, received_at, ?, coalesce(?, answered_at), body, identity FROM inbox WHERE id = ?`,
   );
@@ -217,15 +217,15 @@ function writer(db: Database, { keep }: Guard) {
     }
     for (const { transferKey, guildId, channelId, matches, warnings, hold, dueAt } of routed.alerts) {
       addChannel.run(channelId, guildId);
-      const [told, warned] = [JSON.stringify(matches), JSON.stringify(warnings)];
-      addAlert.run(ids.get(transferKey)!, guildId, channelId, told, warned, hold, dueAt, now);
+      const [matched, warned] = [JSON.stringify(matches), JSON.stringify(warnings)];
+      addAlert.run(ids.get(transferKey)!, guildId, channelId, matched, warned, hold, dueAt, now);
     }
     for (const { transferKey, guildId, channelId, subscription, outcome, address, at } of routed.decisions) {
       addDecision.run(ids.get(transferKey)!, guildId, channelId, subscription, outcome, address, at);
     }
     for (const { subscription, events, lastEventAt, gapMs } of routed.stats)
       putStats.run(events, lastEventAt, gapMs, subscription);
-    for (const { id, reason, answeredAt } of quarantined) setAside.run(reason, answeredAt, id);
+    for (const { id, reason, answeredAt } of quarantined) quarantine.run(reason, answeredAt, id);
     drop.run(JSON.stringify([...done, ...quarantined.map(({ id }) => id)]));
     keep(routed.learned);
     return routed.changed.flatMap((key) => requestChange(ids.get(key)!, now));

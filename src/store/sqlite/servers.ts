@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { AuditEntry, Confirmation, GuildSettings, Question } from '../../domain/guild.ts';
+import type { AuditEntry, Confirmation, GuildSettings, NewConfirmation } from '../../domain/guild.ts';
 
 const NOTHING: GuildSettings = {
   defaultChannel: null,
@@ -51,7 +51,7 @@ export function settingsTable(db: Database) {
 
 /** Questions that may be confirmed once. */
 export function confirmationsTable(db: Database) {
-  const add = db.prepare<Question & { detail: string }>(
+  const add = db.prepare<NewConfirmation & { detail: string }>(
     `INSERT INTO confirmations (guild_id, user_id, action, detail, asked_at)
      VALUES (@guildId, @userId, @action, @detail, @askedAt)`,
   );
@@ -65,14 +65,14 @@ export function confirmationsTable(db: Database) {
          AND asked_at >= @notBefore RETURNING detail`,
     )
     .pluck();
-  const ask = db.transaction((question: Question, most: number): number => {
-    const { lastInsertRowid } = add.run({ ...question, detail: JSON.stringify(question.detail) });
-    dropOldest.run(question.guildId, question.action, most);
+  const ask = db.transaction((confirmation: NewConfirmation, most: number): number => {
+    const { lastInsertRowid } = add.run({ ...confirmation, detail: JSON.stringify(confirmation.detail) });
+    dropOldest.run(confirmation.guildId, confirmation.action, most);
     return Number(lastInsertRowid);
   });
 
   return {
-    ask: (question: Question, most: number): number => ask.immediate(question, most),
+    ask: (confirmation: NewConfirmation, most: number): number => ask.immediate(confirmation, most),
     take(confirmation: Confirmation): unknown {
       const detail = take.get(confirmation);
       return detail === undefined ? null : JSON.parse(detail);

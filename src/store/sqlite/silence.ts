@@ -7,13 +7,13 @@ import { scopeLookUp } from './projects.ts';
 /** Reports of silence. */
 export function silenceTable(db: Database) {
   const notices = noticeWriter(db);
-  const mark = db.prepare<[number, number]>(
+  const markReported = db.prepare<[number, number]>(
     'UPDATE activity_stats SET silence_reported_at = ? WHERE subscription_id = ? AND silence_reported_at IS NULL',
   );
   const report = db.transaction((notice: Notice, subscriptions: number[]) => {
-    const marked = subscriptions.filter((id) => mark.run(notice.now, id).changes === 1);
-    if (marked.length > 0) notices.write(notice);
-    return marked.length > 0;
+    const reported = subscriptions.filter((id) => markReported.run(notice.now, id).changes === 1);
+    if (reported.length > 0) notices.write(notice);
+    return reported.length > 0;
   });
   return { report: (notice: Notice, subscriptions: number[]): boolean => report.immediate(notice, subscriptions) };
 }

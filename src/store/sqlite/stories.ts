@@ -68,7 +68,7 @@ export function storyReader(db: Database) {
   const alerts = db.prepare<[string, number, string], AlertRow>(
     `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.warnings, a.discarded_at AS discardedAt, a.matches,
        b.id AS batchId, b.kind, b.digest_reason AS reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt, b.message_id AS messageId,
-       coalesce(b.lines, (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id)) AS lines,
+       coalesce(b.lines, (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id)) AS alerts,
        CASE WHEN b.kind = 'digest' THEN 1 ELSE (SELECT count(*) FROM alerts o JOIN transfers t ON t.id = o.transfer_id
          WHERE o.batch_id = b.id AND t.tx_hash = ?) END AS together,
        c.state AS channelState, c.due_at AS channelDueAt, c.reason AS channelReason,
@@ -122,7 +122,7 @@ export function storyReader(db: Database) {
 
 function toAlert(row: AlertRow, gatheredUntil: number | null): StoryAlert {
   const { channelId, createdAt, state, hold, dueAt, discardedAt } = row;
-  const { kind, reason, attempts, frozenAt, sentAt, messageId, lines, together } = row;
+  const { kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together } = row;
   return {
     channelId,
     createdAt,
@@ -132,7 +132,7 @@ function toAlert(row: AlertRow, gatheredUntil: number | null): StoryAlert {
     discardedAt,
     warnings: JSON.parse(row.warnings) as Warning[],
     perspectives: (JSON.parse(row.matches) as { perspective: Perspective }[]).map((match) => match.perspective),
-    message: row.batchId === null ? null : { kind, reason, attempts, frozenAt, sentAt, messageId, lines, together },
+    message: row.batchId === null ? null : { kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together },
     channel:
       row.channelState === null
         ? null

@@ -167,7 +167,7 @@ export const notice = (changed: Partial<Notice> = {}): Notice => ({
 export async function freeze(store: Store, changed: Partial<NewBatch> = {}, now = NOW): Promise<number> {
   const { channelId = CHANNEL } = changed;
   const { next } = await store.outbox.claim(channelId, { limit: 100, alone: false, mayChange: true }, now);
-  if (next.status !== 'lines') throw new Error(`There are no alerts to freeze, but: ${JSON.stringify(next)}.`);
+  if (next.status !== 'alerts') throw new Error(`There are no alerts to freeze, but: ${JSON.stringify(next)}.`);
   const batch: NewBatch = {
     channelId,
     kind: 'create',

@@ -59,7 +59,7 @@ contract('history of transfers', (open) => {
     await post(store, [1, 2]);
     const batch = await send(store);
     const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
-    const message = { messageId: `message-${batch}`, sentAt: NOW, attempts: 1, lines: 2, together: 1 };
+    const message = { messageId: `message-${batch}`, sentAt: NOW, attempts: 1, alerts: 2, together: 1 };
     expect(first[0]!.alerts).toMatchObject([{ state: 'sent', message }]);
   });
 

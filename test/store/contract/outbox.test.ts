@@ -26,7 +26,7 @@ const next = async ({ outbox }: Store, now = NOW, channelId = CHANNEL) =>
 /** The transaction numbers of the alerts that a channel is sent next; empty when that is something else. */
 async function due(store: Store, now = NOW, channelId = CHANNEL): Promise<number[]> {
   const found = await next(store, now, channelId);
-  return found.status === 'lines' ? found.alerts.map((alert) => Number(alert.transfer.txHash)) : [];
+  return found.status === 'alerts' ? found.alerts.map((alert) => Number(alert.transfer.txHash)) : [];
 }
 
 contract('outbox', (open) => {
@@ -43,7 +43,7 @@ contract('outbox', (open) => {
     await post(store, [1], { hold: 'hourly', dueAt: NOW + 5 });
     expect(await next(store)).toMatchObject({ status: 'nothing', until: NOW + 5 });
     expect(await store.outbox.channelsWithWork()).toMatchObject([{ channelId: CHANNEL, sleepUntil: NOW + 5 }]);
-    expect(await next(store, NOW + 5)).toMatchObject({ status: 'lines', reason: 'hourly' });
+    expect(await next(store, NOW + 5)).toMatchObject({ status: 'alerts', reason: 'hourly' });
     expect(await store.outbox.due(CHANNEL, 'hourly', NOW + 5, 0, 9)).toHaveLength(1);
   });
 
@@ -60,7 +60,7 @@ contract('outbox', (open) => {
     const id = await freeze(store, { nonce: 'n1', payload: '{"content":"a"}' });
     await post(store, [2]);
     const batch = { id, kind: 'create', nonce: 'n1', payload: '{"content":"a"}', attempts: 1, unsure: true };
-    expect(await next(store)).toMatchObject({ status: 'batch', batch, lines: 1 });
+    expect(await next(store)).toMatchObject({ status: 'batch', batch, alerts: 1 });
     await store.outbox.markNotSent(id);
     await store.outbox.countAttempt(id, NOW + 1);
     await store.outbox.markNotSent(id);
@@ -75,7 +75,7 @@ contract('outbox', (open) => {
     await post(store, [1]);
     const found = await next(store);
     await freeze(store);
-    const alerts = found.status === 'lines' ? found.alerts : [];
+    const alerts = found.status === 'alerts' ? found.alerts : [];
     const batch = {
       channelId: CHANNEL,
       kind: 'create',
@@ -92,7 +92,7 @@ contract('outbox', (open) => {
     const store = await open();
     await post(store, [1]);
     const found = await next(store);
-    const alerts = found.status === 'lines' ? found.alerts.map((alert) => ({ ...alert, count: 2 })) : [];
+    const alerts = found.status === 'alerts' ? found.alerts.map((alert) => ({ ...alert, count: 2 })) : [];
     const batch = {
       channelId: CHANNEL,
       kind: 'create',
@@ -130,7 +130,7 @@ contract('outbox', (open) => {
     const store = await open();
     await post(store, [1, 2]);
     const found = await next(store);
-    const [first, second] = found.status === 'lines' ? found.alerts.map(({ id }) => id) : [];
+    const [first, second] = found.status === 'alerts' ? found.alerts.map(({ id }) => id) : [];
     const alerts = await store.outbox.alerts([second!, 999, first!]);
     expect(alerts.map(({ id }) => id)).toEqual([second, first]);
     expect(alerts[1]).toMatchObject({ guildId: GUILD, channelId: CHANNEL, transfer: transfer(1), count: 1 });
@@ -142,7 +142,7 @@ contract('outbox', (open) => {
     await send(store);
     await post(store, [2], { transfer: { txHash: txHash(1) } });
     const found = await next(store);
-    if (found.status !== 'lines') throw new Error(`There are no alerts to send, but: ${found.status}.`);
+    if (found.status !== 'alerts') throw new Error(`There are no alerts to send, but: ${found.status}.`);
     const [to] = found.joins;
     const edit = await store.outbox.join(CHANNEL, to!, found.alerts, '{"content":"both"}', NOW);
     expect(await next(store)).toMatchObject({ status: 'batch', batch: { id: edit, kind: 'edit' } });
@@ -159,10 +159,10 @@ contract('outbox', (open) => {
     await send(store);
     await post(store, [2], { transfer: { txHash: txHash(1) } });
     const found = await next(store);
-    if (found.status !== 'lines') throw new Error(`There are no alerts to send, but: ${found.status}.`);
+    if (found.status !== 'alerts') throw new Error(`There are no alerts to send, but: ${found.status}.`);
     const edit = await store.outbox.join(CHANNEL, found.joins[0]!, found.alerts, '{}', NOW);
     await store.outbox.markEditFailed(edit!, null, NOW);
-    expect(await next(store)).toMatchObject({ status: 'lines', alerts: [{}], joins: [] });
+    expect(await next(store)).toMatchObject({ status: 'alerts', alerts: [{}], joins: [] });
     expect(await store.deadLetters.list(9)).toEqual([]);
   });
 
