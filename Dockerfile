@@ -5,18 +5,20 @@
 FROM node:24.21.0-bookworm-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Without the packages' scripts. What is only for tests, for compilers or for other systems is taken out again: the chain,
-# the Node that npm brings, sources, types, other systems' builds.
+# The services read the chain with viem. package.json lists it for development, because the bot runs without it.
+RUN npm pkg set dependencies.viem="$(npm pkg get devDependencies.viem | tr -d '"')" && npm pkg delete devDependencies.viem
+# Without the packages' scripts. What is only for compilers or for other systems is taken out again: the Node that npm
+# installs, sources, types, other systems' builds.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
-RUN rm -rf node_modules/node node_modules/node-linux-* node_modules/@foundry-rs node_modules/typescript \
-  node_modules/@typescript node_modules/ox/src node_modules/better-sqlite3/deps
+RUN rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/typescript node_modules/@typescript \
+  node_modules/ox/src node_modules/better-sqlite3/deps
 RUN find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.md' \) -delete
 RUN find node_modules/better-sqlite3/prebuilds -mindepth 1 -maxdepth 1 ! -name 'linux-*' -exec rm -r {} +
 RUN mkdir data
 
 # Only what the bot imports.
 FROM modules AS bot-modules
-RUN rm -rf node_modules/viem
+RUN rm -rf node_modules/viem node_modules/isows
 
 FROM gcr.io/distroless/cc-debian12:nonroot AS runtime
 COPY --from=modules /usr/local/bin/node /usr/local/bin/node
@@ -27,7 +29,7 @@ VOLUME /app/data
 
 FROM runtime AS services
 COPY --from=modules --chown=nonroot:nonroot /app/data ./data
-COPY --from=modules /app/package.json ./
+COPY package.json ./
 COPY --from=modules /app/node_modules ./node_modules
 COPY src/domain ./src/domain
 COPY src/errors.ts ./src/errors.ts
@@ -40,7 +42,7 @@ CMD ["node", "--wasm-wrapper-tiering-budget=2000000000", "services/main.ts"]
 
 FROM runtime AS bot
 COPY --from=modules --chown=nonroot:nonroot /app/data ./data
-COPY --from=modules /app/package.json ./
+COPY package.json ./
 COPY --from=bot-modules /app/node_modules ./node_modules
 COPY commands ./commands
 COPY src ./src
