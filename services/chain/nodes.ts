@@ -9,7 +9,7 @@ import {
   NodeRefused,
   NodeUnreachable,
 } from './node.ts';
-import { connectRpc, type Rpc } from './rpc.ts';
+import { connectRpc, isTraceCall, type Rpc } from './rpc.ts';
 
 /** One node of a chain. */
 export interface NodeOptions {
@@ -64,6 +64,14 @@ export interface Nodes extends Node {
 /** How long a method that a node does not offer is not asked there. */
 const MISSING_MS = 10 * MINUTE;
 const MAX_REST_MS = MINUTE;
+/** How long one node may take before the next one is asked, too: a call that hangs holds up nothing. */
+const IMPATIENCE_MS = 3 * SECOND;
+
+/** Since when, and for how long, a node is asked last: separately for traces, which many nodes limit alone. */
+interface Rest {
+  failures: number;
+  until: number;
+}
 
 interface Member {
   name: string;
@@ -72,8 +80,7 @@ interface Member {
   tracesOnly: boolean;
   /** Smooth weighted round robin: grows by the weight, the chosen one pays the sum. */
   credit: number;
-  failures: number;
-  restUntil: number;
+  rests: { calls: Rest; traces: Rest };
   excluded: string | null;
   missing: Map<string, number>;
   rate(): number | null;
@@ -84,26 +91,27 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
   const { clock = systemClock, agreement = 1, perSecond, batch, timeoutMs, onCall } = options;
   const given = typeof nodes === 'string' ? [{ url: nodes }] : nodes;
   const members = given.map(({ url, weight = 1, headers, tracesOnly = false }: NodeOptions): Member => {
-    const budget = createBudget(clock, perSecond);
+    const budgets = { calls: createBudget(clock, perSecond), traces: createBudget(clock) };
     const rpc = connectRpc({
       url,
       clock,
-      budget,
+      budgets,
       ...(headers === undefined ? {} : { headers }),
       ...(batch === undefined ? {} : { batch }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(onCall === undefined ? {} : { onCall }),
     });
-    const state = { credit: 0, failures: 0, restUntil: 0, excluded: null, missing: new Map<string, number>() };
-    return { name: new URL(url).host, rpc, weight, tracesOnly, rate: budget.rate, ...state };
+    const rests = { calls: { failures: 0, until: 0 }, traces: { failures: 0, until: 0 } };
+    const state = { credit: 0, rests, excluded: null, missing: new Map<string, number>() };
+    return { name: new URL(url).host, rpc, weight, tracesOnly, rate: budgets.calls.rate, ...state };
   });
 
   const orderFor = (method: string): Member[] => {
-    const isTrace = /^(trace|debug)_/.test(method);
+    const isTrace = isTraceCall(method);
     const usable = members.filter((one) => one.excluded === null && (isTrace || !one.tracesOnly));
     for (const member of usable) member.credit += member.weight;
     const now = clock.now();
-    const rank = (one: Member) => (now < one.restUntil ? 2 : 0) + (isTrace && !one.tracesOnly ? 1 : 0);
+    const rank = (one: Member) => (now < restOf(one, method).until ? 2 : 0) + (isTrace && !one.tracesOnly ? 1 : 0);
     const ordered = usable.sort((one, other) => rank(one) - rank(other) || other.credit - one.credit);
     if (ordered[0] !== undefined) ordered[0].credit -= usable.reduce((sum, { weight }) => sum + weight, 0);
     return ordered;
@@ -113,20 +121,19 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
     if ((member.missing.get(method) ?? 0) > clock.now()) throw new MethodMissing(`${method} is not available`);
     try {
       const result = (await member.rpc.call(method, params)) as Result;
-      member.failures = 0;
-      member.restUntil = 0;
+      Object.assign(restOf(member, method), { failures: 0, until: 0 });
       return result;
     } catch (error) {
       if (error instanceof MethodMissing) member.missing.set(method, clock.now() + MISSING_MS);
-      if (error instanceof NodeUnreachable) rest(member, error);
+      if (error instanceof NodeUnreachable) letRest(restOf(member, method), error);
       throw error;
     }
   };
 
-  const rest = (member: Member, error: NodeUnreachable): void => {
-    member.failures += 1;
+  const letRest = (rest: Rest, error: NodeUnreachable): void => {
+    rest.failures += 1;
     const ms = error instanceof NodeBusy ? error.retryAfterMs : undefined;
-    member.restUntil = clock.now() + (ms ?? Math.min(SECOND * 2 ** (member.failures - 1), MAX_REST_MS));
+    rest.until = clock.now() + (ms ?? Math.min(SECOND * 2 ** (rest.failures - 1), MAX_REST_MS));
   };
 
   const answering = async <Result>(method: string, params: readonly unknown[]): Promise<Result[]> => {
@@ -140,23 +147,45 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
     );
   };
 
-  const call: Node['call'] = async <Result>(
+  /** Asks the nodes in turn, the next one also when one takes long, and resolves with the first accepted result. */
+  const call: Node['call'] = <Result>(
     method: string,
     params: readonly unknown[] = [],
     accept?: (result: Result) => void,
   ): Promise<Result> => {
+    const waiting = orderFor(method);
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    let underWay = 0;
     let failure: Error | undefined;
-    for (const member of orderFor(method)) {
-      try {
-        const result = await askOne<Result>(member, method, params);
-        accept?.(result);
-        return result;
-      } catch (error) {
-        if (error instanceof CallEnded) throw error;
-        failure = failure === undefined ? (error as Error) : clearest(failure, error as Error);
+    let cancel = () => {};
+    const askNext = (): void => {
+      cancel();
+      const member = waiting.shift();
+      if (member === undefined) {
+        if (underWay === 0) reject(failure ?? new NodeUnreachable(`There is no node to call ${method}`));
+        return;
       }
-    }
-    throw failure ?? new NodeUnreachable(`There is no node to call ${method}`);
+      underWay += 1;
+      if (waiting.length > 0) cancel = clock.after(IMPATIENCE_MS, askNext);
+      askOne<Result>(member, method, params)
+        .then((result) => {
+          accept?.(result);
+          resolve(result);
+        })
+        .catch((error: Error) => {
+          underWay -= 1;
+          if (error instanceof CallEnded) reject(error);
+          else {
+            failure = failure === undefined ? error : clearest(failure, error);
+            askNext();
+          }
+        });
+    };
+    askNext();
+    return promise.finally(() => {
+      waiting.length = 0;
+      cancel();
+    });
   };
 
   return {
@@ -193,9 +222,9 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
       }));
     },
     health: () =>
-      members.map(({ name, restUntil, excluded, rate }) => ({
+      members.map(({ name, rests, excluded, rate }) => ({
         name,
-        isHealthy: restUntil <= clock.now(),
+        isHealthy: rests.calls.until <= clock.now(),
         excluded,
         callsPerSecond: rate(),
       })),
@@ -217,6 +246,10 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
     );
     return { chainId: String(Number(chainId)), genesis: isHeader(first) ? first.hash : null };
   }
+}
+
+function restOf({ rests }: Member, method: string): Rest {
+  return isTraceCall(method) ? rests.traces : rests.calls;
 }
 
 function isHeader(value: unknown): value is NodeHeader {

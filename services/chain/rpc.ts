@@ -20,7 +20,8 @@ export interface RpcOptions {
   /** Milliseconds for a whole answer, to its last byte; default by method. */
   timeoutMs?: number;
   clock: Clock;
-  budget: Budget;
+  /** Of all calls; a limit that the node names for traces slows down only these. */
+  budgets: { calls: Budget; traces: Budget };
   /** Called after each call with its result: `ok`, `refused`, `busy` or `unreachable`. */
   onCall?(method: string, result: string, ms: number): void;
 }
@@ -41,11 +42,12 @@ type Answer = { id?: unknown; result?: unknown; error?: { code?: number; message
 
 /** Connects to a node. */
 export function connectRpc(options: RpcOptions): Rpc {
-  const { clock, budget, batch = 1, onCall = () => {} } = options;
+  const { clock, budgets, onCall = () => {} } = options;
   // The URL's credentials are sent as a header; they never appear in an error.
   const { url, headers } = target(options);
   const agent = new Agent({ connections: CONNECTIONS, headersTimeout: 0, bodyTimeout: 0 });
   const underWay = new Set<AbortController>();
+  let batch = options.batch ?? 1;
   let isClosed = false;
   let queue: Waiting[] = [];
 
@@ -92,6 +94,11 @@ export function connectRpc(options: RpcOptions): Rpc {
     try {
       const answer = await post(body, methods[0]!);
       const list = parsed(answer.text);
+      if (refusesBatches(answer.status, list)) {
+        batch = 1;
+        for (const { method, params, resolve, reject } of calls) single(method, params).then(resolve, reject);
+        return;
+      }
       const byId = new Map(Array.isArray(list) ? list.map((one: Answer) => [one?.id, one]) : []);
       for (const [id, { method, resolve, reject }] of calls.entries()) {
         try {
@@ -113,7 +120,9 @@ export function connectRpc(options: RpcOptions): Rpc {
 
   return {
     async call(method, params) {
-      await budget.take();
+      const isTrace = isTraceCall(method);
+      await budgets.calls.take();
+      if (isTrace) await budgets.traces.take();
       if (isClosed) throw new NodeUnreachable(CLOSED);
       const begun = clock.now();
       let result = 'ok';
@@ -122,7 +131,7 @@ export function connectRpc(options: RpcOptions): Rpc {
         return await (batch > 1 && !isHeavy(method) ? batched(method, params) : single(method, params));
       } catch (error) {
         result = error instanceof NodeBusy ? 'busy' : error instanceof NodeUnreachable ? 'unreachable' : 'refused';
-        if (error instanceof NodeBusy) budget.slowDown();
+        if (error instanceof NodeBusy) (isTrace ? budgets.traces : budgets.calls).slowDown();
         throw error;
       } finally {
         onCall(method, result, clock.now() - begun);
@@ -147,11 +156,21 @@ function target({ url: given, headers = {} }: RpcOptions): { url: string; header
   return { url: url.href, headers: { 'content-type': 'application/json', ...authorization, ...headers } };
 }
 
+/** Whether a method traces. */
+export const isTraceCall = (method: string): boolean => /^(trace|debug)_/.test(method);
+
+/** A single answer to a whole batch, other than a rate limit or a failing server: the node does not take batches. */
+function refusesBatches(status: number, answer: unknown): boolean {
+  if (Array.isArray(answer) || status === 429 || status >= 500) return false;
+  const { error } = (answer ?? {}) as Answer;
+  return error !== undefined && !(explained('batch', error) instanceof NodeBusy);
+}
+
 const isHeavy = (method: string): boolean =>
   /^(trace|debug)_|Receipts$|^eth_getBlockByNumber$|^eth_getLogs$/.test(method);
 
 function timeoutOf(method: string): number {
-  if (/^(trace|debug)_/.test(method)) return 60 * SECOND;
+  if (isTraceCall(method)) return 60 * SECOND;
   return isHeavy(method) ? 30 * SECOND : 10 * SECOND;
 }
 
