@@ -42,7 +42,7 @@ const ZKSYNC: Partial<Profile> = {
   coinContract: '0x000000000000000000000000000000000000800a',
   feeCollectors: ['0x0000000000000000000000000000000000008001'],
 };
-const POLYGON: Partial<Profile> = { name: 'polygon', hasUnlistedLogs: true };
+const POLYGON: Partial<Profile> = { name: 'polygon', hasUnlistedLogs: true, traces: { hasUnlisted: true } };
 
 const PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   '1': { name: 'ethereum', wrappers: ['0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2'] },

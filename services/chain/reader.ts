@@ -31,13 +31,19 @@ const MAX_KEPT = 64;
 interface Parts {
   logs?: Promise<BlockLogs>;
   moves?: Promise<CoinMove[]>;
+  /** What `moves` resolved with. */
+  found?: CoinMove[];
 }
+
+type BegunParts = Parts & Required<Pick<Parts, 'logs' | 'moves'>>;
 
 /** Creates a reader over the nodes of a chain. */
 export function createReader(parts: { node: Nodes; clock: Clock; profile: () => Profile }): BlockReader {
   const { node, clock, profile } = parts;
   const blocks = new Map<number, Promise<NodeBlock>>();
   const kept = new Map<string, Parts>();
+  /** Traces took too long, and none has come since: until one does, blocks are not held up for theirs. */
+  let areLate = false;
 
   const partsOf = (hash: string): Parts => {
     const known = kept.get(hash) ?? {};
@@ -47,7 +53,7 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
     return known;
   };
 
-  const begin = (block: NodeBlock): Required<Parts> => {
+  const begin = (block: NodeBlock): BegunParts => {
     const known = partsOf(block.hash);
     const { hasUnlistedLogs, traces } = profile();
     const forget = (name: keyof Parts) => () => {
@@ -58,10 +64,14 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
       known.logs.catch(forget('logs'));
     }
     if (known.moves === undefined) {
-      known.moves = block.transactions.length === 0 ? Promise.resolve([]) : coinMoves(node, block, traces);
-      known.moves.catch(forget('moves'));
+      const isEmpty = block.transactions.length === 0;
+      known.moves = isEmpty ? Promise.resolve([]) : coinMoves(node, block, traces);
+      known.moves.then((found) => {
+        known.found = found;
+        if (!isEmpty) areLate = false;
+      }, forget('moves'));
     }
-    return known as Required<Parts>;
+    return known as BegunParts;
   };
 
   const fresh = async (number: number): Promise<NodeBlock> => {
@@ -71,13 +81,16 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
   };
 
   return {
-    async read(number, tracePatienceMs = TRACE_PATIENCE_MS) {
+    async read(number, tracePatienceMs) {
       const prepared = blocks.get(number);
       blocks.delete(number);
       const block = await (prepared ?? fresh(number));
-      const { logs, moves } = begin(block);
-      const read = await logs;
-      return { block, logs: read, moves: await inTime(moves, tracePatienceMs) };
+      const parts = begin(block);
+      const logs = await parts.logs;
+      if (areLate && tracePatienceMs === undefined && block.transactions.length > 0) {
+        return { block, logs, moves: parts.found ?? tooLate(TRACE_PATIENCE_MS) };
+      }
+      return { block, logs, moves: await inTime(parts.moves, tracePatienceMs ?? TRACE_PATIENCE_MS) };
     },
     prepare(first, last) {
       for (let number = first; number <= last; number++) {
@@ -99,8 +112,15 @@ export function createReader(parts: { node: Nodes; clock: Clock; profile: () => 
   /** The traces go on being read after the patience ends, and are there for the next try. */
   async function inTime(moves: Promise<CoinMove[]>, ms: number): Promise<CoinMove[] | TracesFailed> {
     const late = Promise.withResolvers<TracesFailed>();
-    const cancel = clock.after(ms, () => late.resolve(new TracesFailed(`The traces take longer than ${ms} ms`)));
+    const cancel = clock.after(ms, () => {
+      areLate = true;
+      late.resolve(tooLate(ms));
+    });
     const failed = (error: Error) => (error instanceof TracesFailed ? error : new TracesFailed(error.message));
     return await Promise.race([moves.catch(failed), late.promise]).finally(cancel);
   }
+}
+
+function tooLate(ms: number): TracesFailed {
+  return new TracesFailed(`The traces take longer than ${ms} ms`);
 }

@@ -65,8 +65,8 @@ export interface TraceHabits {
   first?: TraceMethod;
   /** Purposes of {@link ChainTransfer} that are payments between accounts, not fees. */
   payingPurposes?: readonly string[];
-  /** true: some transactions of a block have no trace. */
-  isSparse?: boolean;
+  /** true: traces may belong to a transaction that the block does not list. */
+  hasUnlisted?: boolean;
 }
 
 const CALL_TRACER = { tracer: 'callTracer' };
@@ -89,11 +89,10 @@ export async function coinMoves(node: Node, block: NodeBlock, habits: TraceHabit
       const accept = (traces: unknown) => mustBeParity(block, traces, habits);
       return parityMoves(await node.call<ParityTrace[]>(method, [block.number], accept));
     }
-    const accept = (traces: unknown) => mustBeGeth(block, traces);
+    const accept = (traces: unknown) => mustBeGeth(block, traces, habits);
     const traces = await node.call<GethTrace[]>(method, [block.number, CALL_TRACER], accept);
-    return traces.flatMap(({ txHash, result }, index) =>
-      gethMoves(txHash ?? block.transactions[index]!.hash, result!, habits.payingPurposes ?? []),
-    );
+    const hashes = gethHashes(block, traces);
+    return traces.flatMap(({ result }, index) => gethMoves(hashes[index]!, result!, habits.payingPurposes ?? []));
   });
 }
 
@@ -131,42 +130,58 @@ function mustBeList(traces: unknown): void {
 }
 
 /** Each transaction must be there, as its own trace, and nothing of another block: a cluster's nodes may disagree. */
-function mustBeParity(block: NodeBlock, given: unknown, { isSparse = false }: TraceHabits): void {
+function mustBeParity(block: NodeBlock, given: unknown, { hasUnlisted = false }: TraceHabits): void {
   const number = Number(block.number);
-  mustBeListOf(number, given);
+  mustBeListOf(block, given);
   const traces = given as ParityTrace[];
-  const missing = new Set(block.transactions.map(({ hash }) => hash));
-  const known = new Set(missing);
+  const known = new Set(block.transactions.map(({ hash }) => hash));
+  const missing = new Set(block.transactions.filter(isTraced).map(({ hash }) => hash));
   for (const trace of traces) {
     const { transactionHash, traceAddress } = trace;
-    if ((transactionHash && !known.has(transactionHash)) || !isOf(block, trace)) {
+    const isUnknown = transactionHash && !known.has(transactionHash) && !hasUnlisted;
+    if (isUnknown || !isOf(block, trace)) {
       throw new NodeUnreachable(`The node returned the traces of another block ${number}`);
     }
     if (transactionHash && traceAddress.length === 0) missing.delete(transactionHash);
   }
-  if (missing.size > 0 && !isSparse) {
+  if (missing.size > 0) {
     throw new NodeUnreachable(`The node returned only some traces of block ${number}`);
   }
 }
 
-function mustBeGeth(block: NodeBlock, given: unknown): void {
+function mustBeGeth(block: NodeBlock, given: unknown, { hasUnlisted = false }: TraceHabits): void {
   const number = Number(block.number);
-  mustBeListOf(number, given);
+  mustBeListOf(block, given);
   const traces = given as GethTrace[];
   const failed = traces.find(({ result }) => typeof result !== 'object' || result === null);
   if (failed !== undefined) throw new NodeRefused(`debug_traceBlockByNumber: ${String(failed.error).slice(0, 200)}`);
-  if (traces.some(({ txHash }, index) => txHash && txHash !== block.transactions[index]?.hash)) {
+  const hashes = gethHashes(block, traces);
+  const known = new Set(block.transactions.map(({ hash }) => hash));
+  if (!hasUnlisted && hashes.some((hash) => hash !== undefined && !known.has(hash))) {
     throw new NodeUnreachable(`The node returned the traces of another block ${number}`);
   }
-  if (traces.length !== block.transactions.length) {
+  const traced = new Set(hashes);
+  if (hashes.includes(undefined) || !block.transactions.filter(isTraced).every(({ hash }) => traced.has(hash))) {
     throw new NodeUnreachable(`The node returned only some traces of block ${number}`);
   }
 }
 
+/** The transaction of each trace: its own word, otherwise its position. */
+function gethHashes({ transactions }: NodeBlock, traces: readonly GethTrace[]): (Hex | undefined)[] {
+  const traced = traces.length === transactions.length ? transactions : transactions.filter(isTraced);
+  const isWhole = traces.length === traced.length;
+  return traces.map(({ txHash }, index) => txHash ?? (isWhole ? traced[index]?.hash : undefined));
+}
+
+/** Whether nodes trace a transaction: those that the chain itself makes, from the zero address without gas, have no trace. */
+function isTraced({ from, gas }: NodeBlock['transactions'][number]): boolean {
+  return !(/^0x0*$/.test(from) && Number(gas) === 0);
+}
+
 /** No traces of a block with transactions: this node does not have the block yet. */
-function mustBeListOf(number: number, traces: unknown): void {
-  if (Array.isArray(traces) && traces.length > 0) return;
-  throw new NodeUnreachable(`The node does not have the traces of block ${number}`);
+function mustBeListOf({ number, transactions }: NodeBlock, traces: unknown): void {
+  if (Array.isArray(traces) && (traces.length > 0 || !transactions.some(isTraced))) return;
+  throw new NodeUnreachable(`The node does not have the traces of block ${Number(number)}`);
 }
 
 function parityMoves(traces: readonly ParityTrace[]): CoinMove[] {
