@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import type { Answer } from './post.ts';
-import type { Delivery } from './store/deliveries.ts';
 import type { NotificationStore } from './store/index.ts';
+import type { Delivery } from './store/outbox.ts';
 import type { Faults } from './types.ts';
 
 /** How long after a failed attempt the next one is made; after the last there is none. */

@@ -5,8 +5,8 @@ import { createBreaker } from './breaker.ts';
 import { createDueQueue } from './due-queue.ts';
 import { createPost } from './post.ts';
 import type { Reach } from './reach.ts';
-import type { Delivery } from './store/deliveries.ts';
 import type { NotificationStore } from './store/index.ts';
+import type { Delivery } from './store/outbox.ts';
 import type { DeliveryProgress, DeliveryRef, Faults } from './types.ts';
 
 /** How long nothing is sent after the database failed. */

@@ -2,9 +2,10 @@ import type { Logger } from 'pino';
 import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import type { BlockReader } from '../chain/reader.ts';
 import { TracesFailed } from '../chain/traces.ts';
-import type { Scanner } from './scanner.ts';
-import type { Gap } from './store/chain.ts';
+import type { BlockEvents } from './block-events.ts';
+import type { Forks } from './forks.ts';
 import type { KeptDelivery } from './store/deliveries.ts';
+import type { Gap } from './store/gaps.ts';
 import type { NotificationStore } from './store/index.ts';
 
 /** Reports later what was missing when its block was read. */
@@ -25,13 +26,14 @@ const TRACE_PATIENCE_MS = MINUTE;
 export function createGaps(parts: {
   reader: BlockReader;
   store: NotificationStore;
-  scanner: Scanner;
+  forks: Forks;
+  eventsOf: BlockEvents;
   clock: Clock;
   log: Logger;
   isStopping(): boolean;
   onDeliveries(deliveries: readonly KeptDelivery[]): void;
 }): Gaps {
-  const { reader, store, scanner, clock, log, isStopping, onDeliveries } = parts;
+  const { reader, store, forks, eventsOf, clock, log, isStopping, onDeliveries } = parts;
   const alarmed = new Set<string>();
 
   /** Returns why a block could not be completed, or null when it was. */
@@ -41,13 +43,13 @@ export function createGaps(parts: {
       const { block, moves } = contents;
       const before = store.chain.hashAt(number - 1);
       if (before !== undefined && before !== block.parentHash) {
-        if (await scanner.followFork(number - 1)) return null;
+        if (await forks.follow(number - 1)) return null;
         return new Error(`the node's blocks ${number - 1} and ${number} do not fit together`);
       }
       const failure = moves instanceof TracesFailed ? moves : null;
       if (part === 'traces' && failure !== null) return failure;
-      const told = await scanner.deliveriesIn(contents, part === 'traces' ? 'inner' : 'both');
-      const kept = store.chain.fill(part, { ...told, tracesMissing: failure?.message ?? null }, clock.now());
+      const read = await eventsOf(contents, part === 'traces' ? 'inner' : 'both');
+      const kept = store.chain.fill(part, { ...read, tracesMissing: failure?.message ?? null }, clock.now());
       reader.done(block.hash);
       if (kept === null) return new Error('the node has another block here than the one that was read');
       if (kept.length > 0) onDeliveries(kept);

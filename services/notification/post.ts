@@ -1,8 +1,8 @@
 import { type Dispatcher, request } from 'undici';
 import { type Clock, SECOND } from '../../src/domain/clock.ts';
 import { identityHeaders } from './sign.ts';
-import type { Delivery } from './store/deliveries.ts';
 import type { NotificationStore } from './store/index.ts';
+import type { Delivery } from './store/outbox.ts';
 
 const TIMEOUT_MS = 3 * SECOND;
 

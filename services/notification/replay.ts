@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
+import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import { NodeUnreachable } from '../chain/node.ts';
 import type { BlockReader } from '../chain/reader.ts';
 import { TracesFailed } from '../chain/traces.ts';
-import type { Scanner } from './scanner.ts';
+import type { BlockEvents } from './block-events.ts';
 import type { KeptDelivery } from './store/deliveries.ts';
 import type { NotificationStore } from './store/index.ts';
 import type { Replay } from './store/replays.ts';
@@ -9,22 +11,36 @@ import type { Webhook } from './store/webhooks.ts';
 
 /** Reads earlier blocks again for single webhooks. */
 export interface Replays {
-  /** Goes on with the replay that waits longest, some blocks at a time. @throws when a block cannot be read. */
+  /** Continues every replay that is not waiting after a failure, some blocks at a time. */
   work(): Promise<void>;
 }
 
 const MAX_BLOCKS = 50;
+const MAX_WAIT_MS = 10 * MINUTE;
+/** How long a replay waits for the traces of a block; then it goes on without what contracts paid in that block. */
+const TRACE_PATIENCE_MS = 10 * MINUTE;
+
+/** Why a replay does not go on, since when, and until when it is left alone. */
+interface Failure {
+  attempts: number;
+  since: number;
+  retryAt: number;
+}
 
 /** Creates the worker for replays. */
 export function createReplays(parts: {
   reader: BlockReader;
   store: NotificationStore;
-  scanner: Scanner;
+  eventsOf: BlockEvents;
+  clock: Clock;
   log: Logger;
   isStopping(): boolean;
   onDeliveries(deliveries: readonly KeptDelivery[]): void;
 }): Replays {
-  const { reader, store, scanner, log, isStopping, onDeliveries } = parts;
+  const { reader, store, eventsOf, clock, log, isStopping, onDeliveries } = parts;
+  const failures = new Map<number, Failure>();
+  /** Replays that continue without the traces of their blocks, as long as no node has these. */
+  const untraced = new Set<number>();
 
   const watchersFor = (replay: Replay) => {
     const addresses = replay.addresses === null ? null : new Set(replay.addresses);
@@ -34,19 +50,64 @@ export function createReplays(parts: {
     };
   };
 
+  /** @throws while the traces of a replay's next block are waited for. */
+  const goOnWithout = (failure: TracesFailed, { id, webhookId, next }: Replay): void => {
+    if (untraced.has(id)) return;
+    if (clock.now() - (failures.get(id)?.since ?? clock.now()) < TRACE_PATIENCE_MS) throw failure;
+    untraced.add(id);
+    log.error(
+      { err: failure, replay: id, webhookId, blockNumber: next },
+      'no node has the traces from this block on: the replay continues without what contracts paid',
+    );
+  };
+
+  /** Sends the events of a replay's next block. @throws when the block cannot be read, or is another one than was read before. */
+  const readNext = async (replay: Replay): Promise<void> => {
+    const contents = await reader.read(replay.next);
+    const { block, moves } = contents;
+    const known = store.chain.hashAt(replay.next);
+    if (known !== undefined && known !== block.hash) {
+      throw new NodeUnreachable(`The node has another block ${replay.next} than the one that was read before`);
+    }
+    if (moves instanceof TracesFailed) goOnWithout(moves, replay);
+    else untraced.delete(replay.id);
+    const only = { watchersOf: watchersFor(replay), replay: replay.isForced ? replay.id : 0 };
+    const { deliveries } = await eventsOf(contents, 'both', only);
+    reader.done(block.hash);
+    const kept = store.replays.keep(replay, deliveries);
+    if (kept.length > 0) onDeliveries(kept);
+    if (replay.next >= replay.last) log.info({ replay: replay.id, webhookId: replay.webhookId }, 'replay complete');
+  };
+
+  const noteFailure = ({ id, webhookId, next }: Replay, error: Error): void => {
+    const { attempts, since } = failures.get(id) ?? { attempts: 0, since: clock.now() };
+    const wait = Math.min(SECOND * 2 ** attempts, MAX_WAIT_MS);
+    failures.set(id, { attempts: attempts + 1, since, retryAt: clock.now() + wait });
+    store.replays.noteError(id, error.message);
+    if (attempts === 0) {
+      log.warn({ err: error, replay: id, webhookId, blockNumber: next }, 'cannot read a block for a replay: retrying');
+    }
+  };
+
+  /** Reads some blocks of one replay; a failure puts only this one off. */
+  const continueOne = async (id: number): Promise<void> => {
+    for (let count = 0; count < MAX_BLOCKS && !isStopping(); count++) {
+      const replay = store.replays.find(id);
+      if (replay === undefined || replay.next >= (store.chain.state()?.nextBlock ?? 0)) return;
+      try {
+        await readNext(replay);
+        failures.delete(id);
+      } catch (error) {
+        if (!isStopping()) noteFailure(replay, error as Error);
+        return;
+      }
+    }
+  };
+
   return {
     async work() {
-      for (let count = 0; count < MAX_BLOCKS && !isStopping(); count++) {
-        const replay = store.replays.first();
-        if (replay === undefined || replay.next >= (store.chain.state()?.nextBlock ?? 0)) return;
-        const contents = await reader.read(replay.next);
-        if (contents.moves instanceof TracesFailed) throw contents.moves;
-        const only = { watchersOf: watchersFor(replay), replay: replay.isForced ? replay.id : 0 };
-        const { deliveries, hash } = await scanner.deliveriesIn(contents, 'both', only);
-        reader.done(hash);
-        const kept = store.replays.keep(replay, deliveries);
-        if (kept.length > 0) onDeliveries(kept);
-        if (replay.next >= replay.last) log.info({ replay: replay.id, webhookId: replay.webhookId }, 'replay complete');
+      for (const id of store.replays.ids()) {
+        if (!isStopping() && (failures.get(id)?.retryAt ?? 0) <= clock.now()) await continueOne(id);
       }
     },
   };

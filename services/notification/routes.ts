@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import type { EventStyle } from './event.ts';
 import { notificationSchemas, pageQuery } from './schemas.ts';
 import type { RunningNotification } from './service.ts';
-import type { FailedDelivery } from './store/deliveries.ts';
+import type { FailedDelivery } from './store/outbox.ts';
 import type { Webhook } from './store/webhooks.ts';
 import { testDelivery } from './test-event.ts';
 import type { Project } from './types.ts';

@@ -2,19 +2,16 @@ import type { Logger } from 'pino';
 import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import type { Nodes } from '../chain/nodes.ts';
 import { profileOf } from '../chain/profiles.ts';
-import { createReader } from '../chain/reader.ts';
 import type { TokenFacts } from '../chain/token.ts';
-import { createChainCheck } from './chain-check.ts';
-import { createDeliverer } from './deliverer.ts';
+import { createChainWork } from './chain-work.ts';
+import { createDeliverer, type Deliverer } from './deliverer.ts';
 import { type EventStyle, fromDraft } from './event.ts';
-import { createGaps } from './gaps.ts';
+import { createLoop } from './loop.ts';
 import { createReach } from './reach.ts';
-import { createReplays } from './replay.ts';
-import { createScanner, type ScannerStatus } from './scanner.ts';
-import type { Gap } from './store/chain.ts';
+import type { ScannerStatus } from './scanner.ts';
 import type { CompletedDelivery, KeptDelivery } from './store/deliveries.ts';
+import type { Gap } from './store/gaps.ts';
 import { type NotificationStore, openStore } from './store/index.ts';
-import { createTokens } from './tokens.ts';
 import type { DeliveryProgress, Faults, Notification } from './types.ts';
 
 /** What the notification service works with. */
@@ -63,22 +60,16 @@ export interface NotificationStatus extends ScannerStatus {
 }
 
 const SHRINK_EVERY_MS = MINUTE;
+const NO_FAULTS: Faults = { repeat: 0, repeatAfterMs: 15 * SECOND, delayMs: 0, reorder: false, paused: false };
 
 /** Opens the file and connects the parts; nothing runs before `start`. */
 export function openNotification(parts: NotificationParts): RunningNotification {
   const { node, clock, log, style, pollMs, random = Math.random, isServed = () => true } = parts;
   const store = openStore(parts.dir);
-  const listeners = new Set<(progress: DeliveryProgress) => void>();
-  let faults: Faults = { repeat: 0, repeatAfterMs: 15 * SECOND, delayMs: 0, reorder: false, paused: false };
-  let isStopping = false;
-  let cancelPoll = () => {};
-  let cancelShrink = () => {};
-  let working: Promise<void> | null = null;
   const reach = createReach(parts.webhookAllow);
-  const profile = () => profileOf(store.chain.state()?.chainId ?? '');
-  const onProgress = (progress: DeliveryProgress) => {
-    for (const listener of listeners) listener(progress);
-  };
+  const progress = createProgress();
+  let faults = NO_FAULTS;
+  let isStopping = false;
   const deliverer = createDeliverer({
     store,
     clock,
@@ -88,86 +79,36 @@ export function openNotification(parts: NotificationParts): RunningNotification 
     faults: () => faults,
     secretsOf: parts.secretsOf,
     isServed,
-    onProgress,
+    onProgress: progress.report,
     onAttempt: parts.onAttempt ?? (() => {}),
   });
-  const report = ({ id: deliveryId, webhookId, projectId, txHash, blockNumber, body }: CompletedDelivery) =>
-    onProgress({ type: 'matched', deliveryId, webhookId, projectId, txHash, blockNumber, body, at: clock.now() });
-  const onDeliveries = (deliveries: readonly KeptDelivery[]) => {
-    for (const { body, ...delivery } of deliveries) if (body !== null) report({ ...delivery, body });
-    if (deliveries.length === 0) deliverer.nudge();
-    else deliverer.expect(deliveries.filter(({ body, confirmAt }) => body !== null && confirmAt === null));
-  };
-  const complete = (token: string, facts: TokenFacts) => {
-    for (const delivery of store.deliveries.name(token, (draft) => fromDraft(draft, facts, style))) report(delivery);
-    const { head, next } = scanner.status();
-    const heights = { head: head ?? (next ?? 0) - 1, safe: null, finalized: null };
-    for (const webhookId of store.deliveries.release(heights, clock.now())) {
-      deliverer.expect([{ webhookId, dueAt: clock.now() }]);
-    }
-  };
-  const tokens = createTokens({ node, store, clock, log, complete });
-  const reader = createReader({ node, clock, profile });
-  const check = createChainCheck({
+  const handOver = createHandOver({ store, clock, style, deliverer, report: progress.report });
+  const { scanner, check, backlog } = createChainWork({
     node,
-    clock,
-    log,
-    state: () => store.chain.state(),
-    identify: (identity) => store.chain.identify(identity),
-  });
-  const scanner = createScanner({
-    node,
-    reader,
     store,
-    tokens,
-    check,
     clock,
     log,
-    profile,
     style,
     isServed,
     delayMs: () => faults.delayMs,
-    onDeliveries,
-    onTraces: () => gaps.wake(),
+    isStopping: () => isStopping,
+    onDeliveries: handOver.deliveries,
+    onToken: (token, facts) => handOver.token(token, facts, scanner.status()),
   });
-  const gaps = createGaps({ reader, store, scanner, clock, log, isStopping: () => isStopping, onDeliveries });
-  const replays = createReplays({ reader, store, scanner, log, isStopping: () => isStopping, onDeliveries });
-
-  /** What is not urgent, in its own time: a call that hangs here holds up no new block. */
-  const workAside = (): Promise<void> => {
-    working ??= Promise.all([tokens.work(), gaps.work().then(() => replays.work())])
-      .then(() => undefined)
-      .catch((error: unknown) => {
-        if (!isStopping) log.warn({ err: error }, 'cannot complete earlier blocks or tokens: trying again');
-      })
-      .finally(() => {
-        working = null;
-      });
-    return working;
-  };
-  const poll = async (): Promise<void> => {
-    cancelPoll();
-    await scanner.scan().catch(() => undefined); // Logged, and tried again.
-    if (isStopping) return;
-    void workAside();
-    cancelPoll = clock.after(pollMs, () => void poll());
-  };
-  const shrink = (): void => {
-    try {
-      store.shrink();
-    } catch (error) {
-      log.error({ err: error }, 'cannot shrink the database');
-    }
-    cancelShrink = clock.after(SHRINK_EVERY_MS, shrink);
-  };
+  const scanning = createLoop(
+    clock,
+    async () => {
+      await scanner.scan().catch(() => undefined); // Logged, and tried again.
+      if (!isStopping) backlog.start();
+    },
+    pollMs,
+  );
+  const shrinking = createLoop(clock, () => shrink(store, log), SHRINK_EVERY_MS);
 
   return {
     store,
     permits: reach.permits,
-    onProgress(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onProgress: progress.listen,
     faults: () => ({ ...faults }),
     setFaults(change) {
       faults = { ...faults, ...change };
@@ -177,40 +118,87 @@ export function openNotification(parts: NotificationParts): RunningNotification 
       try {
         await scanner.scan();
       } finally {
-        await working;
-        await workAside();
+        await backlog.rerun();
       }
     },
     deliverNow: () => deliverer.deliverNow(),
     pending: () => store.deliveries.countPending(),
-    status: () => ({
-      ...scanner.status(),
-      chainId: store.chain.state()?.chainId ?? null,
-      profile: profile().name,
-      refused: check.refused(),
-      gaps: store.chain.gaps(),
-      quarantined: store.chain.countQuarantine(),
-      pending: store.deliveries.countPending(),
-      sparedReceivers: deliverer.spared(),
-    }),
+    status() {
+      const chainId = store.chain.state()?.chainId ?? null;
+      return {
+        ...scanner.status(),
+        chainId,
+        profile: profileOf(chainId ?? '').name,
+        refused: check.refused(),
+        gaps: store.chain.gaps(),
+        quarantined: store.chain.countQuarantine(),
+        pending: store.deliveries.countPending(),
+        sparedReceivers: deliverer.spared(),
+      };
+    },
     async start() {
       deliverer.start();
       store.chain.wakeGaps();
-      cancelShrink = clock.after(SHRINK_EVERY_MS, shrink);
-      await poll();
+      void shrinking.run();
+      await scanning.run();
     },
-    onHead() {
-      if (!isStopping) void poll();
-    },
+    onHead: () => scanning.wake(),
     nudge: () => deliverer.nudge(),
     async close() {
       isStopping = true;
-      cancelPoll();
-      cancelShrink();
-      await scanner.stop();
-      await working;
+      await Promise.all([scanner.stop(), scanning.stop(), shrinking.stop(), backlog.stop()]);
       await deliverer.stop();
       store.close();
     },
   };
+}
+
+/** Those who want to know every step of every delivery. */
+function createProgress() {
+  const listeners = new Set<(progress: DeliveryProgress) => void>();
+  return {
+    report(progress: DeliveryProgress): void {
+      for (const listener of listeners) listener(progress);
+    },
+    listen(listener: (progress: DeliveryProgress) => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** Hands new and completed deliveries from the chain's side over to the deliverer, and reports them. */
+function createHandOver(parts: {
+  store: NotificationStore;
+  clock: Clock;
+  style: EventStyle;
+  deliverer: Deliverer;
+  report(progress: DeliveryProgress): void;
+}) {
+  const { store, clock, style, deliverer, report } = parts;
+  const matched = ({ id: deliveryId, webhookId, projectId, txHash, blockNumber, body }: CompletedDelivery): void =>
+    report({ type: 'matched', deliveryId, webhookId, projectId, txHash, blockNumber, body, at: clock.now() });
+  return {
+    deliveries(deliveries: readonly KeptDelivery[]): void {
+      for (const { body, ...delivery } of deliveries) if (body !== null) matched({ ...delivery, body });
+      if (deliveries.length === 0) deliverer.nudge();
+      else deliverer.expect(deliveries.filter(({ body, confirmAt }) => body !== null && confirmAt === null));
+    },
+    /** Completes the deliveries that wait for a token. */
+    token(token: string, facts: TokenFacts, { head, next }: ScannerStatus): void {
+      for (const delivery of store.deliveries.name(token, (draft) => fromDraft(draft, facts, style))) matched(delivery);
+      const heights = { head: head ?? (next ?? 0) - 1, safe: null, finalized: null };
+      for (const webhookId of store.deliveries.release(heights, clock.now())) {
+        deliverer.expect([{ webhookId, dueAt: clock.now() }]);
+      }
+    },
+  };
+}
+
+async function shrink(store: NotificationStore, log: Logger): Promise<void> {
+  try {
+    store.shrink();
+  } catch (error) {
+    log.error({ err: error }, 'cannot shrink the database');
+  }
 }

@@ -1,5 +1,5 @@
 import { type SignedMessage, signatureOf } from '../../src/domain/signing.ts';
-import type { Delivery } from './store/deliveries.ts';
+import type { Delivery } from './store/outbox.ts';
 
 /** What the headers of an attempt are made of. */
 export interface Identity {

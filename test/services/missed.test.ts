@@ -155,7 +155,7 @@ it('keeps missed blocks as ranges and forgets those that were told or are read a
   const ranges = () => chain.gaps().map(({ first, last }) => [first, last]);
   chain.miss(3, 5, 'gone', 0);
   chain.miss(6, 8, 'gone', 0);
-  chain.tell({ ...told, number: 9, hash: 'nine' }, 0);
+  chain.record({ ...told, number: 9, hash: 'nine' }, 0);
   chain.miss(10, 11, 'gone', 0);
   expect(ranges()).toEqual([
     [3, 8],

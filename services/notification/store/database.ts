@@ -5,6 +5,9 @@ import { makeFolder } from '../../../src/domain/folder.ts';
 import { Misconfigured } from '../../config.ts';
 import { MIGRATIONS } from './migrations.ts';
 
+/** Only an empty file takes this setting, and any file when it is rewritten. */
+const INCREMENTAL = 'auto_vacuum = INCREMENTAL';
+
 /**
  * Opens the notification service's file in a folder, which is created if missing, and brings it to the newest shape.
  *
@@ -15,11 +18,11 @@ export function openDatabase(dir: string): Database.Database {
   const db = openFile(dir, file);
   try {
     db.pragma('locking_mode = EXCLUSIVE');
-    // Pages of deleted deliveries are given back to the disk little by little; only an empty file takes this setting.
-    db.pragma('auto_vacuum = INCREMENTAL');
+    db.pragma(INCREMENTAL);
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     migrate(db, file);
+    shrinkable(db);
     db.pragma('foreign_keys = ON');
     return db;
   } catch (error) {
@@ -53,6 +56,13 @@ function migrate(db: Database.Database, file: string): void {
       db.pragma(`user_version = ${index + 1}`);
     })();
   }
+}
+
+/** Rewrites a file of an older version, once, so that pages of deleted deliveries can be given back to the disk. */
+function shrinkable(db: Database.Database): void {
+  if (db.pragma('auto_vacuum', { simple: true }) === 2) return;
+  db.pragma(INCREMENTAL);
+  db.exec('VACUUM');
 }
 
 function backUp(db: Database.Database, copy: string): void {

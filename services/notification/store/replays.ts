@@ -11,21 +11,25 @@ export interface Replay {
   addresses: string[] | null;
   /** true: also what was sent before is sent again. */
   isForced: boolean;
+  /** Why its next block could not be read; null after the last success. */
+  error: string | null;
 }
 
 type Row = Omit<Replay, 'addresses' | 'isForced'> & { addresses: string | null; isForced: number };
 
 /** Block ranges that webhooks asked to be read again. */
 export interface ReplayStore {
-  create(replay: Omit<Replay, 'id'>): Replay;
-  /** The one that waits longest. */
-  first(): Replay | undefined;
+  create(replay: Omit<Replay, 'id' | 'error'>): Replay;
+  find(id: number): Replay | undefined;
+  /** The ids of all replays, oldest first. */
+  ids(): number[];
+  noteError(id: number, error: string): void;
   list(webhookId: string): Replay[];
-  /** Stores the deliveries of a replay's next block and goes on; returns those that are new. */
+  /** Stores the deliveries of a replay's next block and continues; returns those that are new. Nothing if the replay is gone. */
   keep(replay: Replay, deliveries: readonly NewDelivery[]): KeptDelivery[];
 }
 
-const COLUMNS = 'id, webhook_id AS webhookId, next, last, addresses, is_forced AS isForced';
+const COLUMNS = 'id, webhook_id AS webhookId, next, last, addresses, is_forced AS isForced, error';
 
 /** Creates the part of the store that keeps replays. */
 export function createReplayStore(db: Database.Database, deliveries: DeliveryStore): ReplayStore {
@@ -34,7 +38,7 @@ export function createReplayStore(db: Database.Database, deliveries: DeliverySto
     addresses: addresses === null ? null : (JSON.parse(addresses) as string[]),
     isForced: isForced === 1,
   });
-  const first = db.prepare<[], Row>(`SELECT ${COLUMNS} FROM replays ORDER BY id LIMIT 1`);
+  const byId = db.prepare<[number], Row>(`SELECT ${COLUMNS} FROM replays WHERE id = ?`);
   return {
     create(replay) {
       const { lastInsertRowid } = db
@@ -47,11 +51,19 @@ export function createReplayStore(db: Database.Database, deliveries: DeliverySto
           addresses: replay.addresses === null ? null : JSON.stringify(replay.addresses),
           isForced: replay.isForced ? 1 : 0,
         });
-      return { ...replay, id: Number(lastInsertRowid) };
+      return { ...replay, id: Number(lastInsertRowid), error: null };
     },
-    first() {
-      const row = first.get();
+    find(id) {
+      const row = byId.get(id);
       return row === undefined ? undefined : fromRow(row);
+    },
+    ids: () =>
+      db
+        .prepare<[], { id: number }>('SELECT id FROM replays ORDER BY id')
+        .all()
+        .map(({ id }) => id),
+    noteError(id, error) {
+      db.prepare('UPDATE replays SET error = ? WHERE id = ?').run(error, id);
     },
     list: (webhookId) =>
       db
@@ -60,9 +72,11 @@ export function createReplayStore(db: Database.Database, deliveries: DeliverySto
         .map(fromRow),
     keep: ({ id, next, last }, found) =>
       db.transaction(() => {
-        if (next >= last) db.prepare('DELETE FROM replays WHERE id = ?').run(id);
-        else db.prepare('UPDATE replays SET next = ? WHERE id = ?').run(next + 1, id);
-        return deliveries.keep(found);
+        const { changes } =
+          next >= last
+            ? db.prepare('DELETE FROM replays WHERE id = ?').run(id)
+            : db.prepare('UPDATE replays SET next = ?, error = NULL WHERE id = ?').run(next + 1, id);
+        return changes === 0 ? [] : deliveries.keep(found);
       })(),
   };
 }

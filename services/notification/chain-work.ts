@@ -1,0 +1,71 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../src/domain/clock.ts';
+import type { Nodes } from '../chain/nodes.ts';
+import { profileOf } from '../chain/profiles.ts';
+import { createReader } from '../chain/reader.ts';
+import type { TokenFacts } from '../chain/token.ts';
+import { type Backlog, createBacklog } from './backlog.ts';
+import { createBlockEvents } from './block-events.ts';
+import { type ChainCheck, createChainCheck } from './chain-check.ts';
+import type { EventStyle } from './event.ts';
+import { createForks } from './forks.ts';
+import { createGaps } from './gaps.ts';
+import { createReplays } from './replay.ts';
+import { createScanner, type Scanner } from './scanner.ts';
+import type { KeptDelivery } from './store/deliveries.ts';
+import type { NotificationStore } from './store/index.ts';
+import { createTokens } from './tokens.ts';
+
+/** What reading the chain needs. */
+export interface ChainWorkParts {
+  node: Nodes;
+  store: NotificationStore;
+  clock: Clock;
+  log: Logger;
+  style: EventStyle;
+  isServed(projectId: string): boolean;
+  /** How long a new event waits before it may be sent, in milliseconds. */
+  delayMs(): number;
+  isStopping(): boolean;
+  /** Called after new deliveries are on disk; with none: others may be due. */
+  onDeliveries(deliveries: readonly KeptDelivery[]): void;
+  /** Called when a token said its name and decimals. */
+  onToken(token: string, facts: TokenFacts): void;
+}
+
+/** Everything that reads the chain: new blocks, and what is still missing of earlier ones. */
+export interface ChainWork {
+  scanner: Scanner;
+  check: ChainCheck;
+  backlog: Backlog;
+}
+
+/** Connects the parts that read the chain; nothing runs yet. */
+export function createChainWork(parts: ChainWorkParts): ChainWork {
+  const { node, store, clock, log, isStopping } = parts;
+  const profile = () => profileOf(store.chain.state()?.chainId ?? '');
+  const reader = createReader({ node, clock, profile });
+  const tokens = createTokens({ node, store, clock, log, complete: parts.onToken });
+  const check = createChainCheck({
+    node,
+    clock,
+    log,
+    state: () => store.chain.state(),
+    identify: (identity) => store.chain.identify(identity),
+  });
+  const forks = createForks({ node, reader, store, check, log });
+  const eventsOf = createBlockEvents({ ...parts, tokens, profile });
+  const common = { ...parts, reader, forks, eventsOf };
+  const gaps = createGaps(common);
+  const replays = createReplays(common);
+  const scanner = createScanner({ ...common, tokens, check, onTraces: () => gaps.wake() });
+  const backlog = createBacklog(
+    [
+      { failure: 'cannot read the names of tokens: retrying', work: () => tokens.work() },
+      { failure: 'cannot complete earlier blocks: retrying', work: () => gaps.work() },
+      { failure: 'cannot read earlier blocks for replays: retrying', work: () => replays.work() },
+    ],
+    { clock, log, isStopping },
+  );
+  return { scanner, check, backlog };
+}

@@ -1,0 +1,96 @@
+import type { Logger } from 'pino';
+import { type NodeHeader, NodeUnreachable } from '../chain/node.ts';
+import type { Nodes } from '../chain/nodes.ts';
+import type { BlockReader } from '../chain/reader.ts';
+import type { ChainCheck } from './chain-check.ts';
+import type { NotificationStore } from './store/index.ts';
+
+/** Follows the chain when blocks that were reported leave it. */
+export interface Forks {
+  /** Returns the newest block if the node also has it under its number: one wrong answer moves nothing. @throws otherwise. */
+  verified(head: NodeHeader): Promise<NodeHeader>;
+  /** Goes back to the newest reported block that is still in the chain, if the one at this height is not. Returns whether it did. */
+  follow(number: number): Promise<boolean>;
+  /** Follows a chain that ends at or before the newest reported block: replaced at its height, behind, or started over. */
+  lookBehind(head: NodeHeader): Promise<void>;
+}
+
+/** How far below the chain's end reading continues where nothing is known of earlier blocks. */
+export const RESTART_DEPTH = 256;
+
+/** Creates the part of the scanner that follows reorganizations. */
+export function createForks(parts: {
+  node: Nodes;
+  reader: BlockReader;
+  store: NotificationStore;
+  check: ChainCheck;
+  log: Logger;
+}): Forks {
+  const { node, reader, store, check, log } = parts;
+
+  const headerAt = (number: number): Promise<NodeHeader> =>
+    node.call<NodeHeader>('eth_getBlockByNumber', [`0x${number.toString(16)}`, false], (header: NodeHeader | null) => {
+      if (header === null) throw new NodeUnreachable(`The node does not have block ${number}`);
+      if (Number(header.number) !== number) throw new NodeUnreachable(`The node returned another block than ${number}`);
+    });
+
+  const rewind = (number: number): void => {
+    reader.reset();
+    const gone = store.chain.rewind(number);
+    log.warn({ blockNumber: number, blocks: gone.length }, 'chain reorganized: reading on after this block');
+  };
+
+  const verified = async (head: NodeHeader): Promise<NodeHeader> => {
+    const header = await headerAt(Number(head.number));
+    if (header.hash !== head.hash) throw new NodeUnreachable(`The node has two blocks ${Number(head.number)}`);
+    return header;
+  };
+
+  const follow = async (number: number): Promise<boolean> => {
+    let at = number;
+    for (let known = store.chain.hashAt(at); known !== undefined; known = store.chain.hashAt(at)) {
+      if ((await headerAt(at)).hash === known) break;
+      at -= 1;
+    }
+    if (at === number) return false;
+    rewind(at);
+    return true;
+  };
+
+  /** Goes back to the newest remembered block at or below a height that the chain still has. Returns whether it has one. */
+  const followBelow = async (height: number): Promise<boolean> => {
+    const newest = store.chain.rememberedBelow(height);
+    for (let at = newest; at !== undefined; at = store.chain.rememberedBelow(at.number - 1)) {
+      if ((await headerAt(at.number)).hash !== at.hash) continue;
+      if (at.number !== newest!.number) rewind(at.number);
+      return true;
+    }
+    return false;
+  };
+
+  return {
+    verified,
+    follow,
+    async lookBehind(head) {
+      const height = Number(head.number);
+      const { newestTime, nextBlock: next } = store.chain.state()!;
+      const known = store.chain.hashAt(height);
+      if (known === head.hash) return;
+      if (known !== undefined) {
+        await verified(head);
+        await follow(height);
+        return;
+      }
+      check.recheck();
+      if (await followBelow(height)) return;
+      // A node that is behind has old blocks; a chain that started over makes new ones.
+      if (Number(head.timestamp ?? 0) <= newestTime) return;
+      await verified(head);
+      log.error(
+        { height, next },
+        'the chain started over below the last block read: reading on from its newest blocks',
+      );
+      rewind(Math.max(-1, height - RESTART_DEPTH));
+    },
+  };
+}
