@@ -78,7 +78,7 @@ export interface Quarantine {
   get(id: number): Promise<Quarantined | null>;
   /** Puts a delivery back into the inbox; false when there is none with this id. */
   replay(id: number): Promise<boolean>;
-  /** Forgets a delivery for good; false when there is none with this id. */
+  /** Discards a delivery; false when there is none with this id. */
   discard(id: number): Promise<boolean>;
   /** The same for everything that is there now, in short steps; returns how many. */
   replayAll(): Promise<number>;
@@ -138,7 +138,7 @@ export interface DeadLetters {
   get(id: number): Promise<DeadLetter | null>;
   /** Puts a dead letter back among what waits; false when there is none with this id. */
   replay(id: number, now: number): Promise<boolean>;
-  /** Gives a dead letter up for good; false when there is none with this id. */
+  /** Discards a dead letter; false when there is none with this id. */
   discard(id: number, now: number): Promise<boolean>;
   /** The same for a channel's dead letters, in short steps; returns how many. */
   discardAll(channelId: string, now: number): Promise<number>;
@@ -167,8 +167,8 @@ export interface Channels {
 /** Which channel watches which address. Every method but `watching` stays within one guild. */
 export interface Subscriptions {
   /**
-   * Adds one, unless the channel already watches the address, the guild is at `limit`, or so many of its channels watch
-   * the address already (`crowded`).
+   * Adds one, unless the channel already watches the address, the guild is at `limit`, or `channelsPerAddress` of its
+   * channels already watch the address (`crowded`).
    */
   add(
     subscription: NewSubscription,
@@ -274,7 +274,7 @@ export interface Projects {
 
 /** What happened. Every method stays within one guild and only reads. */
 export interface History {
-  /** What became of a transaction's transfers that concern the guild: how many there are, and the first `most`. */
+  /** What happened to a transaction's transfers that concern the guild: how many there are, and the first `most`. */
   transfers(
     guildId: string,
     txHash: string,
@@ -309,7 +309,7 @@ export interface History {
     since: number,
     limit: number,
   ): Promise<MessageRef[]>;
-  /** Whom the guild's addresses dealt with in the latest so many decisions, latest first. */
+  /** Whom the guild's addresses dealt with in its latest `decisions`, latest first. */
   counterparties(guildId: string, decisions: number): Promise<AddressText[]>;
 }
 
@@ -361,11 +361,11 @@ export interface Retention {
 
 /** Erasing what is stored about a guild, in steps between which others can write. */
 export interface Erasure {
-  /** Erases a guild's settings and whatever brings it alerts; the rest goes by steps. */
+  /** Erases a guild's settings and everything that causes alerts; the rest is erased in steps. */
   begin(guildId: string): Promise<void>;
-  /** Guilds that removed the bot before a time and did not take it back. */
+  /** Guilds that removed the bot before a time and did not add it again. */
   removed(before: number): Promise<string[]>;
-  /** Begins with one of these; false when it is none any more. */
+  /** Begins to erase one of these; false when it is no longer one. */
   beginRemoved(guildId: string, before: number): Promise<boolean>;
   /** Erases some more; returns where to go on, null when nothing is left. */
   step(guildId: string, from?: ErasureCursor): Promise<ErasureCursor | null>;

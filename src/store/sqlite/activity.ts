@@ -35,7 +35,7 @@ export function activityReader(db: Database) {
        AND a.channel_id IN (SELECT value FROM json_each(?)) ORDER BY a.id LIMIT 1`,
   );
 
-  /** All decisions of the latest moments, until `limit` transfers are reached. */
+  /** All decisions of the latest moments that together hold `limit` transfers. */
   function latest({ channelIds, ...query }: ActivityQuery, limit: number): Omit<DecidedTransfer, keyof Stored>[] {
     const found = new Map<number, Omit<DecidedTransfer, keyof Stored>>();
     let oldest = query.until;

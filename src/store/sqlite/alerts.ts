@@ -5,7 +5,7 @@ import type { AlertStyle, Perspective } from '../../domain/subscription.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import type { Warning } from '../../domain/warning.ts';
 
-/** An alert as {@link ALERT_COLUMNS} give it. */
+/** An alert as {@link ALERT_COLUMNS} select it. */
 export interface AlertRow
   extends Omit<Alert, 'transfer' | 'reorganised' | 'matches' | 'warnings' | 'labels' | 'style' | 'isCataloged'> {
   data: string;
@@ -34,11 +34,11 @@ const UNNAMED = {
 };
 
 /**
- * Tells whether all of these alerts are still as they were rendered: between reading and freezing them the router may
- * have counted another equal transfer, of which the line would then never tell. With `waiting` they must also wait still.
+ * Creates a check whether alerts are still as they were rendered. Between reading and freezing them, the router may
+ * have counted another equal transfer, which the message would never show. With `waiting`, they must also still wait.
  */
 export function renderedCheck(db: Database) {
-  // With 1 only alerts that wait hold, with 0 all do.
+  // 1: only waiting alerts match; 0: alerts in any state do.
   const holding = db.prepare<[string, 0 | 1], { n: number }>(
     `SELECT count(*) AS n FROM json_each(?) told CROSS JOIN alerts a ON a.id = told.value ->> 'id'
        JOIN transfers t ON t.id = a.transfer_id
@@ -50,7 +50,7 @@ export function renderedCheck(db: Database) {
   };
 }
 
-/** Reads alerts as they are told. */
+/** Reads alerts in the form in which they are rendered. */
 export function alertReader(db: Database) {
   const subscription = db.prepare<
     [number],
@@ -81,7 +81,7 @@ export function alertReader(db: Database) {
     const labels = Object.fromEntries(labelsOf.all(row.guildId, from, to, token).map((one) => [one.address, one.name]));
     const styles = new Set<AlertStyle>();
     const named = (JSON.parse(matches) as { subscription: number; perspective: Perspective }[]).map((match) => {
-      // A subscription that was removed meanwhile leaves the address that it stood for.
+      // If the subscription was removed meanwhile, its address is still known from the match.
       const unnamed = { ...UNNAMED, address: addressOf(match, transfer) };
       const { style, ...rest } = subscription.get(match.subscription) ?? unnamed;
       styles.add(style ?? guildStyle ?? 'compact');
@@ -107,7 +107,7 @@ export function alertReader(db: Database) {
   };
 }
 
-/** In the same order, but with the alerts of one transaction behind its first one. */
+/** Keeps the order, but moves the alerts of each transaction behind its first one. */
 export function byTransaction(alerts: Alert[]): Alert[] {
   return [...Map.groupBy(alerts, ({ transfer }) => transfer.txHash).values()].flat();
 }

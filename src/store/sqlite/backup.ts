@@ -16,9 +16,9 @@ import { takeLock } from './database.ts';
 import { backupFolder, makeFolderOf, stamp } from './folder.ts';
 import { migrations } from './migrations.ts';
 
-/** How long a copy waits for a lock that another process holds for a moment. */
+/** How long a copy waits for a lock that another process holds briefly. */
 const BUSY_MS = 5_000;
-/** All pages in one step: one snapshot, however much is written meanwhile, and no writer waits for it. */
+/** All pages in one step: this copies one snapshot and blocks no writer. */
 const ALL_PAGES = 0x7fffffff;
 
 /** A verified copy of a database. */
@@ -28,9 +28,8 @@ export interface Backup {
 }
 
 /**
- * Copies a database as it stands now, also while a bot writes to it, and verifies the copy. `target` appears only once
- * it is whole and on disk. Throws a {@link UserError} when there is nothing to copy, `target` exists, or the copy is
- * not sound.
+ * Copies a database, also while a bot writes to it, and verifies the copy. `target` appears only once it is whole and
+ * on disk. Throws a {@link UserError} when there is nothing to copy, `target` exists, or the copy is not sound.
  */
 export async function backUp(file: string, target: string): Promise<Backup> {
   if (!existsSync(file)) throw new UserError(`There is no database at ${file}. Set its path in DATABASE_URL.`);
@@ -51,15 +50,15 @@ export async function backUp(file: string, target: string): Promise<Backup> {
 }
 
 /**
- * Puts a backup in the place of a database that no process uses; what stood there is kept beside it. Gives the name of
- * the kept file, or null when there was none. Throws a {@link UserError} when a bot runs or the backup is not sound;
- * the database is untouched then.
+ * Replaces a database that no process uses with a backup and keeps the old file. Returns the kept file's name, or null
+ * when there was no old file. Throws a {@link UserError} when a bot runs or the backup is damaged; the database is
+ * untouched then.
  */
 export async function restore(named: string, backup: string, now: number): Promise<{ kept: string | null }> {
   if (!existsSync(backup))
     throw new UserError(`There is no backup at ${backup}. Backups are in ${backupFolder(named)}.`);
   makeFolderOf(named);
-  // Where the name leads: a database that was put on a larger disk stays there.
+  // Follows a link, so a database on another disk stays there.
   const file = existsSync(named) ? realpathSync(named) : named;
   const lock = lockFor(file);
   try {
@@ -90,12 +89,12 @@ function lockFor(file: string): Database.Database {
   }
 }
 
-/** Gives the database a second name, if there is one; its own stays until the restored file takes it. */
+/** Gives an existing database a second name; the first stays until the restored file takes it. */
 function keep(file: string, kept: string): boolean {
   const isThere = existsSync(file);
   if (isThere) linkSync(file, kept);
-  // Of a database that was not closed in peace, the newest commits are in the log beside it. One that was left behind by
-  // a file that is gone would be read into the restored one, and destroy it.
+  // If the database was not closed cleanly, its newest commits are in the log beside it. SQLite would apply a leftover
+  // log to the restored file and destroy it.
   for (const end of ['-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, kept + end);
   return isThere;
 }
@@ -105,7 +104,7 @@ async function copy(file: string, partial: string, target: string): Promise<void
   try {
     const source = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
     try {
-      // Opens the log beside the file as well, and so fails here if that cannot be read.
+      // Also opens the log beside the file, so an unreadable log fails here.
       source.pragma('user_version');
       isOpen = true;
       await source.backup(partial, { progress: () => ALL_PAGES });
@@ -118,7 +117,7 @@ async function copy(file: string, partial: string, target: string): Promise<void
   }
 }
 
-/** Throws a fault of the copy's own disk, such as that it is full, in words that name it; passes over others. */
+/** Throws a readable error for a fault of the copy's disk, such as a full one; ignores other errors. */
 function failToWrite(error: unknown, file: string, target: string): void {
   const { code, message } = error as Error & { code?: string };
   if (code === undefined || !/^SQLITE_(FULL|CANTOPEN|IOERR)/.test(code)) return;
@@ -127,7 +126,7 @@ function failToWrite(error: unknown, file: string, target: string): void {
   );
 }
 
-/** Opens a copy and reads all of it; leaves one file without a log beside it. */
+/** Verifies a whole copy and leaves one file without a log. */
 function verify(copied: string, source: string, target: string): void {
   const fault = faultOf(copied, source, target);
   if (fault !== null) throw new UserError(`${source} is not a valid Ledgerbell database: ${fault}.`);

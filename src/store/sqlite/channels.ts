@@ -3,13 +3,16 @@ import type { Notice } from '../../domain/batch.ts';
 import type { ChannelHead, ChannelState, GuildShare } from '../../domain/channel.ts';
 import { noticeWriter } from './notices.ts';
 
-/** The reason that is noted when a guild removed the bot. With a code behind it, it is Discord's own answer. */
+/** The reason that is recorded when a guild removed the bot. A code behind it means that Discord's response said so. */
 const REMOVED = 'channel or server is gone';
 
-/** Where a guild leaves a trace that does not go by itself within 30 days. */
+/** Tables in which a guild's rows stay longer than 30 days. */
 const TRACES = ['guilds', 'subscriptions', 'labels', 'projects', 'channels', 'audit', 'confirmations'];
 
-/** The guilds that a table has rows of: from one to the next by its index, and not through their thousands of rows. */
+/**
+ * The guilds with rows in a table. It skips from one guild to the next by the index instead of reading thousands of
+ * rows.
+ */
 const guildsOf = (table: string): string =>
   `SELECT guild_id FROM (
      WITH RECURSIVE each (guild_id) AS (
@@ -18,11 +21,11 @@ const guildsOf = (table: string): string =>
        WHERE guild_id IS NOT NULL)
      SELECT guild_id FROM each WHERE guild_id IS NOT NULL)`;
 
-/** As Discord reckons it. */
+/** Discord's formula for the shard of a guild. */
 const isIn = ([index, of]: GuildShare, guildId: string): boolean =>
   of === 1 || (BigInt(guildId) >> 22n) % BigInt(of) === BigInt(index);
 
-/** How channels stand, and what people are told of it. */
+/** States of channels, and the notices about them. */
 export function channelStates(db: Database) {
   const notices = noticeWriter(db);
   const setChannel = db.prepare<Omit<ChannelHead, 'guildId'> & { reason: string | null }>(
@@ -37,7 +40,7 @@ export function channelStates(db: Database) {
     `UPDATE channels SET state = 'ready', due_at = 0, attempts = 0, since = NULL, reason = NULL
      WHERE guild_id = ? AND state = 'unreachable' AND reason = ?`,
   );
-  // What says so again tells of the same removal; a clock that was ahead then is put right.
+  // A repeated report is about the same removal. It also corrects a time from a clock that was ahead.
   const noteRemoval = db.prepare<[string, number]>(
     `INSERT INTO guild_removals (guild_id, removed_at) VALUES (?, ?)
      ON CONFLICT DO UPDATE SET removed_at = excluded.removed_at WHERE excluded.removed_at < removed_at`,
@@ -69,7 +72,7 @@ export function channelStates(db: Database) {
     const here = known.all().filter(({ guildId }) => isIn(share, guildId));
     const gone = here.filter(({ guildId }) => !present.has(guildId)).map(({ guildId }) => guildId);
     const back = here.filter((one) => one.removed && present.has(one.guildId)).map(({ guildId }) => guildId);
-    // Discord's answers tell how their channels stand.
+    // Discord's responses will show the state of their channels.
     for (const guildId of gone) noteRemoval.run(guildId, now);
     for (const guildId of back) returned(guildId);
     return { gone, back };
@@ -77,26 +80,15 @@ export function channelStates(db: Database) {
   const notice = db.transaction((given: Notice) => notices.write(given));
 
   return {
-    /** Notes how a channel stands, and freezes what is to be told of it elsewhere. */
     setState: (head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, notice: Notice | null = null): void =>
       setState.immediate(head, notice),
-    /** The bot was removed from a guild: what waits there is kept as where a channel is gone, also by a later process. */
     guildRemoved: (guildId: string, now: number, dueAt: number): void => removed.immediate(guildId, now, dueAt),
-    /** The bot is in a guild, also if it was removed before. */
     guildReturned: (guildId: string): void => returned.immediate(guildId),
-    /**
-     * Of the guilds of a share the bot is in those that are `present`, and in no others: gives those that it is not in
-     * (`gone`), of all about which something is stored, and those that it is in again.
-     */
     syncGuilds: (present: ReadonlySet<string>, share: GuildShare, now: number) =>
       guildsAre.immediate(present, share, now),
-    /** A guild that the bot is no member of uses it all the same: as if it had been removed now. */
     postponeErasure: (guildId: string, now: number): void => void postpone.run(now, guildId),
-    /** Where a guild's people are told of trouble in a channel; null where there is no other channel. */
     channelForNotices: (guildId: string, troubledId: string) => notices.channelFor(guildId, troubledId),
-    /** Freezes a message that tells of no transfer; nudge the deliverer for its channel afterwards. */
     postNotice: (given: Notice): void => notice.immediate(given),
-    /** A guild's channels that cannot be written to. */
     blocked: (guildId: string) => troubled.all(guildId),
   };
 }

@@ -3,7 +3,7 @@ import { openReader } from './database.ts';
 import { findFault } from './health.ts';
 
 /**
- * A thread that reads a large database through once, a table at a time, so that the log can be written back in between.
+ * A thread that checks a large database once. It reads one table at a time, so that checkpoints can run in between.
  * Posts the first fault, or null.
  */
 

@@ -6,9 +6,9 @@ import { backupFolder, realFile, stamp } from './folder.ts';
 import { damageMessage, type FileIdentities, findChangeSoon, identify, isDamage, isSmall, REPLACED } from './health.ts';
 
 /**
- * Which thread runs each method: the one that writes, or the one that only reads. The reader sees every commit whose
- * promise has resolved. What an event or a message waits for stays on the writer, reads included: a report of some
- * seconds on the reader would hold it up.
+ * Which thread runs each method: the writer or the reader. The reader sees every commit whose promise has resolved.
+ * Methods that an event or a message waits for stay on the writer, reads included: a report that takes seconds on the
+ * reader would delay them.
  */
 export const METHODS = {
   inbox: { append: 'write', next: 'write', usage: 'write' },
@@ -99,30 +99,30 @@ export const METHODS = {
   erasure: { begin: 'write', removed: 'write', beginRemoved: 'write', step: 'write', begun: 'write' },
 } as const satisfies { [Group in keyof Store]: Record<keyof Store[Group], 'read' | 'write'> };
 
-/** The database, and its end. */
+/** An open database. */
 export interface OpenStore {
   store: Store;
-  /** Why the database cannot be used any more, with what to do; null while it can. Looks at its files first. */
+  /** Checks the database's files; returns why it cannot be used any more and what to do, or null while it can. */
   check(): Promise<string | null>;
   /** How long the disk took for the last commit, or has taken for the present one until now; in milliseconds. */
   syncMs(): number;
   close(): Promise<void>;
 }
 
-/** Whom the database notifies; after either, every call fails. */
+/** Callbacks of the database. After `lost` or `damaged`, every call fails. */
 export interface StoreListener {
-  /** A thread ended that nobody closed. */
+  /** A thread ended without being closed. */
   onLost?(error: Error): void;
   /** The file is damaged, or was removed or replaced; the message says what to do. */
   onUnusable?(error: Error): void;
-  /** A migration goes on. */
+  /** A migration made progress. */
   onProgress?(details: object, message: string): void;
 }
 
 /** How often the files on disk are compared with those that are open. */
 const CHECK_MS = 3_000;
 
-/** Opens the database in threads of its own; rejects with a message for the operator when that cannot be done. */
+/** Opens the database in its own threads; rejects with a message for the operator when it cannot be opened. */
 export async function openStore(
   file: string,
   { onLost = () => undefined, onUnusable = () => undefined, onProgress = () => undefined }: StoreListener = {},
@@ -147,23 +147,23 @@ export async function openStore(
     });
     return [group, Object.fromEntries(made)] as const;
   });
-  // The compiler holds METHODS to the port: every group and method is there.
+  // The compiler checks that METHODS names every group and method of the port.
   const store = Object.fromEntries(groups) as unknown as Store;
   return {
     store,
     check: faults.check,
     syncMs: writer.syncMs,
     async close() {
-      // What is open is not what the path leads to any more: closing it would remove the log of what is there now.
+      // The path now leads to another file: closing the open one would remove the log of the new one.
       if (!faults.stop()) return;
-      // The last connection to close tidies up the file, so the writer comes last.
+      // The last connection to close runs SQLite's checkpoint, so the writer comes last.
       await reader.close();
       await writer.close();
     },
   };
 }
 
-/** Notices that the file is damaged, removed or replaced: from then on nothing is read from it or written to it. */
+/** Detects that the file is damaged, removed or replaced, and then stops all reads and writes. */
 function watchFaults(file: string, onUnusable: (error: Error) => void) {
   const opened: FileIdentities[] = [];
   let fault: StoreError | null = null;
@@ -171,7 +171,7 @@ function watchFaults(file: string, onUnusable: (error: Error) => void) {
   let timer: NodeJS.Timeout | undefined;
   let reading: Worker | undefined;
 
-  /** A call failed with this. */
+  /** Reports a call's error. */
   function note({ code, message }: StoreError): void {
     if (fault !== null) return;
     if (isDamage(code)) {
@@ -213,7 +213,7 @@ function watchFaults(file: string, onUnusable: (error: Error) => void) {
     watch(connection: Connection): void {
       writer = connection;
       opened.push(identify(file));
-      // A stat that fails says nothing about the file.
+      // A failed stat proves nothing about the file.
       timer = setInterval(() => void check().catch(() => undefined), CHECK_MS);
       timer.unref();
       if (isSmall(file)) return;

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { ConfigError, StoreError } from '../../errors.ts';
 
-/** A call as the thread gets it. */
+/** A call that is posted to the thread. */
 export interface Call {
   id: number;
   group: string;
@@ -9,14 +9,14 @@ export interface Call {
   args: unknown[];
 }
 
-/** What became of a call. */
+/** The result of a call. */
 export interface Answer {
   id: number;
   result?: unknown;
   error?: { message: string; code?: string | undefined };
 }
 
-/** What a thread posts: that the database is open, or what became of calls; `syncMs`: how long their commit took. */
+/** A message from a thread: the database is open, or the results of calls. `syncMs`: how long their commit took. */
 export type Post =
   | { ready: true }
   | { details: object; message: string }
@@ -24,9 +24,9 @@ export type Post =
 
 /** Calls that may share one transaction, and with it one wait for the disk. */
 const SHARING = new Set(['inbox', 'routing', 'outbox']);
-/** From here on a disk is slow: what waits for it shares a transaction. */
+/** A commit that takes this long means a slow disk: waiting calls then share a transaction. */
 const SLOW_SYNC_MS = 5;
-/** Calls that share a transaction, at most. */
+/** Most calls that share a transaction. */
 const MAX_SHARED = 64;
 
 /** A thread that owns one connection. */
@@ -37,13 +37,13 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Whom a connection notifies. */
+/** Callbacks of a connection. */
 interface ConnectionListener {
-  /** The thread ended, and nobody closed it: every call fails from now on. */
+  /** The thread ended without being closed. Every call fails from now on. */
   onLost(error: Error): void;
   /** A call failed. */
   onError(error: StoreError): void;
-  /** A migration goes on. */
+  /** A migration made progress. */
   onProgress(details: object, message: string): void;
 }
 
@@ -56,7 +56,7 @@ export async function openConnection(
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   const queue = createCallQueue();
   let lastSyncMs = 0;
-  /** When the calls were posted that the thread works on. */
+  /** When the calls in progress were posted. */
   let postedAt: number | null = null;
   let lastId = 0;
   let ended: Error | null = null;
@@ -75,7 +75,7 @@ export async function openConnection(
     waiting.clear();
     drained?.();
   };
-  // An error that comes from another thread has kept its name and lost its class.
+  // An error from another thread keeps its name and loses its class.
   worker.on('error', (error) => {
     const { name, message } = error as Error;
     end(name === 'ConfigError' ? new ConfigError(message) : (error as Error));
@@ -93,7 +93,7 @@ export async function openConnection(
     if ('details' in message) return onProgress(message.details, message.message);
     postedAt = null;
     if (message.syncMs !== null) lastSyncMs = message.syncMs;
-    // The thread works on while this one looks at the answers.
+    // The thread continues while this one processes the results.
     post();
     for (const { id, result, error: failure } of message.answers) {
       const call = waiting.get(id);
@@ -134,11 +134,11 @@ export async function openConnection(
   };
 }
 
-/** The calls that wait for the thread: deliveries first, everything else in its order. */
+/** The calls that wait for the thread: deliveries first, then all others in order. */
 function createCallQueue() {
   const deliveries: Call[] = [];
   const others: Call[] = [];
-  /** The last time only deliveries had their turn. */
+  /** The last turn took only deliveries. */
   let areOthersDue = false;
 
   const isSharing = (call: Call | undefined): boolean => call !== undefined && SHARING.has(call.group);

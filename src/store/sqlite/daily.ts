@@ -6,16 +6,16 @@ import type { Logger } from 'pino';
 import { type Clock, DAY, HOUR, MINUTE } from '../../domain/clock.ts';
 import { backupFolder, stamp } from './folder.ts';
 
-/** Copying takes its time, so by the same look of the next day a copy is not quite as old. */
+/** Slightly less than a day: copying takes time, so at the next day's check the copy is not quite a day old. */
 const DUE_MS = DAY - HOUR / 2;
-/** Until then a bot that has just started has more urgent things to do. */
+/** Delay after a start, when the bot has more urgent work. */
 const FIRST_LOOK_MS = 10 * MINUTE;
-/** Daily backups that are kept; those with other names are the operator's and stay. */
+/** How many daily backups are kept. Files with other names belong to the operator and stay. */
 const KEPT = 7;
 const PROGRAM = resolve(import.meta.dirname, '../../ledgerbell.ts');
 
 /**
- * Backs the database up once a day and keeps seven. A process of its own does it, so that copying and verifying hold up
+ * Backs the database up once a day and keeps seven. A separate process does it, so that copying and verifying delay
  * neither the receiver nor the database's thread.
  */
 export function startDailyBackups({ file, clock, log }: { file: string; clock: Clock; log: Logger }) {
@@ -32,7 +32,7 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
   };
   const newest = (prefix: string): number | null => {
     const times = names(prefix).map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0);
-    // A file of the future is from a clock that was set back since: it tells nothing of today's.
+    // A file from the future comes from a clock that was set back since. It is not today's backup.
     const past = times.filter((time) => time < clock.now() + DAY);
     return past.length === 0 ? null : Math.max(...past);
   };
@@ -40,11 +40,11 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
   async function backUp(): Promise<void> {
     const target = join(folder, `daily-${stamp(clock.now())}.sqlite`);
     try {
-      // A bot that was stopped while it copied left half a copy, as large as the database, that nothing else removes.
+      // A bot that was killed during a copy leaves a partial file, which nothing else removes.
       for (const half of names('daily-', '.sqlite.partial')) rmSync(join(folder, half), { force: true });
       const env = { DATABASE_URL: `sqlite:${file}` };
       await promisify(execFile)(process.execPath, [PROGRAM, 'backup', target], { env, signal: stopped.signal });
-      // A name that comes after this one's is from a clock that was ahead: it counts as the oldest.
+      // A later name comes from a clock that was ahead. It counts as the oldest.
       const isAhead = (name: string) => Number(join(folder, name) > target);
       const oldestFirst = names('daily-').sort((a, b) => isAhead(b) - isAhead(a) || (a < b ? -1 : 1));
       for (const old of oldestFirst.slice(0, -KEPT)) rmSync(join(folder, old), { force: true });
@@ -66,7 +66,7 @@ export function startDailyBackups({ file, clock, log }: { file: string; clock: C
   return {
     /** When the newest backup in the database's folder was made; null when there is none. */
     last: () => newest(''),
-    /** Settles once no backup is under way. */
+    /** Resolves once no backup is running. */
     async idle(): Promise<void> {
       await running;
     },

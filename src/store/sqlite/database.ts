@@ -5,19 +5,19 @@ import { ConfigError, startError } from '../../errors.ts';
 import { damageMessage, findFault, isDamage, isSmall, VITAL_TABLES } from './health.ts';
 import { migrations } from './migrations.ts';
 
-/** How long a writer waits for another one before it gives up with SQLITE_BUSY. */
+/** How long a writer waits for another one before it fails with SQLITE_BUSY. */
 const BUSY_MS = 250;
 /** The same for a tool beside a running bot. */
 const BESIDE_BUSY_MS = 10_000;
-/** After so many changed pages the log is written back while what is old is forgotten. */
+/** Changed pages after which old-data deletion runs a checkpoint. */
 const FORGETTING_PAGES = 200;
-/** The log (WAL) usually needs half of this. One that had to grow, beside a long reader, is cut to it once it is free. */
+/** The log (WAL) usually needs half of this. A log that grew because of a long read is truncated to it afterwards. */
 const LOG_BYTES = 8 * 1024 * 1024;
 
-/** How the system and SQLite call a file that is none of ours, or may not be written. */
+/** Error codes for a file that is not a database or not writable. */
 const UNUSABLE = /^(E[A-Z]+|SQLITE_(CANTOPEN|PERM|READONLY)\w*)$/;
 
-/** Told what a migration does. */
+/** Receives the progress of a migration. */
 export type MigrationReport = (details: object, message: string) => void;
 
 /** An open database file; a writer's holds the lock that keeps every other process out. */
@@ -27,8 +27,8 @@ export interface OpenDatabase {
 }
 
 /**
- * Opens (or makes) the database file, takes its lock and brings the schema up to date; throws an Error with a message
- * for the operator when another process holds the file, and a {@link ConfigError} when a newer version wrote it.
+ * Opens or creates the database file, takes its lock and migrates the schema. Throws an Error with a message for the
+ * operator when another process holds the file, and a {@link ConfigError} when a newer version wrote it.
  */
 export function openDatabase(file: string, report: MigrationReport = () => undefined): OpenDatabase {
   try {
@@ -41,7 +41,7 @@ export function openDatabase(file: string, report: MigrationReport = () => undef
         `Ledgerbell cannot start: the disk that holds ${file} is full. Free up space and start it again.`,
       );
     }
-    // Starting again would find the same file.
+    // A restart would find the same file.
     if (isDamage(code)) throw new ConfigError(`Ledgerbell cannot start: ${damageMessage(file, message)}`);
     if (!UNUSABLE.test(code)) throw error;
     throw startError(
@@ -61,7 +61,7 @@ function openLocked(file: string, lock: Database.Database, report: MigrationRepo
     if (db.pragma('synchronous', { simple: true }) !== 2) throw new Error('SQLite refuses synchronous=FULL.');
     db.pragma(`journal_size_limit = ${LOG_BYTES}`);
     assertSound(db, file);
-    // A migration that lays a table anew drops the old one, which must not take along what points there.
+    // A migration that rebuilds a table drops the old one. That must not delete rows that reference it.
     db.pragma('foreign_keys = OFF');
     migrate(db, file, report);
     db.pragma('foreign_keys = ON');
@@ -80,8 +80,8 @@ function openLocked(file: string, lock: Database.Database, report: MigrationRepo
 }
 
 /**
- * Throws SQLITE_CORRUPT if the database is damaged where it would be noticed only by its losses. A large database is
- * not read through, because deliveries would wait for it.
+ * Throws SQLITE_CORRUPT if the database is damaged in a way that would otherwise lose data silently. A large database
+ * is checked only in part, because deliveries would wait for it.
  */
 function assertSound(db: Database.Database, file: string): void {
   const there = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
@@ -92,22 +92,22 @@ function assertSound(db: Database.Database, file: string): void {
   }
 }
 
-/** SQLite opens a file that may only be read as if all were well; then every delivery would be refused. */
+/** SQLite opens a read-only file without an error, and then every delivery would be refused. */
 function assertWritable(db: Database.Database): void {
   try {
     db.exec(`BEGIN; PRAGMA user_version = ${migrations.length}; ROLLBACK`);
   } catch (error) {
-    // Another program's write is over soon.
+    // Another program's write ends soon.
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
   }
 }
 
 /**
- * Runs a transaction whose commit does not wait for the disk: the next one that waits carries it along,
- * because the log is written in order. Only for what would be done again, and done equally, if the power failed before.
+ * Runs a transaction whose commit does not wait for the disk. The next synced commit makes it durable, because the log
+ * is written in order. Only for work that would be repeated with the same result after a power failure.
  */
 export function unsynced<T>(db: Database.Database, run: () => T): T {
-  // The transaction around it waits for the disk anyway.
+  // The enclosing transaction syncs anyway.
   if (db.inTransaction) return run();
   db.exec('PRAGMA synchronous = NORMAL');
   try {
@@ -118,8 +118,8 @@ export function unsynced<T>(db: Database.Database, run: () => T): T {
 }
 
 /**
- * Runs a step of forgetting, which would be done again if the power failed before it is on disk. It changes pages all
- * over the file: a log that is written back often keeps the writer for a short time.
+ * Runs one step of deleting old data, which is repeated after a power failure. It changes pages all over the file, so
+ * frequent checkpoints keep each one short.
  */
 export function forgetting<T>(db: Database.Database, step: () => T): T {
   const usual = Number(db.pragma('wal_autocheckpoint', { simple: true }));
@@ -131,7 +131,10 @@ export function forgetting<T>(db: Database.Database, step: () => T): T {
   }
 }
 
-/** Opens the database file beside this process's own writer, which made it and keeps the lock; never waits for it. */
+/**
+ * Opens the database file read-only, beside this process's writer, which created it and holds the lock. Never waits for
+ * the writer.
+ */
 export function openReader(file: string): OpenDatabase {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: BESIDE_BUSY_MS });
   return { db, close: () => void db.close() };
@@ -139,7 +142,7 @@ export function openReader(file: string): OpenDatabase {
 
 /**
  * Opens the file of a bot that may be running, as a second writer; throws an Error with a message for the operator when
- * there is none or its schema is another one.
+ * the file is missing or has another schema version.
  */
 export function openBeside(file: string): Database.Database {
   if (!existsSync(file)) throw new Error(`There is no database at ${file}. Set its path in DATABASE_URL.`);
@@ -156,7 +159,7 @@ export function openBeside(file: string): Database.Database {
 }
 
 /**
- * An exclusive transaction on a file beside the database, by whichever name that is called: the system releases it
+ * Takes the lock: an exclusive transaction on a file beside the database, with links resolved. The system releases it
  * however the process ends.
  */
 export function takeLock(file: string): Database.Database {
@@ -206,10 +209,10 @@ function migrate(db: Database.Database, file: string, report: MigrationReport): 
   }
   if (version > 0 && version < migrations.length) {
     const backup = `${file}.before-schema-${migrations.length}`;
-    // An update that broke off between two steps has its copy. One that is as old as the file, or newer, is of an update
-    // that was taken back since: what was written after that is not in it.
+    // An update that was interrupted between two steps already has its copy. A copy whose schema is not older than the
+    // file's comes from an update that was rolled back, and lacks everything written since.
     if (!existsSync(backup) || schemaOf(backup) >= version) {
-      // A process that ends on the way must not leave half a copy under the name of a whole one.
+      // An interrupted process must not leave a partial copy under the final name.
       rmSync(`${backup}.partial`, { force: true });
       assertRoom(file, backup);
       report({ copy: backup, bytes: statSync(file).size }, 'migration: copying the database first');

@@ -8,7 +8,7 @@ const LETTERS = `SELECT d.id, d.alert_id AS alertId, d.channel_id AS channelId, 
 /** Dead letters that are discarded in one transaction. */
 const AT_ONCE = 200;
 
-/** Lines and changes that could not be told, until somebody puts them back or discards them. */
+/** Alerts and edits that could not be posted, until somebody replays or discards them. */
 export function deadLetters(db: Database) {
   const letters = db.prepare<[number], DeadLetter>(`${LETTERS} ORDER BY d.id LIMIT ?`);
   const letter = db.prepare<[number], DeadLetter>(`${LETTERS} WHERE d.id = ?`);
@@ -38,7 +38,7 @@ export function deadLetters(db: Database) {
   });
   const replay = db.transaction((id: number, now: number) => {
     const found = letter.get(id);
-    // A message that was sent must not be told again.
+    // A message that was sent is edited, not posted again.
     const again = found && (found.isChange ? requestChange.run(now, found.alertId) : revive.run(found.alertId));
     if (!again || again.changes === 0) return false;
     remove.run(id);
@@ -49,11 +49,9 @@ export function deadLetters(db: Database) {
   return {
     list: (limit: number) => letters.all(limit),
     get: (id: number) => letter.get(id) ?? null,
-    /** Puts a dead letter's alert or change back among those that wait; false when there is none with this number. */
     replay: (id: number, now: number): boolean => replay.immediate(id, now),
-    /** Gives a dead letter up for good, which its transfer's story tells from then on; false when there is none. */
     discard: (id: number, now: number): boolean => discard.immediate([id], now) === 1,
-    /** The same for those of a channel that are there now, in steps that hold up no other writer; gives how many. */
+    /** Works in short steps, between which others can write. */
     discardAll(channelId: string, now: number): number {
       const ids = numbersOf.all(channelId);
       let done = 0;

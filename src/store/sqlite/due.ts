@@ -19,13 +19,13 @@ interface Group {
   oldest: number;
 }
 
-/** Alerts of one transaction that go into one message at the most. */
+/** Most alerts of one transaction in one message. */
 const MOST_OF_ONE = 500;
 
-/** Finds the alerts of a channel that are to be told now. */
+/** Finds the due alerts of a channel. */
 export function dueAlerts(db: Database) {
   const { claimed } = alertReader(db);
-  // What was held back on purpose comes first: it is older than what came meanwhile and was not held (due_at 0).
+  // Held alerts come first: they are older than later ones that were not held (due_at 0).
   const group = db.prepare<[string, number], Group>(
     `SELECT hold, count(*) AS waiting, min(created_at) AS oldest FROM alerts
      WHERE channel_id = ? AND state = 'waiting' AND due_at <= ?
@@ -75,12 +75,12 @@ export function dueAlerts(db: Database) {
   }
 
   return {
-    /** A page of the due alerts with this hold, oldest first; it begins behind the alert `after` (0: with the first). */
+    /** A page of the due alerts with this hold, oldest first, behind the alert `after` (0: from the first). */
     page: (channelId: string, hold: Hold | null, now: number, after: number, limit: number): Alert[] =>
       following.all(channelId, hold, now, after, after, limit).map(claimed),
     /**
-     * What a channel is told next; if that is nothing now, when there will be something (null: not before more comes).
-     * `limit` alerts come with the others of their transactions, with `alone` without them.
+     * The channel's next alerts; if none are due, when the next ones are (null: none wait). Beyond `limit` it adds the
+     * other alerts of the same transactions, unless `alone` is set.
      */
     next(
       channelId: string,
@@ -104,7 +104,7 @@ export function dueAlerts(db: Database) {
   };
 }
 
-/** Tells until when a busy channel's lines are gathered for a digest; null: they are told one by one. */
+/** Returns until when a busy channel's alerts are collected for a digest; null: they are posted one by one. */
 export function gathering(db: Database) {
   const alertsSince = db.prepare<[string, number, number], { count: number }>(
     `SELECT count(*) AS count FROM (
@@ -112,7 +112,7 @@ export function gathering(db: Database) {
        WHERE b.channel_id = ? AND b.state = 'sent' AND b.sent_at > ? AND (b.kind = 'create' OR b.digest_reason = 'burst')
        LIMIT ?)`,
   );
-  // Lines of one transaction count once, because they are told as one.
+  // Alerts of one transaction count once, because they are posted as one.
   const transactionsSince = db.prepare<[string, number, number], { count: number }>(
     `SELECT count(*) AS count FROM (
        SELECT DISTINCT b.id, t.tx_hash FROM batches b JOIN alerts a ON a.batch_id = b.id

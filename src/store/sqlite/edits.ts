@@ -8,7 +8,7 @@ import { unsynced } from './database.ts';
 /** Alerts of a transaction join its message for this long; later nobody would see them there. */
 const JOIN_MS = 10 * MINUTE;
 
-/** Changes to messages that were sent: a batch of kind `edit` bears the reference of the message that it changes. */
+/** Edits of sent messages. A batch of kind `edit` has the reference of the message that it edits. */
 export function editTables(db: Database) {
   const { ofBatch } = alertReader(db);
   const holds = renderedCheck(db);
@@ -16,13 +16,13 @@ export function editTables(db: Database) {
     `INSERT INTO batches (channel_id, kind, edit_kind, nonce, reference, payload, state, attempts, unsure, frozen_at)
      VALUES (@channelId, 'edit', @editKind, '', @reference, @payload, 'frozen', @attempts, 0, @now)`,
   );
-  // Asked for already, and not taken up yet: what is being sent may have been rendered before. A `change` does for a
-  // `label` too, which waits longer.
+  // Already requested and not started: one in progress may have been rendered earlier. A `change` also covers a
+  // `label`, which waits longer.
   const requested = db.prepare<[string, 'change' | 'label'], { id: number }>(
     `SELECT id FROM batches WHERE reference = ? AND kind = 'edit' AND state = 'frozen' AND attempts = 0
        AND edit_kind IN ('change', ?)`,
   );
-  // The messages that tell of a transfer.
+  // The messages that show a transfer.
   const messagesOf = db.prepare<[number], MessageRef>(
     `SELECT DISTINCT b.channel_id AS channelId, b.reference
      FROM alerts a JOIN batches b ON b.id = a.batch_id
@@ -33,7 +33,7 @@ export function editTables(db: Database) {
       "SELECT 1 FROM batches WHERE reference = ? AND kind = 'create' AND state IN ('frozen', 'sent')",
     )
     .pluck();
-  // The latest message of a transaction in a channel: sent lately, with embeds, and never refused a change.
+  // The latest message of a transaction in a channel: sent recently, with embeds, and never refused an edit.
   const joinable = db.prepare<
     [string, string, string, number],
     Pick<Joinable, 'id' | 'reference' | 'messageId' | 'payload'>
@@ -76,7 +76,7 @@ export function editTables(db: Database) {
       return id;
     },
   );
-  /** An edit `e`, the message `o` that it changes, and the alerts `a` that this has told. */
+  /** An edit `e`, the message `o` that it edits, and the alerts `a` that `o` shows. */
   const MESSAGE = `batches e JOIN batches o ON o.reference = e.reference AND o.kind IN ('create', 'digest')
     JOIN alerts a ON a.batch_id = o.id AND a.state = 'sent'`;
   // One dead letter stands for the whole message, under its first alert.
@@ -88,7 +88,7 @@ export function editTables(db: Database) {
     `DELETE FROM dead_letters WHERE alert_id IN (SELECT a.id FROM ${MESSAGE} WHERE e.id = ?)`,
   );
   const edited = db.transaction((editId: number, now: number) => {
-    // Now the message says all that is known, so what it could not be made to say before is no dead letter any more.
+    // The message is now up to date, so its dead letters from failed edits are obsolete.
     removeDeadLetters.run(editId);
     end.run('sent', now, editId);
     markJoinedSent.run(editId);
@@ -102,32 +102,22 @@ export function editTables(db: Database) {
 
   return {
     /**
-     * What the router calls within its own transaction: asks for the messages that tell of a transfer to be rendered
-     * anew: as lines, as a plain line, or as a digest, whose file then shows another block too. What still waits needs
-     * nothing, because it is rendered late.
+     * Requests that the messages that show a transfer are rendered again, within the router's transaction. Waiting
+     * alerts need nothing, because they are rendered late.
      */
     requestChange: (transferId: number, now: number): string[] =>
       messagesOf.all(transferId).map((message) => request(message, 'change', now)),
-    /** The message of a transaction that another alert of it may join. */
+    /** The message that another alert of the transaction may join. */
     joinable(channelId: string, txHash: string, now: number): Joinable | null {
       const found = joinable.get(txHash, txHash, channelId, now - JOIN_MS);
       return found ? { ...found, txHash, alerts: ofBatch(found.id) } : null;
     },
     methods: {
-      /** Asks for messages to be rendered anew, once they are sent; gives their channels, for the deliverer to be nudged. */
       requestRerender: (messages: readonly MessageRef[], now: number): string[] => relabel.immediate(messages, now),
-      /**
-       * Adds alerts to a sent message, to be told by changing it to `payload`; gives the edit's id, or null when what was
-       * rendered no longer holds.
-       */
       join: (channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number): number | null =>
         join.immediate(channelId, to, alerts, payload, now),
-      /** The message was changed. */
       markEdited: (editId: number, now: number): void => unsynced(db, () => edited.immediate(editId, now)),
-      /**
-       * The message will not change; the alerts that were to join it wait again, for a message of their own. What it
-       * should have said of alerts that it tells is a dead letter, one per message; null: there is no message any more.
-       */
+      /** A failed change becomes one dead letter per message. */
       markEditFailed: (editId: number, reason: string | null, now: number): void =>
         editFailed.immediate(editId, reason, now),
     },

@@ -5,13 +5,13 @@ import { forgetting } from './database.ts';
 /** The first table's first row. */
 const START: ErasureCursor = { at: 0, after: 0 };
 
-/** A step blocks other writes for little longer than this. */
+/** A step blocks other writes only slightly longer than this. */
 const STEP_MS = 4;
 /** How many rows one statement scans, or finds by an index and deletes. */
 const SCANNED = 200;
 const DELETED = 50;
 
-/** First what causes new alerts: small tables, erased at once. */
+/** Small tables that cause new alerts: erased first, and at once. */
 const FIRST = [
   'DELETE FROM subscriptions WHERE guild_id = @guildId',
   'DELETE FROM labels WHERE guild_id = @guildId',
@@ -29,9 +29,9 @@ const FIRST = [
 ];
 
 /**
- * Then what grows with every event. Rows go before the rows that they reference. Tables without an index by guild are
- * scanned (`through`); of the others a few rows at a time are deleted (`few`). Transfers of the guild's own project go
- * with their deliveries. An alert that the router stored meanwhile keeps what it references.
+ * Then tables that grow with every event. Rows are deleted before the rows that they reference. Tables without an index
+ * by guild are scanned (`through`); in the others a few rows are deleted at a time (`few`). Transfers of the guild's
+ * own project are deleted with their deliveries. Rows that a newly stored alert references stay.
  */
 const REST: ({ through: 'alerts' | 'batches'; each: string[] } | { few: string })[] = [
   {
@@ -83,7 +83,7 @@ interface Bounds {
 
 /** Erases what is stored about one guild, in steps between which others can write; `elapsed` returns milliseconds. */
 export function erasureTable(db: Database, elapsed: () => number) {
-  // A repeated beginning covers the rows added since; the project of the first one may be gone by then.
+  // A repeated start covers the rows added since. The first start's project may be gone by then.
   const record = db.prepare<{ guildId: string }>(
     `INSERT INTO erasures (guild_id, scope, last_alert, last_batch, last_decision, last_audit)
      SELECT @guildId, coalesce((SELECT id FROM projects WHERE guild_id = @guildId), -1),

@@ -3,14 +3,14 @@ import Database from 'better-sqlite3';
 import { takeLock } from './database.ts';
 import { migrations } from './migrations.ts';
 
-/** What there is to say about a database file without changing it. */
+/** The state of a database file. */
 export type Examination =
   | { status: 'absent' }
   /** `schema` is the file's, `newest` this program's; `inUse`: a bot runs on it. */
   | { status: 'sound'; bytes: number; schema: number; newest: number; inUse: boolean }
   | { status: 'damaged' | 'unusable'; reason: string };
 
-/** Reads a whole database file and says how it is, also while a bot uses it. Large files take minutes. */
+/** Checks a whole database file without changing it, also while a bot uses it. Large files take minutes. */
 export function examine(file: string): Examination {
   if (!existsSync(file)) return { status: 'absent' };
   try {

@@ -1,13 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { Backlog, GuildOverview, StoredCounts } from '../../domain/overview.ts';
 
-/** Channels that cannot be written to, as far as that matters: a subscription names them, or something waits for them. */
+/** Channels that cannot be written to and that a subscription names or alerts wait for. */
 const STOPPED = `FROM channels c WHERE state <> 'ready' AND (
   EXISTS (SELECT 1 FROM subscriptions s WHERE s.guild_id = c.guild_id AND s.channel_id = c.channel_id)
   OR EXISTS (SELECT 1 FROM alerts a WHERE a.channel_id = c.channel_id AND a.state = 'waiting')
   OR EXISTS (SELECT 1 FROM batches b WHERE b.channel_id = c.channel_id AND b.state = 'frozen'))`;
 
-/** Figures that take looking through much of what is stored: the operator's, and each guild's own. */
+/** Counts that read much of the database, for the operator and for each guild. */
 export function figuresTable(db: Database) {
   return { backlog: backlogReader(db), ...guildFigures(db) };
 }
@@ -36,7 +36,7 @@ function backlogReader(db: Database): (now: number) => Backlog {
       unreachable: number;
     }
   >(
-    // `begun` is kept as a table of its own, or the oldest would be looked for through all that was ever sent.
+    // `begun` is materialized. Otherwise the search for the oldest would read everything that was ever sent.
     `WITH begun AS MATERIALIZED (SELECT b.id, b.kind, b.frozen_at, coalesce(c.state, 'ready') = 'ready' AS ready
        FROM batches b LEFT JOIN channels c USING (channel_id) WHERE b.state = 'frozen'),
        stopped AS MATERIALIZED (SELECT state ${STOPPED})
@@ -67,8 +67,8 @@ function guildFigures(db: Database) {
   const lastEvent = db.prepare<[string], { at: number | null }>(
     'SELECT max(last_event_at) AS at FROM subscriptions JOIN activity_stats ON subscription_id = id WHERE guild_id = ?',
   );
-  // Alerts that wait, and those in messages that are begun, an edit's with the message that it changes. By channel and
-  // message, because a month's alerts are many more than what waits.
+  // Waiting alerts, and those in unfinished messages; an edit's with the message that it edits. It goes by channel and
+  // message, because a month's alerts are far more than the waiting ones.
   const waiting = db.prepare<{ guildId: string }, { waiting: number; held: number }>(
     `SELECT count(*) AS waiting, count(hold) AS held FROM (
        SELECT a.hold FROM channels c CROSS JOIN alerts a ON a.channel_id = c.channel_id
@@ -111,9 +111,7 @@ function guildFigures(db: Database) {
   );
 
   return {
-    /** How a guild's alerts stand. */
     guild: (guildId: string): GuildOverview => overview(guildId),
-    /** What there is about a guild. */
     stored(guildId: string): StoredCounts {
       const counts = stored.get({ guildId })!;
       return { ...counts, project: counts.project > 0, settings: counts.settings > 0 };

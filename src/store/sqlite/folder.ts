@@ -14,24 +14,30 @@ import { basename, dirname, join } from 'node:path';
 import { makeFolder } from '../../domain/folder.ts';
 import { startError } from '../../errors.ts';
 
-/** Where the database and its backups lie, and who may read them; without the library, which only its threads load. */
+/**
+ * Paths and permissions of the database and its backups. Does not import better-sqlite3, which only the database's
+ * threads load.
+ */
 
-/** What every file of SQLite begins with. */
+/** The first bytes of every SQLite file. */
 const BEGINNING = 'SQLite format 3\0';
-/** The database itself, what SQLite and the lock keep beside it, and copies from before an update or a restore. */
+/**
+ * Suffixes of the database itself, of SQLite's and the lock's files beside it, and of copies from before an update or a
+ * restore.
+ */
 const ENDS = /^(|-wal|-shm|\.lock|\.before-(schema|restore)-.+)$/;
 const OTHERS = 0o007;
 
-/** Where a path to a database leads: SQLite keeps what belongs to it beside that. */
+/** Resolves links in a database's path. SQLite keeps its other files beside the target. */
 export const realFile = (file: string): string => (existsSync(file) ? realpathSync(file) : file);
 
 /** The folder beside a database where its backups go. */
 export const backupFolder = (file: string): string => join(dirname(file), 'backups');
 
-/** A time as it stands in file names: `2026-01-31T12-00-00-000Z`. */
+/** A time in the form used in file names: `2026-01-31T12-00-00-000Z`. */
 export const stamp = (now: number): string => new Date(now).toISOString().replace(/[:.]/g, '-');
 
-/** Makes the folder of a file; throws an Error with a message that ends with what to do. */
+/** Creates the folder of a file; throws an Error whose message ends with what to do. */
 export function makeFolderOf(file: string, todo = 'Name a file elsewhere with DATABASE_URL.'): void {
   try {
     makeFolder(dirname(file));
@@ -42,8 +48,8 @@ export function makeFolderOf(file: string, todo = 'Name a file elsewhere with DA
 }
 
 /**
- * Makes the folder of the database before that is opened, and closes to others what an older version left open to them.
- * Throws an Error with a message for the operator when this user cannot have a database there.
+ * Creates the database's folder and removes other users' access that an older version left. Throws an Error with a
+ * message for the operator when this user cannot use a database there.
  */
 export function takePlace(file: string): void {
   makeFolderOf(file);
@@ -51,7 +57,7 @@ export function takePlace(file: string): void {
   try {
     accessSync(dirname(place), constants.W_OK | constants.X_OK);
     if (existsSync(place)) assertDatabase(place);
-    // Another user's, such as one that was made by a bot that ran as root. The error names the file.
+    // The file belongs to another user, for example after a run as root. The error names it.
     for (const end of ['-wal', '-shm', '.lock']) {
       if (existsSync(place + end)) accessSync(place + end, constants.R_OK | constants.W_OK);
     }
@@ -86,7 +92,7 @@ function assertDatabase(file: string): void {
   }
 }
 
-/** Closes files that an older version left open to everybody; what was opened for a group by hand stays so. */
+/** Removes everyone's access to files that an older version left open. Access granted to a group by hand stays. */
 function closeToOthers(folder: string, isOurs: (name: string) => boolean): void {
   for (const name of namesIn(folder).filter(isOurs)) {
     const path = join(folder, name);
@@ -94,7 +100,7 @@ function closeToOthers(folder: string, isOurs: (name: string) => boolean): void 
       const found = statSync(path);
       if (found.isFile() && (found.mode & OTHERS) !== 0) chmodSync(path, 0o600);
     } catch {
-      // It is somebody else's, who has to decide about it, or gone meanwhile.
+      // The file belongs to another user, who must decide, or is gone meanwhile.
     }
   }
 }

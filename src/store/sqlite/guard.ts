@@ -12,10 +12,12 @@ interface CatalogRow extends Omit<CatalogEntry, 'cataloged'> {
 }
 
 const RECENT_MS = 30 * DAY;
-/** Subscriptions to one address that are read: a guild may have one in each channel, and a label in any of them. */
+/**
+ * Most subscriptions to one address that are read: a guild may have one in each channel, and a label in any of them.
+ */
 const MOST_CHANNELS = 500;
 
-/** The tables behind warnings: read for the deliveries of one commit, written with it. */
+/** The tables behind warnings. They are read for the deliveries of one commit and written with it. */
 export function guardTables(db: Database) {
   return { ...knowledgeReader(db), ...knowledgeWriter(db) };
 }
@@ -28,7 +30,7 @@ function knowledgeReader(db: Database) {
     'SELECT token FROM catalog WHERE skeleton = ? AND cataloged = 1 LIMIT 5',
   );
   const native = db.prepare<[], { value: string }>("SELECT value FROM meta WHERE key = 'native-symbol'");
-  /** Addresses of a guild that begin and end with the same digits; a range for the index, then the end. */
+  /** Addresses of a guild that begin and end with the same digits. A range uses the index, then the end is compared. */
   const within = '= ? AND address BETWEEN ? AND ? AND substr(address, -4) = ?';
   const labelled = db.prepare<[string, string, string, string], { address: AddressText; label: string }>(
     `SELECT address, name AS label FROM labels WHERE guild_id ${within} LIMIT 20`,
@@ -41,7 +43,7 @@ function knowledgeReader(db: Database) {
      WHERE guild_id = ? AND address = ? AND ends = ? AND seen_at > ? LIMIT 5`,
   );
   const highest = db.prepare<[number], number | null>('SELECT max(block) FROM heads WHERE scope = ?').pluck();
-  // The first two samples that were beyond the block.
+  // The first two samples beyond the block.
   const later = db
     .prepare<[number, number, number], number>(
       'SELECT at FROM heads WHERE scope = ? AND block > ? AND at > ? ORDER BY block LIMIT 2',
@@ -49,7 +51,7 @@ function knowledgeReader(db: Database) {
     .pluck();
 
   return {
-    /** What is known about the tokens and parties of transfers that somebody watches. */
+    /** Returns what is known about the tokens and parties of watched transfers. */
     read(sightings: (ObservedTransfer & { watchers: Watcher[] })[], now: number): TokenKnowledge {
       const tokens = new Set<AddressText>();
       const symbols = new Set<string>();
@@ -88,7 +90,7 @@ function knowledgeReader(db: Database) {
       };
     },
 
-    /** For the deliveries of one commit: returns when the first two samples of a scope were taken beyond a block. */
+    /** Returns a function for one commit: when the first two samples of a scope were taken beyond a block. */
     passedAt() {
       const heads = new Map<number, number>();
       return (scope: number, block: number | null, at: number): number[] => {
@@ -130,7 +132,7 @@ function knowledgeWriter(db: Database) {
   }
 
   return {
-    /** Keeps what was learned; part of the caller's transaction. */
+    /** Stores what was learned, within the caller's transaction. */
     keep({ catalog, counterparties, nativeSymbol, heads }: Learned): void {
       for (const found of catalog) {
         putEntry.run({
@@ -146,7 +148,7 @@ function knowledgeWriter(db: Database) {
       heads.forEach(advance);
     },
 
-    /** Forgets what was last seen before a time; gives how many rows. */
+    /** Deletes what was last seen before a time; returns how many rows. */
     prune: (before: number, limit: number): number =>
       pruneCounterparties.run(before, limit).changes + pruneCatalog.run(before, limit).changes,
   };

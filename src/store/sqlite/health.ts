@@ -3,9 +3,9 @@ import { stat } from 'node:fs/promises';
 import type { Database } from 'better-sqlite3';
 import { backupFolder, realFile } from './folder.ts';
 
-/** A database up to this size is read through before the start goes on: about a second on a slow machine. */
+/** A database up to this size is checked as a whole at the start, which takes about a second on a slow machine. */
 export const CHECKED_AT_START_BYTES = 64 * 1024 * 1024;
-/** What a delivery needs: of a larger database, only these are read through before the start goes on. */
+/** The tables that a delivery needs: in a larger database, only these are checked at the start. */
 export const VITAL_TABLES = ['meta', 'receiver_tokens', 'channels', 'subscriptions', 'inbox'];
 
 /** The code of an error about files that were removed or replaced. */
@@ -14,7 +14,7 @@ export const REPLACED = 'LEDGERBELL_REPLACED';
 /** Whether SQLite reports a damaged file. */
 export const isDamage = (code: string | undefined): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code ?? '');
 
-/** Says that a database is damaged, and what to do. */
+/** The message about a damaged database, with what to do. */
 export const damageMessage = (file: string, fault: string): string =>
   `${file} is damaged: ${fault}. Check the disk, then restore the newest backup from ${backupFolder(file)}: ` +
   'npm run restore -- <backup>';
@@ -26,7 +26,7 @@ export const isSmall = (file: string): boolean => statSync(file).size <= CHECKED
 export function findFault(db: Database, table?: string): string | null {
   try {
     const found = db.pragma(table === undefined ? 'quick_check(1)' : `quick_check('${table}')`, { simple: true });
-    // Without an error, SQLite reports each fault in a line of its own.
+    // SQLite returns each fault as a row instead of throwing.
     return found === 'ok' ? null : String(found).replaceAll(/\s+/g, ' ');
   } catch (error) {
     const { code, message } = error as Error & { code?: string };
@@ -35,7 +35,7 @@ export function findFault(db: Database, table?: string): string | null {
   }
 }
 
-/** A database's file, its log and the log's index, as they are open: the path and the identity of each. */
+/** Path and identity of the open database file, its log and the log's index. */
 export type FileIdentities = readonly { path: string; identity: string | null }[];
 
 const WHOLE = { bigint: true, throwIfNoEntry: false } as const;
@@ -44,7 +44,7 @@ const identityOf = (found: { dev: bigint; ino: bigint } | undefined): string | n
 
 /** Identifies the files of a database that was just opened. */
 export function identify(file: string): FileIdentities {
-  // SQLite keeps the log beside the file that a link leads to.
+  // SQLite keeps the log beside the target of a link.
   const real = realFile(file);
   return [...new Set([file, real, `${real}-wal`, `${real}-shm`])].map((path) => ({
     path,
@@ -54,7 +54,7 @@ export function identify(file: string): FileIdentities {
 
 const changeOf = (path: string, now: string | null): string => `${path} was ${now === null ? 'removed' : 'replaced'}`;
 
-/** Says which of the files is no longer the one that was opened; null when all are. */
+/** Returns which file was removed or replaced since it was opened; null: none. */
 export function findChange(opened: FileIdentities): string | null {
   for (const { path, identity } of opened) {
     const now = identityOf(statSync(path, WHOLE));
@@ -63,7 +63,7 @@ export function findChange(opened: FileIdentities): string | null {
   return null;
 }
 
-/** The same without waiting for the disk. */
+/** The same, asynchronously. */
 export async function findChangeSoon(opened: FileIdentities): Promise<string | null> {
   for (const { path, identity } of opened) {
     const found = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {

@@ -3,7 +3,7 @@ import { DAY } from '../../domain/clock.ts';
 import type { DeliveryIdentity, InboxRow, InboxUsage, NewDelivery } from '../../domain/inbox.ts';
 import { OPERATOR_SCOPE } from '../../domain/scope.ts';
 
-/** Deliveries that were stored and not yet routed, and those that could not be understood. */
+/** Deliveries that wait for the router. */
 export function inboxTable(db: Database) {
   const insert = db.prepare<[number, number, Uint8Array, string | null]>(
     'INSERT INTO inbox (scope, received_at, body, identity) VALUES (?, ?, ?, ?)',
@@ -16,7 +16,7 @@ export function inboxTable(db: Database) {
     'SELECT id, length(body) AS size FROM inbox WHERE scope = ? ORDER BY id LIMIT ?',
   );
   const one = db.prepare<[number], StoredRow>(`SELECT ${columns} FROM inbox WHERE id = ?`);
-  // From one scope to the next by the index, and not through all rows of a flood.
+  // Skips from one scope to the next by the index instead of reading all rows of a flood.
   const scopes = db
     .prepare<[], number>(
       `WITH RECURSIVE each (scope) AS (
@@ -51,7 +51,7 @@ export function inboxTable(db: Database) {
     return ids;
   });
 
-  /** A scope's oldest rows, until there are so many, or so many characters. */
+  /** A scope's oldest rows: at most `limit`, and no more once `characters` are reached. */
   function oldest(scope: number, limit: number, characters: number): InboxRow[] {
     const rows: InboxRow[] = [];
     let read = 0;
@@ -82,15 +82,12 @@ export function inboxTable(db: Database) {
   }
 
   return {
-    /** Stores deliveries in one durable commit and gives their ids in the same order. */
     append: (rows: NewDelivery[]): number[] => append.immediate(rows),
-    /** The oldest ones of each scope in turn, until there are so many, or so many characters of bodies. */
     next(limit: number, characters = Number.POSITIVE_INFINITY, scope?: number): InboxRow[] {
       const [first, ...others] = scope === undefined ? scopes.all() : [scope];
       if (first === undefined) return [];
       return others.length === 0 ? oldest(first, limit, characters) : byTurns([first, ...others], limit, characters);
     },
-    /** How much of the inbox each scope but the operator's uses. */
     usage: (): InboxUsage[] => usage.all(),
   };
 }

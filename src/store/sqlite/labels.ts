@@ -27,13 +27,10 @@ export function labelsTable(db: Database) {
   });
 
   return {
-    /** By name. */
     list: (guildId: string): Label[] => ofGuild.all(guildId),
 
-    /** Names an address (`before`: what it was called), unless it is new and the guild is at `limit`. */
     set: (guildId: string, label: Label, limit: number) => set.immediate(guildId, label, limit),
 
-    /** Gives the name that is gone; null when there was none. */
     remove: (guildId: string, address: AddressText): string | null => drop.get(guildId, address) ?? null,
   };
 }

@@ -9,13 +9,13 @@ import { scopeLookUp } from './projects.ts';
 
 type RecentRange = { scope: number; since: number; until: number; limit: number };
 
-/** How many of a guild's latest decisions show which tokens move there. */
+/** How many of a guild's latest decisions are read to find its tokens. */
 const LATEST = 2_000;
 const MOST_TOKENS = 1_000;
 
-/** Transfers and messages of the past; every method stays within one guild. */
+/** Past transfers and messages. Every method stays within one guild. */
 export function historyTable(db: Database) {
-  // Messages that list alerts one by one; those that are frozen too, because they were rendered already.
+  // Messages that show single alerts. Frozen ones count too, because they are rendered already.
   const showing = db.prepare<{ guildId: string; addresses: string; since: number; limit: number }, MessageRef>(
     `WITH named (address) AS (SELECT value FROM json_each(@addresses)),
        rendered AS (
@@ -53,7 +53,7 @@ export function historyTable(db: Database) {
 /** Transfers that a subscription would have been asked about. */
 function recentReader(db: Database) {
   const scopeOf = scopeLookUp(db);
-  // `limit` transfers, and the others of the moment in which the last of them came.
+  // `limit` transfers, and the others that arrived in the same moment as the last of them.
   const seen = db.prepare<RecentRange, { seen: number; oldest: number | null }>(
     `WITH last (seen_at) AS (SELECT min(seen_at) FROM (
        SELECT seen_at FROM transfers WHERE scope = @scope AND seen_at BETWEEN @since AND @until
@@ -98,9 +98,9 @@ function recentReader(db: Database) {
   );
 }
 
-/** The tokens that a guild may mean by a symbol. */
+/** The tokens that a symbol may mean in a guild. */
 export function tokensTable(db: Database) {
-  // By kind too: the native coin has no contract, like a token whose contract is unknown.
+  // Grouped by kind too: neither the native coin nor a token with an unknown contract has an address.
   const seenTokens = db.prepare<
     [string, number],
     { token: AddressText | null; kind: string; symbol: string | null; type: string | null; cataloged: 0 | 1 | null }

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Notice } from '../../domain/batch.ts';
 
-/** Freezes notices as messages of their own; for use within a transaction. */
+/** Freezes notices as messages, within the caller's transaction. */
 export function noticeWriter(db: Database) {
   const addChannel = db.prepare<[string, string]>(
     'INSERT INTO channels (channel_id, guild_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -24,14 +24,14 @@ export function noticeWriter(db: Database) {
   );
 
   return {
-    /** Where a guild's admins can be told of trouble in a channel: their default channel, else another one in use. */
+    /** Where a guild's admins are notified of trouble in a channel: their default channel, or another one in use. */
     channelFor: (guildId: string, troubled: string): string | null =>
       (admin.get(guildId, troubled) ?? other.get(guildId, troubled))?.channelId ?? null,
     write({ guildId, ...notice }: Notice): void {
       addChannel.run(notice.channelId, guildId);
       insert.run(notice);
     },
-    /** The channel is open again: what was not sent yet of its trouble is not worth telling. */
+    /** The channel can be written to again: drops unsent notices about it. */
     withdraw: (closed: string): void => void drop.run(closed),
   };
 }

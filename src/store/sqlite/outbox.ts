@@ -19,13 +19,13 @@ interface OriginalRow extends Pick<Original, 'messageId' | 'reason' | 'payload'>
 
 const BATCH_COLUMNS = `id, channel_id AS channelId, kind, nonce, reference, payload, attachment, attempts, unsure,
   frozen_at AS frozenAt, first_sent_at AS firstSentAt, message_id AS messageId`;
-/** Since when an alert counts as waiting: what was held back on purpose does not age meanwhile. */
+/** Since when an alert counts as waiting. A held alert does not age. */
 const SINCE = 'max(created_at, due_at)';
 
-/** No hold lasts longer: a daily digest, and the quiet hours after it, are over by then. */
+/** The longest hold: a daily digest, then quiet hours. */
 const LONGEST_HOLD_MS = 3 * DAY;
 
-/** Alerts, the messages made of them, and what is known about their channels. */
+/** Alerts, the messages made of them, and their channels. */
 export function outboxTable(db: Database) {
   const { ofBatch, idsOfBatch, byId } = alertReader(db);
   const holds = renderedCheck(db);
@@ -47,13 +47,13 @@ export function outboxTable(db: Database) {
     `SELECT channel_id AS channelId, guild_id AS guildId, state, due_at AS dueAt, attempts, since FROM channels
      WHERE channel_id = ?`,
   );
-  // What goes out before new lines: the oldest message that was rendered already, else a change where one may be made
-  // now (it says all that is known by then); never a label.
+  // Sent before new alerts: the oldest rendered message, or else a requested change if edits are possible now. Never a
+  // label.
   const frozen = db.prepare<[string, 0 | 1], BatchRow>(
     `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND edit_kind IS NOT 'label'
        AND NOT (? AND edit_kind IS 'change') ORDER BY edit_kind IS 'change', id LIMIT 1`,
   );
-  // What goes out when there are no new lines: changes first, then labels.
+  // Sent when there are no new alerts: changes first, then labels.
   const changed = db.prepare<[string], BatchRow>(
     `SELECT ${BATCH_COLUMNS} FROM batches WHERE channel_id = ? AND state = 'frozen' AND edit_kind IN ('change', 'label')
      ORDER BY edit_kind, id LIMIT 1`,
@@ -70,7 +70,7 @@ export function outboxTable(db: Database) {
   );
   const assign = db.prepare<[number, number]>("UPDATE alerts SET state = 'frozen', batch_id = ? WHERE id = ?");
   const mentioned = db.prepare<[number, number]>('UPDATE subscriptions SET mentioned_at = ? WHERE id = ?');
-  // A message that is given up mentions nobody: the cool-down that it began is over.
+  // A dissolved message mentions nobody, so the cool-down that it began ends.
   const unmention = db.prepare<[number]>(
     `UPDATE subscriptions SET mentioned_at = NULL
      FROM (SELECT guild_id, channel_id, frozen_at FROM batches JOIN channels USING (channel_id) WHERE id = ?) told
@@ -94,7 +94,7 @@ export function outboxTable(db: Database) {
   const dropBatch = db.prepare<[number]>('DELETE FROM batches WHERE id = ?');
   const kindOf = db.prepare<[number], Pick<Batch, 'kind'>>('SELECT kind FROM batches WHERE id = ?');
   const markDead = db.prepare<[number]>("UPDATE batches SET state = 'dead' WHERE id = ?");
-  // A digest of thousands of lines would fill the disk with as many copies of itself.
+  // A digest of thousands of alerts would store as many copies of its payload.
   const addDeadLetters = db.prepare<[string, number, number]>(
     `INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
      SELECT a.id, a.channel_id, iif(b.kind = 'digest', NULL, b.payload), ?, ?
@@ -107,12 +107,12 @@ export function outboxTable(db: Database) {
   const killWaiting = db.prepare<[string, number]>(
     `UPDATE alerts SET state = 'dead' WHERE channel_id = ? AND state = 'waiting' AND ${SINCE} < ?`,
   );
-  // By the oldest of its alerts, or by its own age where it has none.
+  // By its oldest alert, or by its own age if it has no alerts.
   const oldFrozen = db.prepare<[string, number], { id: number }>(
     `SELECT id FROM batches b WHERE channel_id = ? AND state = 'frozen'
        AND coalesce((SELECT min(${SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < ?`,
   );
-  /** Takes a frozen message up; a change comes with the message that it changes. */
+  /** Returns a frozen batch to be sent; an edit comes with the message that it edits. */
   function takeUp(row: BatchRow, now: number): NextMessage {
     const batch: Batch = { ...row, unsure: row.unsure === 1 };
     if (batch.kind !== 'edit') return { status: 'batch', batch, alerts: sizeOf.get(batch.id)!.n, original: null };
@@ -127,11 +127,11 @@ export function outboxTable(db: Database) {
     const message = { ...rest, plain: plain === 1 };
     if (lines === null) return { ...message, alerts: ofBatch(id), ids: [] };
     const ids = idsOfBatch(id);
-    // Some of a digest's alerts may be forgotten by now: it would count less than it did.
+    // Some of a digest's alerts may have been deleted by now. The digest would then count too few.
     return ids.length < lines ? null : { ...message, alerts: [], ids };
   }
 
-  /** The messages that some of these alerts may join: in one of its own each would tell half of a swap. */
+  /** The messages that some of these alerts may join. In its own message, each would show half of a swap. */
   function joinable(channelId: string, alerts: Alert[], now: number): Joinable[] {
     const hashes = [...new Set(alerts.map(({ transfer }) => transfer.txHash))];
     return hashes.flatMap((txHash) => edits.joinable(channelId, txHash, now) ?? []);
@@ -145,13 +145,13 @@ export function outboxTable(db: Database) {
       const single = found.reason === null && !take.alone;
       return { status: 'alerts', joins: single ? joinable(channelId, found.alerts, now) : [], ...found };
     }
-    // New lines come first.
+    // New alerts come first.
     const change = changed.get(channelId);
     if (change && take.mayChange) return takeUp(change, now);
     return { status: 'nothing', until: found.until, change: change !== undefined, burst: found.burst };
   }
 
-  // As one transaction, because every look-up outside of one takes and releases a lock.
+  // One transaction, because each statement outside of one takes and releases a lock.
   const claim = db.transaction((channelId: string, take: ClaimOptions, now: number) => ({
     head: channelHead.get(channelId) ?? null,
     next: nextOf(channelId, take, now),
@@ -187,40 +187,20 @@ export function outboxTable(db: Database) {
   });
   return {
     ...edits.methods,
-    /** Makes due what is held for longer than any hold lasts: it was put off by a clock that was ahead. */
     endLongHolds: (now: number) => void endHolds.run(now + LONGEST_HOLD_MS),
-    /** Every channel that has something to send, whatever its state; before `sleepUntil` it has nothing yet. */
     channelsWithWork: () => heads.all(),
-    /** A page of a channel's due alerts with this hold, oldest first; it begins behind the alert `after`. */
     due: (channelId: string, hold: Hold | null, now: number, after: number, limit: number) =>
       due.page(channelId, hold, now, after, limit),
-    /** Alerts as they are known now, in the order of the ids; what is forgotten is left out. */
     alerts: (ids: number[]): Alert[] => byId(ids),
-    /**
-     * What to send next to a channel: its frozen message, else the `limit` oldest alerts that are due with the others of
-     * their transactions, else a sent message to change.
-     */
     claim: (channelId: string, take: ClaimOptions, now: number) => claim(channelId, take, now),
-    /**
-     * Freezes alerts into one message; its first attempt counts from here. Gives the batch's id, or null when what was
-     * rendered no longer holds.
-     */
     freeze: (batch: NewBatch, now: number) => freeze.immediate(batch, now),
-    /** Another attempt is about to begin. */
     countAttempt: (batchId: number, now: number): void => void attempt.run(now, batchId),
-    /** The last attempt is known to have changed nothing at Discord. */
     markNotSent: (batchId: number): void => unsynced(db, () => void certain.run(batchId)),
-    /**
-     * Notes that Discord has the message; tells whether its channel has more to be sent, now or later. If the power
-     * fails before that is on the disk, the message is repeated with the same nonce, or looked for.
-     */
+    /** If the power fails before this is on disk, the message is sent again with the same nonce, or searched for. */
     markSent: (batchId: number, messageId: string | null, now: number): boolean =>
       unsynced(db, () => sent.immediate(batchId, messageId, now)),
-    /** Gives a frozen message up; its alerts wait again, to be rendered anew. */
     unfreeze: (batchId: number): void => unfreeze.immediate(batchId),
-    /** The message's alerts become dead letters, and so does a change of a sent one; those that were to join it wait again. */
     deadLetter: (batchId: number, reason: string, now: number): void => dead.immediate(batchId, reason, now),
-    /** What waits for a channel since before a time becomes dead letters. */
     expire: (channelId: string, before: number, reason: string, now: number): void =>
       expire.immediate(channelId, before, reason, now),
   };

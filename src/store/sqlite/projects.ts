@@ -8,7 +8,7 @@ type ProjectRow = Omit<StoredProject, 'signed'> & { signed: 0 | 1 };
 
 const toProject = ({ signed, ...row }: ProjectRow): StoredProject => ({ ...row, signed: signed === 1 });
 
-/** Looks up the scope whose events a guild is told of: its own project's, else the operator's. */
+/** Looks up the scope that a guild gets events from: its own project's, or else the operator's. */
 export function scopeLookUp(db: Database): (guildId: string) => number {
   const own = db.prepare<[string], number>('SELECT id FROM projects WHERE guild_id = ?').pluck();
   return (guildId) => own.get(guildId) ?? OPERATOR_SCOPE;
@@ -82,28 +82,19 @@ export function projectsTable(db: Database) {
       return row ? toProject(row) : null;
     },
     all: (): StoredProject[] => all.all().map(toProject),
-    /** The scope of every guild with a project of its own, by its id; all others are in the operator's. */
     scopes: (): Map<string, number> => new Map(all.all().map(({ guildId, scope }) => [guildId, scope])),
-    /** Stores or replaces a guild's project and gives its scope; `token` becomes its first path token. */
     save: (project: NewProject, token: string, userId: string, now: number): number =>
       save.immediate(project, token, userId, now),
-    /** Puts the same keys under another seal, unless they were replaced meanwhile. */
     reseal: ({ scope, sealed }: StoredProject, resealed: Uint8Array): void => void reseal.run(resealed, scope, sealed),
-    /** Removes a guild's project with its path tokens and webhook names; false when there is none. */
     remove: (guildId: string): boolean => remove.immediate(guildId),
 
-    /** Every active path token. */
     tokens: (): ReceiverToken[] => tokens.all().map((row) => ({ ...row, retiring: row.retiring === 1 })),
     addToken: (token: string, scope: number, now: number): void => void addToken.run(token, scope, now),
-    /** `token` becomes the scope's path token, the present one retires; false while another one is still retiring. */
     rotateToken: (scope: number, token: string, now: number): boolean => rotate.immediate(scope, token, now),
-    /** Ends a scope's retiring token; false when there is none. */
     revokeToken: (scope: number): boolean => revoke.run(scope).changes > 0,
 
-    /** A guild's names of webhooks, by id. */
     webhookNames: (guildId: string): Map<string, string> =>
       new Map(names.all(guildId).map(({ id, name }) => [id, name])),
-    /** Names a webhook; null takes the name away. */
     nameWebhook(guildId: string, webhookId: string, name: string | null): void {
       if (name === null) dropName.run(guildId, webhookId);
       else putName.run(guildId, webhookId, name);

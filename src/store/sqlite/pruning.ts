@@ -6,13 +6,13 @@ import { guardTables } from './guard.ts';
 
 const FIRST = { at: 'transfers', scope: 0, seenAt: 0, id: 0 } as const;
 
-/** A step keeps the writer from everything else for little more than this. */
+/** A step blocks other writes only slightly longer than this. */
 const STEP_MS = 4;
-/** Rows that a step takes up at the most. */
+/** Most rows in one step. */
 const MOST = 200;
 const FEW = 20;
 
-/** Forgets what is old, in steps between which others can write; `elapsed` gives milliseconds since any time. */
+/** Deletes old data in steps, between which others can write; `elapsed` returns milliseconds. */
 export function pruningTable(db: Database, elapsed: () => number) {
   const guard = guardTables(db);
   const transfers = db.prepare<{ scope: number; seenAt: number; id: number; before: number }, Aged>(
@@ -20,7 +20,7 @@ export function pruningTable(db: Database, elapsed: () => number) {
      WHERE scope = @scope AND (seen_at, id) > (@seenAt, @id) AND seen_at < @before ORDER BY seen_at, id LIMIT ${MOST}`,
   );
   const nextScope = db.prepare<[number], number | null>('SELECT min(scope) FROM transfers WHERE scope > ?').pluck();
-  // What a dead letter tells of stays: it can still be replayed.
+  // What a dead letter refers to stays: it can still be replayed.
   const dropAlerts = db.prepare<[number]>(
     `DELETE FROM alerts WHERE transfer_id = ? AND state IN ('sent', 'dead')
        AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE alert_id = alerts.id)`,
@@ -37,7 +37,7 @@ export function pruningTable(db: Database, elapsed: () => number) {
        AND NOT EXISTS (SELECT 1 FROM alerts WHERE batch_id = @id)`,
   );
 
-  /** Takes up rows until the time is over; gives the last of them, or null when there are no more. */
+  /** Processes rows until the time is up; returns the last of them, or null when none are left. */
   function each(rows: Aged[], drop: (id: number) => void): Aged | null {
     const end = elapsed() + STEP_MS;
     for (const row of rows) {
@@ -82,13 +82,9 @@ export function pruningTable(db: Database, elapsed: () => number) {
   });
 
   return {
-    /**
-     * Forgets some of what was seen before a time and is done with; gives where to go on (null: from the beginning, and
-     * when nothing is left). If the power fails it is forgotten again.
-     */
+    /** `from` null: from the beginning. A step that a power failure undoes is repeated. */
     forget: (before: number, from: RetentionCursor | null): RetentionCursor | null =>
       forgetting(db, () => step.immediate(before, from ?? FIRST)),
-    /** Forgets transfers of own projects that concern no subscription, seen in this span; gives where to go on. */
     forgetUnmatched: (since: number, before: number, from: UnmatchedCursor | null): UnmatchedCursor | null =>
       forgetting(db, () => unmatchedStep.immediate(since, before, from)),
   };

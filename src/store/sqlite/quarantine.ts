@@ -5,13 +5,13 @@ import type { Quarantined } from '../../domain/inbox.ts';
 const AT_ONCE = 200;
 
 const COLUMNS = 'quarantine.id, scope, guild_id AS guildId, received_at AS receivedAt, reason';
-/** What a delivery has in the inbox, and has there again once it is put back: it is told from its equals by its times. */
+/** The columns of a delivery that move to the inbox with it. Its times distinguish it from equal deliveries. */
 const KEPT = 'scope, received_at, answered_at, body, identity';
 const FROM = 'FROM quarantine LEFT JOIN projects ON projects.id = scope';
 
-/** What the router set aside. */
+/** Deliveries that the router could not understand. */
 export function quarantineTable(db: Database) {
-  // Lengths before groups: bodies would be sorted whole, which takes twenty times as long.
+  // Computes lengths before grouping: sorting whole bodies takes twenty times as long.
   const byScope = db.prepare<[], { scope: number; rows: number; bytes: number }>(
     `WITH lengths AS MATERIALIZED (SELECT scope, length(body) AS bytes FROM quarantine)
      SELECT scope, count(*) AS rows, sum(bytes) AS bytes FROM lengths GROUP BY scope`,
@@ -32,7 +32,7 @@ export function quarantineTable(db: Database) {
     requeueSome.run(until, AT_ONCE);
     return dropSome.run(until, AT_ONCE).changes;
   });
-  /** Until none is left of those that are there now; what a running bot sets aside meanwhile stays. */
+  /** Handles only what is there now; deliveries that are quarantined meanwhile stay. */
   const all = (some: (until: number) => number): number => {
     const until = newest.get()!.id ?? 0;
     let done = 0;
@@ -42,16 +42,11 @@ export function quarantineTable(db: Database) {
   const replay = db.transaction((id: number) => requeue.run(id).changes === 1 && drop.run(id).changes === 1);
 
   return {
-    /** What is in quarantine, by the scope that it came for. */
     sizes: () => byScope.all(),
-    /** All of them, oldest first, without their bytes. */
     list: () => list.all(),
     get: (id: number): Quarantined | null => one.get(id) ?? null,
-    /** Puts a delivery back among those that wait for the router; false when there is none with this number. */
     replay: (id: number): boolean => replay.immediate(id),
-    /** Forgets a delivery for good; false when there is none with this number. */
     discard: (id: number): boolean => drop.run(id).changes === 1,
-    /** The same for all of them, in steps that hold up no other writer for long; they give how many. */
     replayAll: (): number => all((until) => replaySome.immediate(until)),
     discardAll: (): number => all((until) => dropSome.run(until, AT_ONCE).changes),
   };

@@ -25,7 +25,7 @@ type Readings = {
   };
 };
 
-/** What the port does over a connection that only reads, and may take long. */
+/** The port's methods that run over the read-only connection, where long reads are fine. */
 export function openReadings(db: Database) {
   const { list, get, tokenMutes, watching } = subscriptionsTable(db);
   const { ofGuild, scopes, webhookNames } = projectsTable(db);

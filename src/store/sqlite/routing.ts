@@ -17,8 +17,8 @@ import { scopeLookUp } from './projects.ts';
 import { watcherLookUp } from './subscriptions.ts';
 
 /**
- * Subscriptions that the new transfers of one commit reach at the most. Each costs look-ups, a decision and mostly an
- * alert, while deliveries wait to be stored; and every guild may watch the same address.
+ * Most subscriptions that the new transfers of one commit concern. Each costs look-ups, a decision and usually an
+ * alert, while deliveries wait to be stored. Every guild may watch the same address.
  */
 const MOST_REACHED = 5_000;
 
@@ -39,12 +39,12 @@ export function routingTable(db: Database) {
   const read = db.transaction(reader(db, guard));
   const commit = db.transaction(writer(db, guard));
   return {
-    /** Everything that deciding about these deliveries needs; `now` matters for mutes and for what is recent. */
-    context: (queries: RoutingQuery[], now: number): RoutingContext => read(queries, now),
     /**
-     * Commits what was decided: events done, lines made, reasons recorded, all or nothing. Gives the channels in which
-     * sent messages must change. If the power fails before it is on disk, so are the deliveries: they are routed again.
+     * Reads everything needed to decide about these deliveries. `now` decides which mutes and counterparties still
+     * count.
      */
+    context: (queries: RoutingQuery[], now: number): RoutingContext => read(queries, now),
+    /** Does not wait for the disk: after a power failure the deliveries are still in the inbox and are routed again. */
     commit: (routed: RoutingResult): string[] => unsynced(db, () => commit.immediate(routed)),
   };
 }
@@ -78,7 +78,10 @@ function reader(db: Database, guard: Guard) {
      WHERE subscription_id = ?`,
   );
 
-  /** Transfers not seen before that somebody watches, until they reach too many; `answered`: of so many questions. */
+  /**
+   * New transfers that somebody watches, until they concern too many subscriptions; `answered`: how many queries that
+   * covers.
+   */
   function newTransfers(queries: RoutingQuery[], isKnown: (key: string) => boolean) {
     const byAddress = memo(watchersOf());
     const scopeOf = memo(lookUpScope);
@@ -139,7 +142,7 @@ function reader(db: Database, guard: Guard) {
   };
 }
 
-// Values are bound by their place where there are many: by name it takes twice as long.
+// Positional parameters: binding many values by name takes twice as long.
 function writer(db: Database, { keep }: Guard) {
   const { requestChange } = editTables(db);
   const addTransfer = db.prepare<[string, number, string, number, number, number, number, string]>(
@@ -180,10 +183,10 @@ function writer(db: Database, { keep }: Guard) {
   );
   const drop = db.prepare<[string]>('DELETE FROM inbox WHERE id IN (SELECT value FROM json_each(?))');
 
-  /** The router reads, decides and commits one after the other: what was not there when it read is not there now. */
+  /** The router reads, decides and commits one after the other, so nothing was added since it read. */
   function putTransfer({ id, key, scope, txHash, seenAt, count, bodies, reorganised, data }: StoredTransfer): number {
     const moved = reorganised ? 1 : 0;
-    // What was there may have been forgotten since.
+    // But rows may have been deleted since.
     if (id !== null && setTransfer.run(count, bodies, moved, data, id, key).changes > 0) return id;
     return Number(addTransfer.run(key, scope, txHash, seenAt, count, bodies, moved, data).lastInsertRowid);
   }
@@ -232,7 +235,7 @@ function writer(db: Database, { keep }: Guard) {
   };
 }
 
-/** Asks once for each key. */
+/** Caches a look-up by its key. */
 function memo<K, V>(ask: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>();
   return (key) => {

@@ -49,7 +49,7 @@ export function settingsTable(db: Database) {
   };
 }
 
-/** Questions that may be confirmed once. */
+/** Questions that may each be confirmed once. */
 export function confirmationsTable(db: Database) {
   const add = db.prepare<NewConfirmation & { detail: string }>(
     `INSERT INTO confirmations (guild_id, user_id, action, detail, asked_at)
@@ -80,7 +80,7 @@ export function confirmationsTable(db: Database) {
   };
 }
 
-/** Entries of the audit log that are deleted at once. */
+/** Most audit entries that are deleted at once. */
 const MOST_FORGOTTEN = 500;
 
 /** Who changed what. */

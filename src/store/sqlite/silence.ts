@@ -18,7 +18,6 @@ export function silenceTable(db: Database) {
   return { report: (notice: Notice, subscriptions: number[]): boolean => report.immediate(notice, subscriptions) };
 }
 
-/** Addresses that usually move and have gone quiet, as of the latest count of events. */
 export function silenceReader(db: Database) {
   const silent = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address, label,
        last_event_at AS lastEventAt, gap_ms AS gapMs

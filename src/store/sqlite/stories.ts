@@ -9,7 +9,7 @@ import { gathering } from './due.ts';
 interface TransactionRow {
   txHash: string;
   transfers: number;
-  /** SQLite takes `data` from the row of this minimum. */
+  /** SQLite returns `data` from the row with this minimum. */
   firstAlert: number;
   data: string;
   /** How many transactions there are. */
@@ -40,9 +40,9 @@ interface AlertRow
   deadAt: number | null;
 }
 
-/** What became of single transfers; every method stays within one guild. */
+/** What happened to single transfers. Every method stays within one guild. */
 export function storyReader(db: Database) {
-  // A transaction may hold thousands of transfers: which are the guild's is found before anything is read of them.
+  // A transaction may hold thousands of transfers, so the guild's own are found before their data is read.
   const ofTransaction = db.prepare<
     { txHash: string; guildId: string; ownScope: number | null; most: number },
     TransferRow & { total: number }
@@ -64,7 +64,7 @@ export function storyReader(db: Database) {
      FROM decisions d LEFT JOIN subscriptions s ON s.id = d.subscription_id AND s.guild_id = d.guild_id
      WHERE d.transfer_id = ? AND d.guild_id = ? ORDER BY d.id`,
   );
-  // A transfer may be told in a thousand channels, in each with twenty thousand others: those are not gone through.
+  // A transfer may be posted in a thousand channels, each with twenty thousand others. This must not read them all.
   const alerts = db.prepare<[string, number, string], AlertRow>(
     `SELECT a.channel_id AS channelId, a.created_at AS createdAt, a.state, a.hold, a.due_at AS dueAt, a.warnings, a.discarded_at AS discardedAt, a.matches,
        b.id AS batchId, b.kind, b.digest_reason AS reason, b.attempts, b.frozen_at AS frozenAt, b.sent_at AS sentAt, b.message_id AS messageId,
@@ -98,18 +98,13 @@ export function storyReader(db: Database) {
   }
 
   return {
-    /**
-     * The transfers of a transaction (lower-case hash) that the guild's subscriptions met, and those that came by its
-     * own project, whose scope is `ownScope`, although nobody here watches them; as they stand at `now`: how many there
-     * are, and the first ones.
-     */
+    /** Also includes transfers of the guild's own project (`ownScope`) that concern none of its subscriptions. */
     transfers(guildId: string, txHash: string, ownScope: number | null, now: number, most: number) {
       const rows = ofTransaction.all({ guildId, txHash, ownScope, most });
       const first = rows.map((row) => story(guildId, txHash, row, row.scope === ownScope, now));
       return { total: rows[0]?.total ?? 0, first };
     },
 
-    /** How many transactions the guild's message with this reference tells of, and the first ones with a transfer each. */
     transactionsOfMessage(guildId: string, reference: string, most: number) {
       const rows = ofMessage.all(reference, guildId, most);
       const first = rows.map(({ txHash, transfers, data }) => {

@@ -55,7 +55,7 @@ const SELECT = `SELECT ${columns(Object.keys(COLUMN_OF))} FROM subscriptions LEF
 
 const UNFILTERED = ['{}', JSON.stringify(DEFAULT_FILTERS)];
 
-// Those that filter nothing share one object, which a message between threads then holds once.
+// Subscriptions without filters share one object, so a message between threads contains it once.
 const toFilters = (text: string): Filters =>
   UNFILTERED.includes(text) ? DEFAULT_FILTERS : { ...DEFAULT_FILTERS, ...(JSON.parse(text) as Partial<Filters>) };
 
@@ -66,7 +66,7 @@ const fromRow = (row: Row): Subscription => ({
   filters: toFilters(row.filters),
 });
 
-/** As SQLite takes it. */
+/** A value that SQLite accepts. */
 const toColumn = (value: Subscription[keyof Subscription]): string | number | null =>
   typeof value === 'boolean' ? Number(value) : typeof value === 'object' && value ? JSON.stringify(value) : value;
 
@@ -80,8 +80,8 @@ class NotImported extends Error {
 }
 
 /**
- * Looks up who watches an address, in every guild, as far as the router must know; for one commit, in which equal filters
- * are one object: to read them takes long, and to hand them to another thread longer.
+ * Looks up who watches an address, in every guild, for one commit. Equal filters share one object, because parsing them
+ * and posting them to another thread is slow.
  */
 export function watcherLookUp(db: Database): () => (address: AddressText) => Watcher[] {
   const keys: (keyof Watcher)[] = ['id', 'guildId', 'channelId', 'address', 'direction', 'kind', 'minimum', 'token'];
@@ -144,7 +144,7 @@ export function subscriptionsTable(db: Database) {
     return { status: 'added' as const, subscription: fromRow(one.get(subscription.guildId, id)!) };
   });
 
-  /** By their SQL: files change a thousand subscriptions, most of them alike. */
+  /** Statements by their SQL: a file changes a thousand subscriptions, most of them alike. */
   const updates = new Map<string, Statement>();
   function update(id: number, changed: Partial<Subscription>): void {
     const keys = Object.keys(changed) as (keyof SubscriptionChange)[];
@@ -197,7 +197,6 @@ export function subscriptionsTable(db: Database) {
   );
 
   return {
-    /** Adds one unless the channel already watches the address, or the guild is at a limit. */
     add: (subscription: NewSubscription, limit: number, channelsPerAddress = Number.POSITIVE_INFINITY) =>
       add.immediate(subscription, limit, channelsPerAddress),
 
@@ -208,13 +207,8 @@ export function subscriptionsTable(db: Database) {
       return row ? fromRow(row) : null;
     },
 
-    /** Changes what is named, unless the new channel already watches the address. */
     change: (guildId: string, id: number, changed: SubscriptionChange) => change.immediate(guildId, id, changed),
 
-    /**
-     * Adds and changes what a file tells, all or nothing: `full` when the guild would come over a limit, `stale` when
-     * what is to be added is there meanwhile, or what is to be changed is not.
-     */
     importAll(file: SubscriptionImport, most: ImportLimits): 'imported' | 'full' | 'crowded' | 'stale' {
       try {
         importAll.immediate(file, most);
@@ -225,14 +219,11 @@ export function subscriptionsTable(db: Database) {
       }
     },
 
-    /** Mutes these of this guild until then (null: no longer); gives how many there are. */
     mute: (guildId: string, ids: readonly number[], until: number | null): number =>
       mute.run(until, guildId, JSON.stringify(ids)).changes,
 
-    /** The tokens of which nothing is told in this guild now. */
     tokenMutes: (guildId: string, now: number): TokenMute[] => tokenMutes.all(guildId, now),
 
-    /** Mutes a token in the whole guild until then (null: no longer). */
     muteToken(guildId: string, token: Asset, until: number | null): void {
       if (until === null) unmuteToken.run(guildId, token);
       else muteToken.run(guildId, token, until);
@@ -240,7 +231,6 @@ export function subscriptionsTable(db: Database) {
 
     remove: (guildId: string, id: number): boolean => remove.run(guildId, id).changes === 1,
 
-    /** Who watches these addresses, in every guild. */
     watching: (addresses: string[]): Subscription[] =>
       addresses.flatMap((address) => byAddress.all(address)).map(fromRow),
   };

@@ -22,7 +22,7 @@ type Synchronous<Group> = {
 
 export type Tables = { [Group in keyof Store]: Synchronous<Store[Group]> };
 
-/** What the port does over a connection that writes; `elapsed` returns milliseconds since any time. */
+/** The port's methods over the connection that writes; `elapsed` returns milliseconds. */
 export function openTables(db: Database, elapsed: () => number = () => performance.now()) {
   const { report } = silenceTable(db);
   const { workTime, forgottenBefore, setForgottenBefore } = workTimeTable(db);

@@ -4,8 +4,8 @@ import { openDatabase, openReader } from './database.ts';
 import { findChange, identify, REPLACED } from './health.ts';
 
 /**
- * A thread that owns one connection, the only one that writes or one that only reads: the event loop never waits for a
- * disk or a lock, and no writer for a long report.
+ * A thread that owns one connection: the only writer, or a reader. So the event loop never waits for a disk or a lock,
+ * and no write waits for a long report.
  */
 
 const port = parentPort!;
@@ -13,11 +13,11 @@ const { file, reads } = workerData as { file: string; reads: boolean };
 const { db, close } = reads
   ? openReader(file)
   : openDatabase(file, (details, message) => port.postMessage({ details, message } satisfies Post));
-// Each loads only its own: a thread's modules are in nobody else's memory.
+// Each loads only its own modules: threads do not share them in memory.
 const groups: object = reads
   ? (await import('./readings.ts')).openReadings(db)
   : (await import('./tables.ts')).openTables(db);
-/** What only this process's other threads call. */
+/** Methods that only this process's other threads call. */
 const maintenance = { copyTo: (target: string) => void db.prepare('VACUUM INTO ?').run(target) };
 const tables = { ...groups, file: maintenance } as Record<string, Record<string, (...args: unknown[]) => unknown>>;
 const opened = identify(file);
@@ -36,7 +36,7 @@ port.postMessage({ ready: true } satisfies Post);
 
 const alone = (calls: Call[]): Post => ({ answers: calls.map(run), syncMs: null });
 
-/** Runs calls in one transaction, so that they wait for the disk once; each fails on its own. */
+/** Runs calls in one transaction, so that they wait for the disk once. Each call fails on its own. */
 function together(calls: Call[]): Post {
   const answers: Answer[] = [];
   let syncMs: number | null = null;
@@ -44,13 +44,13 @@ function together(calls: Call[]): Post {
     db.exec('BEGIN IMMEDIATE');
     for (const call of calls) {
       answers.push(run(call));
-      // A full or failing disk has ended the transaction, and with it what the earlier calls did.
+      // A full or failing disk has rolled back the transaction and the earlier calls in it.
       if (!db.inTransaction) throw answers.at(-1)!.error;
     }
     const began = performance.now();
     db.exec('COMMIT');
     syncMs = performance.now() - began;
-    // A delivery in a file that nobody finds again must not be acknowledged.
+    // A delivery in a file that was removed or replaced must not be acknowledged.
     const change = findChange(opened);
     if (change !== null) throw Object.assign(new Error(change), { code: REPLACED });
   } catch (error) {

@@ -8,7 +8,7 @@ const KEYS = { worked: 'worked-until', pauses: 'pauses', forgotten: 'forgotten-b
 export function workTimeTable(db: Database) {
   const get = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?');
   const put = db.prepare<[string, string]>('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)');
-  // The newest rows: nothing here goes through a table.
+  // Only the newest rows by index; no table scan.
   const newest = db.prepare<[], { at: number | null }>(
     `SELECT max(at) AS at FROM (
          SELECT * FROM (SELECT received_at AS at FROM inbox ORDER BY id DESC LIMIT 1)
@@ -41,7 +41,7 @@ export function workTimeTable(db: Database) {
       },
       record: (now: number, pauses: readonly Pause[]): void => unsynced(db, () => record.immediate(now, pauses)),
     },
-    /** How far forgetting has come; before the first time, where it begins. Null when nothing is stored. */
+    /** How far deletion of old data has come, or where it will begin. Null when nothing is stored. */
     forgottenBefore: (): number | null => numberAt(KEYS.forgotten) ?? oldest.get()!.at,
     setForgottenBefore: (time: number): void => unsynced(db, () => void put.run(KEYS.forgotten, String(time))),
   };
