@@ -11,7 +11,7 @@ import {
 import { languageOf, translator } from '../languages/index.ts';
 import type { ButtonUse, CommandUse, FormUse, MenuUse, MessageUse, Reply } from './command.ts';
 
-/** Interactions that are answered with a reply. */
+/** Interactions that get a reply. */
 export type Replying = CommandUse | MessageUse | ButtonUse | MenuUse | FormUse;
 /** The same before it is known that they come from a guild. */
 type Incoming =
@@ -22,8 +22,8 @@ type Incoming =
   | ModalSubmitInteraction;
 
 /**
- * Defers the answer. A connection that breaks is tried once more, and "already acknowledged" then means that Discord
- * took the first try.
+ * Defers the reply. After a broken connection it tries once more; "already acknowledged" then means that Discord
+ * accepted the first try.
  */
 export async function acknowledge(interaction: Replying, defer: () => Promise<unknown>): Promise<void> {
   try {
@@ -35,7 +35,7 @@ export async function acknowledge(interaction: Replying, defer: () => Promise<un
   }
 }
 
-/** Answers with one fixed sentence. */
+/** Replies with one fixed sentence, in private. */
 export async function replyWith(
   interaction: Incoming,
   key: 'dispatcher.serverOnly' | 'dispatcher.unknownCommand' | 'dispatcher.oldButton',
@@ -44,7 +44,7 @@ export async function replyWith(
   await interaction.reply({ content, flags: MessageFlags.Ephemeral });
 }
 
-/** The whole of a message: what the reply does not name is emptied. */
+/** A complete message: parts that the reply leaves out are emptied. */
 export function whole({ content, embeds = [], components = [], files = [] }: Reply) {
   const attached = files.map(({ name, data }) => ({ name, attachment: Buffer.from(data) }));
   return { content: content ?? '', embeds, components, ...(attached.length > 0 ? { files: attached } : {}) };

@@ -9,19 +9,19 @@ import { isFake, remarksOf } from './warnings.ts';
 const PARTIES_SHOWN = 5;
 const IDS_LONGEST = 400;
 
-/** What a message tells: at least one alert. */
+/** What a message shows: at least one alert. */
 export type Alerts = [Alert, ...Alert[]];
-/** One thing that happened, with the alerts that tell of it. */
+/** One thing that happened, with its alerts. */
 export type AlertPart = Part<Alert>;
 
 type Side = 'from' | 'to';
 
-/** Who gave what to whom in one transaction, and what is not sure about it; a title above tells the whole. */
+/** The lines below a title: who sent what to whom in one transaction, and remarks. */
 export function bodyOf(parts: AlertPart[], voice: Voice): string[] {
   if (parts.length === 1) return onlyPart(parts[0]!, voice);
   const alerts = parts.flatMap((part) => part.alerts);
   const plain = parts.every(({ kind }) => kind !== 'swap');
-  // What all transfers share is named once, above them.
+  // What all transfers have in common is shown once, above them.
   const shared = (['from', 'to'] as const).filter((side) => plain && addressesOf(alerts, side).length === 1);
   const own = (['from', 'to'] as const).filter((side) => !shared.includes(side));
   return [
@@ -68,7 +68,7 @@ function internalLines({ view, alerts: [alert] }: Extract<AlertPart, { kind: 'li
   ];
 }
 
-/** A part among others: what moved, the sides that are its own, and what is not sure. */
+/** One of several parts: what moved, the sides that only it has, and remarks. */
 function partLines(part: AlertPart, own: Side[], voice: Voice): string[] {
   const remarks = remarksOf(part.alerts, voice);
   if (part.kind === 'swap') {
@@ -84,14 +84,14 @@ function partLines(part: AlertPart, own: Side[], voice: Voice): string[] {
   ];
 }
 
-/** What a line or sweep moved. */
+/** What a single transfer or a sweep moved. */
 export function partWords(part: Exclude<AlertPart, { kind: 'swap' }>, voice: Voice): string {
   const [{ transfer, count }] = part.alerts as Alerts;
   if (part.kind === 'line') return `${whatMoved(transfer, voice)}${count > 1 ? ` ×${number(count, voice)}` : ''}`;
   return whatTheyMoved(part.alerts, voice)!;
 }
 
-/** What a swap gave and got; null when it cannot be said in short. */
+/** What a swap gave and got; null when it is too long. */
 export function swapWords(
   part: Extract<AlertPart, { kind: 'swap' }>,
   voice: Voice,
@@ -101,7 +101,7 @@ export function swapWords(
   return gave === null || got === null ? null : { gave, got };
 }
 
-/** The wallet and whom it dealt with; leg by leg when there are several, or no title tells the amounts. */
+/** The wallet and its counterparties. With several legs, or without amounts in the title, leg by leg. */
 function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, voice: Voice): string[] {
   const { wallet, gave, got, alerts } = part;
   const others = [...new Set([...addressesOf(gave, 'to'), ...addressesOf(got, 'from')])];
@@ -152,7 +152,7 @@ function partyLines(
   ];
 }
 
-/** The full address in a small line of its own; a look-alike's is no link. */
+/** The full address as a line of small text; a look-alike's address is not linked. */
 function addressLine(address: AddressText, alerts: readonly Alert[], voice: Voice): string {
   return `-# ${linked(address, 'address', isFake(address, alerts) ? { ...voice, unlinked: true } : voice)}`;
 }
@@ -165,7 +165,7 @@ function nameOf(address: AddressText, alerts: readonly Alert[], voice: Voice): s
   return '';
 }
 
-/** Returns the ids of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, as many as are read. */
+/** Returns the ids of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, as many as people will read. */
 export function idsOf(alerts: readonly Alert[], voice: Voice): string {
   const ids = alerts.map(({ transfer, count }) => ({
     id: BigInt(transfer.tokenId!),

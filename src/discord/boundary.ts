@@ -12,26 +12,26 @@ import type { Access, AutocompleteUse, InteractionContext, Reply } from './comma
 /** Discord's limit of a message's text. */
 const CONTENT_MAX = 2_000;
 
-/** What the dispatcher passes on to commands, and what it finds out with. */
+/** What the dispatcher needs, and the services that it passes to commands. */
 export interface BoundaryOptions<Services extends object> {
-  /** Handed to every command together with the {@link InteractionContext}. */
+  /** Passed to every command together with the {@link InteractionContext}. */
   services: Services;
   settingsOf(guildId: string): Promise<GuildSettings>;
-  /** Turns commands that a reply names into links. */
+  /** Turns the names of commands in a reply into links. */
   link?(reply: Reply): Reply;
   log: Logger;
 }
 
-/** The reply of a command; `failed`: a refusal or an error, shown in private. */
+/** A command's reply; `failed`: a refusal or an error, shown in private. */
 export interface Outcome {
   failed: boolean;
   shown: Reply;
 }
 
-/** The boundary around commands. */
+/** The error boundary around commands. */
 export type Boundary<Services extends object> = ReturnType<typeof createBoundary<Services>>;
 
-/** Makes the boundary around commands: what they see, and how their replies and errors are shown to people. */
+/** Creates the boundary around commands: their context, and how replies and errors are shown. */
 export function createBoundary<Services extends object>({
   services,
   settingsOf,
@@ -40,7 +40,7 @@ export function createBoundary<Services extends object>({
 }: BoundaryOptions<Services>) {
   type Context = Services & InteractionContext;
 
-  /** What a command sees: a private answer is in the person's language, a public one in the guild's. */
+  /** A command's context. A private reply is in the person's language, a public one in the guild's. */
   async function contextOf(interaction: Replying | AutocompleteUse, isPublic: boolean): Promise<Context> {
     const server = await settingsOf(interaction.guildId);
     const { locale, guildLocale } = interaction;
@@ -50,7 +50,7 @@ export function createBoundary<Services extends object>({
     return { ...services, server, language, t: translator(language), own: translator(own), manages };
   }
 
-  /** The one error boundary: a {@link UserError} is shown as it is, everything else gets an id that the log has too. */
+  /** The one error boundary: a {@link UserError} is shown; any other error is logged, and its id is shown. */
   async function run(
     interaction: Replying,
     access: Access,

@@ -7,11 +7,11 @@ import { writeUngrouped } from '../languages/number.ts';
 import type { Bars } from './chart.ts';
 
 /**
- * The thread that draws one chart. Its card is dark and opaque, so that it reads the same on Discord's dark and light
- * ground. The font comes with the bot, because a bare server has none.
+ * The thread that draws one chart. The card is dark and opaque, so it looks the same in Discord's dark and light
+ * themes. The font comes with the bot, because a minimal server has no fonts.
  */
 
-/** Pixels; Discord shows about half of that, a phone a third. */
+/** Pixels. Discord shows the image at about half that size, a phone at a third. */
 const WIDTH = 1_100;
 const HEIGHT = 540;
 const FONT = { family: 'B612', size: 38 };
@@ -24,7 +24,7 @@ const COLORS = { up: '#3fb950', down: '#f4705f', other: '#a986f0' };
 /** Labels that fit below the bars. */
 const MOST_LABELS = 9;
 
-/** 12, 250, 1.5k: what stands beside the lines. */
+/** A number beside a grid line: 12, 250, 1.5k. */
 function shortCount(count: number, language: Language): string {
   const size = Math.abs(count);
   return size >= 1_000 ? `${writeUngrouped(String(Math.round(size / 100) / 10), language)}k` : String(size);
@@ -82,7 +82,7 @@ function draw({ labels, up, down, other, language }: Bars): Buffer {
             padding: 12,
             maxRotation: 0,
             autoSkip: false,
-            // Counted from the right: the present is what people look for.
+            // Counted from the right, because people look for the present.
             callback: (_, index) => ((labels.length - 1 - index) % every === 0 ? labels[index] : ''),
           },
           grid: { display: false },

@@ -1,25 +1,25 @@
 import { Worker } from 'node:worker_threads';
 import type { Language } from '../languages/index.ts';
 
-/** Bars for one moment each: `up` and `other` stand on the line, `down` hangs from it. */
+/** One bar each per moment: `up` and `other` above the zero line, `down` below it. */
 export interface Bars {
-  /** Below the bars: Latin text, which the font has. */
+  /** Labels below the bars: Latin text only, because of the font. */
   labels: string[];
   up: number[];
   down: number[];
   other: number[];
-  /** In which the numbers beside the lines are written. */
+  /** The language of the numbers beside the grid lines. */
   language: Language;
 }
 
-/** However long drawing takes, nobody waits longer. */
+/** Time limit for one chart. */
 const PATIENCE_MS = 10_000;
 
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Draws a bar chart as a PNG, in a thread that ends with it: the event loop goes on, and the memory comes back. One at a
- * time. Rejects when it cannot be drawn here.
+ * Draws a bar chart as a PNG, one at a time, in a thread that ends afterwards: the event loop is not blocked, and the
+ * memory is freed. Rejects when no chart can be drawn on this machine.
  */
 export function drawChart(bars: Bars): Promise<Buffer> {
   const drawn = last.then(

@@ -13,7 +13,7 @@ import type { GuildShare } from '../domain/channel.ts';
 import { fillGaps, handleEarly, type RawInteraction } from './gaps.ts';
 import { makeRequest } from './request.ts';
 
-/** What a connection to Discord needs, and whom it tells. */
+/** What a connection to Discord needs, and its callbacks. */
 export interface ConnectionOptions {
   /** REST root without version. */
   apiUrl: string;
@@ -21,18 +21,18 @@ export interface ConnectionOptions {
   /** What the bot may do in a guild may have changed: in this channel, or in any if none is named. */
   onAccessChange(guildId: string, channelId?: string): void;
   onChannelRemoved(channelId: string): void;
-  /** The bot is no member any more; an outage of the guild does not count. */
+  /** The bot was removed from the guild; an outage of the guild does not count. */
   onGuildRemoved(guildId: string): void;
-  /** With a new session: of its share of the guilds, the bot is a member of these and of no others. */
+  /** A new session began: of its share of the guilds, the bot is in exactly these. */
   onGuilds(guildIds: string[], share: GuildShare): void;
 }
 
-/** How long the first READY waits for the guilds that it announced. */
+/** How long the first READY waits for its guilds. */
 const GUILDS_MS = 2_000;
 
 /**
- * A client that keeps guilds, channels, roles and itself in memory, and nothing else. It uses as many
- * connections (shards) as Discord recommends: one for up to about 1,000 guilds.
+ * Creates a client that keeps only guilds, channels, roles and its own user in memory. It uses as many connections
+ * (shards) as Discord recommends: one for up to about 1,000 guilds.
  */
 export function makeClient(options: ConnectionOptions): Client {
   const { log } = options;
@@ -82,7 +82,7 @@ export function makeClient(options: ConnectionOptions): Client {
 
 function reportChanges(client: Client, options: ConnectionOptions): void {
   const { onAccessChange, onChannelRemoved, onGuildRemoved, onGuilds } = options;
-  // The library keeps the guilds of the session before.
+  // The library keeps the previous session's guilds.
   client.on(Events.Raw, ({ t, d }: { t: string; d: GatewayReadyDispatchData }) => {
     if (t === GatewayDispatchEvents.Ready)
       onGuilds(
@@ -94,7 +94,7 @@ function reportChanges(client: Client, options: ConnectionOptions): void {
     if (!channel.isDMBased()) onAccessChange(channel.guildId, channel.id);
   });
   client.on(Events.ThreadUpdate, (_, thread) => onAccessChange(thread.guildId, thread.id));
-  // The bot is let into a private one; of other members it is not told.
+  // The bot was added to a private thread. Discord reports no other members.
   client.on(Events.ThreadCreate, (thread) => {
     if (thread.type === ChannelType.PrivateThread) onAccessChange(thread.guildId, thread.id);
   });
@@ -117,17 +117,17 @@ interface Connection {
   terminate(): void;
 }
 
-/** What the library keeps to itself of a connection to the gateway and of what lies behind it. */
+/** Private fields of the library's gateway connection and its manager. */
 interface Shard {
   connection: Connection | null;
   destroy(options?: { recover?: number }): Promise<void>;
 }
 
 /**
- * Mends how the library gives a connection up. It takes its listeners off even while the connection is still being
- * opened: that one would stay open for nobody, and if the network reset it, an error without a listener would end the
- * process. And whatever waited on the connection for an answer then gives it up a second time, to reconnect, which would
- * make the first time wait for ever.
+ * Works around how discord.js closes a connection. It removes its listeners even while the connection is still opening.
+ * That connection would stay open, and a network error on it would end the process, because nothing listens for it.
+ * Whatever waited for a response on the connection then closes it a second time to reconnect, which would make the
+ * first close wait forever.
  */
 class Sharding extends SimpleShardingStrategy {
   override async spawn(shardIds: number[]): Promise<void> {
@@ -147,7 +147,7 @@ class Sharding extends SimpleShardingStrategy {
   }
 }
 
-/** Words for the log, without the request: its headers hold the token. */
+/** An error for the log, without the request, whose headers contain the token. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as { code?: string | number };

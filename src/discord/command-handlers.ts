@@ -6,7 +6,7 @@ import type { Boundary, Outcome } from './boundary.ts';
 import type { AnyCommand, CommandUse, InteractionContext, MessageUse } from './command.ts';
 import { openForm } from './open-form.ts';
 
-/** How long a public command may work before its answer is begun; Discord waits 3 s for that. */
+/** How long a public command may run before its reply is deferred; Discord allows 3 s. */
 const PUBLIC_MS = 1_000;
 
 /** Returns the handlers of slash commands and of message commands. */
@@ -31,8 +31,8 @@ export function commandHandlers<Services extends object>(
   }
 
   /**
-   * Answers the channel, but with a refusal only the person. Which of the two an answer is cannot be changed once it is
-   * begun, so the work gets a moment before that.
+   * Replies in the channel, but shows a refusal only to the person. A deferred reply cannot change between public and
+   * private, so the command gets a moment before it is deferred.
    */
   async function publicly(used: CommandUse, work: Promise<Outcome>): Promise<void> {
     const early = await inTime(work, PUBLIC_MS);

@@ -16,7 +16,7 @@ import type {
 import type { GuildSettings } from '../domain/guild.ts';
 import type { Language, Translate } from '../languages/index.ts';
 
-/** What the dispatcher finds out about an interaction before it runs a command; the services it only passes on. */
+/** What the dispatcher determines about an interaction before it runs a command. */
 export interface InteractionContext {
   /** The guild's settings when the interaction arrived. */
   server: GuildSettings;
@@ -33,7 +33,7 @@ export interface InteractionContext {
 /** Who may use it: everybody, or Manage Server and the guild's manager role. */
 export type Access = 'all' | 'manage';
 
-/** What is shown; everything left out is empty. */
+/** A reply. Parts that are left out are empty. */
 export interface Reply {
   content?: string;
   embeds?: APIEmbed[];
@@ -41,13 +41,13 @@ export interface Reply {
   files?: { name: string; data: Buffer | string }[];
 }
 
-/** What autocomplete offers; cut to Discord's limits by the dispatcher. */
+/** An autocomplete choice. The dispatcher cuts it to Discord's limits. */
 export interface Choice {
   name: string;
   value: string;
 }
 
-/** Interactions as commands get them: always in a guild. */
+/** The interactions that commands get: always in a guild. */
 export type CommandUse = ChatInputCommandInteraction<'cached' | 'raw'>;
 export type AutocompleteUse = AutocompleteInteraction<'cached' | 'raw'>;
 export type ButtonUse = ButtonInteraction<'cached' | 'raw'>;
@@ -56,9 +56,9 @@ export type FormUse = ModalSubmitInteraction<'cached' | 'raw'>;
 export type MessageUse = MessageContextMenuCommandInteraction<'cached' | 'raw'>;
 
 /**
- * What happens when a button is pressed. Its custom id is `command:action:arg:…`, so it still works after a restart; the
- * arguments carry no authority. `update` replaces the message (or answers in private when the message is somebody
- * else's), `reply` answers in private.
+ * What happens when a button is pressed. Its custom id is `command:action:arg:…`, so it still works after a restart;
+ * the arguments carry no authority. `update` replaces the message (or replies in private when the message is somebody
+ * else's), `reply` replies in private.
  */
 export interface Button<Context = InteractionContext> {
   access: Access;
@@ -73,7 +73,7 @@ export interface Menu<Context = InteractionContext> {
   choose: (interaction: MenuUse, args: string[], values: string[], context: Context) => Promise<Reply>;
 }
 
-/** A select menu that opens a form instead of answering. Must be quick: nothing is deferred. */
+/** A select menu that opens a form instead of replying. Must be quick: nothing is deferred. */
 export interface FormMenu<Context = InteractionContext> {
   access: Access;
   form: (
@@ -84,7 +84,7 @@ export interface FormMenu<Context = InteractionContext> {
   ) => Promise<APIModalInteractionResponseCallbackData>;
 }
 
-/** A button that opens a form instead of answering. Must be quick: nothing is deferred. */
+/** A button that opens a form instead of replying. Must be quick: nothing is deferred. */
 export interface FormButton<Context = InteractionContext> {
   access: Access;
   form: (interaction: ButtonUse, args: string[], context: Context) => Promise<APIModalInteractionResponseCallbackData>;
@@ -92,7 +92,7 @@ export interface FormButton<Context = InteractionContext> {
 
 /**
  * A form, shown by a command's `opens`, or a menu's or button's `form`. Its custom id has a button's form. `update`
- * replaces the person's own message that the form was opened from; otherwise it is answered in private.
+ * replaces the person's own message that the form was opened from; otherwise the reply is private.
  */
 export interface Form<Context = InteractionContext> {
   access: Access;
@@ -105,7 +105,7 @@ export interface Command<Context = InteractionContext> {
   data: { name: string; toJSON(): RESTPostAPIChatInputApplicationCommandsJSONBody };
   /** For the whole command, or by subcommand; a subcommand that is not named needs `manage`. */
   access: Access | Record<string, Access>;
-  /** true: the channel sees the answer, except a refusal; default: only the person who asked sees it. */
+  /** true: the reply is public, except a refusal; default: only the person who ran the command sees it. */
   public?: boolean;
   /** Throws a {@link UserError} whose message is shown; any other error is logged and a fixed sentence is shown. */
   execute: (interaction: CommandUse, context: Context) => Promise<Reply>;
@@ -120,7 +120,7 @@ export interface Command<Context = InteractionContext> {
   forms?: Record<string, Form<Context>>;
 }
 
-/** One command of a message's context menu; always answered in private. */
+/** One command of a message's context menu; its reply is always private. */
 export interface MessageCommand<Context = InteractionContext> {
   kind: 'message';
   data: { name: string; toJSON(): RESTPostAPIContextMenuApplicationCommandsJSONBody };

@@ -7,7 +7,7 @@ import { type AlertPart, type Alerts, idsOf, partWords, swapWords } from './body
 import { hash, LOOKS, labelOf, named, number, transactionUrl, type Voice, whatMoved, whatTheyMoved } from './line.ts';
 import { remarksOf } from './warnings.ts';
 
-/** Transfers of one transaction that are shown one by one; more are summed up by what moved. */
+/** Up to this many transfers of one transaction are shown one by one; more are summed up by asset. */
 const LEGS_SHOWN = 10;
 /** Counterparties that a sum of transfers names. */
 const PARTIES_SHOWN = 5;
@@ -17,8 +17,8 @@ type Side = 'from' | 'to';
 type Line = Extract<AlertPart, { kind: 'line' | 'sweep' }>;
 
 /**
- * Renders one transaction in two lines: whose wallet, what and how much; then with whom, and the transaction. A third line
- * holds remarks. Every address and the transaction's hash are whole, as a link's target or as text.
+ * Renders one transaction in two lines: the wallet, what and how much; then the counterparties and the transaction. A
+ * third line contains remarks. Every address and the transaction's hash are complete, as a link's target or as text.
  */
 export function compactLines(alerts: Alerts, spoken: Voice): string[] {
   const voice: Voice = { ...spoken, linksTokens: true };
@@ -32,7 +32,7 @@ export function compactLines(alerts: Alerts, spoken: Voice): string[] {
   ];
 }
 
-/** One transaction's first line and a link to it, without a link to an address. */
+/** One transaction's first line with a link to it and no link to an address. */
 export function titleOnly(alerts: Alerts, voice: Voice): string {
   const title = titleOf(partsOf(alerts), alerts, { ...voice, unlinked: true });
   return `${title} · ${transactionFact(alerts[0], voice)}`;
@@ -55,7 +55,7 @@ function lineTitle(part: Line, voice: Voice): string {
   return `${ownersOf(alerts, voice)} ${signedWords(part, voice)}`;
 }
 
-/** Several transfers of one transaction: their sum, if they go one way and have one; else how many there are. */
+/** Several transfers of one transaction: their sum if they go one way and have one; otherwise how many there are. */
 function severalTitle(parts: AlertPart[], alerts: Alerts, voice: Voice): string {
   const [part] = parts as [AlertPart, ...AlertPart[]];
   const owners = ownersOf(alerts, voice);
@@ -89,7 +89,7 @@ function ownersOf(alerts: readonly Alert[], voice: Voice): string {
   );
 }
 
-/** `+26 HUSD`; a sign before a name keeps a blank. */
+/** `+26 HUSD`; a name gets a blank after the sign. */
 const signed = (sign: string, words: string): string =>
   `${sign}${sign !== '' && !/^\d/.test(words) ? ' ' : ''}${words}`;
 
@@ -127,7 +127,7 @@ function factsOf(parts: AlertPart[], alerts: Alerts, voice: Voice): string[] {
   return [...own, voice.t('alert.withParty', { party: sideName([...others][0]!, alerts, voice) })];
 }
 
-/** Without an explorer no link holds the watched addresses: they are text. */
+/** Without an explorer there is no link, so the watched addresses are shown as text. */
 function ownFacts(alerts: readonly Alert[], voice: Voice): string[] {
   if (isLinked(voice)) return [];
   const owners = new Set(alerts.flatMap(({ matches }) => matches.map(({ address }) => address)));
@@ -136,7 +136,7 @@ function ownFacts(alerts: readonly Alert[], voice: Voice): string[] {
 
 const isLinked = (voice: Voice): boolean => voice.explorerUrl !== undefined && voice.unlinked !== true;
 
-/** With whom, seen from the watched side; of a sweep also its ids. */
+/** The counterparties, seen from the watched side; for a sweep also its ids. */
 function lineFacts(part: Line, voice: Voice): string[] {
   const ids = part.kind === 'sweep' ? [idsOf(part.alerts, voice)] : [];
   return [...ids, ...wayFacts(part, voice)];
@@ -164,7 +164,7 @@ function wayFacts({ alerts, view }: Pick<Line, 'view'> & { alerts: readonly Aler
   }
 }
 
-/** A part among others: what it moved, and with whom. */
+/** One of several parts: what moved, and the counterparties. */
 function legs(part: AlertPart, voice: Voice): string[] {
   if (part.kind === 'swap') {
     const leg = (view: 'outgoing' | 'incoming') => (alert: Alert) =>
@@ -179,7 +179,7 @@ function legs(part: AlertPart, voice: Voice): string[] {
   return [`${names}**${signedWords(part, voice)}** ${[first, ...rest].join(' ')}`];
 }
 
-/** What many transfers of one transaction moved: a sum for each way and asset, and with whom. */
+/** What many transfers of one transaction moved: a sum for each direction and asset, and the counterparties. */
 function sums(alerts: Alerts, voice: Voice): string[] {
   const lines = alerts.map((alert) => ({ alert, part: partsOf([alert])[0] as Line }));
   const groups = Map.groupBy(lines, ({ alert: { transfer }, part: { view } }) =>
@@ -192,7 +192,7 @@ function sums(alerts: Alerts, voice: Voice): string[] {
     const moved = whatTheyMoved(together, voice) ?? whatMoved(alert.transfer, voice);
     const words = voice.t('alert.inTransfers', { count, number: number(count, voice), amount: moved });
     const facts = wayFacts({ view: part.view, alerts: together }, voice);
-    // The title has a single sum already.
+    // The title already shows a single sum.
     return groups.size === 1 ? facts : [`**${signed(signOf(part), words)}** ${facts.join(' ')}`];
   });
 }
@@ -213,7 +213,7 @@ function sideName(address: AddressText | null, alerts: readonly Alert[], voice: 
   return partyName(address, alerts, voice, own);
 }
 
-/** The label, or the address's ends, with a link that holds the whole address; without an explorer the whole address. */
+/** The label or the shortened address, with a link to the address; without an explorer the full address. */
 function partyName(address: AddressText, alerts: readonly Alert[], voice: Voice, own = false): string {
   const full = checksumAddress(address);
   const label = alerts.map((alert) => labelOf(address, alert)).find((name) => name !== null) ?? null;
@@ -222,7 +222,7 @@ function partyName(address: AddressText, alerts: readonly Alert[], voice: Voice,
   const name = label === null ? ends : named(label, voice);
   const shown = own || label !== null ? `**${name}**` : name;
   if (isLink) return `[${linkText(shown)}](${addressPage(voice, address, pageOf(address, alerts))})`;
-  // The title of a watched address has its ends; the whole address follows below.
+  // The title shows the shortened address; the full one follows below.
   if (own) return shown;
   return label === null ? `\`${full}\`` : `${shown} \`${full}\``;
 }

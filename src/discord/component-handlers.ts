@@ -42,7 +42,7 @@ export function componentHandlers<Services extends object>(
         ? found.press(used as ButtonUse, args, context)
         : found.choose(used as MenuUse, args, (used as MenuUse).values, context),
     );
-    // A refusal must not wipe out the message that the button is on.
+    // A refusal must not replace the message that the button is on.
     const beside = (shown: Reply) => used.followUp({ ...whole(shown), flags: MessageFlags.Ephemeral });
     if (updates && reply.failed) await beside(reply.shown);
     else await show(used, reply.shown, updates ? beside : undefined);
@@ -68,7 +68,7 @@ export function componentHandlers<Services extends object>(
   return { component, form };
 }
 
-/** What a record itself has: a custom id may say `constructor`, which every object inherits. */
+/** Looks up own properties only: a custom id may contain `constructor`, which every object inherits. */
 function own<T>(record: Record<string, T> | undefined, key: string): T | undefined {
   return record && Object.hasOwn(record, key) ? record[key] : undefined;
 }
@@ -85,7 +85,7 @@ function formOf<Context>(
     : (found as FormMenu<Context>).form(used, args, used.values, context);
 }
 
-/** Whether the message with the button answers this person's own command; unknown counts as own. */
+/** Whether the message with the button is the reply to this person's own command; unknown counts as own. */
 function isOwn(interaction: ButtonUse | MenuUse | FormUse): boolean {
   const asker = interaction.message?.interactionMetadata?.user.id;
   return asker === undefined || asker === interaction.user.id;

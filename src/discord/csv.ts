@@ -6,10 +6,10 @@ import { amountCell, csvLine, FILE_BYTES, idCell } from '../domain/csv.ts';
 import { viewOf } from '../domain/story.ts';
 import { plainText } from '../domain/text.ts';
 
-/** Rows that are made before the event loop has a turn. */
+/** Rows that are made before other events are handled. */
 const ROWS_A_TURN = 500;
 
-/** A CSV file with a header line and a row for each alert: `used` of them, from the front, have room in it. */
+/** A CSV file with a header and a row for each alert; `used`: how many fit, from the first one. */
 export async function csvOf(alerts: readonly Alert[]): Promise<{ text: string; used: number }> {
   const rows = ['received,transaction,block,kind,from,to,token,symbol,amount,token id,times,direction,marks'];
   let bytes = rows[0]!.length;
@@ -48,8 +48,8 @@ const ACTIVITY_HEAD =
   'received,transaction,block,direction,kind,from,from name,to,to name,token,symbol,amount,token id,times,posted';
 
 /**
- * A CSV file of what an address did, one row for each transfer, oldest first. The movements come latest first; `left`
- * of them, the oldest, do not fit.
+ * A CSV file with one row for each transfer of an address, oldest first. The movements arrive latest first; `left`: how
+ * many of the oldest do not fit.
  */
 export async function activityCsv(
   movements: AsyncIterable<Movement>,

@@ -26,19 +26,19 @@ import {
 import { messageOf } from './render.ts';
 import { otherProjectsOf, WARNING, warningsOf } from './warnings.ts';
 
-/** So few transfers are listed one by one. */
+/** Up to this many transfers are listed one by one. */
 const LISTED_MOST = 10;
-/** Above this many alerts the whole list comes as a CSV file with the digest. */
+/** Above this many alerts, a CSV file with all of them is attached. */
 const CSV_FROM = 500;
 const TOKENS_SHOWN = 12;
-/** Lines of one token: in, out, moved, and those of them that are suspect. */
+/** The totals of one token: in, out, moved, and how many are suspicious. */
 const SIDES_SHOWN = 6;
 const LARGEST_SHOWN = 6;
 /** Discord's limits for the text of an embed's field and description. */
 const FIELD_MOST = 1_024;
 const DESCRIPTION_MOST = 4_096;
 
-/** A digest as one message; `csv` is the attached file's text, if there is one; `used`: how many alerts it tells. */
+/** A digest as one message. `csv`: the attached file's text, if there is one. `used`: how many alerts it covers. */
 export interface Digest {
   payload: RESTPostAPIChannelMessageJSONBody;
   csv: string | null;
@@ -57,9 +57,8 @@ interface Total {
 }
 
 /**
- * Tells many alerts in one message, as many from the front as have room in its file: each is counted in a total, the
- * largest are listed, none is left out of the count.
- * At `now` it mentions the subscriptions' roles that are due and nobody else; null: nobody.
+ * Renders many alerts as one message, as many as fit into its file, from the first one. Each is counted in a total, and
+ * the largest are listed. With `now` it mentions the subscriptions' roles that are due then; null: nobody.
  */
 export async function renderDigest(
   due: Alert[],
@@ -75,7 +74,7 @@ export async function renderDigest(
   const transfers = alerts.reduce((sum, alert) => sum + alert.count, 0);
   const totals = [...totalsOf(alerts).values()].sort((a, b) => b.transfers - a.transfers);
   const suspects = alerts.filter(isSuspect);
-  // Those of an earlier end of quiet hours come first, whenever they came.
+  // Sorted by when they were due, so that alerts of an earlier end of quiet hours come first.
   const { least, most } = timesOf(alerts);
   const [first, last] = [least, most].map((at) => time(new Date(at), TimestampStyles.LongDateShortTime));
   const intro = [
@@ -102,18 +101,20 @@ export async function renderDigest(
   return { payload: messageOf([embed], alerts, reference, voice, now), csv: file?.text ?? null, used: alerts.length };
 }
 
-/** All of a few alerts, a transaction after the other; null if they do not fit. */
+/** A few alerts one by one, grouped by transaction; null if they do not fit. */
 function listOf(alerts: Alert[], room: number, voice: Voice): string[] | null {
   const lines = [...Map.groupBy(alerts, ({ transfer }) => transfer.txHash).values()].flatMap((list) => {
     const [first, ...others] = list as Alerts;
     if (!list.some(isSuspect)) return compactLines([first, ...others], voice);
-    // No link to an address: nothing about a suspicious one invites a click.
+    // No link to an address: a suspicious one must not invite a click.
     return [`⚠️ ${titleOnly([first, ...others], voice)}`];
   });
   return lines.join('\n').length > room ? null : lines;
 }
 
-/** When the first and the last of them came; there may be more than a call takes as arguments. */
+/**
+ * When the first and the last alert arrived. Not `Math.min(...)`: there may be more than a call accepts as arguments.
+ */
 function timesOf(alerts: readonly Alert[]): { least: number; most: number } {
   const [{ createdAt }] = alerts as [Alert];
   return alerts.reduce(
@@ -133,7 +134,7 @@ function totalsOf(alerts: Alert[]): Map<string, Total> {
     const { transfer, count } = alert;
     const side = sideOf(alert);
     const suspect = isSuspect(alert);
-    // Tokens whose contract did not come are told apart by what they are called; what has no amount is in no sum.
+    // Tokens without a known contract are distinguished by name. Transfers without an amount are in no sum.
     const token = transfer.token ?? JSON.stringify([transfer.tokenName, transfer.tokenSymbol]);
     const isSummed = isItem(transfer) || transfer.value !== null;
     const key = `${side} ${transfer.kind} ${token} ${transfer.decimals} ${suspect} ${isSummed}`;
@@ -153,8 +154,8 @@ function sideOf(alert: Alert): Side {
 }
 
 /**
- * The totals with the most transfers, as many as fit: those of one token stand together above its address. The others
- * are counted in the last line.
+ * The totals with the most transfers, as many as fit. Those of one token are grouped above its address. The last line
+ * counts the others.
  */
 function totalLines(totals: Total[], room: number, voice: Voice): string[] {
   const lines: string[] = [];
@@ -163,7 +164,7 @@ function totalLines(totals: Total[], room: number, voice: Voice): string[] {
     const shown = all.slice(0, SIDES_SHOWN);
     const block = shown.map((total) => totalLine(total, voice));
     if (token !== null) block.push(`-# ${linked(token, 'token', voice)}`);
-    // 100 characters are kept for the last line.
+    // Leaves 100 characters for the last line.
     if ([...lines, ...block].join('\n').length > room - 100) break;
     lines.push(...block);
     listed += transfersOf(shown);
@@ -188,7 +189,7 @@ function totalLine({ transfers, amount, side, largest, suspect }: Total, voice: 
   return `${suspect ? '⚠️ ' : ''}${LOOKS[side].icon} ${voice.t('digest.total', { ...counted, what })}`;
 }
 
-/** Of each of the first totals the largest transfer: as many as a field of a message holds. */
+/** The largest transfer of each of the first totals, as many as fit into a field. */
 function largestOf(totals: Total[], voice: Voice): string {
   const lines = totals
     .filter(({ amount, suspect, largest }) => amount > 0n && !suspect && !isItem(largest.transfer))

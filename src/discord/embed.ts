@@ -33,12 +33,12 @@ const WATCHED = {
   token: 'alert.watchedToken',
 } as const;
 
-/** Tells all alerts of one transaction in one embed. */
+/** Renders all alerts of one transaction as one embed. */
 export function transactionEmbed(alerts: Alerts, voice: Voice): APIEmbed {
   const parts = partsOf(alerts);
   const url = transactionUrl(alerts[0].transfer, voice);
   const { title, color } = heading(parts, voice);
-  // A token may claim 255 decimals, and every digit of its amounts is told.
+  // A token may claim 255 decimals, and every digit of its amounts is shown.
   const fits = title.length <= MAX_TITLE;
   const warnings = warningsOf(alerts, voice);
   return {
@@ -57,19 +57,19 @@ export function transactionEmbed(alerts: Alerts, voice: Voice): APIEmbed {
   };
 }
 
-/** What a title has no room for; nothing where the lines below tell it. */
+/** What does not fit into the title, unless the lines below show it. */
 function amountsOf(part: AlertPart, voice: Voice): string[] {
   if (part.kind !== 'swap') return [partWords(part, voice)];
   const words = swapWords(part, voice);
   return words === null ? [] : [`${words.gave} → ${words.got}`];
 }
 
-/** As the parts tell them: what a swap gave before what it got. */
+/** In the order of the parts: what a swap gave before what it got. */
 function inOrder(parts: AlertPart[]): Alert[] {
   return parts.flatMap((part) => (part.kind === 'swap' ? [...part.gave, ...part.got] : part.alerts));
 }
 
-/** The title that tells the whole; `what` stands for amounts that are too long for it. */
+/** The title; `what` replaces amounts that are too long for it. */
 function heading(parts: AlertPart[], voice: Voice, what?: string): { title: string; color: number } {
   const alerts = parts.flatMap((part) => part.alerts);
   const views = new Set(parts.map((part) => (part.kind === 'swap' ? 'swap' : part.view)));
@@ -101,7 +101,7 @@ function headline(parts: AlertPart[], voice: Voice, what: string | undefined): s
   return t(`alert.${part.view}`, { what: together });
 }
 
-/** Tokens, long ids, and the transaction: its block and fee are named once. */
+/** The details: tokens, long ids, and the transaction with its block and fee. */
 function details(alerts: Alerts, parts: AlertPart[], voice: Voice): APIEmbedField[] {
   const { t } = voice;
   const fields: APIEmbedField[] = [];
@@ -133,7 +133,7 @@ function transactionField(alerts: Alerts, voice: Voice): APIEmbedField {
   // The title links to it; the full hash is written out only where there is no link.
   const id = hash(transfers[0]!);
   const shown = transactionUrl(transfers[0]!, voice) ? `${id.slice(0, 10)}…${id.slice(-8)}` : id;
-  // What was seen in another block later is the one that counts.
+  // If a transfer was seen in another block later, that block counts.
   const placed = alerts.findLast(({ reorganised }) => reorganised)?.transfer ?? transfers[0]!;
   const facts: string[] = [];
   if (placed.blockNumber !== null) facts.push(t('alert.block', { block: number(placed.blockNumber, voice) }));
@@ -149,10 +149,11 @@ function transactionField(alerts: Alerts, voice: Voice): APIEmbedField {
   };
 }
 
-/** Every subscription that the lines are told for, in a footer's plain text. */
+/** The subscriptions that the alerts match, as a footer's plain text. */
 function footer(alerts: Alerts, voice: Voice): string {
   const { t } = voice;
-  // By address: several may bear one name, and what leaves one and reaches the other went in and out of neither.
+  // Grouped by address: several may have the same name, and a transfer between two of them is neither incoming nor
+  // outgoing.
   const seen = new Map<AddressText, { name: string; perspectives: Set<Perspective> }>();
   for (const { matches, labels } of alerts) {
     for (const { address, label, perspective } of matches) {

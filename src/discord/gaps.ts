@@ -1,6 +1,9 @@
 import { ApplicationCommandOptionType, type Client } from 'discord.js';
 
-/** An interaction as the gateway sends it: what the library reads of it unasked, and relays and stand-ins may leave out. */
+/**
+ * An interaction as the gateway sends it: fields that the library always reads, and that proxies and stand-ins may
+ * leave out.
+ */
 export interface RawInteraction {
   type: number;
   channel?: object | null;
@@ -16,7 +19,10 @@ interface RawOption {
   options?: RawOption[];
 }
 
-/** Adds what the library throws without, and the channel of an option: for a mere id the library gives none. */
+/**
+ * Adds fields without which the library throws, and the channel of an option, which the library cannot resolve from an
+ * ID alone.
+ */
 export function fillGaps(interaction: RawInteraction): void {
   if (!interaction.channel && interaction.channel_id) interaction.channel = { id: interaction.channel_id };
   interaction.entitlements ??= [];
@@ -30,12 +36,12 @@ export function fillGaps(interaction: RawInteraction): void {
 }
 
 /**
- * Handles an interaction at once. The library holds everything back until Discord has told of the last guild, which
- * can take longer than the 3 s in which an interaction must be answered.
+ * Handles an interaction at once. The library delays all events until Discord has sent the last guild, which can take
+ * longer than the 3 s within which an interaction needs a reply.
  */
 export function handleEarly(client: Client, interaction: RawInteraction): void {
   const { actions } = client as unknown as { actions: { InteractionCreate: { handle(data: object): void } } };
   actions.InteractionCreate.handle(interaction);
-  // The library still holds the same packet back; with a type that it does not know it will not handle it again.
+  // The library still has the same packet queued. With an unknown type it will not handle it a second time.
   interaction.type = 0;
 }

@@ -7,19 +7,19 @@ import { createDispatcher, type DispatcherOptions } from './interactions.ts';
 import { createMentions } from './mentions.ts';
 import { registerCommands } from './register.ts';
 
-/** `unauthorized`: Discord refuses the token. `away`: Discord cannot be reached; it is tried again either way. */
+/** `unauthorized`: Discord refuses the token. `away`: Discord cannot be reached; in both cases the bot tries again. */
 export type GatewayState = 'connecting' | 'ready' | 'away' | 'unauthorized' | 'closed';
 
-/** What the gateway needs, and whom it tells. */
+/** What the gateway needs, and its callbacks. */
 export interface GatewayOptions<Services extends object>
   extends ConnectionOptions,
     Omit<DispatcherOptions<Services>, 'commands'> {
   token: string;
   /** Loads the commands; called when Discord is connected. */
   commands(): Promise<DispatcherOptions<Services>['commands']>;
-  /** Somebody uses the bot in a guild where it has its commands and is no member. */
+  /** Somebody uses the bot in a guild that has its commands but not the bot as a member. */
   onGuildUsed(guildId: string): void;
-  /** Discord takes the token, or refuses it. */
+  /** Discord accepted or refused the token. */
   onToken(accepted: boolean): void;
   /** From 0 to 1. */
   random(): number;
@@ -27,21 +27,21 @@ export interface GatewayOptions<Services extends object>
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = MINUTE;
-/** A refused token is asked about rarely: Discord bans addresses that send many invalid requests. */
+/** Retries with a refused token are rare: Discord bans IP addresses that send many invalid requests. */
 const UNAUTHORIZED_WAIT_MS = 5 * MINUTE;
 
-/** Connects to Discord and stays so; whatever goes wrong is logged and tried again, and never ends the process. */
+/** Connects to Discord and reconnects for as long as it runs. Faults are logged and never end the process. */
 export function startGateway<Services extends object>(options: GatewayOptions<Services>) {
   const { log, random } = options;
   const closing = new AbortController();
-  /** Of all shards together; while it is `ready`, each shard has a state of its own. */
+  /** The state of all shards together; while it is `ready`, each shard has its own state. */
   let overall: GatewayState = 'connecting';
   /** Whether each shard is connected. */
   const shards = new Map<number, boolean>();
   let client: Client | null = null;
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
-  /** Nothing is linked before Discord has told the commands' ids. */
+  /** Nothing is linked until Discord has sent the commands' IDs. */
   let link = (reply: Reply): Reply => reply;
 
   let loading: ReturnType<typeof load> | undefined;
@@ -53,7 +53,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
   const served = () => (loading ??= load());
   const answer = async (interaction: Interaction) => {
     if (interaction.inRawGuild() && installedHere(interaction)) options.onGuildUsed(interaction.guildId);
-    // If they cannot be loaded, `keepRegistering` says so in the log, again and again.
+    // If they cannot be loaded, `keepRegistering` logs it at each attempt.
     const loaded = await served().catch(() => null);
     await loaded?.dispatch(interaction);
   };
@@ -67,7 +67,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
       if (over || closing.signal.aborted) return;
       over = true;
       current.removeAllListeners();
-      // A client that was given up may still emit; an error without a listener would end the process.
+      // A discarded client may still emit errors, and an error without a listener would end the process.
       current.on(Events.Error, () => {});
       current.destroy().catch(() => {});
       const state = isRefusal(error) ? 'unauthorized' : 'away';
@@ -89,14 +89,14 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
     };
     current.on(Events.ClientReady, (ready) => {
       const { shards: connected } = ready.ws;
-      // The client before this one may have used more.
+      // The previous client may have used more shards.
       for (const shard of shards.keys()) if (!connected.has(shard)) shards.delete(shard);
       overall = 'ready';
       log.info({ guilds: ready.guilds.cache.size, shards: connected.size }, 'connected to Discord');
       void keepRegistering(ready);
     });
     current.on(Events.ShardResume, online);
-    // Of a new session after the first one the library tells with this event alone.
+    // For a new session after the first one, the library emits only this event.
     current.on(Events.ShardReady, online);
     current.on(Events.ShardReconnecting, (shard) => {
       if (closing.signal.aborted) return;
@@ -139,7 +139,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
   };
 }
 
-/** The gateway closed with a code after which the library does not come back. */
+/** The gateway closed with a code after which the library does not reconnect. */
 class GatewayClosed extends Error {
   readonly code: number;
   constructor(code: number) {

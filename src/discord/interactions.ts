@@ -7,7 +7,7 @@ import type { AnyCommand, Choice, InteractionContext } from './command.ts';
 import { commandHandlers } from './command-handlers.ts';
 import { componentHandlers } from './component-handlers.ts';
 
-/** What the dispatcher needs. `autocompleteMs` is how long choices may take before none are offered. */
+/** What the dispatcher needs. `autocompleteMs`: how long choices may take; after that, none are offered. */
 export interface DispatcherOptions<Services extends object> extends BoundaryOptions<Services> {
   commands: readonly AnyCommand<Services & InteractionContext>[];
   /** Milliseconds since 1970. */
@@ -15,7 +15,7 @@ export interface DispatcherOptions<Services extends object> extends BoundaryOpti
   autocompleteMs?: number;
 }
 
-/** Makes the one entry for interactions; what it returns never rejects. */
+/** Creates the one handler of interactions, which never rejects. */
 export function createDispatcher<Services extends object>({
   commands,
   now,
@@ -40,7 +40,7 @@ export function createDispatcher<Services extends object>({
       else return log.warn(line, 'unknown interaction type');
       log.info({ ...line, ms: now() - started }, 'interaction answered');
     } catch (error) {
-      // The interaction is over for the person (expired, deleted, Discord away), so there is nothing left to show.
+      // The interaction has ended for the person (expired, deleted, Discord unreachable), so nothing can be shown.
       log.warn({ ...line, ms: now() - started, err: forLog(error) }, 'cannot respond to interaction');
     }
   };

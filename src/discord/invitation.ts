@@ -1,6 +1,6 @@
 import { PermissionsBitField } from 'discord.js';
 
-/** What the bot uses, as its invitation asks for it. */
+/** The permissions that the bot's invitation requests. */
 export const USED_PERMISSIONS = [
   'ViewChannel',
   'SendMessages',
@@ -11,9 +11,9 @@ export const USED_PERMISSIONS = [
   'UseApplicationCommands',
 ] as const;
 
-/** The link by which an admin adds the bot to a server, or to the one that is named. */
+/** The link with which an admin adds the bot to a server, or to the given one. */
 export function invitation(applicationId: string, guildId?: string): string {
-  // Not the library's own address: that begins with DISCORD_API_URL, which people may be unable to reach.
+  // Not from the library: its link begins with DISCORD_API_URL, which people may be unable to reach.
   const query = new URLSearchParams({
     client_id: applicationId,
     scope: 'bot applications.commands',

@@ -13,21 +13,21 @@ export interface RenderSettings extends ExplorerRoot {
   nativeSymbol: string | undefined;
 }
 
-/** How one guild is spoken to. */
+/** The language, labels and settings in which one guild's messages are rendered. */
 export interface Voice extends RenderSettings {
   t: Translate;
   language: Language;
   /** Tokens that the explorer's catalog lists: their names may be trusted. */
   cataloged: ReadonlySet<AddressText>;
-  /** Addresses are no links. */
+  /** Addresses are not linked. */
   unlinked?: boolean;
-  /** Labels are cut: else a message would lose an alert. */
+  /** Labels are shortened, so that no alert has to be dropped. */
   hasShortNames?: boolean;
-  /** The names of other tokens link to their contracts. */
+  /** Other tokens' names link to their contracts. */
   linksTokens?: boolean;
 }
 
-/** How each view of a transfer looks; `several` stands for a transaction of different ones. */
+/** The icon of each view; `several`: a transaction with different ones. */
 export const LOOKS: Record<View | 'swap' | 'several', { icon: string; color: number }> = {
   incoming: { icon: '📥', color: 0x2da44e },
   outgoing: { icon: '📤', color: 0xe5534b },
@@ -40,22 +40,22 @@ export const LOOKS: Record<View | 'swap' | 'several', { icon: string; color: num
   several: { icon: '🧾', color: 0x8b949e },
 };
 
-/** Characters of a sum that is still told: a token may claim 255 decimals, and its sum would crowd out the others. */
+/** Most characters of a sum: a token may claim 255 decimals, and its sum would crowd out the others. */
 export const LONGEST_SUM = 120;
-/** Characters of a token id that is told whole in a line; longer ones are among the details. */
+/** Most characters of a token ID in a line; longer ones are among the details. */
 export const LONGEST_ID = 24;
 /** Graphemes of a label. */
 const LONGEST_LABEL = 60;
 const SHORT_LABEL = 20;
 
-/** The voice in which a guild's alerts, at least one, are told. */
+/** The voice for a guild's alerts, of which there is at least one. */
 export function voiceOf(alerts: readonly Alert[], settings: RenderSettings): Voice {
   const chosen = languageOf(alerts[0]!.language);
   const cataloged = new Set(alerts.flatMap(({ isCataloged, transfer }) => (isCataloged && transfer.token) || []));
   return { ...settings, language: chosen, t: translator(chosen), cataloged };
 }
 
-/** The same words for whoever asks in a language of their own. */
+/** The same name in the language of the person who asks. */
 export function wordsOf(settings: RenderSettings) {
   const voiceIn = (language: Language): Voice => ({
     ...settings,
@@ -69,12 +69,12 @@ export function wordsOf(settings: RenderSettings) {
   };
 }
 
-/** Third-party text as inline code; `fallback` stands for what is missing. */
+/** Third-party text as inline code; `fallback` replaces missing text. */
 export function code(text: string | null | undefined, fallback: string, { t }: Voice, most?: number): string {
   return inCode(text, fallback, most, t('alert.hiddenName'));
 }
 
-/** A name that the guild itself gave. */
+/** A name that the guild chose. */
 export const named = (label: string, { t, hasShortNames = false }: Voice): string =>
   asName(label, '', hasShortNames ? SHORT_LABEL : LONGEST_LABEL, t('alert.hiddenName'));
 
@@ -82,13 +82,13 @@ export const named = (label: string, { t, hasShortNames = false }: Voice): strin
 export const number = (count: number | bigint | string, { language }: Voice): string =>
   writeNumber(String(count), language);
 
-/** How the native coin is written in this transfer. */
+/** The native coin's symbol in this transfer. */
 export function coin(transfer: Transfer, { nativeSymbol, t }: Voice): string {
   const own = transfer.kind === 'native' ? transfer.tokenType : null;
   return asName(nativeSymbol ?? own, t('alert.nativeCoin'), undefined, t('alert.hiddenName'));
 }
 
-/** A symbol that the catalog lists: no blank could make it look like an amount. */
+/** A symbol that the catalog lists. Blanks are removed, so it cannot look like an amount. */
 const SYMBOL = /^[\p{L}$][^ ]*$/u;
 
 /** The name of what moved: coin, token or collection. */
@@ -120,24 +120,24 @@ export function whatMoved(transfer: Transfer, voice: Voice): string {
   return decimals === null ? t('alert.rawUnits', { amount, token }) : `${amount} ${token}`;
 }
 
-/** An NFT: short ids in full, the uint256 monsters by their ends (in full among the details). */
+/** An NFT. Long IDs are shortened here and shown in full among the details. */
 function item({ tokenId, tokenIdExact }: Transfer, name: string, voice: Voice): string {
   if (tokenId === null) return voice.t('alert.noTokenId', { name });
   if (!tokenIdExact) return voice.t('alert.impreciseItem', { name, id: code(tokenId, '?', voice) });
   return `${name} #${shortId(tokenId)}`;
 }
 
-/** A token id as it is named in a line. */
+/** A token ID as a line shows it. */
 export function shortId(id: string): string {
   return id.length > LONGEST_ID ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
 }
 
-/** What alerts of one asset moved together; null when that cannot be said in short. */
+/** The sum of what alerts of one asset moved; null when there is none or it is too long. */
 export function whatTheyMoved(alerts: readonly Alert[], voice: Voice): string | null {
   const { transfer, count } = alerts[0]!;
   if (isItem(transfer)) {
     if (alerts.length === 1 && count === 1) return whatMoved(transfer, voice);
-    // Pieces of different collections, or of one and an amount, have no sum.
+    // Pieces of different collections have no sum, and neither do pieces and an amount.
     const isOfIt = (other: Transfer) => isItem(other) && other.token !== null && other.token === transfer.token;
     if (alerts.length > 1 && !alerts.every((alert) => isOfIt(alert.transfer))) return null;
     const pieces = alerts.reduce((sum, alert) => sum + amountOf(alert.transfer) * BigInt(alert.count), 0n);
@@ -166,5 +166,5 @@ export function linked(address: AddressText, page: 'address' | 'token', voice: V
 export const transactionUrl = (transfer: Transfer, settings: RenderSettings): string | null =>
   transactionPage(settings, transfer.txHash);
 
-/** The transaction's hash without anything that could be markup. */
+/** The transaction's hash without characters that could be markup. */
 export const hash = ({ txHash }: Transfer): string => txHash.replace(/[^0-9a-z]/g, '');

@@ -2,7 +2,7 @@ import { pathIn } from '../languages/definitions.ts';
 import { LANGUAGES, type Language } from '../languages/languages.ts';
 import type { Reply } from './command.ts';
 
-/** What Discord returns of a registered command. */
+/** What Discord returns for a registered command. */
 interface Registered {
   id: string;
   name: string;
@@ -16,7 +16,7 @@ const FIELD_MAX = 1_024;
 const CONTENT_MAX = 2_000;
 
 /**
- * Makes a function that turns commands named in a reply, in any language, into mentions that can be pressed: `/setup check`
+ * Returns a function that turns commands named in a reply, in any language, into clickable mentions: `/setup check`
  * becomes `</setup check:id>`. A text that would become too long for Discord stays as it is.
  */
 export function createMentions(registered: readonly Registered[]): (reply: Reply) => Reply {

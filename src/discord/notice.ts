@@ -5,17 +5,20 @@ import { inCode } from '../domain/text.ts';
 import { languageOf, translator } from '../languages/index.ts';
 import { duration } from './warnings.ts';
 
-/** Addresses that are named in one notice. */
+/** Most addresses in one notice. */
 const MOST_NAMED = 10;
 const COLOR = 0xd4a72c;
 
-/** The body of the notice that a guild's admins read elsewhere about a channel that is closed to the bot; `code` is Discord's. */
+/**
+ * The body of the notice for a guild's admins, posted elsewhere, about a channel that the bot cannot write to; `code`
+ * is Discord's.
+ */
 export function renderParked(channelId: string, code: number, language: string | null, reference: string): object {
   const t = translator(languageOf(language));
   return noticeBody(t('notice.parkedTitle'), t('notice.parked', { channel: `<#${channelId}>`, code }), reference);
 }
 
-/** What a channel reads about addresses that fell silent; a dead feed and a quiet wallet are told apart. */
+/** The body of the notice about addresses that went quiet; it distinguishes a dead feed from a quiet wallet. */
 export function renderSilence(silences: Silence[], language: string | null, now: number, reference: string): object {
   const chosen = languageOf(language);
   const t = translator(chosen);

@@ -3,7 +3,7 @@ import { whole } from './answer.ts';
 import type { Boundary } from './boundary.ts';
 import type { Access, ButtonUse, CommandUse, InteractionContext, MenuUse } from './command.ts';
 
-/** Answers with a form, or with the reason why there is none. */
+/** Opens a form, or replies why it cannot. */
 export async function openForm<Services extends object>(
   { run }: Boundary<Services>,
   used: CommandUse | MenuUse | ButtonUse,

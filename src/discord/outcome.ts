@@ -5,14 +5,14 @@ import { makeRequest } from './request.ts';
 
 /** JSON codes of a 403 that concern one channel or guild. */
 const FORBIDDEN = new Set<unknown>([50001, 50009, 50013, 50083, 50095, 160005, 50024]);
-/** JSON codes of a 400 with which a channel takes no new message now, whatever it says: closed threads above all. */
+/** JSON codes of a 400 with which a channel refuses any new message: mostly closed threads. */
 const CLOSED = new Set<unknown>([40058, 50008, 50024, 50083, 160005, 160006, 160007]);
-/** JSON codes that concern what a message says: they are no reason to hold anything else back. */
+/** JSON codes that concern a message's content: other messages are not affected. */
 const UNWANTED = new Set<unknown>([20009, 200000, 240000, 400001]);
-/** JSON codes with which Discord takes nothing at all for a while. */
+/** JSON codes with which Discord refuses all requests for a while. */
 const OVERLOADED = new Set<unknown>([40004, 40006, 110001, 130000]);
 
-/** What an answer means that the library would misread. */
+/** The meaning of a response that the library would misread. */
 class Misread extends Error {
   readonly outcome: SendOutcome;
   constructor(outcome: SendOutcome) {
@@ -22,8 +22,8 @@ class Misread extends Error {
 }
 
 /**
- * Reads an answer to its end within the request's time. The library takes every page below 400 for a success, waits for
- * an answer's end for minutes, and drops a `Retry-After` that comes with anything but a 429 of Discord's own.
+ * Reads a whole response within the request's time limit. The library counts every page below 400 as a success, waits
+ * minutes for a response's end, and ignores `Retry-After` except in Discord's own 429.
  */
 export const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   const answer = await makeRequest(url, init);
@@ -37,16 +37,16 @@ export const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   if (seconds > asked) headers.set('retry-after', String(seconds));
   const wait: { retryAfterMs?: number } = seconds > 0 ? { retryAfterMs: seconds * SECOND } : {};
   const reason = `HTTP ${status}${isJson ? '' : ' without JSON'}`;
-  // The library reads as JSON only what calls itself so, which relays leave out.
+  // The library parses JSON only with the right content type, which proxies may leave out.
   if (isJson) headers.set('content-type', 'application/json');
-  // An empty one is Discord's. Cloudflare's limits, which hold for everything, come with a page or a few words.
+  // An empty body is Discord's. Cloudflare's limits, which apply to everything, come with a page or a few words.
   const isLimit = status === 429 && wait.retryAfterMs !== undefined && text === '';
-  // Discord may have done it all the same.
+  // Discord may have processed the request.
   if (status >= 500 || (ok && !isJson)) throw new Misread({ status: 'unsure', reason, ...wait });
   if (status === 413) throw new Misread({ status: 'refused', reason });
   if (status < 400 ? !ok : status !== 401 && !isLimit && !isJson)
     throw new Misread({ status: 'breaker', reason, ...wait });
-  // The library looks in the headers alone for whether a limit is global.
+  // The library checks only the headers to see whether a limit is global.
   const isGlobal = status === 429 && json !== undefined && 'global' in json && json.global === true;
   if (isGlobal && wait.retryAfterMs && !headers.has('x-ratelimit-global'))
     throw new Misread({ status: 'rate-limited', global: true, local: false, retryAfterMs: wait.retryAfterMs });
@@ -55,7 +55,9 @@ export const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   return { status, statusText, headers, ok, body: null, bodyUsed: true, ...read };
 };
 
-/** Seconds; of limits with a code of their own, as that of changes to published messages, the head tells only one. */
+/**
+ * Seconds. For limits with their own code, such as edits of published messages, only one of header and body is right.
+ */
 function ownLimit(json: { code?: unknown; retry_after?: unknown } = {}): number {
   return json.code ? Number(json.retry_after) || 0 : 0;
 }
@@ -69,11 +71,11 @@ function parse(text: string): object | undefined {
   }
 }
 
-/** What a failed request means; of a change to a sent message some refusals mean something else. */
+/** The outcome of a failed request. For an edit, some refusals mean something else. */
 export function classify(error: unknown, isChange: boolean): SendOutcome {
   if (error instanceof Misread) return error.outcome;
   if (error instanceof RateLimitError) {
-    // A Retry-After that is a date, or otherwise no number of seconds, counts as none.
+    // A Retry-After that is not a number of seconds, such as a date, is ignored.
     if (!(error.retryAfter > 0)) return { status: 'breaker', reason: '429 without Retry-After' };
     // They are equal to the millisecond only where the library computed the wait itself.
     const local = error.retryAfter === error.timeToReset;
@@ -91,15 +93,15 @@ function classifyRefusal({ status, code, message }: DiscordAPIError, isChange: b
   if (status === 401) return { status: 'unauthorized' };
   const refused = { status: 'refused', reason: `${code}: ${message}`.slice(0, 500) } as const;
   if (UNWANTED.has(code)) return refused;
-  // The message is of another bot that had this one's place before, and cannot be changed.
+  // The message belongs to another bot that this one replaced, and cannot be edited.
   if (isChange && code === 50005) return { status: 'sent', messageId: null };
   if (status === 403) {
     return FORBIDDEN.has(code)
       ? { status: 'forbidden', code: Number(code) }
       : { status: 'breaker', reason: `403 (${code ?? 'no code'})` };
   }
-  // Code 0: there is no such route, or not with this method. No line is to blame for that, so all sending is held back;
-  // for a mere change that would be too much.
+  // Code 0: no such route, or not with this method. That is not the message's fault, so all sending pauses; for an edit
+  // that would be too much.
   if (typeof code !== 'number' || OVERLOADED.has(code) || (code === 0 && status !== 400 && !isChange))
     return { status: 'breaker', reason: `${status} (${code ?? 'no code'})` };
   // "Unknown message": for a create with a known nonce, delivered and deleted since; for an edit, nothing left to do.

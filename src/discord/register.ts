@@ -4,7 +4,7 @@ import type { Command, MessageCommand } from './command.ts';
 
 /**
  * Registers the commands for every guild in one request, unless Discord already has exactly these. Throws when Discord
- * does not take them.
+ * refuses them.
  */
 export async function registerCommands(
   rest: REST,
@@ -25,7 +25,7 @@ export async function registerCommands(
   return 'registered';
 }
 
-/** What a definition can say; Discord adds ids, versions and defaults of its own. */
+/** The fields of a definition; Discord adds IDs, versions and its own defaults. */
 const SAID = [
   'type',
   'name',
@@ -63,7 +63,7 @@ function said(value: unknown): unknown {
   const fields = value as Record<string, unknown>;
   return SAID.flatMap((key) => {
     const field = key.endsWith('_localizations') ? sorted(fields[key]) : said(fields[key]);
-    // Discord gives the commands of a message's menu an empty description.
+    // Discord returns an empty description for commands of a message's menu.
     const empty = field === undefined || field === null || field === false || field === '' || isEmptyList(field);
     return empty ? [] : [[key, field]];
   });

@@ -21,39 +21,39 @@ import { remarksOf, warningsOf } from './warnings.ts';
 const MAX_EMBEDS = 10;
 const MAX_FIELDS = 25;
 const MAX_CONTENT = 2_000;
-/** Characters of a plain line's amount and token id: all that both can have. */
+/** Most characters of a plain alert's amount and token ID: the longest that both can be. */
 const LONGEST_RAW = 200;
-/** Alerts that one message tells at the most, however short. */
+/** Most alerts in one message, however short. */
 const MAX_ALERTS = 500;
 
-/** How much text goes into one message, and into the description of each of its embeds. */
+/** Most text in one message, and in each embed's description. */
 interface Room {
   characters: number;
   description: number;
 }
 
-/** What Discord takes; and what a new message fills of it: the names and remarks that it gets later need room too. */
+/** Discord's limits, and how much of them a new message fills: names and remarks that are added later need room too. */
 const ROOM: Record<AlertStyle, { most: Room; atFirst: Room }> = {
   full: {
     most: { characters: 6_000, description: 4_096 },
     atFirst: { characters: 5_200, description: 3_500 },
   },
-  // The text of all components; mentions are counted apart.
+  // The text of all components; mentions are counted separately.
   compact: {
     most: { characters: 3_950, description: 3_950 },
     atFirst: { characters: 3_750, description: 3_750 },
   },
 };
 
-/** One transaction as it is rendered: an embed, or some lines of text. */
+/** One rendered transaction: an embed, or some lines of text. */
 type Rendered = APIEmbed | string;
 
 /**
- * Renders as many alerts (in order, at least one) as fit into one message, those of one transaction together; the button's
- * id holds `reference`. At `now` it mentions the subscriptions' roles that are due and nobody else; null: an existing
- * message is told anew, which mentions nobody, and goes without links to addresses, and then without the ends of long labels,
- * rather than without one of its alerts.
- * `frozen`: JSON of the body that the message was created with: Discord lets no message change its form.
+ * Renders as many alerts (in order, at least one) as fit into one message, those of one transaction together. The
+ * button's ID contains `reference`. With `now` the message mentions the subscriptions' roles that are due then. With
+ * null an existing message is rendered again: it mentions nobody, and keeps all of its alerts by dropping links to
+ * addresses, then by shortening long labels. `frozen`: JSON of the body that the message was created with: Discord lets
+ * no message change its form.
  */
 export function renderAlerts(
   alerts: Alert[],
@@ -64,7 +64,7 @@ export function renderAlerts(
 ): { payload: RESTPostAPIChannelMessageJSONBody; used: number } {
   const before = frozen === null ? null : (JSON.parse(frozen) as RESTPostAPIChannelMessageJSONBody);
   const style = before ? styleOfMessage(before) : styleOf(alerts[0]!);
-  // An alert of another style begins a message of its own.
+  // An alert of another style begins a new message.
   const suits = (alert: Alert): boolean =>
     before ? style === 'full' || now === null || !isSuspicious(alert) : styleOf(alert) === style;
   const other = alerts.findIndex((alert) => !suits(alert));
@@ -83,8 +83,8 @@ export function renderAlerts(
   return { payload: compactMessage(filled.told as string[], told, reference, voice, now, roles), used };
 }
 /**
- * Whether it warns of a trap, of a token that the catalog does not list, or of another project: it is shown tall, with
- * the warnings and every address in full.
+ * Whether it warns of a trap, of a token that the catalog does not list, or of another project. Such an alert is shown
+ * as a card, with the warnings and every address in full.
  */
 const isSuspicious = (alert: Alert): boolean =>
   isSuspect(alert) || alert.warnings.some(({ kind }) => kind === 'uncataloged' || kind === 'other-project');
@@ -95,8 +95,8 @@ const styleOfMessage = ({ flags }: Pick<RESTPostAPIChannelMessageJSONBody, 'flag
   (Number(flags ?? 0) & MessageFlags.IsComponentsV2) === 0 ? 'full' : 'compact';
 
 /**
- * The message that tells these alerts in these embeds, with the button that explains it. At `now` it mentions the
- * subscriptions' roles that are due and nobody else; null: nobody.
+ * The message with these embeds and the button that explains it. With `now` it mentions the subscriptions' roles that
+ * are due then; null: nobody.
  */
 export function messageOf(
   embeds: APIEmbed[],
@@ -117,8 +117,8 @@ export function messageOf(
 const mentionOf = (roles: readonly string[]): string => roles.map((role) => `<@&${role}>`).join(' ');
 
 /**
- * The message of compact alerts, the first one beside the button. `named`: the roles that stand there already; those of an
- * existing message are not mentioned again.
+ * The message of compact alerts, with the button beside the first one. `named`: the roles that the existing message
+ * shows, which are not mentioned again.
  */
 function compactMessage(
   texts: string[],
@@ -146,10 +146,7 @@ function compactMessage(
   };
 }
 
-/**
- * Puts what comes one after the other of one transaction together, alert by alert where not all of it fits, until the next
- * one would not fit the room or one of Discord's limits.
- */
+/** Groups consecutive alerts by transaction until the next alert would exceed the room or one of Discord's limits. */
 function fill(alerts: Alert[], style: AlertStyle, voice: Voice, room: Room): { told: Rendered[]; used: number } {
   const told = new Map<string, { alerts: Alerts; rendered: Rendered }>();
   let characters = 0;
@@ -166,7 +163,7 @@ function fill(alerts: Alert[], style: AlertStyle, voice: Voice, room: Room): { t
       sum <= room.characters &&
       (typeof rendered === 'string' ||
         (rendered.description!.length <= room.description && rendered.fields!.length <= MAX_FIELDS));
-    // A single alert goes out in any case.
+    // A single alert is always sent.
     if (!fits && (used > 0 || more.length > 1)) return false;
     told.set(txHash, { alerts: together, rendered });
     characters = sum;
@@ -183,7 +180,7 @@ function fill(alerts: Alert[], style: AlertStyle, voice: Voice, room: Room): { t
   return { told: [...told.values()].map(({ rendered }) => rendered), used };
 }
 
-/** Alerts of one transaction that stand side by side. */
+/** Groups consecutive alerts of one transaction. */
 function runsOf(alerts: Alert[]): Alerts[] {
   const runs: Alerts[] = [];
   for (const alert of alerts) {
@@ -194,7 +191,7 @@ function runsOf(alerts: Alert[]): Alerts[] {
   return runs;
 }
 
-/** One alert as plain text, for the rare line that Discord refuses as an embed. */
+/** One alert as plain text, for the rare one that Discord refuses as an embed. */
 export function renderPlain(alert: Alert, reference: string): RESTPostAPIChannelMessageJSONBody {
   const { transfer } = alert;
   const voice = voiceOf([alert], { explorerUrl: undefined, nativeSymbol: undefined });
@@ -202,7 +199,7 @@ export function renderPlain(alert: Alert, reference: string): RESTPostAPIChannel
   const view = viewOf(alert);
   const address = (value: AddressText | null) => (value ? `\`${checksumAddress(value)}\`` : t('alert.unknown'));
   const { value, tokenId } = transfer;
-  // A token id is no amount, and an amount that is cut is another one.
+  // A token ID is not an amount, and a shortened amount would be wrong.
   const raw = [value, tokenId === null ? null : `#${tokenId}`].filter((one) => one !== null).join(' × ');
   const amount = code(raw, t('alert.plainUnknownAmount'), voice, LONGEST_RAW);
   const lines = [
@@ -223,8 +220,8 @@ export function renderPlain(alert: Alert, reference: string): RESTPostAPIChannel
 }
 
 /**
- * The button that explains the message. Its id bears the message's reference, by which a message of which it is not known
- * whether it was sent is found again.
+ * The button that explains the message. Its ID contains the message's reference, by which the bot finds out whether a
+ * message was sent.
  */
 function detailsButton(reference: string, { t }: Voice): APIButtonComponentWithCustomId {
   const custom_id = `why:show:${reference}`;

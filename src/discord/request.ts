@@ -1,8 +1,9 @@
 import { DefaultRestOptions, type RESTOptions } from 'discord.js';
 
 /**
- * Sends a request as the library does, but one with a file by the platform's own `fetch`: on this Node the library does
- * not take the form data that it builds itself. No redirect is followed, because the message would be left behind.
+ * Sends a request as the library does, but uses Node's `fetch` for a request with a file: on this Node version the
+ * library does not accept the form data that it builds itself. Follows no redirects, because they would drop the
+ * message.
  */
 export const makeRequest: RESTOptions['makeRequest'] = (url, init) =>
   init.body instanceof FormData

@@ -10,7 +10,7 @@ import { renderAlerts } from './render.ts';
 const OTHER: AddressText = '0x1111111111111111111111111111111111111111';
 const TOKEN: AddressText = '0x2222222222222222222222222222222222222222';
 
-/** A made-up line that the subscription would be told, marked as a sample, in the guild's language; it mentions nobody. */
+/** A made-up alert that the subscription would get, marked as a sample, in the guild's language; it mentions nobody. */
 export function sampleMessage(
   subscription: Subscription,
   settings: RenderSettings,
@@ -57,7 +57,7 @@ export function sampleMessage(
   const marked = (title: string) => t('alert.sample', { title });
   const [embed] = payload.embeds ?? [];
   if (embed) return { embeds: [{ ...embed, title: marked(embed.title ?? '') }], allowed_mentions: { parse: [] } };
-  // The button explains what was recorded, and of a sample nothing is.
+  // The button explains recorded transfers, and a sample is not recorded.
   const [section] = (payload.components ?? []) as { components: APITextDisplayComponent[] }[];
   const [text] = section!.components;
   return {

@@ -6,7 +6,7 @@ import { classify, readWhole } from './outcome.ts';
 /** The beginning of 2015, from which the times in Discord's ids are counted. */
 const DISCORD_EPOCH = 1_420_070_400_000;
 
-/** Sends over Discord's REST alone, once: it never retries and never waits; the outbox does. */
+/** Sends each request to Discord's REST API once. Never retries and never waits; the deliverer does. */
 export function createSender({
   token,
   apiUrl,
@@ -33,13 +33,13 @@ export function createSender({
       return { status: 'sent', messageId: typeof message?.id === 'string' ? message.id : null };
     } catch (error) {
       const outcome = classify(error, isChange);
-      // The library forgets a token that was refused once.
+      // The library drops a token after one refusal.
       if (outcome.status === 'unauthorized') rest.setToken(token);
       return outcome;
     }
   }
 
-  /** Whether nothing was sent since `after` to a channel that shows no messages. */
+  /** Whether a channel that shows no messages has none since `after`. */
   async function silent(channelId: string, after: bigint, onRequest: () => void): Promise<FindOutcome | SendOutcome> {
     onRequest();
     let channel: { last_message_id?: string | null } = {};
@@ -53,7 +53,6 @@ export function createSender({
   }
 
   return {
-    /** Creates the message of a frozen body; a repeat with the same nonce creates nothing new for some minutes. */
     create: (channelId: string, payload: object, nonce: string, csv: string | null = null) =>
       attempt(() =>
         rest.post(Routes.channelMessages(channelId), {
@@ -62,32 +61,26 @@ export function createSender({
         }),
       ),
 
-    /** Changes what the payload names; a `csv` takes the place of the file that the message has. */
     edit: (channelId: string, messageId: string, payload: object, csv: string | null = null) =>
       attempt(() => {
         const route = Routes.channelMessage(channelId, messageId);
         if (csv === null) return rest.patch(route, { body: payload });
-        // Discord keeps of a message's files, old and new, those that are listed.
+        // Discord keeps only the files, old and new, that are listed.
         return rest.patch(route, { body: { ...payload, attachments: [{ id: '0' }] }, files: [fileOf(csv)] });
       }, true),
 
-    /** Whether the bot is in a guild; null when no answer says so. */
     async isMember(guildId: string): Promise<boolean | null> {
       const { status } = await attempt(() => rest.get(Routes.guild(guildId)));
       return status === 'sent' ? true : status === 'gone' || status === 'forbidden' ? false : null;
     },
 
-    /**
-     * Looks for the message whose text holds `reference` among the newest 100, however wrong this machine's clock was,
-     * and among those since `since` (milliseconds); `onRequest` before each of the requests that this needs.
-     */
     async find(
       channelId: string,
       reference: string,
       since: number,
       onRequest: () => void,
     ): Promise<FindOutcome | SendOutcome> {
-      // A message's id begins with its time; a minute of slack for clocks that disagree.
+      // A message's ID begins with its time; allows a minute for clocks that disagree.
       const after = BigInt(Math.max(0, since - MINUTE - DISCORD_EPOCH)) << 22n;
       let from: string | null = null;
       for (let page = 0; page <= 10; page++) {
@@ -103,10 +96,10 @@ export function createSender({
         const list = messages as { id: string }[];
         const hit = list.find((message) => JSON.stringify(message, withoutQuotes).includes(reference));
         if (hit) return { status: 'found', messageId: hit.id };
-        // Who may not read a channel's history is shown an empty one.
+        // Without permission to read the history, Discord returns an empty one.
         if (from === null && list.length === 0) return silent(channelId, after, onRequest);
         const ids = list.map(({ id }) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
-        // The newest reach back far enough, or there are no more.
+        // The newest messages reach back far enough, or there are no more.
         if (ids.length < 100 || (from === null && ids[0]! <= after)) break;
         from = (from === null ? after : ids.at(-1)!).toString();
       }
@@ -115,7 +108,7 @@ export function createSender({
   };
 }
 
-/** What a reply or a forwarded message shows of another one is not its own. */
+/** Ignores content that a reply or a forwarded message quotes. */
 const withoutQuotes = (key: string, value: unknown): unknown =>
   key === 'referenced_message' || key === 'message_snapshots' ? undefined : value;
 

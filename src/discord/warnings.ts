@@ -5,12 +5,12 @@ import { differenceOf } from '../domain/guard.ts';
 import type { Warning } from '../domain/warning.ts';
 import { code, linked, named, number, type Voice } from './line.ts';
 
-/** The colour of a line that must not be taken for an ordinary one. */
+/** The color of a suspicious alert. */
 export const WARNING = 0xffcc00;
-/** Pairs of look-alikes that one embed shows. */
+/** Most pairs of look-alikes in one embed. */
 const PAIRS_SHOWN = 3;
 
-/** Everything that a reader must see before the transfer itself; lines. */
+/** The warnings above the transfer, as lines. */
 export function warningsOf(alerts: readonly Alert[], voice: Voice): string[] {
   const warnings = alerts.flatMap((alert) => alert.warnings.map((warning) => ({ warning, alert })));
   const pairs = new Map<string, string[]>();
@@ -24,13 +24,13 @@ export function warningsOf(alerts: readonly Alert[], voice: Voice): string[] {
   return [...warning, ...[...imitations].slice(0, PAIRS_SHOWN), ...otherProjectsOf(alerts, voice)];
 }
 
-/** Both addresses in full, one above the other, and the difference pointed out. */
+/** Both addresses in full, one above the other, and where they differ. */
 function lookAlike({ address, like, label }: Extract<Warning, { kind: 'look-alike' }>, voice: Voice): string[] {
   const { t } = voice;
   const known = t('alert.lookAlikeKnown');
   return [
     t('alert.lookAlikeFake'),
-    // No link: nothing about it invites a click.
+    // No link: it must not invite a click.
     `-# \`${checksumAddress(address)}\``,
     label === null ? known : `${known} · ${named(label, voice)}`,
     `-# ${linked(like, 'address', voice)}`,
@@ -45,7 +45,7 @@ function imitation({ symbol, genuine }: Extract<Warning, { kind: 'imitation' }>,
     : voice.t('alert.imitationOf', { symbol: shown, address: `\`${checksumAddress(genuine)}\`` });
 }
 
-/** The projects that these events name although they came to another one's URL; lines. */
+/** The other projects that these events name, although they came to this one's URL, as lines. */
 export function otherProjectsOf(alerts: readonly Alert[], voice: Voice): string[] {
   const foreign = alerts.flatMap(({ warnings }) => warnings.filter((warning) => warning.kind === 'other-project'));
   const projects = new Set(foreign.map(({ projectId }) => projectId));
@@ -61,13 +61,13 @@ export function isFake(address: AddressText, alerts: readonly Alert[]): boolean 
   );
 }
 
-/** What these lines are not sure of, in plain words, each once. `short`: without what the details explain. */
+/** Remarks about uncertain facts, each once. `short`: without what the details explain. */
 export function remarksOf(alerts: readonly Alert[], voice: Voice, short = false): string[] {
   const lines = alerts.flatMap((alert) => remarks(short ? plainer(alert) : alert, voice));
   return [...new Set(lines)].map((line) => (short ? line : `-# ${line}`));
 }
 
-/** An alert without what needs no line of its own: how often it is there stands in the title. */
+/** An alert without its count, which the title shows. */
 const plainer = (alert: Alert): Alert => ({ ...alert, count: 1, transfer: { ...alert.transfer, internal: false } });
 
 function remarks({ transfer, count, warnings, reorganised }: Alert, voice: Voice): string[] {

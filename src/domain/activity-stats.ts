@@ -1,7 +1,7 @@
 /** Events closer together than this count as one movement, such as the transfers of one transaction. */
 const MOVEMENT_MS = 10_000;
 
-/** How often a subscription's address moves. A subscription without an event has none. */
+/** How often a subscription's address moves. A subscription without events has no stats. */
 export interface ActivityStats {
   /** Transfers that were decided about, hidden ones included. */
   events: number;

@@ -13,7 +13,7 @@ export interface Movement {
   at: number;
   transfer: Transfer;
   count: number;
-  /** Why it was not posted; null if it was. */
+  /** Why it was not posted; null: it was. */
   hidden: string | null;
   /** Its alert warned that the token copies a known one's symbol. */
   imitation: boolean;
@@ -68,7 +68,7 @@ const NOISE: ReadonlySet<string> = new Set<HiddenReason>([
   'denied-counterparty',
 ]);
 
-/** Whether sums and charts leave out a transfer that was hidden for this reason. */
+/** Whether sums and charts leave out transfers hidden for this reason. */
 export const isNoise = (hidden: string | null): boolean => hidden !== null && NOISE.has(hidden);
 
 /** Returns a transfer's direction, seen from an address. */

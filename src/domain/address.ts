@@ -16,17 +16,17 @@ export function toAddress(text: unknown): AddressText | null {
 }
 
 /**
- * Why a text is no address to use: not `0x` and 40 hexadecimal digits (`transaction`: as long as a transaction's hash;
- * `foreign`: as chains of other kinds have it), a link that names several, capitals that contradict EIP-55, or (only
- * where something is to be watched) an address that nearly everything would match. The texts `address.…` say it to
- * people.
+ * Why a text is not a usable address: not `0x` and 40 hexadecimal digits (`transaction`: as long as a transaction's
+ * hash; `foreign`: as chains of other kinds have it), a link that names several, capitals that contradict EIP-55, or
+ * (only where something is to be watched) an address that nearly everything would match. The texts `address.…` explain
+ * it to people.
  */
 export type AddressFault = 'form' | 'several' | 'transaction' | 'foreign' | 'checksum' | 'zero' | 'sentinel';
 
-/** What a person typed as an address: its stored form, or why it is none. */
+/** What a person typed as an address: its stored form, or why it is not an address. */
 export type ParsedAddress = { ok: true; address: AddressText } | { ok: false; fault: AddressFault };
 
-/** What cannot be seen and comes along when somebody copies from a page. */
+/** Invisible characters that people copy from a page. */
 const UNSEEN = /\p{Cf}/gu;
 
 /** An address in a text, where it stands alone: in a hash there are 40 digits as well. */

@@ -31,7 +31,7 @@ export interface Alert {
   /** As the guild's admins chose them. */
   language: string | null;
   timezone: string | null;
-  /** Why it was not told at once. */
+  /** Why it was not posted at once. */
   hold: Hold | null;
   /** How it looks, unless it is suspicious: then it is always `full`. */
   style: AlertStyle;
@@ -39,16 +39,16 @@ export interface Alert {
   isCataloged: boolean;
 }
 
-/** What a rendered line says that may change until it is frozen. */
+/** What a rendered alert shows that may change until it is frozen. */
 export type RenderedAlert = Pick<Alert, 'id' | 'count' | 'reorganised'>;
 
-/** One line to be told in one channel, when it is due. */
+/** One alert to be posted in one channel when it is due. */
 export interface NewAlert extends Due {
   transferKey: string;
   guildId: string;
   channelId: string;
   matches: { subscription: number; perspective: Perspective }[];
-  /** What the line warns of. */
+  /** What the alert warns of. */
   warnings: Warning[];
 }
 

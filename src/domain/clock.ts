@@ -4,21 +4,21 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** Time as an argument: tests turn it by hand. */
+/** Time as an argument: tests advance it by hand. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Runs once after `ms`; gives back how to call that off. */
+  /** Runs once after `ms`; returns a function that cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 
-/** A clock that was set back by more than this is believed at once: no retry comes after just about so long. */
+/** A clock that was set back by more than this is trusted at once: no retry comes after about that long. */
 const BELIEVED_MS = 15 * MINUTE;
 
 /**
- * A clock that does not jump back by minutes when the machine's own is corrected. It then goes on, one part in twenty
- * slower, until the machine's has caught up: what came shortly before and shortly after that is as far apart as it
- * really was. `elapsed`: milliseconds that really passed, since any moment.
+ * Creates a clock that does not jump back by minutes when the machine's clock is corrected. It then runs 5 % slower
+ * until the machine's clock has caught up, so the time between two close events stays about right. `elapsed`:
+ * milliseconds that really passed, since any moment.
  */
 export function steadyTime(now: () => number, elapsed: () => number): () => number {
   let time = now();
@@ -36,14 +36,14 @@ export function steadyTime(now: () => number, elapsed: () => number): () => numb
 export const systemClock: Clock = {
   now: Date.now,
   after(ms, run) {
-    // A longer delay would overflow Node's timer; whoever waits so long has to look again.
+    // A longer delay would overflow Node's timer. The caller then checks again.
     const timer = setTimeout(run, Math.min(Math.max(0, ms), 2_147_483_647));
     timer.unref();
     return () => clearTimeout(timer);
   },
 };
 
-/** What comes of the work within `ms`; null when it takes longer, and then it goes on all the same. */
+/** The result of the work within `ms`; null when it takes longer, while it continues. */
 export function inTime<Value>(work: Promise<Value>, ms: number, clock: Clock = systemClock): Promise<Value | null> {
   const late = Promise.withResolvers<null>();
   const cancel = clock.after(ms, () => late.resolve(null));

@@ -2,34 +2,36 @@ import { inUnits } from './amount.ts';
 import { plainText } from './text.ts';
 import { isItem, type Transfer } from './transfer.ts';
 
-/** One record of a CSV text; `line` is where it begins, counted from 1. */
+/** One record of a CSV text; `line`: where it begins, counted from 1. */
 export interface CsvRecord {
   line: number;
   cells: string[];
 }
 
-/** What a CSV text says, or where it stops making sense. */
+/** The records of a CSV text, or the first line that is invalid. */
 export type ParsedCsv = { ok: true; records: CsvRecord[] } | { ok: false; line: number; fault: 'quote' | 'unclosed' };
 
-/** Bytes that are put into one file: Discord takes 10 MiB. */
+/** Most bytes of one file; Discord accepts 10 MiB. */
 export const FILE_BYTES = 10_000_000;
 
-/** A text that a spreadsheet would take for a formula; also one that was disarmed with apostrophes. */
+/** A text that a spreadsheet would interpret as a formula, also one already escaped with apostrophes. */
 const FORMULA = /^'*[=+@\-\t\r]/;
 
-/** A record as RFC 4180 has it, without its line end; what looks like a formula is disarmed with an apostrophe. */
+/** Formats a record by RFC 4180, without a line end. Text that looks like a formula is escaped with an apostrophe. */
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
   return cells.map(cell).join(',');
 }
 
-/** The exact amount, without separators. Raw units say that they are, or a spreadsheet would add them to others. */
+/**
+ * The exact amount, without separators. Raw units are marked, so that a spreadsheet does not add them to other amounts.
+ */
 export function amountCell(transfer: Transfer): string | null {
   const { value, decimals } = transfer;
   if (value === null || isItem(transfer)) return value;
   return decimals === null ? `${value} raw` : inUnits(value, decimals);
 }
 
-/** The token id; one that its sender had rounded says so, or somebody would look for a token of exactly that id. */
+/** The token ID; one that its sender rounded is marked, so that nobody searches for exactly that ID. */
 export function idCell({ tokenId, tokenIdExact }: Transfer): string | null {
   return tokenIdExact ? tokenId : `${plainText(tokenId) ?? ''} imprecise`;
 }
@@ -41,8 +43,8 @@ function cell(value: string | number | boolean | null): string {
 }
 
 /**
- * Reads a CSV text by RFC 4180, with commas or, if its first line has them, semicolons between the cells, and lines that
- * end as on any system. Takes away what {@link csvLine} put before a formula, a byte order mark and empty lines.
+ * Reads a CSV text by RFC 4180, with commas or, if its first line has them, semicolons between the cells, and lines
+ * that end as on any system. Removes the apostrophes that {@link csvLine} added, a byte order mark, and empty lines.
  */
 export function parseCsv(text: string): ParsedCsv {
   const source = text.replace(/^\ufeff/, '');
@@ -90,7 +92,7 @@ function quoted(source: string, start: number): { text: string; end: number } | 
   }
 }
 
-/** A cell without quotes; a quote inside ends it, and the caller takes that for a fault. */
+/** A cell without quotes. A quote inside ends it, and the caller reports that as a fault. */
 function bare(source: string, start: number, between: string): { text: string; end: number } {
   let end = start;
   while (end < source.length && source[end] !== between && !'\r\n"'.includes(source[end]!)) end++;

@@ -3,15 +3,15 @@ import { wholeDigits } from './amount.ts';
 import { LargeFieldError, readFields } from './json-fields.ts';
 import type { Transfer, TransferEvent, TransferKind } from './transfer.ts';
 
-/** What a body says, or why it cannot be understood. */
+/** The event in a body, or why it cannot be understood. */
 export type ParsedEvent = { ok: true; event: TransferEvent } | { ok: false; reason: string };
 
-/** A uint256 has at most 78 digits; anything longer is no amount. */
+/** A uint256 has at most 78 digits; anything longer is not an amount. */
 const MAX_DIGITS = 78;
-/** What was rounded to a double keeps this many digits at the most: nobody moves as many pieces of one token. */
+/** Most digits of a number that was rounded to a double. Nobody moves that many pieces of one token. */
 const ROUNDED_DIGITS = 15;
 
-/** Most characters of a body that is parsed whole; of longer ones only the needed fields are read. */
+/** Most characters of a body that is parsed as a whole; from longer ones only the needed fields are read. */
 const USUAL_LENGTH = 16 * 1024;
 const FIELD_NAMES: ReadonlySet<string> = new Set([
   'addressType',
@@ -61,7 +61,7 @@ export function parseEvent(body: string): ParsedEvent {
   return readEvent(fields as Fields);
 }
 
-/** What a body that is not JSON looks like, for whoever corrects the sender; empty when it is like nothing known. */
+/** What a body that is not JSON looks like, to help fix the sender; empty when it is unknown. */
 function likeness(body: string): string {
   if (body.trim() === '') return ': it is empty';
   if (body.startsWith('\x1f\ufffd')) return ': it is compressed (gzip); the sender must post it as it is';
@@ -73,8 +73,8 @@ function likeness(body: string): string {
 }
 
 /**
- * Gives every number of the object as its source text, so that no digit is lost beyond 2^53. Nothing is read of the
- * object but fields that have a name here, so that none can harm by its name (`__proto__`).
+ * Parses an object with every number as its source text, so that no digit is lost beyond 2^53. Only fields that are
+ * named here are read, so that a name such as `__proto__` does no harm.
  */
 function parseJson(text: string): unknown {
   if (text.length > USUAL_LENGTH && /^\s*\{/.test(text)) return readFields(text, FIELD_NAMES);
@@ -88,11 +88,11 @@ function parseJson(text: string): unknown {
     fields[key] = String(value);
     isPlain &&= Number.isSafeInteger(value);
   }
-  // Reading the source texts takes ten times as long, and is needed only where a number lost something.
+  // Reading the source texts takes ten times as long, and is needed only if a number lost digits.
   return isPlain && !ODD_NUMBER.test(text) ? fields : JSON.parse(text, numbersAsWritten);
 }
 
-/** A reviver for `JSON.parse` that gives each number as its source text: amounts may be integers beyond 2^53. */
+/** A reviver for `JSON.parse` that returns each number as its source text: amounts may be integers beyond 2^53. */
 export function numbersAsWritten(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
   return typeof value === 'number' ? (context?.source ?? String(value)) : value;
 }
@@ -105,7 +105,7 @@ function readEvent(fields: Fields): ParsedEvent {
   const from = toAddress(fields.from);
   const to = toAddress(fields.to);
   const tokenAddress = toAddress(fields.tokenAddress);
-  // Nobody can watch the native coin's sentinel, so nobody would ever hear of an event that names nothing else.
+  // Nobody can watch the native coin's sentinel, so an event with no other address would never be posted.
   if (!from && !to && (!tokenAddress || tokenAddress === NATIVE_SENTINEL)) {
     return { ok: false, reason: 'The event contains no address (from, to, tokenAddress).' };
   }
@@ -154,21 +154,22 @@ function readKind(
   const type = tokenType?.replace(/[^0-9a-z]/gi, '').toUpperCase() ?? '';
   if (tokenAddress === NATIVE_SENTINEL) return 'native';
   if (type === 'ERC20') return 'erc20';
-  // Some call ERC-1155 so as well: then the value counts the pieces, if it is not the id once more, rounded or whole.
+  // Some senders also use this type for ERC-1155. The value then counts the pieces, unless it repeats the ID, rounded
+  // or whole.
   const id = integer(fields.tokenId);
   const isId = value === id || (value !== null && value.length > ROUNDED_DIGITS && value.length === id?.length);
   const isOne = tokenId === null || value === null || value === '0' || value === '1' || isId;
   if (type === 'ERC721') return isOne ? 'erc721' : 'erc1155';
   if (type === 'ERC1155') return 'erc1155';
   if (type === 'NATIVE') return 'native';
-  // Nobody can deploy a token at the zero address: some write it for the native coin.
+  // Nobody can deploy a token at the zero address: some senders use it for the native coin.
   if (tokenAddress === null || tokenAddress === ZERO_ADDRESS) return tokenId !== null ? 'unknown' : 'native';
   if (type !== '') return 'unknown';
   if (tokenId !== null) return value !== null ? 'erc1155' : 'erc721';
   return value !== null && readDecimals(fields.tokenDecimals) !== null ? 'erc20' : 'unknown';
 }
 
-/** A text that is there: not null, not empty, cut at 300 characters. */
+/** A text that is neither null nor empty, cut at 300 characters. */
 function text(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const trimmed = value.trim();

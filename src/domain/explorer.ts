@@ -1,16 +1,16 @@
 import { type AddressText, checksumAddress } from './address.ts';
 
-/** The explorer's web root, without a slash at its end; undefined where there is none. */
+/** The explorer's web root, without a slash at its end; undefined: there is no explorer. */
 export interface ExplorerRoot {
   explorerUrl: string | undefined;
 }
 
-/** The page of a transaction; null without an explorer, and for a hash that no explorer knows. */
+/** The page of a transaction; null without an explorer, and for an invalid hash. */
 export function transactionPage({ explorerUrl }: ExplorerRoot, txHash: string): string | null {
   return explorerUrl && /^0x[0-9a-f]{64}$/.test(txHash) ? `${explorerUrl}/tx/${txHash}` : null;
 }
 
-/** The page of an address, as one or as a token; null without an explorer. */
+/** The page of an address or a token; null without an explorer. */
 export function addressPage(
   { explorerUrl }: ExplorerRoot,
   address: AddressText,

@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and its missing parents. Node's `recursive` option never returns where no folder can be made (`/proc`).
+ * Creates a folder and its missing parents. Node's `recursive` option never returns where no folder can be created
+ * (`/proc`).
  *
  * @param path absolute, or relative to the working directory
  * @throws the error of the file system

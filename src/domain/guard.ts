@@ -9,10 +9,10 @@ import type { Transfer } from './transfer.ts';
 const OTHERS = 'АВЕЅІЈКМНОРСТУХԚԜΑΒΕΖΗΙΚΜΝΟΡΤΥΧ₮';
 const LATINS = 'ABESIJKMHOPCTYXQWABEZHIKMNOPTYXT';
 
-/** Accents, and characters that cannot be seen; blanks of every kind are not among them. */
+/** Accents and invisible characters, except blanks of every kind. */
 const UNSEEN = /[\p{M}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800]/gu;
 
-/** A text in capitals, Latin ones wherever a letter of another script looks like one. */
+/** A text in capitals, with look-alike letters of other scripts replaced by Latin ones. */
 function inCapitals(text: string): string {
   const capitals = text.normalize('NFKD').replace(UNSEEN, '').toUpperCase();
   return capitals.replace(/\P{ASCII}/gu, (letter) => LATINS[OTHERS.indexOf(letter)] ?? letter);
@@ -20,7 +20,7 @@ function inCapitals(text: string): string {
 
 const INVITATION = /\b(CLAIM|VISIT|AIRDROP|REDEEM|VOUCHER|REWARDS?)\b/;
 
-/** Whether a token's name or symbol invites somewhere: a link, a domain, or words that lead to one. */
+/** Whether a token's name or symbol advertises a site: a link, a domain, or words that lead to one. */
 export function isLure({ token, tokenName, tokenSymbol }: Transfer): boolean {
   return (
     token !== null &&
@@ -33,7 +33,7 @@ export function skeleton(symbol: string): string {
   return inCapitals(symbol).replace(/\s/gu, '');
 }
 
-/** The cataloged token, or the native coin, whose symbol another token bears or looks like; null: it imitates none. */
+/** The cataloged token or the native coin whose symbol another token copies; null: none. */
 export function imitatedBy(token: AddressText, symbol: string | null, known: readonly KnownToken[]): Asset | null {
   const text = symbol === null ? '' : skeleton(symbol);
   if (text === '' || known.some((one) => one.token === token && one.cataloged)) return null;

@@ -1,7 +1,7 @@
 import type { AddressText } from './address.ts';
 import type { AlertStyle } from './subscription.ts';
 
-/** A guild's own name of an address. */
+/** A guild's own name for an address. */
 export interface Label {
   address: AddressText;
   name: string;
@@ -9,7 +9,7 @@ export interface Label {
   at: number;
 }
 
-/** What a guild's admins chose; null where they chose nothing. */
+/** What a guild's admins chose; null: nothing. */
 export interface GuildSettings {
   defaultChannel: string | null;
   managerRole: string | null;
@@ -17,7 +17,7 @@ export interface GuildSettings {
   language: string | null;
   /** How alerts look where a subscription does not say; null: compact. */
   style: AlertStyle | null;
-  /** The webhook that gets new addresses, where the project's list does not tell which one it is. */
+  /** The webhook that gets new addresses, if the project's list does not show which one it is. */
   webhook: string | null;
 }
 

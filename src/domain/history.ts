@@ -7,16 +7,16 @@ import type { Perspective } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
 import type { Warning } from './warning.ts';
 
-/** Everything that is recorded of one transfer, as far as it is one guild's business. */
+/** Everything that is recorded about one transfer and concerns one guild. */
 export interface Story {
   transfer: Transfer;
   /** How many equal ones the transaction holds. */
   count: number;
   reorganised: boolean;
   seenAt: number;
-  /** It came by the guild's own project. */
+  /** It came from the guild's own project. */
   own: boolean;
-  /** One for each watcher that it was sent for; null where an earlier version noted nothing. */
+  /** One for each watcher that it was sent for. A field is null if an earlier version did not record it. */
   deliveries: {
     received: number;
     seenAt: number;
@@ -38,18 +38,21 @@ export interface StoryDecision {
   address: AddressText | null;
 }
 
-/** The transfer's line in one channel, and where it stands. */
+/** The transfer's alert in one channel, and its state. */
 export interface StoryAlert {
   channelId: string;
   createdAt: number;
   state: 'waiting' | 'frozen' | 'sent' | 'dead';
   hold: Alert['hold'];
   dueAt: number;
-  /** When an operator gave up on it for good; null: nobody did. */
+  /** When an operator discarded it; null: nobody did. */
   discardedAt: number | null;
   warnings: Warning[];
   perspectives: Perspective[];
-  /** The message that holds it; `lines`: how many alerts it tells, `together`: how many of the same transaction, if it is no digest. */
+  /**
+   * Its message. `alerts`: how many it contains; `together`: how many are of the same transaction, unless it is a
+   * digest.
+   */
   message: {
     kind: Batch['kind'];
     /** Why it is a digest. */
@@ -62,8 +65,8 @@ export interface StoryAlert {
     together: number;
   } | null;
   channel: { state: ChannelState; dueAt: number; reason: string | null } | null;
-  /** Until when the channel's lines are gathered, because there were too many; null: they are told one by one. */
+  /** Until when the channel's alerts are collected, because there were too many; null: they are posted one by one. */
   gatheredUntil: number | null;
-  /** Why it was given up. */
+  /** Why it is a dead letter. */
   dead: { reason: string; at: number } | null;
 }

@@ -5,31 +5,31 @@ import type { Transfer } from './transfer.ts';
 /** A retry cannot come sooner than this after an answered delivery (the first one comes after 15 s). */
 const SECOND_TRANSFER_MS = 10_000;
 /**
- * Seconds after a try in which its first retry can come: 15 s after the try was given up, which takes 3 s at most, and a
- * second earlier or later because of the network.
+ * Seconds after a try within which its first retry can come: 15 s after the try timed out, which takes 3 s at most,
+ * plus or minus a second because of the network.
  */
 const FIRST_RETRY = { from: 14, to: 19 };
-/** Seconds after a try before which neither a later retry nor a repeat of a whole block range can come. */
+/** Seconds after a try within which neither a later retry nor a repeat of a whole block range can come. */
 const LATER_RETRY = 59;
-/** Seconds by which bodies may be stored out of order: each is stored once it has been read to its end. */
+/** Seconds by which bodies may be stored out of order: each is stored once it has been read completely. */
 const OUT_OF_ORDER = 3;
 
-/** What is remembered of a transfer. `count` is how many equal ones the transaction holds. */
+/** What is stored about a transfer. `count`: how many equal ones the transaction contains. */
 export interface SeenTransfer {
-  /** Its number in the ledger; null as long as it is not stored. */
+  /** Its ID in the ledger; null until it is stored. */
   id: number | null;
   key: string;
   scope: number;
   seenAt: number;
   count: number;
-  /** Bodies received that tell of it. */
+  /** How many bodies about it were received. */
   bodies: number;
   reorganised: boolean;
   /** `left`: the hashes of blocks that were left for the one that it names now. */
   transfer: Transfer & { left?: string[] };
 }
 
-/** What is remembered of a delivery. `owed`: never answered 200 to the end, so the next equal one is its repeat. */
+/** What is stored about a delivery. `owed`: never answered 200 to the end, so the next equal one is its repeat. */
 export interface SeenDelivery {
   key: string;
   transferKey: string;
@@ -39,13 +39,15 @@ export interface SeenDelivery {
   answeredAt: number | null;
   received: number;
   seenAt: number;
-  /** Null as long as there was one body. */
+  /** Null until there is a second body. */
   minute: FirstMinute | null;
-  /** The ids of the signed bodies (`id …`) and the places that they name (`at …`), each once. */
+  /** The IDs of the signed bodies (`id …`) and the places that they name (`at …`), each once. */
   names: string[];
 }
 
-/** What the bodies of a delivery's first minute, in which nothing but first retries can come, tell of their number. */
+/**
+ * What the bodies of a delivery's first minute, when only first retries can come, show about the number of transfers.
+ */
 export interface FirstMinute {
   /** The least number of equal transfers that explains them. */
   least: number;
@@ -59,7 +61,7 @@ export interface FirstMinute {
  */
 export type Verdict = 'new' | 'twin' | 'second' | 'repeat';
 
-/** When a body came and when its 200 was written to the end; null when it was not, as far as is known. */
+/** When a body came and when its 200 was written completely; null: it was not, as far as is known. */
 export interface Receipt {
   receivedAt: number;
   answeredAt: number | null;
@@ -69,8 +71,8 @@ export interface Receipt {
 const LONGEST_NAME = 60;
 
 /**
- * Judges a body against what was seen before, and updates the delivery's record. A signed body is known by its id and
- * its place: as many equal transfers are counted as places are named. Others are judged by the time at which they came.
+ * Judges a body against what was seen before, and updates the delivery's record. A signed body is identified by its ID
+ * and its place: each place counts as one transfer. Others are judged by when they came.
  */
 export function judge(
   known: SeenDelivery | undefined,
@@ -90,7 +92,7 @@ export function judge(
   if (!known) return { verdict: judged.verdict, delivery };
   const isKnown = isSameBody || (place !== null && before.includes(place));
   if (!isKnown && place === null) return { verdict: judged.verdict, delivery };
-  // A body that came before deliveries were signed may have been any of those that are named.
+  // A body from before deliveries were signed may be any of the named ones.
   const places = names.filter((name) => name.startsWith('at ')).length;
   const count = isKnown ? known.count : Math.max(known.count, places);
   return {
@@ -102,10 +104,10 @@ export function judge(
 const shortName = (name: string): string => (name.length > LONGEST_NAME ? hash('sha256', name) : name);
 
 /**
- * Judges a body by the time at which it came. Even a delivery that was answered may
- * come again, because the answer was lost on its way: so a body that can be the retry of an earlier one is never taken
- * for a second transfer. Never more transfers are counted than there are. Of three or more equal ones, one may be missed
- * if its body came 14 to 19 seconds (with rounding, 13 to 20) after another one's and less than ten after the last.
+ * Judges a body by when it came. Even an acknowledged delivery may come again, if the response was lost. So a body that
+ * can be a retry of an earlier one never counts as a second transfer, and never more transfers are counted than there
+ * are. Of three or more equal transfers, one may be missed if its body came 14 to 19 seconds (with rounding, 13 to 20)
+ * after another one's and less than ten after the last.
  */
 function judgeByTime(
   known: SeenDelivery | undefined,
@@ -130,12 +132,12 @@ function judgeByTime(
   }
   const minute = withBody(known, receivedAt);
   const delivery = { ...known, received: known.received + 1, minute };
-  // Repeats do not move `answeredAt`, once there is one: two equal transfers whose answers were both lost come again
-  // shortly one after the other, and the second of them must not count as a third transfer.
+  // Once set, `answeredAt` does not move with repeats. If the responses to two equal transfers were both lost, both
+  // come again in quick succession, and the second one must not count as a third transfer.
   if (known.owed) {
     return { verdict: 'repeat', delivery: { ...delivery, owed, answeredAt: known.answeredAt ?? answeredAt } };
   }
-  // Both were under way at once, so either may be the later one. After a clock was set back they are far apart.
+  // Both were in flight at once, so either may be the later one. After a clock was set back they are far apart.
   const soon = known.answeredAt !== null && Math.abs(receivedAt - known.answeredAt) < SECOND_TRANSFER_MS;
   if (soon && known.count < minute.least) {
     const answered = answeredAt ?? known.answeredAt;
@@ -144,7 +146,7 @@ function judgeByTime(
   return { verdict: 'repeat', delivery };
 }
 
-/** Counts another body: as a retry of the oldest one that it can be a retry of, else as one more transfer's. */
+/** Counts another body: as a retry of the oldest body that it can repeat, or else as one more transfer. */
 function withBody({ seenAt, count, minute }: SeenDelivery, receivedAt: number): FirstMinute {
   const first = Array.from({ length: OUT_OF_ORDER + 1 }, (_, second) => (second === OUT_OF_ORDER ? 1 : 0));
   const { least, alone } = minute ?? { least: count, alone: first };

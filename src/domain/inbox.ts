@@ -3,11 +3,11 @@ export interface NewDelivery {
   scope: number;
   receivedAt: number;
   body: Uint8Array;
-  /** How its verified headers name it; null or absent: it was not signed. */
+  /** Its identity in the verified headers; null or absent: it was not signed. */
   identity?: DeliveryIdentity | null;
 }
 
-/** How a signed delivery names itself. */
+/** The identity of a signed delivery. */
 export interface DeliveryIdentity {
   /** The sender's id of the delivery, the same in every retry. The signature covers it. */
   id: string;
@@ -20,9 +20,9 @@ export interface DeliveryIdentity {
 export interface InboxUsage {
   scope: number;
   waiting: number;
-  /** Of what waits. */
+  /** Of the waiting deliveries. */
   waitingBytes: number;
-  /** Of what was stored in the latest day (UTC, counted from 1970) in which there was something. */
+  /** Of the deliveries stored on the latest day with any (UTC, counted from 1970). */
   day: number;
   dayBytes: number;
 }
@@ -31,7 +31,7 @@ export interface InboxUsage {
 export interface InboxRow extends Omit<NewDelivery, 'body'> {
   id: number;
   body: string;
-  /** When it had been answered, of one that was set aside and put back; null where that is not known. */
+  /** When it was acknowledged, if it was quarantined and replayed; null: not known. */
   answeredAt?: number | null;
 }
 
@@ -39,7 +39,7 @@ export interface InboxRow extends Omit<NewDelivery, 'body'> {
 export interface Quarantined {
   id: number;
   scope: number;
-  /** The guild whose own project's URL it came to; null for the operator's, and for a project that is gone. */
+  /** The guild whose own project's URL it came to; null: the operator's, or a project that is gone. */
   guildId: string | null;
   receivedAt: number;
   reason: string;

@@ -1,18 +1,18 @@
-/** A field that an event needs and that is longer than this is no event's. */
+/** Most characters of a field: an event's are never longer. */
 const MAX_FIELD = 10_000;
 
 const [SPACE, TAB, LINE, RETURN, QUOTE, BACKSLASH, COMMA, COLON] = [32, 9, 10, 13, 34, 92, 44, 58];
 const [OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = [91, 93, 123, 125];
 
-/** A field is unusually large. */
+/** A field is too large. */
 export class LargeFieldError extends Error {
   override readonly name = 'LargeFieldError';
 }
 
 /**
- * Reads the named fields of a JSON object and skips everything else, in one pass over the text and without making
- * anything of what it skips: a body of a megabyte must not hold the event loop. Numbers are their source texts; objects
- * and lists are null. Throws a SyntaxError when the text is no object, and a {@link LargeFieldError}.
+ * Reads the named fields of a JSON object and skips everything else, in one pass and without allocating for what it
+ * skips: a body of a megabyte must not block the event loop. Numbers are returned as their source texts, objects and
+ * lists as null. Throws a SyntaxError when the text is not an object, and a {@link LargeFieldError}.
  */
 export function readFields(text: string, names: ReadonlySet<string>): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
@@ -38,7 +38,7 @@ export function readFields(text: string, names: ReadonlySet<string>): Record<str
   return fields;
 }
 
-/** Only a name with escapes costs more than a copy; there may be a hundred thousand names. */
+/** Decodes only names with escapes, because there may be a hundred thousand names. */
 function nameOf(text: string, from: number, end: number): string {
   if (end - from > MAX_FIELD) return '';
   const name = text.slice(from + 1, end - 1);
@@ -63,7 +63,7 @@ function skipSpace(text: string, from: number): number {
   }
 }
 
-/** The place behind a string. */
+/** The index behind a string. */
 function skipString(text: string, from: number): number {
   if (text.charCodeAt(from) !== QUOTE) throw new SyntaxError('no string');
   for (let at = from + 1; at < text.length; at++) {
@@ -74,7 +74,7 @@ function skipString(text: string, from: number): number {
   throw new SyntaxError('no end of a string');
 }
 
-/** The place behind a value; what is in objects and lists is not checked. */
+/** The index behind a value; the content of objects and lists is not checked. */
 function skipValue(text: string, from: number): number {
   const first = text.charCodeAt(from);
   if (first === QUOTE) return skipString(text, from);

@@ -1,19 +1,19 @@
 import { DAY, MINUTE } from './clock.ts';
 
-/** How far a scope's events had come at a time. */
+/** The block that a scope's events had reached at a time. */
 export interface Head {
   block: number;
   at: number;
 }
 
-/** No delivery is repeated for longer, so samples that are older than this say nothing about lateness. */
+/** No delivery is repeated for longer, so older samples do not matter. */
 export const HEADS_MS = 3 * DAY;
-/** One retry or two are ordinary; the third comes after eleven minutes. */
+/** One or two retries are normal; the third comes after eleven minutes. */
 const LATE_MS = 10 * MINUTE;
 
 /**
- * By how many milliseconds a transfer is late; null: it is not, as far as is known. `passedAt`: when its scope's events
- * had gone beyond its block, by the first two samples.
+ * How many milliseconds late a transfer is; null: it is not late, as far as is known. `passedAt`: when the first two
+ * samples showed its scope's events beyond its block.
  */
 export function latenessOf(passedAt: readonly number[], at: number): number | null {
   const [first, second] = passedAt;

@@ -3,7 +3,7 @@ import { isLure } from './guard.ts';
 import type { Asset, Perspective, Watcher } from './subscription.ts';
 import { isLessThan, isZero, type Transfer } from './transfer.ts';
 
-/** Why a subscription is not told of a transfer that it sees, in a word that `/why` explains. */
+/** Why a subscription gets no alert for a transfer of its address. `/why` explains each word. */
 export type HiddenReason =
   | 'paused'
   | 'muted'
@@ -22,7 +22,7 @@ export type HiddenReason =
   | 'minimum'
   | 'guard';
 
-/** Whether a subscription is told of a transfer. */
+/** Whether a subscription gets an alert for a transfer. */
 export type Match =
   | { outcome: 'matched'; perspective: Perspective }
   | { outcome: 'hidden'; reason: HiddenReason }
@@ -32,7 +32,7 @@ export type Match =
 export interface MatchContext {
   /** Milliseconds; matters for muting only. */
   now: number;
-  /** Whether the explorer's catalogue has the token; null where that is not known, which hides nothing. */
+  /** Whether the explorer's catalog lists the token; null: not known, which hides nothing. */
   cataloged(token: AddressText): boolean | null;
   tokenMuted(guildId: string, asset: Asset): boolean;
 }
@@ -41,12 +41,12 @@ interface Case {
   subscription: Watcher;
   transfer: Transfer;
   perspective: Perspective;
-  /** What moved; null for a token whose contract is not known. */
+  /** What moved; null: a token whose contract is not known. */
   asset: Asset | null;
   context: MatchContext;
 }
 
-/** Each rule says whether it hides the transfer; the first that does is the reason. */
+/** Each rule returns whether it hides the transfer. The first one that does is the reason. */
 const RULES: [HiddenReason, (given: Case) => boolean][] = [
   ['paused', ({ subscription }) => subscription.paused],
   ['muted', ({ subscription: { mutedUntil }, context }) => mutedUntil !== null && mutedUntil > context.now],
@@ -83,12 +83,12 @@ const RULES: [HiddenReason, (given: Case) => boolean][] = [
   ],
 ];
 
-/** Every reason, in the order in which they are looked for: a later one means that no earlier one held. */
+/** Every reason, in the order of checking: a later one means that no earlier one applied. */
 export const REASONS: readonly HiddenReason[] = RULES.map(([reason]) => reason);
 
 /**
- * Decides about one subscription. What cannot be judged (an amount without decimals, a token that the catalogue was not
- * asked about) is told rather than lost.
+ * Decides about one subscription. A transfer that cannot be judged (an amount without decimals, a token whose catalog
+ * entry is not known) is posted.
  */
 export function matchTransfer(subscription: Watcher, transfer: Transfer, context: MatchContext): Match {
   const perspective = seenFrom(subscription, transfer);
@@ -111,7 +111,7 @@ function seenFrom({ address }: Watcher, { from, to, token }: Transfer): Perspect
   return address === token ? 'token' : null;
 }
 
-/** The other side, seen from the watched address; both sides for a token that is watched. */
+/** The other party, seen from the watched address; both parties for a watched token. */
 export function otherSides(
   { address }: Pick<Watcher, 'address'>,
   { from, to }: Pick<Transfer, 'from' | 'to'>,

@@ -28,7 +28,7 @@ export function mentionsOf(alerts: MentioningAlert[], now: number): { roles: str
       (match) =>
         match.mention !== null &&
         !isLessThan(match.mentionMinimum, transfer) &&
-        // A clock that was ahead may have put the last mention into the future: that must not delay the next one.
+        // A clock that was ahead may have dated the last mention in the future. That must not delay the next one.
         (match.mentionedAt === null || Math.abs(now - match.mentionedAt) >= match.mentionCooldown * MINUTE),
     ),
   );

@@ -1,29 +1,29 @@
-/** What waits, what was set aside and what cannot be told, at one moment. Times in milliseconds since 1970. */
+/** What waits, what is in quarantine and what cannot be posted, at one moment. Times in milliseconds since 1970. */
 export interface Backlog {
   /** Deliveries that wait for the router. */
   inbox: { waiting: number; oldest: number | null };
   quarantine: { rows: number; bytes: number };
   /**
-   * Alerts that wait for their message: `due` now, `held` for a later hour that somebody chose, or kept for a channel
-   * that cannot be written to (`closed`). `oldest`: since when the oldest one that is due, or whose message was begun and
-   * is not confirmed, could have been told.
+   * Alerts that wait for their message: `due` now, `held` until a chosen time, or kept for a channel that cannot be
+   * written to (`closed`). `oldest`: since when the oldest one that is due, or whose message is not confirmed, could
+   * have been posted.
    */
   alerts: { due: number; held: number; closed: number; oldest: number | null };
-  /** Messages that were begun and are not confirmed, in channels that can be written to. */
+  /** Messages that are frozen and not confirmed, in channels that can be written to. */
   frozen: number;
   deadLetters: number;
   channels: { parked: number; unreachable: number };
 }
 
-/** How the alerts of one guild stand. */
+/** The state of one guild's alerts. */
 export interface GuildOverview {
   lastEventAt: number | null;
   waiting: number;
-  /** Those of them that a digest or quiet hours hold back. */
+  /** Those that a digest or quiet hours hold. */
   held: number;
   deadLetters: number;
   lastDeadLetter: { channelId: string; reason: string; at: number } | null;
-  /** Channels that take no messages now although some are to be told there, and since when. */
+  /** Channels with waiting alerts that cannot be written to now, and since when. */
   stopped: { channelId: string; state: 'parked' | 'unreachable'; since: number | null }[];
 }
 
@@ -36,10 +36,10 @@ export interface StoredCounts {
   project: boolean;
   webhookNames: number;
   settings: boolean;
-  /** Alerts that wait to be told. */
+  /** Alerts that wait to be posted. */
   waiting: number;
-  /** Alerts told in the past, and reasons recorded for what was not. */
+  /** Past alerts, and the reasons recorded for transfers that were not posted. */
   history: number;
-  /** Entries of who changed what. */
+  /** Entries of the audit log. */
   audit: number;
 }

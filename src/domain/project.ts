@@ -1,4 +1,4 @@
-/** A guild's own notification project; its number is its scope. */
+/** A guild's own notification project; its ID is its scope. */
 export interface StoredProject {
   scope: number;
   guildId: string;
@@ -9,7 +9,7 @@ export interface StoredProject {
   signed: boolean;
 }
 
-/** A project to store; `signed` is false where it is left out. */
+/** A project to store; `signed` defaults to false. */
 export type NewProject = Omit<StoredProject, 'scope' | 'signed'> & Partial<Pick<StoredProject, 'signed'>>;
 
 /** A path token of the receiver, with the scope whose events it receives; a retiring one waits to be revoked. */

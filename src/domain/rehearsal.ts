@@ -28,8 +28,8 @@ export interface RecentQuery {
   since: number;
   until: number;
   /**
-   * Only transfers that the guild's subscriptions in these channels were decided about; null: all of the project. What
-   * came for somebody else would tell what they watch.
+   * Only transfers that the guild's subscriptions in these channels were decided about; null: all of the project. Other
+   * guilds' transfers would reveal what they watch.
    */
   channelIds: readonly string[] | null;
 }

@@ -14,13 +14,13 @@ export interface Decision {
   subscription: number;
   /** The watched address. */
   address: AddressText;
-  /** `matched`, or what hid it. */
+  /** `matched`, or the reason that hid it. */
   outcome: 'matched' | HiddenReason;
   /** When the transfer came. */
   at: number;
 }
 
-/** What is stored of a delivery: which watcher it was sent for, as its body said, and when it last came. */
+/** What is stored of a delivery: the watcher that its body names, and when it last came. */
 export interface StoredDelivery extends SeenDelivery, Pick<TransferEvent, 'projectId' | 'addressType' | 'direction'> {
   lastAt: number;
 }
@@ -55,7 +55,7 @@ export interface RoutingResult {
   now: number;
 }
 
-/** A delivery to be routed, as far as it decides what must be known. */
+/** The part of a delivery that decides what the router must look up. */
 export interface RoutingQuery extends ObservedTransfer {
   transferKey: string;
   deliveryKey: string;
@@ -64,44 +64,47 @@ export interface RoutingQuery extends ObservedTransfer {
   at: number;
 }
 
-/** A transfer that was not seen before, with the subscriptions to its addresses that its scope's events reach. */
+/** A new transfer, with the subscriptions to its addresses in its scope. */
 export interface WatchedTransfer {
   transferKey: string;
   watchers: Watcher[];
-  /** When its scope's events had gone beyond its block, by the first two samples; fewer where there are none. */
+  /** When the first two samples showed its scope's events beyond its block; fewer if there are not two. */
   passedAt: number[];
 }
 
 /** What is known about some deliveries: the answer to routing queries. */
 export interface RoutingContext {
-  /** How many of the queries are answered, from the first one on: at least one; not all when very many watch. */
+  /**
+   * How many of the queries are answered, from the first one on: at least one, and not all if very many subscriptions
+   * watch.
+   */
   answered: number;
   transfers: SeenTransfer[];
   deliveries: StoredDelivery[];
-  /** What was not seen before and somebody watches. */
+  /** New transfers that somebody watches. */
   watched: WatchedTransfer[];
   /** Tokens that are muted in these guilds now. */
   mutes: { guildId: string; token: Asset }[];
-  /** Of the guilds that may hold alerts back for some hours. */
+  /** Of the guilds whose alerts may be held. */
   timezones: { guildId: string; timezone: string | null }[];
   knowledge: TokenKnowledge;
-  /** The guilds' own projects, of the scopes that were asked about. */
+  /** The guilds' own projects among the queried scopes. */
   projects: { scope: number; projectId: string }[];
-  /** Of the watchers in `watched` that had an event before. */
+  /** Of the subscriptions in `watched` with an earlier event. */
   stats: SubscriptionStats[];
 }
 
-/** What the explorer said of a token. */
+/** The explorer's information about a token. */
 export interface CatalogEntry {
   token: AddressText;
-  /** null where it did not say. */
+  /** null: unknown. */
   cataloged: boolean | null;
   symbol: string | null;
   name: string | null;
   checkedAt: number;
 }
 
-/** What routing must know of a transfer before it decides. */
+/** What the router must know about a transfer before it decides. */
 export interface ObservedTransfer {
   transfer: Pick<Transfer, 'txHash' | 'from' | 'to' | 'token' | 'tokenSymbol' | 'blockNumber'>;
 }
@@ -109,13 +112,13 @@ export interface ObservedTransfer {
 /** What is known about the tokens and the parties of some transfers. */
 export interface TokenKnowledge {
   catalog: CatalogEntry[];
-  /** Catalogued tokens whose symbols look like those of the transfers' tokens. */
+  /** Cataloged tokens whose symbols look like those of the transfers' tokens. */
   genuine: { skeleton: string; token: AddressText }[];
-  /** How the events call the native coin. */
+  /** The native coin's symbol in the events. */
   nativeSymbol: string | null;
-  /** Addresses that a guild has named or watches, with the ends of one of the parties. */
+  /** Addresses that a guild has labeled or watches and that begin and end like one of the parties. */
   named: { guildId: string; address: AddressText; label: string | null }[];
-  /** Counterparties of the watched addresses in the last 30 days that have the ends of one of the parties. */
+  /** Counterparties of the watched addresses in the last 30 days that begin and end like one of the parties. */
   counterparties: (Counterparty & { seenAt: number })[];
 }
 
@@ -131,7 +134,7 @@ export interface LearnedCounterparty extends Counterparty {
   at: number;
 }
 
-/** What is learned from the deliveries of one commit. */
+/** What the deliveries of one commit add to the knowledge about tokens. */
 export interface Learned {
   catalog: CatalogEntry[];
   counterparties: LearnedCounterparty[];

@@ -63,7 +63,7 @@ export function quietUntil(quiet: string, timezone: string | null, now: number):
   const date = local.toPlainDate().add({ days: isOvernight && hasStarted ? 1 : 0 });
   const endAt = (disambiguation: 'compatible' | 'later') =>
     date.toPlainDateTime(end).toZonedDateTime(local.timeZoneId, { disambiguation }).epochMilliseconds;
-  // Clocks may show a time twice: the first one that is still to come counts.
+  // Clocks may show a time twice: the first one that is still ahead counts.
   const first = endAt('compatible');
   return first > now ? first : endAt('later');
 }

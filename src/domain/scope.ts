@@ -1,2 +1,2 @@
-/** The operator's project, for every guild without one of its own; any other scope is the number of a guild's project. */
+/** The operator's project, for every guild without one of its own; any other scope is the ID of a guild's project. */
 export const OPERATOR_SCOPE = 0;

@@ -3,7 +3,7 @@ import type { Asset, Perspective } from './subscription.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
 import type { Warning } from './warning.ts';
 
-/** What telling a transfer's story needs to know of an alert. */
+/** What grouping a transaction's alerts needs to know about each. */
 export interface GroupedAlert {
   transfer: Transfer;
   /** How many equal transfers the transaction holds. */
@@ -15,7 +15,7 @@ export interface GroupedAlert {
 /** How the channel's subscriptions together see one transfer. */
 export type View = 'incoming' | 'outgoing' | 'internal' | 'self' | 'mint' | 'burn' | 'token';
 
-/** One thing that happened in a transaction, with the alerts that tell of it, in their order. */
+/** One thing that happened in a transaction, with its alerts in their order. */
 export type Part<T> =
   | { kind: 'line'; view: View; alerts: [T] }
   /** Three or more NFTs of one collection, out of or into one wallet. */
@@ -23,10 +23,10 @@ export type Part<T> =
   /** A watched wallet gave one asset and got another. */
   | { kind: 'swap'; wallet: AddressText; gave: T[]; got: T[]; alerts: T[] };
 
-/** From so many NFTs of one collection on they are told as one. */
+/** From this many NFTs of one collection on, they are shown as one sweep. */
 const SWEEP_FROM = 3;
 
-/** How a transfer is seen: to oneself, minted and burnt go before the direction. */
+/** The view of a transfer: self-transfers, mints and burns take precedence over the direction. */
 export function viewOf({ matches, transfer }: GroupedAlert): View {
   const seen = new Set(matches.map((match) => match.perspective));
   if (seen.has('self')) return 'self';
@@ -39,12 +39,12 @@ export function viewOf({ matches, transfer }: GroupedAlert): View {
 
 const isNothing = ({ kind, value }: Transfer): boolean => kind !== 'erc721' && value === '0';
 
-/** Whether it may be a trap: it is told alone, never as a part of something that looks ordinary. */
+/** Whether it may be a trap. A trap is shown on its own, never as part of something that looks ordinary. */
 export function isSuspect({ warnings }: GroupedAlert): boolean {
   return warnings.some(({ kind }) => kind === 'look-alike' || kind === 'imitation');
 }
 
-/** Tells the alerts of one transaction as what happened: swaps, sweeps, and every other transfer as a line. */
+/** Groups the alerts of one transaction into swaps, sweeps, and single transfers. */
 export function partsOf<T extends GroupedAlert>(alerts: readonly T[]): Part<T>[] {
   if (alerts.length === 1) return [{ kind: 'line', view: viewOf(alerts[0]!), alerts: [alerts[0]!] }];
   const swaps = swapsOf(alerts);
@@ -72,9 +72,9 @@ function swapsOf<T extends GroupedAlert>(alerts: readonly T[]): Extract<Part<T>,
     const out = onlyAsset(gave);
     const back = onlyAsset(got);
     if (out === null || back === null || out === back) return [];
-    // Between two watched wallets it is one's gain and the other's loss: neither view tells it all.
+    // Between two watched wallets it is one's gain and the other's loss: neither view shows both.
     if (all.some((alert) => viewOf(alert) === 'internal')) return [];
-    // Anybody can make a wallet "give" nothing, to have a worthless token look like the price of something.
+    // Anybody can make a wallet "give" an amount of zero, so that a worthless token looks like the price of something.
     if (all.some((alert) => isSuspect(alert) || isNothing(alert.transfer))) return [];
     return [{ kind: 'swap', wallet, gave, got, alerts: all }];
   });
