@@ -46,7 +46,7 @@ import { startUpkeep } from './upkeep.ts';
 import { createInterfaceHealth } from './upstream/health.ts';
 import { openWorkTime } from './work-time.ts';
 
-/** What tests put in the place of the usual. */
+/** Replacements for tests. */
 export interface AppOverrides {
   log?: Logger;
   clock?: Clock;
@@ -54,13 +54,13 @@ export interface AppOverrides {
   elapsed?: () => number;
   /** From 0 to 1. */
   random?: () => number;
-  /** An open database instead of the file that the configuration names; it is closed with the app, and not backed up. */
+  /** An open database instead of the configured file; it is closed with the app and not backed up. */
   database?: OpenStore;
   sender?: Sender;
   renderers?: Partial<Renderers>;
   services?: Partial<CommandServices>;
   connect?: (options: GatewayOptions<CommandServices>) => Gateway;
-  /** Told when the database can no longer be used. */
+  /** Notified when the database can no longer be used. */
   onDatabase?: StoreListener;
 }
 
@@ -73,21 +73,21 @@ export interface App {
   receiver: string;
   /** Where the operator's server listens. */
   ops: string;
-  /** For tests that act in the place of the network. */
+  /** For tests that replace the network. */
   internals: {
     store: Store;
     intake: Awaited<ReturnType<typeof startReceiver>>['intake'];
     deliverer: ReturnType<typeof startDeliverer>;
     services: CommandServices;
   };
-  /** Stops receiving first; what is being sent has 5 s to finish. */
+  /** Stops receiving first; requests to Discord have 5 s to finish. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the bot; the only function that knows every part. The parts are made from the end of an event's way to its
- * start, because each is handed the next one: sender ← deliverer ← router ← receiver. What was started ends in the
- * opposite order, also when a later part cannot start.
+ * Starts the bot; the only function that knows every part. The parts are created from the end of an event's way to its
+ * start, because each gets the next one: sender ← deliverer ← router ← receiver. They stop in the opposite order, also
+ * when a later part cannot start.
  */
 export async function startApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
   const { clock = systemClock, log = openLog(config.LOG_LEVEL), random = Math.random } = overrides;
@@ -245,7 +245,7 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
     look() {
       const { authorized, breaker } = deliverer.state();
       void workTime.tick(authorized && !breaker);
-      // `npm run deadletters` replays deliveries and alerts in a process of its own, which cannot wake this one.
+      // `npm run deadletters` replays deliveries and alerts in a separate process, which cannot wake this one.
       router.wake();
       void deliverer.rescan();
       void quarantine.measure();
@@ -277,18 +277,18 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   };
 }
 
-/** Checks what can be checked before an empty database is made: a start in vain leaves nothing behind. */
+/** Checks what can be checked before an empty database is created: a failed start leaves nothing behind. */
 async function assertStartable({ HOST, PORT, OPS_HOST, OPS_PORT }: Config): Promise<void> {
   await assertListenable(HOST, PORT, 'PORT');
   await assertListenable(OPS_HOST, OPS_PORT, 'OPS_PORT');
 }
 
-/** Opens the database that the configuration names; makes an empty one where there is none. */
+/** Opens the configured database; creates an empty one if there is none. */
 async function openDatabase(file: string, log: Logger, listener?: StoreListener): Promise<OpenStore> {
   const isNew = !existsSync(file);
   takePlace(file);
   const database = await openStore(file, { ...listener, onProgress: (details, message) => log.info(details, message) });
-  // With a wrong path the bot would run without any subscription: it takes every delivery and alerts nobody.
+  // With a wrong path the bot would run without any subscription: it would accept every delivery and alert nobody.
   if (isNew)
     log.warn({ database: file }, 'no database found, creating an empty one; if you expected one, check DATABASE_URL');
   return database;
@@ -303,7 +303,7 @@ function rendering(settings: RenderSettings): Renderers {
   };
 }
 
-/** The explorer's web root, where Discord accepts links to it. */
+/** The explorer's web root, if Discord accepts links to it. */
 function linkedExplorer({ EXPLORER_URL }: Config, log: Logger): string | undefined {
   if (EXPLORER_URL === undefined || isLinkable(EXPLORER_URL)) return EXPLORER_URL;
   log.warn(
@@ -324,24 +324,24 @@ function rememberBadSignatures(now: () => number, log: Logger) {
   };
 }
 
-/** Records that a channel is gone, as after a 404: what waits for it is kept for some days, and people see why. */
+/** Records that a channel is gone, as after a 404: its alerts are kept for some days, and people see why. */
 async function channelRemoved(store: Store, channelId: string, now: number, log: Logger): Promise<void> {
   const reason = 'channel or server is gone (10003)';
   try {
     await store.channels.setState({ channelId, state: 'unreachable', dueAt: 0, attempts: 0, since: now, reason });
   } catch (error) {
-    // The next message there gets that 404 from Discord itself.
+    // The next message there will get that 404 from Discord.
     log.warn({ err: error, channel: channelId }, 'cannot record a removed channel');
   }
 }
 
-/** Which shards are away, where others are not. */
+/** Which shards are disconnected while others are not. */
 function awayShards(shards: ReadonlyMap<number, boolean>): string {
   const away = [...shards].filter(([, isConnected]) => !isConnected).map(([shard]) => shard);
   return away.length === 0 || away.length === shards.size ? '' : `: shard ${away.join(', ')} of ${shards.size}`;
 }
 
-/** The bot posts alerts without them, so that one is away makes the bot not unready: the detail shows it. */
+/** Never unready: the bot posts alerts without these interfaces. The detail shows which are down. */
 function interfacesPart(outages: ReadonlyMap<Interface, Outage>, now: number): Readiness[string] {
   const away = [...outages].map(
     ([name, { since, failure }]) => `${name} unavailable for ${secondsSince(since, now)} s: ${failure.status}`,
@@ -349,7 +349,7 @@ function interfacesPart(outages: ReadonlyMap<Interface, Outage>, now: number): R
   return { ready: true, ...(away.length > 0 && { detail: away.join('; ') }) };
 }
 
-/** Never unready: from here the public address may be unreachable while others reach it. */
+/** Never unready: others may reach the public address even if the bot cannot. */
 function reachPart(unreachable: Unreachable | null, now: number): Readiness[string] {
   if (!unreachable) return { ready: true };
   const { since, reason } = unreachable;
@@ -380,10 +380,11 @@ async function readiness(
   };
 }
 
-/** Whether the database can be used, and why not. */
+/** Whether the database can be used, or why not. */
 async function databaseState({ store, check }: OpenStore, fault: string | null): Promise<Readiness[string]> {
   const unusable = check().then(
-    // Only a small read: counting what waits would hold deliveries up. It works on a full disk too, hence `fault`.
+    // Only a small read: counting the waiting rows would delay deliveries. A read also succeeds on a full disk, so
+    // `fault` is checked too.
     (reason) => reason ?? store.inbox.next(1).then(() => null),
   );
   const answer = await inTime(

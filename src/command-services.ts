@@ -57,7 +57,7 @@ export async function openProjects(
   return projects;
 }
 
-/** The explorer's look-up; null when it is off. */
+/** The explorer's look-up; null when the interface is off. */
 export function openExplorer(config: Config, health: InterfaceHealth, now: () => number): Explorer | null {
   if (!config.EXPLORER_API_URL) return null;
   const explorer = createExplorer({
@@ -71,7 +71,7 @@ export function openExplorer(config: Config, health: InterfaceHealth, now: () =>
   return explorer;
 }
 
-/** The directory of providers; null when it is off. */
+/** The directory of providers; null when the interface is off. */
 function openDiscovery({ DISCOVERY_URL: url }: Config, health: InterfaceHealth, now: () => number): Discovery | null {
   if (!url) return null;
   const discovery = createDiscovery({ url, now, onAnswer: (failure) => health.note('discovery', failure) });
@@ -79,7 +79,7 @@ function openDiscovery({ DISCOVERY_URL: url }: Config, health: InterfaceHealth, 
   return discovery;
 }
 
-/** Makes the services that commands can use. */
+/** Creates the services that commands can use. */
 export function createCommandServices(
   config: Config,
   options: Pick<

@@ -13,7 +13,7 @@ export interface AddressList {
 
 const SOURCES = '35.191.17.80,35.191.17.87,35.191.17.84,35.191.24.103';
 
-/** Blanks around a value are never meant. */
+/** Blanks around a value are never intended. */
 const given = (value: unknown) => (typeof value === 'string' ? value.trim() || undefined : value);
 const optional = <T extends z.ZodType>(type: T) => z.preprocess(given, type.optional());
 const withDefault = <T extends z.ZodType>(type: T, fallback: string) =>
@@ -28,10 +28,10 @@ const port = z
 const urlLike = (example: string) =>
   z
     .string()
-    // Paths are put behind it: behind a `?` or `#` they would be none.
+    // Paths are appended to it, which does not work after a `?` or `#`.
     .refine((value) => /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value), `must be a URL like ${example}`)
     .transform((value) => value.replace(/\/+$/, ''));
-/** A password in it would not be sent, but shown in links. */
+/** A password in it would not be sent, but would be shown in links. */
 const openUrl = (example: string) =>
   urlLike(example).refine(
     (value) => !/\/\/[^/]*@/.test(value),
@@ -42,12 +42,12 @@ const publicUrl = urlLike('https://bot.example').refine(
   (value) => !/\/hooks(\/|$)/.test(value),
   'must not contain /hooks, which the bot adds itself; use a URL like https://bot.example',
 );
-/** The library puts the version behind it; with another one in between no request would arrive. */
+/** The library appends the version, so a version in this value would break every request. */
 const discordUrl = openUrl('https://discord.com/api').refine(
   (value) => !/\/api\/v\d+$/.test(value),
   'must not contain the version; use a URL like https://discord.com/api',
 );
-/** What is sent as a header: with any other character in it every request would fail. */
+/** Sent as a header: any other character would make every request fail. */
 const credential = (expected: string) =>
   z.string({ error: `required: ${expected}` }).regex(/^[!-~]+$/, `must be ${expected}, without spaces`);
 const count = (least: 0 | 1) =>
@@ -88,7 +88,7 @@ const signingSecrets = z
     'must be whsec_ and the base64 of 24 to 64 bytes (echo whsec_$(openssl rand -base64 32)); two, separated by a comma, while you change it',
   );
 
-/** An IPv6 address also as it stands in a URL. */
+/** Also accepts an IPv6 address in its URL form. */
 const host = z.string().transform((value) => value.replace(/^\[(.*)\]$/, '$1'));
 
 function split(value: string): string[] {
@@ -98,7 +98,7 @@ function split(value: string): string[] {
     .filter(Boolean);
 }
 
-/** Adds an IP or a range; false when it is none. */
+/** Adds an IP or a range; false when it is invalid. */
 function add(blocks: BlockList, entry: string): boolean {
   const [ip = '', bits, ...rest] = entry.split('/');
   const family = isIP(ip);
@@ -113,7 +113,7 @@ function add(blocks: BlockList, entry: string): boolean {
   }
 }
 
-/** One entry a variable; `.env.example` names exactly these. */
+/** One entry per variable; `.env.example` names exactly these. */
 const schema = z.object({
   DISCORD_TOKEN: z.preprocess(given, credential('the bot token from the Discord developer portal')),
   DISCORD_API_URL: withDefault(discordUrl, 'https://discord.com/api'),
@@ -123,7 +123,7 @@ const schema = z.object({
   OPS_HOST: withDefault(host, '127.0.0.1'),
   OPS_PORT: withDefault(port, '9464'),
   DATABASE_URL: withDefault(
-    // Without `sqlite:` it is a path as well. Two slashes look like a folder's name to some, like the root to others.
+    // `sqlite:` is optional. Two slashes are refused, because they could mean a host or the root.
     z
       .string()
       .regex(
@@ -215,7 +215,7 @@ export function readConfig(environment: Environment): Config {
 /** Bytes. */
 export const MEGABYTE = 1024 * 1024;
 
-/** What may come to the receiver URL of each server's own project. */
+/** The limits of the receiver URL of each server's own project. */
 export const quotaLimits = (config: Config): QuotaLimits => ({
   rate: config.QUOTA_RATE,
   burst: config.QUOTA_BURST,
@@ -229,7 +229,7 @@ export const quotaLimits = (config: Config): QuotaLimits => ({
 export const databaseFile = ({ DATABASE_URL }: Pick<Config, 'DATABASE_URL'>): string =>
   resolve(DATABASE_URL.replace(/^sqlite:/, ''));
 
-/** The same, for the tools that need nothing else; throws a {@link ConfigError} when it is wrong. */
+/** The same, for tools that need nothing else; throws a {@link ConfigError} when it is wrong. */
 export function readDatabaseFile(environment: Environment): string {
   const parsed = schema.pick({ DATABASE_URL: true }).safeParse(environment);
   if (parsed.success) return databaseFile(parsed.data);
@@ -238,7 +238,7 @@ export function readDatabaseFile(environment: Environment): string {
 
 const PROJECT_KEYS = ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_API_KEY', 'NOTIFICATION_API_SECRET'] as const;
 
-/** The operator's project comes whole or not at all. */
+/** The operator's project must be configured completely or not at all. */
 function halfProject(values: Environment): string[] {
   const missing = PROJECT_KEYS.filter((key) => !given(values[key]));
   if (missing.length === 0 || missing.length === PROJECT_KEYS.length) return [];
@@ -248,7 +248,7 @@ function halfProject(values: Environment): string[] {
   );
 }
 
-/** Whether a host stands for all addresses of this machine, that of the other host among them. */
+/** Whether a host means all addresses of this machine, including the other host's. */
 const includes = (host: string, other: string) => host === '::' || (host === '0.0.0.0' && !other.includes(':'));
 
 /** The receiver and the operator's server cannot share a port; with 0 each gets a free one. */
@@ -261,7 +261,7 @@ function onePort(environment: Environment): string[] {
   return [`OPS_PORT: ${OPS_PORT} is also the receiver's PORT; set a different one`];
 }
 
-/** Proxies that are sources as well. If one of the lists is itself wrong, nothing is compared. */
+/** Proxies that are also sources. If one of the lists is invalid, nothing is compared. */
 function overlap(environment: Environment): string[] {
   const lists = schema.pick({ TRUSTED_PROXIES: true, RECEIVER_SOURCES: true }).safeParse(environment);
   if (!lists.success) return [];
@@ -276,7 +276,7 @@ function overlap(environment: Environment): string[] {
   ];
 }
 
-/** Beginnings of names that only this bot uses. */
+/** Prefixes of variables that only this bot uses. */
 const OUR_NAMES = /^(LEDGERBELL|DISCORD|OPS|RECEIVER|NOTIFICATION|OPERATOR|EXPLORER|DISCOVERY|TRUSTED|SECRETS|BACKUP)_/;
 /** Variables that do nothing without another one. */
 const NEEDED = [
@@ -285,7 +285,7 @@ const NEEDED = [
   ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_URL'],
 ] as const;
 
-/** What in the environment has no effect although somebody seems to have meant it for the bot; names, no values. */
+/** Variables that seem to be meant for the bot but have no effect, as messages with names and without values. */
 export function configWarnings(environment: Environment): string[] {
   const isSet = (name: string) => given(environment[name]) !== undefined;
   const names = Object.keys(environment).filter(isSet);
@@ -304,7 +304,7 @@ export function configWarnings(environment: Environment): string[] {
 
 /** How many letters have to be inserted, removed or replaced to turn one name into another. */
 function distance(one: string, other: string): number {
-  // Short names are close to every other one.
+  // Short names are close to too many others.
   if (Math.min(one.length, other.length) < 6 || Math.abs(one.length - other.length) > 2)
     return Number.POSITIVE_INFINITY;
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);

@@ -6,29 +6,29 @@ export class UserError extends Error {
   override readonly name = 'UserError';
 }
 
-/** A start that cannot be made with this configuration; the message names every fault and no secret's value. */
+/** The configuration does not allow a start; the message names every fault and no secret's value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /**
- * Faults that may be over by the next start: a full or failing disk, too many open files, a port that is in use, most
- * often still by the process that this one replaces. A host name that cannot be found is not among them: it is wrong.
+ * Faults that the next start may not have: a full or failing disk, too many open files, a port in use, usually by the
+ * process that this one replaces. An unknown host name is not among them: it is wrong.
  */
 const PASSING_START = /^(ENOSPC|EDQUOT|EIO|EMFILE|ENFILE|ENOMEM|ENOBUFS|EADDRINUSE)$/;
 
-/** The error that ends a start, by the system's own one: a {@link ConfigError} unless starting again may help. */
+/** Returns the error that ends a start because of a system error: a {@link ConfigError} unless a restart may help. */
 export function startError(message: string, { code = '' }: NodeJS.ErrnoException): Error {
   return PASSING_START.test(code) ? new Error(message) : new ConfigError(message);
 }
 
-/** An error as an operator's tool tells it: the words of the system and of SQLite do not say what to do. */
+/** Words an error for operators: messages of the system and of SQLite do not say what to do. */
 export function toolWords({ message, code }: NodeJS.ErrnoException, file: string): string {
   if (code === undefined) return message;
   return `${file} cannot be used: ${message}. Run this as the user that runs the bot, with its DATABASE_URL.`;
 }
 
-/** A failed call to the database; `code` is SQLite's (`SQLITE_BUSY`, `SQLITE_FULL`, …) where it has one. */
+/** A failed call to the database; `code` is SQLite's (`SQLITE_BUSY`, `SQLITE_FULL`, …) if it has one. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: string | undefined;
@@ -39,8 +39,8 @@ export class StoreError extends Error {
 }
 
 /**
- * Whether a call failed because of the database's file, not because of what it was called with: the file is locked,
- * damaged or gone, or its disk is full.
+ * Whether a call failed because of the database's file and not its arguments: the file is locked, damaged or gone, or
+ * its disk is full.
  */
 export function isFileFault(error: unknown): boolean {
   const code = error instanceof StoreError ? (error.code ?? '') : '';

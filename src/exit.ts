@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 
-/** Starts where every Unix has it. */
+/** Every Unix has this program at this path. */
 const SHELL = '/bin/sh';
 
 /**
  * Ends the process with an exit code at once. `process.exit` waits for every thread, also for one that waits for a disk
- * that hangs, and closes the database on the way, which would remove the log beside a file that replaced it. Another
- * program in the process's place does neither.
+ * that hangs. It also closes the database, which would remove the log of a file that replaced it. Replacing the process
+ * with another program does neither.
  */
 export function exitNow(code: number): never {
   process.emit('exit', code);

@@ -10,7 +10,7 @@ import { restoreFrom } from './operator/restore.ts';
 
 /** The conventional exit code for a configuration that cannot work (sysexits' EX_CONFIG). */
 const EX_CONFIG = 78;
-/** The database of the command that runs, for error messages. */
+/** The database of the running command, for error messages. */
 let file = '';
 const database = () => (file = readDatabaseFile(process.env));
 const print = (text: string) => void process.stdout.write(`${text}\n`);
@@ -105,7 +105,7 @@ deadLetters
   .addHelpText('after', examples('deadletters -- discard d12 q3', 'deadletters -- discard channel 123456789012345678'))
   .action((ids: string[]) => print(withDeadLetters(database(), (store) => discard(store, ids))));
 
-// As with the bot's own files: a backup holds receiver tokens, so it is for this user alone.
+// A backup contains receiver tokens, so only this user may read it, as with the bot's own files.
 process.umask(0o077);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader such as `head` stops early.

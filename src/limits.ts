@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from './errors.ts';
 
-/** With less, the system ends the process sooner or later. */
+/** With less memory, the system ends the process sooner or later. */
 const MIN_MEMORY_BYTES = 192 * 1024 * 1024;
-/** With fewer, a burst of connections leaves none for the database. */
+/** With fewer open files, a burst of connections leaves none for the database. */
 const MIN_FILES = 256;
 
-/** What the system allows this process; null where that is not known. */
+/** The system's limits for this process; null: unknown. */
 export interface Limits {
   memoryBytes: number | null;
   openFiles: number | null;
 }
 
-/** Reads what the system allows this process. */
+/** Reads the system's limits for this process. */
 export function readLimits(): Limits {
   const memoryBytes = process.constrainedMemory();
   return { memoryBytes: memoryBytes > 0 ? memoryBytes : null, openFiles: openFiles() };

@@ -1,17 +1,17 @@
 import pino, { type Logger } from 'pino';
 
-/** Characters of log lines that wait to be read; while so many do, new lines are left out. */
+/** Characters of log lines that may wait to be read; beyond that, new lines are dropped. */
 const WAITING_MOST = 4 * 1024 * 1024;
-/** How long the process waits at its end for somebody to read its last lines. */
+/** How long the process waits at its end until its last lines are read. */
 const LAST_WORDS_MS = 200;
 
-/** Characters that may stand in JSON as they are, but that many programs take for the end of a line. */
+/** Characters that JSON allows unescaped, but that many programs read as the end of a line. */
 const LINE_ENDS: Record<string, string> = { '\u0085': '\\u0085', '\u2028': '\\u2028', '\u2029': '\\u2029' };
 const inOneLine = (line: string): string => line.replaceAll(/[\u0085\u2028\u2029]/g, (end) => LINE_ENDS[end]!);
 
 /**
- * Opens the log: JSON lines on standard output. Lines that nobody reads, or that a full disk does not take, wait in
- * memory and hold nothing up, not even the end of the process, which the library alone would put off for ever.
+ * Opens the log: JSON lines on standard output. Lines that cannot be written (a blocked pipe, a full disk) wait in
+ * memory and block nothing, not even the end of the process. With the library alone, the process would never end.
  */
 export function openLog(level: string): Logger {
   let until = Number.POSITIVE_INFINITY;
@@ -42,7 +42,7 @@ export function openLog(level: string): Logger {
     try {
       if (!failed) output.flushSync();
     } catch {
-      // Nobody reads them.
+      // Standard output is closed.
     }
     output.destroy();
   });

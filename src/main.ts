@@ -8,24 +8,24 @@ import { openLog } from './log.ts';
 /** The process edge: environment → configuration → start; signals → stop. */
 
 /**
- * The exit code when starting again cannot help: the configuration cannot work (sysexits' EX_CONFIG), or the database
- * has to be restored. The documented unit does not restart the bot then.
+ * The exit code when a restart cannot help: the configuration cannot work (sysexits' EX_CONFIG), or the database has to
+ * be restored. The documented systemd unit does not restart the bot then.
  */
 const EX_CONFIG = 78;
-/** With a database that cannot be used, deliveries get 503 and `/readyz` says why for this long. */
+/** How long the bot still responds, with 503 and the reason at `/readyz`, after the database became unusable. */
 const FAULT_SHOWN_MS = 10_000;
-/** The process ends by then, whatever hangs: what is not finished is on disk. */
+/** The process ends by then, whatever hangs: unfinished work is on disk. */
 const STOP_MS = 7_500;
 
 async function main(): Promise<void> {
-  // The database holds receiver tokens: every file that is made from here on is for this user alone.
+  // The database contains receiver tokens, so only this user may read the files that the bot creates.
   process.umask(0o077);
   const config = readConfig(process.env);
   assertLimits(readLimits());
   const log = openLog(config.LOG_LEVEL);
   for (const warning of configWarnings(process.env)) log.warn(warning);
   const onDatabaseLost = (error: Error) => {
-    // Not as `fatal`: the library would write that at once, and wait until somebody reads it.
+    // Not as `fatal`: the library would write that synchronously and wait until it is read.
     log.error({ err: error }, 'the database thread exited; restart the bot');
     exitNow(1);
   };
@@ -54,11 +54,11 @@ async function main(): Promise<void> {
         },
       );
   };
-  // discord.js reads the gateway in code of its own; a malformed packet must not end the process that receives alerts.
+  // discord.js parses gateway packets itself. A malformed packet must not end the process that receives alerts.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unexpected error'));
   // SIGHUP comes when the terminal is closed.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
-  // By default SIGUSR1 opens a debugger, with which everybody on this machine could read the bot's token.
+  // By default SIGUSR1 opens a debugger, with which any user of this machine could read the bot's token.
   process.on('SIGUSR1', () => log.warn('ignoring SIGUSR1'));
   await starting;
 }

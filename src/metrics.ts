@@ -2,32 +2,32 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import type { Backlog } from './domain/overview.ts';
 import { INTERFACES, type Interface, type Outage } from './domain/upstream.ts';
 
-/** What is read for each scrape; times in milliseconds since 1970. */
+/** The values for each scrape; times in milliseconds since 1970. */
 export interface Figures {
   backlog: Backlog;
   sending: { authorized: boolean; invalidRequests: number; breaker: boolean; heldGuilds: number };
   /** Commits of the receiver since the start. */
   commits: number;
-  /** When the newest backup was made; null when there is none. */
+  /** When the newest backup was made; null: no backup. */
   lastBackup: number | null;
   interfaces: Interfaces;
   now: number;
 }
 
-/** The interfaces that do not work now, and the failed requests since the start. */
+/** The interfaces that are down now, and the failed requests since the start. */
 interface Interfaces {
   outages: ReadonlyMap<Interface, Pick<Outage, 'since'>>;
   errors: { name: Interface; reason: string; count: number }[];
 }
 
-/** What is counted since the start. */
+/** Counters since the start. */
 export interface Counts<Reason extends string = string> {
   received: number;
   routed: number;
   refused: Record<Reason, number>;
 }
 
-/** Counts from zero; `refusals` names every reason for which the receiver refuses. */
+/** Creates the metrics; `refusals`: every reason for which the receiver refuses. */
 export function createCounts<Reason extends string>(refusals: readonly Reason[]): Counts<Reason> {
   // Reasons that never occurred are shown as 0: an alarm needs that to notice the first one.
   const refused = Object.fromEntries(refusals.map((reason) => [reason, 0])) as Record<Reason, number>;

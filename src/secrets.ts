@@ -11,11 +11,11 @@ const TAG_BYTES = 16;
 export interface Seal {
   /** `about` is bound to the text (a guild's id): what is sealed for one does not open for another. */
   seal(text: string, about: string): Uint8Array;
-  /** The text; `stale` when an older key opened it. null when no key does. */
+  /** The text; `stale`: an older key opened it. null: no key opens it. */
   open(sealed: Uint8Array, about: string): { text: string; stale: boolean } | null;
 }
 
-/** AES-256-GCM with a nonce of its own for each text. The first of the keys seals, all of them open. */
+/** Seals with AES-256-GCM and a new nonce for each text. The first key seals; all keys can open. */
 export function createSeal(keys: readonly Uint8Array[]): Seal {
   const [first] = keys;
   if (!first) throw new Error('No encryption key is set.');
@@ -51,7 +51,7 @@ export function createSeal(keys: readonly Uint8Array[]): Seal {
 }
 
 /**
- * The key in a file, made there when there is none: base64, readable for its owner only. Throws an Error with a message
+ * Reads the key from a file, or creates it there: base64, readable only by its owner. Throws an Error with a message
  * for the operator when the file holds something else or cannot be used.
  */
 export function keyFromFile(file: string): Uint8Array {
@@ -77,7 +77,7 @@ function readOrMake(file: string): string {
   }
 }
 
-/** Makes a new key. If the power fails meanwhile, the file is there whole or not at all. */
+/** Creates a new key. After a power failure the file is complete or missing. */
 function makeKey(file: string): void {
   const descriptor = openSync(`${file}.new`, 'w', 0o600);
   try {

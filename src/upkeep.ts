@@ -5,20 +5,20 @@ import type { Store } from './store/store.ts';
 
 /** How long transfers and guilds that removed the bot are remembered. */
 const MEMORY_MS = 30 * DAY;
-/** At most this much of the past is forgotten an hour: a clock that is ahead must not empty the memory. */
+/** Deletes at most this much of the past per hour: a clock that is ahead must not delete everything. */
 const FORGOTTEN_AT_ONCE_MS = DAY;
-/** How long the log of who changed what is kept. */
+/** How long audit entries are kept. */
 const AUDIT_MEMORY_MS = 365 * DAY;
 
 /**
- * How long transfers of a server's own project are remembered that concern no subscription: as long as a delivery may be
- * repeated, so that a repeat is known even if somebody subscribed meanwhile.
+ * How long a server's own project's transfers that concern no subscription are kept: as long as a delivery may be
+ * repeated, so that a repeat is recognized even if somebody subscribed meanwhile.
  */
 const UNMATCHED_MS = 2 * DAY;
 
 /**
- * Calls `look` every minute and deletes old data every hour, for the first time after an hour; returns a stop function.
- * `since` returns the time since when the bot could work for so many milliseconds.
+ * Calls `look` every minute and deletes old data every hour, first after an hour; returns a stop function. `since`
+ * returns the time since which the bot could work for this many milliseconds.
  */
 export function startUpkeep(
   store: Store,
@@ -39,7 +39,7 @@ export function startUpkeep(
       const unmatchedBefore = since(UNMATCHED_MS);
       await forgetUnmatched(store, unmatchedUntil, unmatchedBefore);
       unmatchedUntil = unmatchedBefore;
-      // One step an hour: a clock that is wrong for a while does not empty the log.
+      // One step per hour: a clock that is wrong for a while does not delete all entries.
       await store.audit.forget(since(AUDIT_MEMORY_MS));
     } catch (error) {
       log.warn({ err: error }, 'cannot delete old data: trying again in an hour');
@@ -59,13 +59,13 @@ export function startUpkeep(
   };
 }
 
-/** Before which time to forget now: not much more than the last time. */
+/** The time before which data is deleted now: not much later than the last one. */
 async function forgettingBefore({ retention }: Pick<Store, 'retention'>, wanted: number): Promise<number> {
   const begun = await retention.forgottenBefore();
   return begun === null ? wanted : Math.min(wanted, begun + FORGOTTEN_AT_ONCE_MS);
 }
 
-/** Forgets transfers of servers' own projects that concern no subscription and were seen in this span. */
+/** Deletes transfers of servers' own projects that concern no subscription and were seen in this period. */
 export async function forgetUnmatched(
   { retention }: Pick<Store, 'retention'>,
   since: number,

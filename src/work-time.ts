@@ -7,7 +7,7 @@ import type { Store } from './store/store.ts';
 const PAUSE_MS = 2 * MINUTE;
 /** A jump by more than this is logged. */
 const LOGGED_MS = HOUR;
-/** Pauses that are kept: more than a year of daily restarts. */
+/** Most pauses that are kept: more than a year of daily restarts. */
 const MAX_PAUSES = 500;
 
 /** What measuring work time needs; `elapsed` returns milliseconds that really passed. */
@@ -19,8 +19,8 @@ interface WorkTimeOptions {
 }
 
 /**
- * Knows in which spans of the clock the bot could work: deadlines and forgetting count only those. What lies between the
- * latest time in the database and now was a pause, or the clock is wrong.
+ * Knows in which periods the bot could work: deadlines and deletion of old data count only those. The time between the
+ * latest one in the database and now was a pause, or the clock is wrong.
  */
 export async function openWorkTime({ store, clock, elapsed, log }: WorkTimeOptions) {
   const { latest, pauses: known } = await store.workTime.read();
@@ -33,7 +33,7 @@ export async function openWorkTime({ store, clock, elapsed, log }: WorkTimeOptio
       else log.warn(times, 'clock is behind the latest time in the database: check the time of this machine');
     });
 
-  /** The clock shows `now` where it was expected to show `expected`. */
+  /** The clock shows `now` instead of `expected`. */
   function note(expected: number, now: number, logJump: (times: object, by: number) => void): void {
     const by = now - expected;
     const hours = Math.round((by / HOUR) * 10) / 10;
@@ -45,7 +45,7 @@ export async function openWorkTime({ store, clock, elapsed, log }: WorkTimeOptio
   }
 
   return {
-    /** Looks at the clock and records that the bot works; `canSend`: it could send in the last minute. */
+    /** Checks the clock and records that the bot works; `canSend`: it could send in the last minute. */
     async tick(canSend: boolean): Promise<void> {
       const now = { wall: clock.now(), passed: elapsed() };
       const expected = seen.wall + (now.passed - seen.passed);
@@ -58,7 +58,7 @@ export async function openWorkTime({ store, clock, elapsed, log }: WorkTimeOptio
         log.warn({ err: error }, 'cannot record that the bot works');
       }
     },
-    /** The time since when the bot could work for `ms` in all. */
+    /** The time since which the bot could work for `ms` in total. */
     since: (ms: number): number => workedSince(clock.now(), ms, pauses),
   };
 }

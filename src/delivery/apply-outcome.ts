@@ -18,7 +18,7 @@ export interface OutcomesOptions {
   rateLimit: RateLimit;
   membership: Pick<Membership, 'isRemoved'>;
   random: () => number;
-  /** The time since when the bot could send for so many milliseconds. */
+  /** The time since which the bot could send for this many milliseconds. */
   workedSince(ms: number): number;
   /** The body of a notice for admins about a channel that cannot be written to. */
   renderParked(channelId: string, code: number, language: string | null, reference: string): object;
@@ -82,7 +82,7 @@ export function createOutcomes(options: OutcomesOptions) {
       const more = await applyToBatch(store, batch.id, decision.batch, now);
       await applyToChannel(channel.id, head, decision.channel, more);
     },
-    /** Searches for an alert that cannot be rendered as for one that Discord refuses: it must not hold up the others. */
+    /** Searches for an alert that cannot be rendered, as for one that Discord refuses. It must not delay the others. */
     async unrenderable({ id, search }: Channel, alerts: Alert[], error: Error): Promise<void> {
       const next = narrowed(search, alerts.length);
       if (!next) await deadLetterUnrendered(store, id, alerts[0]!, error, clock.now());
@@ -124,7 +124,7 @@ async function applyToBatch(
   return true;
 }
 
-/** Dead-letters an alert of which no message could be made. */
+/** Dead-letters an alert that could not be rendered. */
 async function deadLetterUnrendered(
   { outbox }: Pick<Store, 'outbox'>,
   channelId: string,

@@ -12,7 +12,7 @@ import type { Channel } from './scheduler.ts';
 const BACKLOG_AGE_MS = 30 * MINUTE;
 /** Most alerts in one digest. */
 const MAX_DIGEST_ALERTS = 20_000;
-/** Alerts that are read at once, so that neither the store nor the event loop is held up. */
+/** Alerts that are read at once, so that neither the store nor the event loop is blocked. */
 const PAGE = 500;
 
 /**

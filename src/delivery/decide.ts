@@ -28,7 +28,7 @@ export interface AttemptedBatch extends Pick<Batch, 'id' | 'kind' | 'attempts' |
   blind?: boolean;
 }
 
-/** The state of things in which an outcome is judged. */
+/** The situation in which an outcome is judged. */
 export interface Situation {
   search: Search;
   /** The channel as it is stored. */
@@ -36,12 +36,12 @@ export interface Situation {
   /** The bot was removed from the channel's guild. */
   isRemoved: boolean;
   now: number;
-  /** The time since when the bot could send for so many milliseconds: deadlines count only such time. */
+  /** The time since which the bot could send for this many milliseconds: deadlines count only such time. */
   workedSince(ms: number): number;
   random: () => number;
 }
 
-/** What an outcome says about all sending; null: nothing. */
+/** What an outcome means for all sending; null: nothing. */
 export type SendingStep = { verdict: Verdict; retryAfterMs: number } | null;
 
 /** What is stored about the message. */

@@ -15,7 +15,7 @@ import { createSend, isUpdate, type SendOptions } from './send.ts';
 /** What the deliverer needs. */
 export interface DelivererOptions extends SendOptions, Pick<OutcomesOptions, 'renderParked'> {
   random?: () => number;
-  /** The time since when the bot could send for so many milliseconds; by default it always could. */
+  /** The time since which the bot could send for this many milliseconds; by default it always could. */
   workedSince?(ms: number): number;
 }
 
@@ -68,7 +68,7 @@ export function startDeliverer(options: DelivererOptions) {
   }
 
   function load(channel: Channel, head: ChannelHead, now: number): void {
-    // What is stored about the channel may be older than the bot's removal.
+    // The stored state of the channel may be older than the bot's removal.
     const isRemoved = head.state === 'ready' && membership.isRemoved(head.guildId);
     if (isRemoved) membership.removed(head.guildId);
     scheduler.loaded(channel.id, isRemoved ? { ...head, state: 'unreachable', dueAt: now + FIRST_RETRY_MS } : head);
@@ -107,7 +107,7 @@ export function startDeliverer(options: DelivererOptions) {
   }
 
   return {
-    /** Resolves once what an earlier process left is known. */
+    /** Resolves once everything that an earlier process left is known. */
     loaded: rescan(),
     /** Finds what waits in channels that nobody named. */
     rescan,
@@ -121,7 +121,7 @@ export function startDeliverer(options: DelivererOptions) {
     /** The gateway's token, which is the deliverer's too, was accepted or refused. */
     tokenChecked: rateLimit.tokenChecked,
     state: () => ({ ...rateLimit.state(), heldGuilds: scheduler.heldGuilds() }),
-    /** How a guild's channels wait together after too many refusals; null when they do not. */
+    /** The state of a guild whose channels wait together after too many refusals; null: they do not wait. */
     hold: (guildId: string) => scheduler.hold(guildId, clock.now()),
     /** Why due alerts of a guild are not sent now: first what concerns every channel. */
     pauses(guildId: string): SendingPause[] {

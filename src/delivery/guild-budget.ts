@@ -5,8 +5,8 @@ import type { GuildHold } from '../domain/hold.ts';
 const REFUSAL_LIMIT = 10;
 const WINDOW_MS = 10 * MINUTE;
 /**
- * The pause before a probe. It doubles once this many were refused: until then each may find a channel that Discord takes
- * messages for.
+ * The pause before a probe. It doubles once this many probes were refused: until then, each may find a channel that
+ * works.
  */
 const FIRST_PAUSE_MS = MINUTE;
 const EVEN_PROBES = 10;
@@ -84,7 +84,7 @@ export function createGuildBudgets() {
       const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** doublings);
       budget.held = { since: held?.since ?? now, probeAt: now + pauseMs, probes };
     },
-    /** Discord took a message: what waits there may go on. */
+    /** Discord accepted a message: the guild's other channels may continue. */
     passed(guildId: string): void {
       const budget = budgets.get(guildId);
       if (budget) budget.held = null;
@@ -100,7 +100,7 @@ export function createGuildBudgets() {
       budget.changeProbeFrom = probeAt + (isWithin ? CHANGE_SPACING_MS.within : CHANGE_SPACING_MS.beyond);
       if (budget.held) budget.held.probeAt = Math.min(budget.held.probeAt, probeAt);
     },
-    /** How a guild's channels wait together; null when they do not. */
+    /** The state of a guild whose channels wait together; null: they do not wait. */
     hold(guildId: string, now: number): GuildHold | null {
       const budget = budgets.get(guildId);
       if (!budget?.held) return null;

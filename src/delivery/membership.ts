@@ -9,13 +9,13 @@ interface MembershipOptions {
   store: Pick<Store, 'channels'>;
   clock: Clock;
   log: Logger;
-  /** What is parked in these guilds is to be tried; `channelId`: the channel that changed, where that is known. */
+  /** Tries parked channels of these guilds; `channelId`: the channel that changed, if that is known. */
   retry(guildIds: readonly string[], channelId?: string): void;
   /** From then on the store may be closed; failures are expected. */
   isClosing(): boolean;
 }
 
-/** What knows the bot's guilds. */
+/** The tracker of the bot's guilds. */
 export type Membership = ReturnType<typeof createMembership>;
 
 /** Tracks which guilds the bot was removed from: channels there are unreachable. */
@@ -30,9 +30,11 @@ export function createMembership({ store: { channels }, clock, log, retry, isClo
   }
 
   return {
-    /** The bot is known to have been removed from a guild; false for null, which is not known yet. */
+    /** Whether the bot is known to have been removed from a guild; false for an unknown guild (null). */
     isRemoved: (guildId: string | null): boolean => guildId !== null && removedGuilds.has(guildId),
-    /** Discord took a message there: the bot is back, which the gateway does not report to who was not connected. */
+    /**
+     * Discord accepted a message there: the bot is back. The gateway does not report that if the bot was not connected.
+     */
     confirm: (guildId: string | null): void => void (guildId !== null && removedGuilds.delete(guildId)),
     /** The bot was removed from a guild. */
     removed(guildId: string): void {
@@ -46,11 +48,11 @@ export function createMembership({ store: { channels }, clock, log, retry, isClo
       record(channels.guildReturned(guildId), guildId);
       retry([guildId], channelId);
     },
-    /** Of the guilds of a share the bot is in these, and in no others. */
+    /** The bot is in exactly these guilds of a share. */
     async synced(guildIds: readonly string[], share: GuildShare): Promise<void> {
       try {
         const { gone, back } = await channels.syncGuilds(new Set(guildIds), share, clock.now());
-        // A 403 there means the removal, and no missing permission.
+        // A 403 there means the removal, not a missing permission.
         for (const guildId of gone) removedGuilds.add(guildId);
         for (const guildId of back) removedGuilds.delete(guildId);
         if (gone.length > 0)

@@ -39,10 +39,10 @@ export interface Channel extends Waiting {
   readonly waitsFor: 'rate' | 'retry' | 'burst' | null;
 }
 
-/** Whose turn it is, and what its request leaves to others; or how long nothing is due. */
+/** The channel whose turn it is and its slot policy, or how long nothing is due. */
 export type Decision = { channel: Channel; policy: SlotPolicy } | { channel: null; waitMs: number };
 
-/** What the store knows of a channel with alerts. */
+/** What the store knows about a channel with alerts. */
 export interface FoundChannel extends Pick<Channel, 'dueAt' | 'sleepUntil' | 'parked'> {
   channelId: string;
   guildId: string;
@@ -63,7 +63,7 @@ export function createScheduler() {
   /** No edit before. */
   let editsFrom = Number.NEGATIVE_INFINITY;
 
-  /** Changes a channel; one that was forgotten stays so. */
+  /** Changes a channel, unless it was forgotten. */
   function change(id: string, changed: Partial<Entry>): void {
     Object.assign(channels.get(id) ?? {}, changed);
   }
@@ -73,7 +73,7 @@ export function createScheduler() {
     budgets.began(guildId);
   }
 
-  /** What is parked in a guild is tried at once, as far as its budget goes. */
+  /** Tries a guild's parked channels at once, within its budget. */
   function retryParked(guildId: string): void {
     for (const channel of channels.values()) if (channel.parked && channel.guildId === guildId) channel.dueAt = 0;
   }
@@ -167,7 +167,7 @@ export function createScheduler() {
       const { guildId } = channels.get(id)!;
       return guildId !== null && budgets.isHeld(guildId);
     },
-    /** How a guild's channels wait together; null when they do not. */
+    /** The state of a guild whose channels wait together; null: they do not wait. */
     hold: (guildId: string, now: number): GuildHold | null => budgets.hold(guildId, now),
     /** Why a guild's channels send nothing now although something is due there. */
     pauses: (guildId: string, now: number): SendingPause[] =>
@@ -176,7 +176,7 @@ export function createScheduler() {
         if (of !== guildId || parked || waitsFor === null || until <= now) return [];
         return [{ channelId: id, reason: waitsFor, until }];
       }),
-    /** How many guilds' channels wait together. */
+    /** How many guilds have channels that wait together. */
     heldGuilds: budgets.heldGuilds,
     /** The channel waits until then, and keeps everything else. */
     postponed: (id: string, until: number, waitsFor: 'rate' | 'retry' = 'retry'): void =>

@@ -26,7 +26,7 @@ export const isUpdate = ({ kind, payload }: Batch): boolean => kind === 'edit' &
 
 type Attempted = { status: 'attempted'; batch: AttemptedBatch; outcome: SendOutcome };
 
-/** How an attempt ended; `changed`: nothing was sent, because the alerts are not what they were when they were read. */
+/** How an attempt ended; `changed`: nothing was sent, because the alerts changed since they were read. */
 export type SendResult = Attempted | { status: 'changed' } | { status: 'unrenderable'; alerts: Alert[]; error: Error };
 
 const attempted = (batch: AttemptedBatch, outcome: SendOutcome): Attempted => ({ status: 'attempted', batch, outcome });

@@ -80,14 +80,14 @@ function swapsOf<T extends GroupedAlert>(alerts: readonly T[]): Extract<Part<T>,
   });
 }
 
-/** The asset that all of these move; null for none, several, or one that is not known. */
+/** The asset that all of these move; null: none, several, or an unknown one. */
 function onlyAsset(alerts: readonly GroupedAlert[]): Asset | null {
   const assets = new Set(alerts.map(({ transfer }) => (transfer.kind === 'native' ? 'native' : transfer.token)));
   const [asset] = assets;
   return assets.size === 1 ? (asset ?? null) : null;
 }
 
-/** The same for all NFTs that are told together; null for what stands alone. */
+/** Equal for NFTs that are shown as one sweep; null for transfers that are shown alone. */
 function sweepKey(alert: GroupedAlert): string | null {
   const { token, tokenId, tokenIdExact, from, to } = alert.transfer;
   if (!isItem(alert.transfer) || isSuspect(alert)) return null;
@@ -107,7 +107,7 @@ function sweepKey(alert: GroupedAlert): string | null {
   }
 }
 
-/** What these alerts of one asset moved together, in its smallest unit; null when that cannot be said. */
+/** The sum of what these alerts of one asset moved, in its smallest unit; null when it is unknown. */
 export function sumOf(alerts: readonly GroupedAlert[]): { value: string; decimals: number | null } | null {
   const { kind, decimals } = alerts[0]!.transfer;
   if (onlyAsset(alerts) === null) return null;

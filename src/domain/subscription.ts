@@ -2,23 +2,23 @@ import type { AddressText } from './address.ts';
 
 /** Which way a transfer must go, seen from the watched address. */
 export type DirectionFilter = 'any' | 'incoming' | 'outgoing';
-/** Which kinds of transfer are told; `nft` covers ERC-721 and ERC-1155. */
+/** Which kinds of transfer are posted; `nft` covers ERC-721 and ERC-1155. */
 export type KindFilter = 'any' | 'native' | 'erc20' | 'nft';
 
 /** A token's contract, or the native coin. */
 export type Asset = AddressText | 'native';
 
-/** What narrows a subscription beyond direction, kind, minimum and token. */
+/** Filters beyond direction, kind, minimum and token. */
 export interface Filters {
   /** Native transfers that a contract made inside a transaction. */
   internal: boolean;
-  /** Transfers of nothing. */
+  /** Transfers of a zero amount. */
   zero: boolean;
   /** Transfers from an address to itself. */
   self: boolean;
-  /** Only tokens that the explorer's catalogue has. */
+  /** Only tokens that the explorer's catalog lists. */
   cataloged: boolean;
-  /** Decimal text by asset, in its units; goes before the subscription's own minimum. */
+  /** Decimal text by asset, in its units; overrides the subscription's own minimum. */
   minimums: Partial<Record<Asset, string>>;
   /** Only these; empty = all. */
   tokens: Asset[];
@@ -28,7 +28,7 @@ export interface Filters {
   deniedCounterparties: AddressText[];
 }
 
-/** Everything is told but what is mostly noise: transfers of nothing, and to oneself. */
+/** Post everything except what is mostly noise: zero amounts and self-transfers. */
 export const DEFAULT_FILTERS: Filters = {
   internal: true,
   zero: false,
@@ -41,13 +41,13 @@ export const DEFAULT_FILTERS: Filters = {
   deniedCounterparties: [],
 };
 
-/** `mutedUntil` of what is muted until somebody undoes it: the latest time that there is. */
+/** `mutedUntil` of a subscription that is muted until somebody unmutes it: the latest possible time. */
 export const FOREVER = 8_640_000_000_000_000;
 
-/** How alerts look: two lines each, or a tall card with everything. Suspicious transfers are always tall. */
+/** How alerts look: two lines each, or a tall card with every detail. Suspicious transfers are always cards. */
 export type AlertStyle = 'compact' | 'full';
 
-/** One address that one channel watches. */
+/** An address that a channel watches. */
 export interface Subscription {
   id: number;
   guildId: string;
@@ -56,7 +56,7 @@ export interface Subscription {
   label: string | null;
   direction: DirectionFilter;
   kind: KindFilter;
-  /** Decimal text in the token's units (`0.5`), null for no minimum. */
+  /** Decimal text in the token's units (`0.5`); null: no minimum. */
   minimum: string | null;
   /** Only transfers of this token. */
   token: AddressText | null;
@@ -67,25 +67,25 @@ export interface Subscription {
   mutedUntil: number | null;
   createdBy: string;
   createdAt: number;
-  /** When the last matching event was routed; null = "no event yet". */
+  /** When the last matching event was routed; null: no event yet. */
   lastEventAt: number | null;
   filters: Filters;
-  /** Told together at the end of the hour or day instead of line by line. */
+  /** One digest at the end of the hour or day instead of single alerts. */
   digest: 'hourly' | 'daily' | null;
-  /** `22:00-07:00` in the guild's time zone: what comes then is told together afterwards. */
+  /** `22:00-07:00` in the guild's time zone: alerts in these hours are posted together afterwards. */
   quiet: string | null;
-  /** Decimal text in the token's units: smaller amounts do not mention. */
+  /** Decimal text in the token's units: smaller amounts do not mention the role. */
   mentionMinimum: string | null;
-  /** Minutes between two mentions. */
+  /** Minimum minutes between two mentions. */
   mentionCooldown: number;
   mentionedAt: number | null;
-  /** Unusual silence is told in the channel. */
+  /** Posts a notice in the channel after unusual silence. */
   watchSilence: boolean;
   /** How its alerts look; null: as the guild chose. */
   style: AlertStyle | null;
 }
 
-/** What deciding about a transfer needs of a subscription. */
+/** The fields that decide about a transfer. */
 export type Watcher = Pick<
   Subscription,
   | 'id'
@@ -121,7 +121,7 @@ export type Choices = Pick<
   | 'style'
 >;
 
-/** What is told when nothing is chosen. */
+/** The defaults. */
 export const DEFAULT_CHOICES: Choices = {
   label: null,
   direction: 'any',
@@ -141,16 +141,16 @@ export const DEFAULT_CHOICES: Choices = {
 /** How a transfer looks from a watched address. `self` is a transfer from an address to itself. */
 export type Perspective = 'incoming' | 'outgoing' | 'self' | 'token';
 
-/** What somebody asks to be told about; the rest of a {@link Subscription} comes with time. */
+/** A subscription to add; the other fields of a {@link Subscription} are set later. */
 export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'address' | 'createdBy' | 'createdAt'> &
   Partial<Choices>;
 
-/** What may change later; of the filters only those that are named. */
+/** What may change later; only the named filters change. */
 export type SubscriptionChange = Partial<
   Omit<Subscription, 'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt' | 'lastEventAt' | 'filters'>
 > & { filters?: Partial<Filters> };
 
-/** What a file tells of one subscription: what differs from what is there, or from the defaults where there is none. */
+/** One subscription in a file: what differs from the existing one, or from the defaults if there is none. */
 export interface ImportedSubscription {
   address: AddressText;
   channelId: string;
@@ -172,12 +172,12 @@ export interface SubscriptionImport {
 /** How much of each a guild may have. */
 export interface ImportLimits {
   subscriptions: number;
-  /** Channels that may watch one address; default: any number. */
+  /** Most channels that may watch one address; default: any number. */
   channelsPerAddress?: number;
   labels: number;
 }
 
-/** A token of which nothing is told until then, in milliseconds. */
+/** A muted token; `until` in milliseconds. */
 export interface TokenMute {
   token: Asset;
   until: number;

@@ -1,10 +1,10 @@
-/** Lets so many things happen at once, and then one every `everyMs`. Times are arguments. */
+/** A token bucket: allows a burst, then one more every `everyMs`. Times are arguments. */
 export interface BucketRule {
   burst: number;
   everyMs: number;
 }
 
-/** Buckets by key. A full one is forgotten. */
+/** Buckets by key. Full ones are dropped. */
 export function createBuckets({ burst, everyMs }: BucketRule) {
   const buckets = new Map<string, { left: number; at: number }>();
 
@@ -16,12 +16,12 @@ export function createBuckets({ burst, everyMs }: BucketRule) {
   return {
     /** Milliseconds until the next one may happen; 0: now. */
     wait: (key: string, now: number): number => Math.max(0, Math.ceil((1 - leftAt(key, now)) * everyMs)),
-    /** One happens. */
+    /** Takes one. */
     take(key: string, now: number): void {
       const left = leftAt(key, now) - 1;
       buckets.delete(key);
       buckets.set(key, { left, at: now });
-      // The first ones were used longest ago.
+      // In order of use: the first ones were used longest ago.
       for (const [first] of buckets) {
         if (leftAt(first, now) < burst) break;
         buckets.delete(first);

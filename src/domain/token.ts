@@ -6,26 +6,26 @@ import type { UpstreamFailure } from './upstream.ts';
 export interface KnownToken {
   token: Asset;
   symbol: string | null;
-  /** The explorer's catalogue has it. */
+  /** The explorer's catalog lists it. */
   cataloged: boolean;
-  /** It moved at one of the guild's watched addresses lately. */
+  /** It recently moved at one of the guild's watched addresses. */
   seen: boolean;
 }
 
-/** A token as the explorer describes it; null where it does not know. */
+/** A token as the explorer describes it; null fields are unknown. */
 export interface Token {
   address: AddressText;
   name: string | null;
   symbol: string | null;
-  /** `ERC-20`, `ERC-721`, or whatever comes. */
+  /** `ERC-20`, `ERC-721`, or any other text. */
   type: string | null;
   decimals: number | null;
-  /** Decimal text in the smallest unit; as the explorer printed it (`1e+27`) where that had rounded it. */
+  /** Decimal text in the smallest unit; as the explorer printed it (`1e+27`) if it was rounded. */
   totalSupply: string | null;
   cataloged: boolean | null;
 }
 
-/** What a look-up gave. `invalid`: the explorer does not take the address for one. */
+/** The result of a look-up. `invalid`: the explorer does not accept the address. */
 export type TokenAnswer =
   | { status: 'found'; token: Token }
   | { status: 'not-found' }

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import type { AddressText } from './address.ts';
 import { isBelow } from './amount.ts';
 
-/** What moved. `unknown` is a token type that this version has no word for; it is still told. */
+/** What moved. `unknown`: a token type that this version does not know; it is still posted. */
 export type TransferKind = 'native' | 'erc20' | 'erc721' | 'erc1155' | 'unknown';
 
-/** One movement of value on the chain, as far as an event tells. Amounts are decimal texts, never numbers. */
+/** One movement of value on the chain, as far as an event describes it. Amounts are decimal texts, never numbers. */
 export interface Transfer {
   kind: TransferKind;
   /** Lower-case hex. */
@@ -14,7 +14,7 @@ export interface Transfer {
   to: AddressText | null;
   /** The token's contract; null for the native coin. */
   token: AddressText | null;
-  /** Amount in the smallest unit; null when the event had none. */
+  /** Amount in the smallest unit; null: the event had no amount. */
   value: string | null;
   /** Decimal text, or as the sender printed it when `tokenIdExact` is false. */
   tokenId: string | null;
@@ -41,25 +41,25 @@ export interface TransferEvent {
   projectId: string | null;
 }
 
-/** Whether one thing of its own kind moved, rather than an amount: an amount stays one when a token id comes with it. */
+/** Whether one unique item moved rather than an amount. An amount with a token ID is still an amount. */
 export function isItem({ kind, tokenId }: Pick<Transfer, 'kind' | 'tokenId'>): boolean {
   return kind === 'erc721' || kind === 'erc1155' || (kind === 'unknown' && tokenId !== null);
 }
 
-/** Whether nothing moved. NFTs are never nothing, and an amount that did not come is not known to be. */
+/** Whether a zero amount moved; false for NFTs and for an unknown amount. */
 export function isZero(transfer: Transfer): boolean {
   return transfer.value === '0' && !isItem(transfer);
 }
 
-/** How much moved, for sums: in the token's smallest unit, of NFTs in pieces; 0 for an amount that did not come. */
+/** How much moved, for sums: in the token's smallest unit, NFTs in pieces; 0 for an unknown amount. */
 export function amountOf(transfer: Pick<Transfer, 'kind' | 'value' | 'tokenId'>): bigint {
   if (!isItem(transfer)) return BigInt(transfer.value ?? 0);
   return transfer.kind === 'erc1155' ? BigInt(transfer.value ?? 1) : 1n;
 }
 
 /**
- * Whether less than `minimum` (decimal text in the token's units) moved. False where that cannot be said: without a
- * minimum, for NFTs, and where the amount or its decimals did not come.
+ * Whether less than `minimum` (decimal text in the token's units) moved. False without a minimum, for NFTs, and if the
+ * amount or its decimals are unknown.
  */
 export function isLessThan(
   minimum: string | null,
@@ -74,8 +74,8 @@ export function isLessThan(
 const digest = (parts: (string | number | boolean | null)[]) => hash('sha256', JSON.stringify(parts)).slice(0, 32);
 
 /**
- * Names the transfer: equal for every body that tells of the same movement within one scope. Gas, names, symbols,
- * decimals and the block are not part of it. ERC-721 and ERC-1155 count as one kind, because senders mix them up.
+ * The transfer's key: equal for every body about the same movement within one scope. Gas, names, symbols, decimals and
+ * the block are not part of it. ERC-721 and ERC-1155 count as one kind, because senders mix them up.
  */
 export function transferKey(scope: number, t: Transfer): string {
   const kind = t.kind === 'erc721' || t.kind === 'erc1155' ? 'nft' : t.kind;
@@ -83,7 +83,7 @@ export function transferKey(scope: number, t: Transfer): string {
   return digest([scope, kind, t.txHash, t.token, t.from, t.to, amount]);
 }
 
-/** Names the delivery: the transfer (by its key) plus where it was mined and which watcher it was sent for. */
+/** The delivery's key: the transfer's key plus the block and the watcher that it was sent for. */
 export function deliveryKey(key: string, event: TransferEvent): string {
   const { transfer } = event;
   return digest([key, transfer.blockHash, event.projectId, event.addressType, event.direction, transfer.internal]);

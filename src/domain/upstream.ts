@@ -1,4 +1,4 @@
-/** Why a service did not do what was asked, in the words that people need to act on it. */
+/** Why a service did not do what was requested. */
 export type UpstreamFailure =
   | { status: 'timeout' }
   | { status: 'unreachable' }
@@ -8,9 +8,9 @@ export type UpstreamFailure =
   | { status: 'rejected' }
   /** 429. */
   | { status: 'limited' }
-  /** 5xx and everything else that is no success. */
+  /** 5xx and every other status that is not a success. */
   | { status: 'broken'; code: number }
-  /** A success whose body makes no sense, such as a proxy's page. */
+  /** A success with an invalid body, such as a proxy's page. */
   | { status: 'unreadable' };
 
 export const FAILURE_REASONS = [
@@ -23,7 +23,7 @@ export const FAILURE_REASONS = [
   'unreadable',
 ] as const satisfies UpstreamFailure['status'][];
 
-/** The services that the bot asks. */
+/** The services that the bot calls. */
 export const INTERFACES = ['notification', 'explorer', 'discovery'] as const;
 export type Interface = (typeof INTERFACES)[number];
 

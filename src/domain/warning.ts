@@ -1,16 +1,16 @@
 import type { AddressText } from './address.ts';
 
-/** What a line warns of, or what it is not sure of. */
+/** What an alert warns of, or what is uncertain about it. */
 export type Warning =
-  /** `address` has the first and last digits of `like`, which is labelled here or dealt with lately. */
+  /** `address` has the first and last digits of `like`, which is labeled here or a recent counterparty. */
   | { kind: 'look-alike'; address: AddressText; like: AddressText; label: string | null }
-  /** The token bears the symbol of a known one; `genuine` null: the native coin's. */
+  /** The token copies the symbol of a known one; `genuine` null: the native coin's. */
   | { kind: 'imitation'; symbol: string; genuine: AddressText | null }
-  /** The explorer's catalogue does not have the token. */
+  /** The explorer's catalog does not list the token. */
   | { kind: 'uncataloged' }
-  /** The explorer could not be asked whether its catalogue has the token. */
+  /** The explorer could not be asked whether its catalog lists the token. */
   | { kind: 'unchecked' }
-  /** It came late, on a retry: events of later blocks had come so long before it. */
+  /** It came late, on a retry; `ms`: how long after events of later blocks. */
   | { kind: 'late'; ms: number }
-  /** Its body names another project than the one whose receiver URL it came to. */
+  /** Its body names a different project than the one whose receiver URL it came to. */
   | { kind: 'other-project'; projectId: string };

@@ -1,10 +1,10 @@
-/** A span of the clock in which the bot could not work: it was stopped, could not send, or the clock jumped. */
+/** A period in which the bot could not work: it was stopped, could not send, or the clock jumped. */
 export interface Pause {
   from: number;
   until: number;
 }
 
-/** The time since when the bot could work for `ms` in all; `pauses` do not overlap and are in order. */
+/** The time since which the bot could work for `ms` in total; `pauses` do not overlap and are in order. */
 export function workedSince(now: number, ms: number, pauses: readonly Pause[]): number {
   let since = now - ms;
   for (const { from, until } of pauses.toReversed()) {
@@ -15,7 +15,7 @@ export function workedSince(now: number, ms: number, pauses: readonly Pause[]): 
   return since;
 }
 
-/** The pauses with one more at their end, which may touch the last one. */
+/** Adds a pause at the end, which may touch the last one. */
 export function addPause(pauses: readonly Pause[], { from, until }: Pause): Pause[] {
   const last = pauses.at(-1);
   if (until <= from) return [...pauses];
@@ -23,6 +23,6 @@ export function addPause(pauses: readonly Pause[], { from, until }: Pause): Paus
   return [...pauses.slice(0, -1), { from: Math.min(last.from, from), until: Math.max(last.until, until) }];
 }
 
-/** The pauses up to a time: what the clock showed beyond it, before it was set back, counts as not passed. */
+/** The pauses up to a time. What a clock that was ahead showed beyond it does not count. */
 export const pausesUntil = (pauses: readonly Pause[], time: number): Pause[] =>
   pauses.filter(({ from }) => from < time).map(({ from, until }) => ({ from, until: Math.min(until, time) }));

@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { DEFAULT_LANGUAGE, folderOf, LANGUAGES, type Language } from './languages.ts';
 
-/** How a command, an option or a choice is called in one language; choices and message commands have no description. */
+/**
+ * The name and description of a command, an option or a choice in one language; choices and message commands have no
+ * description.
+ */
 export interface Wording {
   name?: string;
   description?: string;
 }
 
-/** What is localized of a definition, as Discord takes it. */
+/** The localized fields of a definition, in Discord's form. */
 interface Definition {
   name: string;
   description?: string | undefined;

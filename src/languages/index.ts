@@ -7,7 +7,7 @@ import { writeNumber } from './number.ts';
 
 export { DEFAULT_LANGUAGE, LANGUAGES, type Language };
 
-/** Gives the text of a key (`token.supply`) in one language; values are put in as they are, so they must be safe. */
+/** Returns the text of a key (`token.supply`) in one language. Values are inserted unescaped, so they must be safe. */
 export type Translate = TFunction;
 
 declare module 'i18next' {
@@ -23,8 +23,8 @@ const DEFINITIONS = 'commands.json';
 const MENTION = /(?<=^|[\s`(])\/([a-z]+(?: [a-z]+)?)/g;
 
 /**
- * Every text of a language: one file a namespace, `token.json` holds what begins with `token.`. The files name commands
- * in English (`/setup server`); what is returned has the names that people of this language see.
+ * Every text of a language, one file per namespace: `token.json` contains the keys that begin with `token.`. The files
+ * name commands in English (`/setup server`); the returned texts use the names that people of this language see.
  */
 export function textsOf(language: Language): Record<string, object> {
   const folder = new URL(`./${folderOf(language)}/`, import.meta.url);
@@ -43,7 +43,7 @@ export function textsOf(language: Language): Record<string, object> {
 
 const translators = new Map<Language, Translate>();
 
-/** The texts of a language; read from disk when it is first asked for. */
+/** The texts of a language, read from disk on first use. */
 export function translator(language: Language): Translate {
   let known = translators.get(language);
   if (!known) {
@@ -60,7 +60,7 @@ function open(language: Language): i18n {
     fallbackLng: DEFAULT_LANGUAGE,
     resources: Object.fromEntries([DEFAULT_LANGUAGE, language].map((one) => [one, { translation: textsOf(one) }])),
     initAsync: false,
-    // Values are chain text made safe for Discord by their authors; nothing in them is looked up.
+    // Callers have made the values safe for Discord; i18next must not interpolate them.
     interpolation: { escapeValue: false, skipOnVariables: true },
     returnNull: false,
   });
@@ -68,7 +68,7 @@ function open(language: Language): i18n {
   return instance;
 }
 
-/** Looks each text without values up once: a line has ten of them, and a look-up takes as long as all else that it needs. */
+/** Caches texts without values: an alert has ten of them, and looking them up would double the time to render it. */
 function remembering(t: Translate): Translate {
   const texts = new Map<string, string>();
   const look = t as unknown as (key: string, values?: object) => string;
@@ -80,7 +80,7 @@ function remembering(t: Translate): Translate {
   }) as unknown as Translate;
 }
 
-/** The first of these locales that the bot speaks, by language where the country differs; else English. */
+/** The first of these locales that the bot supports, by language if the country differs; otherwise English. */
 export function languageOf(...locales: (string | null | undefined)[]): Language {
   const known = Object.keys(LANGUAGES) as Language[];
   for (const locale of locales) {

@@ -1,4 +1,4 @@
-/** Discord's codes of the languages that the bot speaks, with their own names. */
+/** Discord's codes of the languages that the bot supports, with their own names. */
 export const LANGUAGES = {
   'en-US': 'English',
   'es-ES': 'Español',
@@ -10,11 +10,11 @@ export const LANGUAGES = {
   'zh-CN': '简体中文',
 } as const;
 
-/** A language that the bot speaks. */
+/** A language that the bot supports. */
 export type Language = keyof typeof LANGUAGES;
 
-/** Where the texts of a language are. Latin America has those of Spain; its points and commas are the other way round. */
+/** The folder of a language's texts. Latin America shares those of Spain, with points and commas swapped in numbers. */
 export const folderOf = (language: Language): string => (language === 'es-419' ? 'es-ES' : language);
 
-/** What is spoken where no other language is known: English, from which the others are translated. */
+/** The default language: English, from which the others are translated. */
 export const DEFAULT_LANGUAGE: Language = 'en-US';

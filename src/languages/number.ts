@@ -1,6 +1,6 @@
 import type { Language } from './languages.ts';
 
-/** What a language puts into a number; it groups by threes, from so many digits before the decimal sign on. */
+/** A language's separators; it groups by threes if there are at least this many digits before the decimal sign. */
 interface Signs {
   decimal: string;
   group: string;
@@ -24,7 +24,7 @@ function signsOf(language: Language): Signs {
 
 /**
  * A number for people, from its digits: `1234.5` → `1,234.5`, in German `1.234,5`. Every digit is kept: `Intl` itself
- * rounds after a hundred decimals, and takes 309 digits for infinite.
+ * rounds after a hundred decimals, and treats 309 digits as infinite.
  */
 export function writeNumber(digits: string, language: Language): string {
   const { decimal, group, groupedFrom } = signsOf(language);
@@ -34,14 +34,14 @@ export function writeNumber(digits: string, language: Language): string {
 }
 
 /**
- * The same with nothing between the thousands: `1234,5`. For what people may type again as an option's value: a German
- * `1.234` would be taken there for little more than one.
+ * The same without separators between thousands: `1234,5`. For numbers that people may type again as an option's value,
+ * where a German `1.234` would be read as little more than one.
  */
 export function writeUngrouped(digits: string, language: Language): string {
   return digits.replace('.', signsOf(language).decimal);
 }
 
-/** Whether people of this language may mean thousands by an amount with a dot: a German `1.000` is a thousand. */
+/** Whether people of this language may use a dot between thousands: a German `1.000` is a thousand. */
 export function mayBeThousands(amount: string, language: Language): boolean {
   return signsOf(language).group === '.' && /^[1-9]\d{0,2}\.\d{3}$/.test(amount);
 }

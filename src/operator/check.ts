@@ -16,10 +16,10 @@ import { openRest, readApplication } from './discord.ts';
 
 /** `ledgerbell check`: everything that an operator could have wrong, each with a verdict and what to do. */
 
-/** `off`: not set up, which may be as it should. */
+/** `off`: not set up, which may be intended. */
 type Verdict = 'fine' | 'warning' | 'fault' | 'off';
 
-/** One thing that was looked at; `todo` says how to mend it. */
+/** The result of one check; `todo`: how to fix it. */
 export interface Check {
   name: string;
   verdict: Verdict;
@@ -28,13 +28,13 @@ export interface Check {
 }
 
 const MARKS: Record<Verdict, string> = { fine: '✔', warning: '!', fault: '✖', off: '–' };
-/** With less free space on its disk a database may soon be full. */
+/** With less free space, the database's disk may soon be full. */
 const SCARCE_BYTES = 500 * 1024 * 1024;
 const MEBIBYTE = 1024 * 1024;
-/** Any address: an explorer that knows it or not has answered. */
+/** Any address: the check passes whether or not the explorer knows it. */
 const SAMPLE_TOKEN = parseAddress('0x00000000000000000000000000000000000000aa');
 
-/** Looks at everything at once; the answers come in a fixed order. */
+/** Runs all checks at once; returns the results in a fixed order. */
 export async function checkAll(config: Config): Promise<Check[]> {
   return [
     { name: 'Configuration', verdict: 'fine', found: 'every value can be read' },

@@ -8,7 +8,7 @@ import { openTables } from '../store/sqlite/tables.ts';
 /** The groups of the database that the commands act on. */
 export type DeadLetterStore = Pick<ReturnType<typeof openTables>, 'deadLetters' | 'quarantine'>;
 
-/** Escapes what a terminal would not show as it is: control characters, direction marks and broken UTF-8. */
+/** Escapes what a terminal would not show unchanged: control characters, direction marks and broken UTF-8. */
 function safe(bytes: Uint8Array | string): string {
   const text = typeof bytes === 'string' ? bytes : decode(Buffer.from(bytes));
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) =>

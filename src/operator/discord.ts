@@ -7,7 +7,7 @@ export interface DiscordAccess {
   DISCORD_API_URL: string;
 }
 
-/** A REST client of the bot; it asks once and gives up after 10 s. */
+/** A REST client of the bot; it tries once and times out after 10 s. */
 export function openRest({ DISCORD_TOKEN, DISCORD_API_URL }: DiscordAccess): REST {
   const options = { version: '10', api: DISCORD_API_URL, retries: 0, timeout: 10_000, makeRequest } as const;
   return new REST(options).setToken(DISCORD_TOKEN);

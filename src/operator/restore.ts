@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { restore } from '../store/sqlite/backup.ts';
 
-/** Puts a backup in the place of the database of a stopped bot; returns what to print. */
+/** Replaces a stopped bot's database with a backup; returns what to print. */
 export async function restoreFrom(database: string, backup: string): Promise<string> {
   const { kept } = await restore(database, resolve(backup), Date.now());
   const restored = `Restored ${resolve(backup)} to ${database}.`;

@@ -2,11 +2,11 @@
 export interface PendingResponse {
   /** It was written, or the connection is gone. */
   isOver: boolean;
-  /** When its 200 was written to the end; null as long as that has not happened. */
+  /** When its 200 was written completely; null: not yet. */
   answeredAt: number | null;
 }
 
-/** Remembers which stored deliveries were answered with 200 to the end: identity depends on it. */
+/** Remembers for which stored deliveries the 200 was written completely: identity depends on it. */
 export function createAcks() {
   const responses = new Map<number, PendingResponse>();
   return {
@@ -15,8 +15,8 @@ export function createAcks() {
       responses.set(id, response);
     },
     /**
-     * When a delivery's 200 was written to the end; null: never; undefined: its response is still pending. Deliveries of
-     * an earlier process count as never answered.
+     * When a delivery's 200 was written completely; null: never; undefined: its response is still pending. Deliveries
+     * of an earlier process count as never acknowledged.
      */
     ackedAt(id: number): number | null | undefined {
       const response = responses.get(id);

@@ -2,18 +2,21 @@ import type { DeliveryIdentity } from '../domain/inbox.ts';
 import type { PendingResponse } from './acks.ts';
 
 /**
- * Requests that are open for longer than a moment, at most: with MAX_SLOW, a URL that has OWN_SLOW of them takes no
- * more; with MAX_SLOW_IN_TOTAL, no URL does. So endless bodies at one guild's URL do not close the others.
+ * Limits on slow requests. Once there are MAX_SLOW, a URL that has OWN_SLOW of them refuses more; at MAX_SLOW_IN_TOTAL,
+ * every URL does. So endless bodies at one guild's URL do not block the others.
  */
 const MAX_SLOW = 64;
 const OWN_SLOW = 16;
 const MAX_SLOW_IN_TOTAL = 128;
-/** A request that is open for this long counts as slow; a burst that is committed at once is no overload. */
+/** A request that is open for this long counts as slow. A burst that is committed at once is not an overload. */
 const SLOW_MS = 100;
-/** The same once its body is there: then it waits for the disk, with all others of its commit. */
+/** The same once its body is complete: then it waits for the disk, with all others of its commit. */
 const SLOW_TO_STORE_MS = 1_000;
 
-/** The receiver is busy while this many requests are open, and for this long after: a commit answers many at once. */
+/**
+ * The receiver is busy while this many requests are open, and for this long after, because one commit completes many at
+ * once.
+ */
 const BUSY_REQUESTS = 16;
 const BUSY_MS = 100;
 
@@ -21,7 +24,7 @@ const BUSY_MS = 100;
 export interface Ticket extends PendingResponse {
   arrivedAt: number;
   scope: number;
-  /** How its verified headers name the delivery; null until they are verified. */
+  /** The delivery's identity in its verified headers; null until they are verified. */
   identity: DeliveryIdentity | null;
   /** Its body is complete. */
   isComplete: boolean;
@@ -29,7 +32,7 @@ export interface Ticket extends PendingResponse {
   id: number | null;
 }
 
-/** Decides which requests are let in, by how many are open. */
+/** Decides which requests are accepted, by how many are open. */
 export function createAdmission(now: () => number) {
   /** In the order of arrival. */
   const open = new Set<Ticket>();
@@ -70,7 +73,7 @@ export function createAdmission(now: () => number) {
       open.delete(ticket);
     },
     size: (): number => open.size,
-    /** So many requests are open that what can wait should. */
+    /** Whether so many requests are open that other work should wait. */
     isBusy: (): boolean => Math.abs(now() - busyAt) < BUSY_MS,
   };
 }

@@ -11,21 +11,21 @@ export const REFUSALS = ['overload', 'busy', 'late', 'quarantine-full', 'closing
 export type Refusal = (typeof REFUSALS)[number];
 
 /**
- * Deliveries per commit, at most. Responses go out a commit at a time; a thousand at once would block the event loop,
- * and come back as a thousand requests at once.
+ * Most deliveries per commit. The responses of a commit are sent together: a thousand would block the event loop and
+ * cause a thousand new requests at once.
  */
 const MAX_IN_COMMIT = 128;
 /**
- * A delivery this old is not stored: the process slept, and the sender has gone to retry. Stored that late, it would look
- * like a second transfer beside its own retry.
+ * A delivery this old is not stored: the process was suspended, and the sender will retry. Stored this late, it would
+ * look like a second transfer beside its own retry.
  */
 const LATE_MS = 2_000;
 
-/** A storage fault is forgotten after this: it no longer says anything about the database. */
+/** A storage fault is forgotten after this, because the database may work again. */
 const FAULT_MS = 5 * MINUTE;
 /** A disk counts as slow until no delivery was refused because of it for this long. */
 const CALM_MS = 10 * SECOND;
-/** Bytes of bodies that wait for the disk, at most: they are in memory. */
+/** Most bytes of bodies that wait for the disk in memory. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /** A body that waits for its commit. */
@@ -47,7 +47,7 @@ export interface IntakeOptions {
   onStored(rows: InboxRow[]): void;
   /** Deliveries cannot be stored, for this reason; null: they can again. Called when it changes. */
   onFault(reason: string | null): void;
-  /** How long the disk took for the last commit, or has taken for the present one; in milliseconds. */
+  /** How long the last commit took, or the current one has taken, in milliseconds. */
   syncMs?(): number;
 }
 
@@ -139,7 +139,7 @@ export function createIntake(options: IntakeOptions) {
       if (ticket.isComplete) tooSlow();
     },
 
-    /** Closes a ticket: `answeredAt` when a 200 was written to the end, else null. */
+    /** Closes a ticket; `answeredAt`: when a 200 was written completely; null: it was not. */
     end(ticket: Ticket, answeredAt: number | null): void {
       if (ticket.isOver) return;
       ticket.isOver = true;
@@ -171,7 +171,7 @@ function createFaults(now: () => number, onFault: IntakeOptions['onFault']) {
       fault = { reason, isSlow, at: now() };
       if (isChange) onFault(reason);
     },
-    /** Deliveries were stored; on a slow disk that says little about the next ones. */
+    /** Deliveries were stored. On a slow disk the next ones may still fail. */
     stored(): void {
       if (fault === null || (fault.isSlow && now() - fault.at < CALM_MS)) return;
       fault = null;

@@ -2,8 +2,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { startError } from '../errors.ts';
 
 /**
- * Has a server listen and gives its URL; `name` is the variable that sets the port (0: any free one). Throws an Error
- * with a message for the operator when it cannot listen there.
+ * Makes a server listen and returns its URL; `name` is the variable that sets the port (0: any free one). Throws an
+ * Error with a message for the operator when it cannot listen there.
  */
 export async function listen(
   server: {
@@ -24,7 +24,7 @@ export async function listen(
   return `http://${shown}:${(server.server.address() as AddressInfo).port}`;
 }
 
-/** Throws the same Error when a server could not listen there; listens for a moment to find out. */
+/** Throws the same Error if a server could not listen there; listens briefly to find out. */
 export async function assertListenable(host: string, port: number, name: string): Promise<void> {
   const server = createServer();
   const listening = {

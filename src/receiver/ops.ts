@@ -1,9 +1,9 @@
 import fastify from 'fastify';
 
-/** What `/readyz` returns: every part by name, and whether it can do its work. */
+/** What `/readyz` returns: every part by name, and whether it works. */
 export type Readiness = Record<string, { ready: boolean; detail?: string }>;
 
-/** The operator's server: `/healthz` (the process answers), `/readyz` (every part works), `/metrics` (Prometheus). */
+/** The operator's server: `/healthz` (the process responds), `/readyz` (every part works), `/metrics` (Prometheus). */
 export function createOps({
   scrape,
   readiness,

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 
 /** Where a scope's events must be sent; each URL ends in a secret. */
 export interface ReceiverUrls {
-  /** null when the scope has none. */
+  /** null: the scope has no URL. */
   current: string | null;
   /** The previous one, still valid until it is revoked. */
   retiring: string | null;
@@ -16,7 +16,7 @@ export interface ReceiverUrls {
 /** The receiver URLs of every scope. */
 export interface ReceiverPaths {
   urls(scope: number): ReceiverUrls;
-  /** Gives a scope a new URL beside the present one; false while an older one is still to be revoked. */
+  /** Adds a new URL to a scope beside the current one; false while an older one still has to be revoked. */
   rotate(scope: number): Promise<boolean>;
   /** Revokes a scope's retiring URL; false when there is none. */
   revoke(scope: number): Promise<boolean>;
@@ -24,10 +24,10 @@ export interface ReceiverPaths {
   refresh(): Promise<void>;
 }
 
-/** 192 random bits, as a path takes them. */
+/** 192 random bits, in characters that a path allows. */
 export const makePathToken = (): string => randomBytes(24).toString('base64url');
 
-/** Keeps the active path tokens in memory; makes the operator's when it is neither `fixed` nor stored. */
+/** Keeps the active path tokens in memory; creates the operator's if it is neither `fixed` nor stored. */
 export async function openPathTokens(options: {
   store: Pick<Store, 'projects'>;
   /** The operator's token as the environment sets it. */
@@ -39,7 +39,7 @@ export async function openPathTokens(options: {
 
   async function refresh(): Promise<void> {
     const stored = await store.projects.tokens();
-    // A token in the environment replaces those in the database, which the operator may want to be rid of.
+    // A token in the environment replaces those in the database, which may have leaked.
     const others = stored.filter(({ scope }) => scope !== OPERATOR_SCOPE);
     tokens = fixed ? [{ token: fixed, scope: OPERATOR_SCOPE, retiring: false }, ...others] : stored;
   }

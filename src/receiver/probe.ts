@@ -3,7 +3,7 @@ import type { Reachability, UNREACHABLE } from '../domain/reachability.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** What the codes of a failed connection mean. */
+/** The meaning of a failed connection's error codes. */
 const MEANINGS: Record<string, (typeof UNREACHABLE)[number]> = {
   ENOTFOUND: 'dns',
   EAI_AGAIN: 'dns',
@@ -13,7 +13,7 @@ const MEANINGS: Record<string, (typeof UNREACHABLE)[number]> = {
   CERT_HAS_EXPIRED: 'expired',
   CERT_NOT_YET_VALID: 'expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'wrong-name',
-  // Without the intermediate certificates that belong to it, a certificate is not trusted either.
+  // A certificate without its intermediate certificates is not trusted either.
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'untrusted',
   UNABLE_TO_GET_ISSUER_CERT: 'untrusted',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'untrusted',

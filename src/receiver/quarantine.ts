@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Store } from '../store/store.ts';
 
-/** With this much in quarantine, deliveries are refused: bodies that nobody can read must not fill the disk. */
+/** With this many bytes in quarantine, deliveries are refused: unreadable bodies must not fill the disk. */
 const LIMIT = { rows: 10_000, bytes: 50 * 1024 * 1024 };
 /** The same for each guild with a project of its own. */
 const OWN_LIMIT = { rows: 1_000, bytes: 5 * 1024 * 1024 };

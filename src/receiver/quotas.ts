@@ -3,7 +3,7 @@ import type { InboxUsage } from '../domain/inbox.ts';
 import type { QuotaLimits, QuotaReason, ScopeQuota } from '../domain/quota.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 
-/** After the disk was full, the space that becomes free is the operator's for this long. */
+/** After the disk was full, free space is reserved for the operator for this long. */
 const DISK_FULL_MS = MINUTE;
 
 interface Usage extends Omit<InboxUsage, 'scope'> {
@@ -13,10 +13,10 @@ interface Usage extends Omit<InboxUsage, 'scope'> {
   refused: ScopeQuota['refused'];
 }
 
-/** Limits what comes to each receiver URL, so that no server can use up what others need. */
+/** Limits each receiver URL, so that no server can use up what others need. */
 export type Quotas = ReturnType<typeof createQuotas>;
 
-/** Knows how much each scope has used. The operator's has no limit but the rate that may be set for it. */
+/** Knows how much each scope has used. The operator's scope has only a rate limit, if one is set. */
 export function createQuotas({ limits, now }: { limits: QuotaLimits; now(): number }) {
   const scopes = new Map<number, Usage>();
   let isDiskLow = false;
@@ -87,11 +87,11 @@ export function createQuotas({ limits, now }: { limits: QuotaLimits; now(): numb
         usage.waitingBytes = usage.waiting === 0 ? 0 : Math.max(0, usage.waitingBytes - bytes);
       }
     },
-    /** What an earlier process left. */
+    /** The bytes and deliveries that an earlier process left. */
     load(found: readonly InboxUsage[]): void {
       for (const { scope, ...usage } of found) Object.assign(of(scope), usage);
     },
-    /** Whether so little of the disk is free that the rest is kept for the operator's URL. */
+    /** Whether so little disk space is free that it is reserved for the operator's URL. */
     diskLow(isLow: boolean): void {
       isDiskLow = isLow;
     },

@@ -11,7 +11,7 @@ import { type Intake, REFUSALS, type Refusal } from './intake.ts';
 import type { CheckSignature, SignatureFault } from './signature.ts';
 
 const BODY_LIMIT = 1024 * 1024;
-/** No response later than this after arrival. */
+/** The latest time of a response after arrival. */
 const DEADLINE_MS = 2_000;
 
 /** Why a request was refused; also the metrics' label. `broken-off`: its body ended before its announced length. */
@@ -26,7 +26,7 @@ export const REFUSAL_REASONS = [
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
-/** A path token and whose events it receives. */
+/** A path token and its scope. */
 export interface PathToken {
   token: string;
   scope: number;
@@ -49,17 +49,17 @@ export interface ServerOptions {
   /** Times the responses. */
   after: Clock['after'];
   log: Logger;
-  /** `source`: why its address is refused; null: not for its address. `scope` where it is known. */
+  /** A request was refused. `source`: why its address is refused; null: for another reason. `scope`: if it is known. */
   onRefused(reason: RefusalReason, source: RefusedSource | null, scope: number | null): void;
   /** A delivery with the right path token was answered with 401. */
   onBadSignature(fault: SignatureFault, scope: number): void;
-  /** A delivery was stored and is answered with 200. */
+  /** A delivery was stored and acknowledged with 200. */
   onReceived(): void;
 }
 
 /**
- * Makes the HTTP server that deliveries are posted to: `/hooks/{token}`. Checks token, method and source before the body
- * is read; writes 200 once the bytes are on disk; does not judge what the body says.
+ * Creates the HTTP server that deliveries are posted to: `/hooks/{token}`. Checks token, method and source before the
+ * body is read; writes 200 once the bytes are on disk; does not interpret the body.
  */
 export function createServer(options: ServerOptions) {
   const { config, intake, checkSignature, log, onRefused, onBadSignature, onReceived } = options;
@@ -67,7 +67,7 @@ export function createServer(options: ServerOptions) {
     logger: false,
     bodyLimit: BODY_LIMIT,
     trustProxy: (address: string) => config.TRUSTED_PROXIES.has(plainIp(address) ?? ''),
-    // A body that stops half-way must not hold its connection; the sender itself gives up after 3 s.
+    // A body that stops half-way must not keep its connection; the sender itself times out after 3 s.
     requestTimeout: 10_000,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
@@ -77,12 +77,12 @@ export function createServer(options: ServerOptions) {
     frameworkErrors: (_error, _request, reply: FastifyReply) => void reply.code(404).send({ ok: false }),
   });
   app.decorateRequest('ticket', null);
-  // Whatever the sender calls it, a body is bytes to keep.
+  // Whatever its content type, a body is stored as bytes.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   // Node would ask for the body before the token is checked, and refuse every other expectation.
   for (const event of ['checkContinue', 'checkExpectation']) app.server.on(event, app.routing);
-  // Every method that exists is routed, so that a wrong method is answered with 405 and not with 404.
+  // Every method is routed, so that a wrong one gets 405 and not 404.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
 
   const refusing = createRefusing(onRefused);
@@ -108,8 +108,8 @@ export function createServer(options: ServerOptions) {
     },
   });
 
-  // In this hook, because a handler for what is not found would first wait for the body. The text differs from that for
-  // an unknown token: from the latter the probe knows that a proxy passes on the very path.
+  // In this hook, because a not-found handler would first wait for the body. The text differs from the one for an
+  // unknown token, by which the probe knows that a proxy forwards the path unchanged.
   app.addHook('onRequest', (request, reply, done) => {
     if (request.is404) reply.code(404).send({ ok: false, error: 'There is nothing at this path' });
     else done();
@@ -118,7 +118,7 @@ export function createServer(options: ServerOptions) {
     if (reply.sent) return reply;
     const last = reply.header('connection', 'close');
     if (error.statusCode === 413) return refusing.refuse(last, 413, 'too-large');
-    // What remains are broken-off bodies and bodies of another length than announced: nobody reads this response.
+    // Only incomplete bodies and bodies of another length than announced get here: nobody reads this response.
     log.debug({ error: error.message }, 'request aborted');
     return refusing.unavailable(last, 'broken-off');
   });
@@ -135,7 +135,7 @@ function createRefusing(onRefused: ServerOptions['onRefused']) {
   }
   return {
     refuse,
-    /** The sender is to retry. */
+    /** The sender should retry. */
     unavailable: (reply: FastifyReply, reason: Refusal | 'broken-off') =>
       refuse(reply.header('retry-after', '15'), 503, reason),
     wrongSource(reply: FastifyReply, source: RefusedSource, scope: number): FastifyReply {
@@ -162,7 +162,7 @@ function createGate(options: ServerOptions, refusing: Refusing) {
       stopDeadline();
       intake.end(ticket, response.writableFinished && response.statusCode === 200 ? now() : null);
     });
-    // A sender that speaks HTTP/1.0 would take this for the response.
+    // An HTTP/1.0 sender would read this as the response.
     if (request.headers.expect !== undefined && request.raw.httpVersion !== '1.0') response.writeContinue();
   }
 
@@ -187,7 +187,10 @@ function createGate(options: ServerOptions, refusing: Refusing) {
   };
 }
 
-/** Why this address is no source; null if it is one. It is the right-most one that is no trusted proxy, if there is one. */
+/**
+ * Why a request's address is not a source; null: it is. The address is the right-most one that is not a trusted proxy,
+ * if there is one.
+ */
 function refusedSource(
   ip: string | undefined,
   { RECEIVER_SOURCES, TRUSTED_PROXIES }: ServerOptions['config'],
@@ -198,7 +201,7 @@ function refusedSource(
   return { reason: TRUSTED_PROXIES.has(source) ? 'no-sender' : 'unlisted', source };
 }
 
-/** An IP as it is compared: IPv4 without its `::ffff:` wrapping; null for what is no IP. */
+/** An IP in the form in which it is compared: IPv4 without `::ffff:`; null: not an IP. */
 function plainIp(text: string | undefined): string | null {
   const ip = (text ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(ip) === 0 ? null : ip;

@@ -4,9 +4,12 @@ import { MINUTE } from '../domain/clock.ts';
 import type { DeliveryIdentity } from '../domain/inbox.ts';
 import { signatureOf } from '../domain/signing.ts';
 
-/** A signature is refused when its time is further from now than this: a recorded delivery cannot be sent again later. */
+/**
+ * A signature is refused when its time differs from now by more than this, so a recorded delivery cannot be replayed
+ * later.
+ */
 const TOLERANCE_MS = 5 * MINUTE;
-/** Signatures of one delivery that are compared; a sender has as many as it has secrets. */
+/** Most signatures of one delivery that are compared; a sender adds one per secret. */
 const MOST_SIGNATURES = 8;
 
 /** Why a delivery is refused although its URL is right. */
@@ -22,8 +25,8 @@ export type SignatureCheck =
 export type CheckSignature = (scope: number, headers: IncomingHttpHeaders, body: Uint8Array) => SignatureCheck;
 
 /**
- * Makes the check of signatures (Standard Webhooks), over the bytes as they came. `secretsOf`: null where deliveries need
- * no signature; `now`: the machine's own time, in milliseconds since 1970.
+ * Creates the check of signatures (Standard Webhooks) over the unchanged bytes. `secretsOf`: null: deliveries need no
+ * signature; `now`: the machine's own time, in milliseconds since 1970.
  */
 export function createSignatureCheck(
   secretsOf: (scope: number) => readonly string[] | null,
@@ -58,7 +61,7 @@ function textOf(headers: IncomingHttpHeaders, name: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** `v1,` and base64; other versions are none of this bot's. */
+/** `v1,` and base64; other versions are ignored. */
 function bytesOf(signature: string): Buffer[] {
   return signature.startsWith('v1,') ? [Buffer.from(signature.slice('v1,'.length), 'base64')] : [];
 }

@@ -5,7 +5,7 @@ import { createIntake, type IntakeOptions } from './intake.ts';
 import { listen } from './listen.ts';
 import { createServer, type ServerOptions } from './server.ts';
 
-/** Open requests are given up this long after the receiver stops. */
+/** Open requests are aborted this long after the receiver stops. */
 const PATIENCE_MS = 2_000;
 
 /** What the receiver needs, and whom it notifies. */
@@ -15,7 +15,7 @@ export interface ReceiverOptions extends Omit<ServerOptions, 'intake' | 'config'
   log: Logger;
 }
 
-/** Receives deliveries: checks the request, stores its bytes, answers. Rejects when it cannot listen. */
+/** Receives deliveries: checks the request, stores its bytes, responds. Rejects when it cannot listen. */
 export async function startReceiver(options: ReceiverOptions) {
   const { config, log, after } = options;
   const onFault = (reason: string | null) =>
@@ -30,7 +30,7 @@ export async function startReceiver(options: ReceiverOptions) {
     url,
     intake,
     stopAdmitting: intake.stopAdmitting,
-    /** Ends idle connections now and the others once they were answered, after 2 s at the latest. */
+    /** Closes idle connections now and the others after their response, at the latest after 2 s. */
     async close(): Promise<void> {
       intake.stopAdmitting();
       const stopPatience = after(PATIENCE_MS, () => app.server.closeAllConnections());

@@ -17,15 +17,15 @@ export interface ParsedDelivery {
   keys: { transfer: string; delivery: string };
 }
 
-/** What the deliveries of one commit are decided by; each decision adds to it. */
+/** What the decisions about one commit's deliveries depend on; each decision adds to it. */
 export interface RoutingState {
   /** By key. */
   transfers: Map<string, SeenTransfer>;
   /** By key. */
   deliveries: Map<string, StoredDelivery>;
-  /** Transfers that were not seen before and that somebody watches, by key. */
+  /** New transfers that somebody watches, by key. */
   watched: Map<string, WatchedTransfer>;
-  /** By guild, of those that may hold alerts back for some hours. */
+  /** By guild, for guilds whose alerts may be held. */
   timezones: Map<string, string | null>;
   context: MatchContext;
   signals: ScamSignals;
@@ -40,15 +40,15 @@ export interface ContextOptions {
   store: Store;
   /** The operator's project id; null when it is not set. */
   operatorProject: string | null;
-  /** null: no explorer is asked which tokens it knows. */
+  /** null: no explorer. */
   catalog: TokenCatalog | null;
-  /** How the native coin is called; by default as the operator's events call it. */
+  /** The native coin's symbol; by default the one in the operator's events. */
   nativeSymbol: string | undefined;
 }
 
 /**
- * Reads everything that deciding about these deliveries needs: with one call to the store, and one to the explorer for
- * tokens that are not known yet. `covered`: how many of the deliveries the context is complete for, from the first on.
+ * Reads everything that deciding about these deliveries needs: one call to the store, and one to the explorer for
+ * unknown tokens. `covered`: how many of the deliveries the context is complete for, from the first on.
  */
 export async function readContext(
   items: ParsedDelivery[],
@@ -102,7 +102,7 @@ function toQuery({ row, event, keys }: ParsedDelivery): RoutingQuery {
   return { transferKey: keys.transfer, deliveryKey: keys.delivery, scope: row.scope, at: row.receivedAt, transfer };
 }
 
-/** How the operator's events call the native coin; events of a guild's own project teach other guilds nothing. */
+/** The native coin's symbol in the operator's events. Events of a guild's own project must not affect other guilds. */
 function nativeSymbolOf(items: ParsedDelivery[]): string | null {
   const native = items.findLast(({ row, event: { transfer } }) => {
     const { kind, tokenType } = transfer;

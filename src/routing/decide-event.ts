@@ -10,19 +10,19 @@ import type { Warning } from '../domain/warning.ts';
 import type { ParsedDelivery, RoutingState } from './context.ts';
 import { counterpartyToLearn, lookAlikes, noteCounterparty, tokenWarnings, warningsFor } from './scam-signals.ts';
 
-/** How many of the blocks are remembered that held a transfer before a reorganization. */
+/** How many earlier blocks of a reorganized transfer are remembered. */
 const MAX_LEFT_BLOCKS = 8;
 
 /** What is stored because of one delivery. */
 export interface EventDecision extends MatchDecision {
-  /** The transfer as it is known from now on. */
+  /** The updated transfer. */
   transfer: SeenTransfer;
   delivery: StoredDelivery;
   /** Sent messages that show the transfer must change. */
   isEdit: boolean;
 }
 
-/** What the subscriptions to a new transfer's addresses make of it. */
+/** The decisions of the subscriptions to a new transfer's addresses. */
 interface MatchDecision {
   /** One per channel in which a subscription matches. */
   alerts: NewAlert[];
@@ -31,7 +31,7 @@ interface MatchDecision {
   counterparties: LearnedCounterparty[];
 }
 
-/** Decides about one delivery; changes nothing. `ackedAt`: when its 200 was written to the end; null: never. */
+/** Decides about one delivery; changes nothing. `ackedAt`: when its 200 was written completely; null: never. */
 export function decideEvent(item: ParsedDelivery, ackedAt: number | null, state: RoutingState): EventDecision {
   const { row, event, keys } = item;
   const { transfer, projectId, addressType, direction } = event;
@@ -49,7 +49,7 @@ export function decideEvent(item: ParsedDelivery, ackedAt: number | null, state:
   return { transfer: firstSeen(item), delivery, isEdit: false, ...matches };
 }
 
-/** Adds a decision to what the deliveries behind it are decided by. */
+/** Adds a decision to the context of the following deliveries. */
 export function remember(state: RoutingState, { transfer, delivery, counterparties }: EventDecision): void {
   state.transfers.set(transfer.key, transfer);
   state.deliveries.set(delivery.key, delivery);

@@ -33,9 +33,9 @@ type Outcome =
   | { status: 'quarantined'; id: number; reason: string; answeredAt: number | null };
 
 /**
- * Decides about deliveries, oldest first, and returns everything that is to be stored; stores nothing itself. Leaves out
- * each scope from its first delivery on whose response is still pending, and stops at the first delivery that the context
- * does not cover: the rest comes again. Only how a response ended is needed late, so reading the context does not wait for it.
+ * Decides about deliveries, oldest first, and returns everything that is to be stored; stores nothing itself. Leaves
+ * out each scope from its first delivery on whose response is still pending, and stops at the first delivery that the
+ * context does not cover: the rest comes again. The context is read before it is known how the responses ended.
  */
 export async function decide(items: WaitingDelivery[], options: DecideOptions): Promise<RoutingResult> {
   const { log, ackedAt } = options;
@@ -69,7 +69,7 @@ export async function decide(items: WaitingDelivery[], options: DecideOptions): 
   return merge(outcomes, learned, state.stats, now);
 }
 
-/** Why a delivery is quarantined that made routing fail. */
+/** Why a delivery that made routing fail is quarantined. */
 export const failureReason = (error: unknown): string => `Routing failed: ${(error as Error).message}`;
 
 /** A result that only quarantines one delivery. */
@@ -78,7 +78,7 @@ export function quarantineOne(id: number, reason: string, answeredAt: number | n
   return merge([{ status: 'quarantined', id, reason, answeredAt }], learned, new Map(), now);
 }
 
-/** One result of many decisions; of a transfer or delivery that occurs in several, the last state counts. */
+/** Merges decisions into one result; the last state of each transfer and delivery counts. */
 function merge(
   outcomes: Outcome[],
   learned: Learned,

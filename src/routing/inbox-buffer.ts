@@ -1,7 +1,7 @@
 import type { InboxRow } from '../domain/inbox.ts';
 import type { Store } from '../store/store.ts';
 
-/** Characters of bodies that are kept in memory for each scope; what comes beyond them is read from the inbox. */
+/** Most characters of bodies in memory for each scope; deliveries beyond that are read from the inbox. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 /** The same for all scopes together. */
 const MAX_IN_ALL = 4 * MAX_CHARACTERS;
@@ -18,8 +18,8 @@ interface Lane<Parsed> {
 
 /**
  * The oldest deliveries that wait for the router, in memory; each is parsed once. Scopes take turns, so that a flood at
- * one receiver URL does not delay the others; each scope's deliveries stay in the order in which they came. What this
- * process has just stored need not be read again; the inbox is read only for the rest.
+ * one receiver URL does not delay the others; each scope's deliveries stay in the order in which they came. Deliveries
+ * that this process has just stored are not read again; the inbox is read only for the rest.
  */
 export function createInboxBuffer<Parsed extends object>(
   { inbox }: Pick<Store, 'inbox'>,
@@ -62,7 +62,7 @@ export function createInboxBuffer<Parsed extends object>(
   /** Reads the oldest rows of all scopes, or of one. */
   async function readInbox(limit: number, scope?: number): Promise<void> {
     const isRead = (of: number) => scope === undefined || of === scope;
-    // What is stored before the inbox is read is found there; what is stored from now on is added here.
+    // The read finds deliveries that were stored before it; those stored from now on are added here.
     if (scope === undefined) isUnread = false;
     for (const [of, lane] of lanes) if (isRead(of)) lane.isMoreBehind = false;
     const read = await inbox.next(limit, MAX_CHARACTERS, scope).catch((error: unknown) => {
@@ -131,7 +131,7 @@ export function createInboxBuffer<Parsed extends object>(
       return take(0, limit);
     },
 
-    /** Parses up to `limit` deliveries behind the first `after`, for when there is time to. */
+    /** Parses up to `limit` deliveries behind the first `after`, in idle time. */
     parseAhead(after: number, limit: number): void {
       take(after, limit);
     },
@@ -150,7 +150,7 @@ export function createInboxBuffer<Parsed extends object>(
         characters -= size;
         lane.rows.delete(id);
         scopeOf.delete(id);
-        // Behind the others: whoever had little to be parsed for is first next time.
+        // Moves the scope behind the others.
         lanes.delete(scope);
         if (lane.rows.size > 0 || lane.isMoreBehind) lanes.set(scope, lane);
       }

@@ -12,11 +12,14 @@ import {
 } from './decide.ts';
 import { createInboxBuffer } from './inbox-buffer.ts';
 
-/** Deliveries per commit, at most: more would cost the disk less but hold the event loop for longer. */
+/** Most deliveries per commit: more would cost less disk time but block the event loop for longer. */
 const MAX_IN_COMMIT = 400;
-/** While the receiver is busy, routing takes a tenth of the time: this many times as long as its last commit, it waits. */
+/**
+ * While the receiver is busy, routing takes a tenth of the time: it waits this many times as long as its last commit
+ * took.
+ */
 const YIELD_FACTOR = 9;
-/** The shortest and the longest such wait, and how often it looks whether the receiver is still busy. */
+/** The shortest and the longest such wait, and how often it checks whether the receiver is still busy. */
 const YIELD_MS = 250;
 const MAX_YIELD_MS = 5_000;
 const LOOK_MS = 10;
@@ -31,11 +34,11 @@ interface RoutedBody {
 
 /** What the router needs, and whom it notifies after each commit. */
 export interface RouterOptions extends DecideOptions {
-  /** These deliveries left the inbox; so many of them went to quarantine. */
+  /** These deliveries left the inbox; `quarantined` of them went to quarantine. */
   onRouted(result: { ids: number[]; bodies: RoutedBody[]; quarantined: number }): void;
-  /** These channels have something to post or edit, once per alert, after so many events. */
+  /** These channels have something to post or edit, named once per alert, after this many events. */
   onAlerts(targets: readonly AlertTarget[], events: number): void;
-  /** The receiver has so much to do that routing should wait. */
+  /** Whether the receiver is so busy that routing should wait. */
   isReceiverBusy?(): boolean;
 }
 
@@ -43,7 +46,7 @@ export interface RouterOptions extends DecideOptions {
 export function startRouter(options: RouterOptions) {
   const { store, log, now, ackedAt, onRouted, onAlerts, isReceiverBusy = () => false } = options;
   const buffer = createInboxBuffer(store, parseDelivery);
-  /** Oldest deliveries of their scopes whose responses were pending: nothing of these scopes can be routed before. */
+  /** Oldest deliveries of their scopes whose responses were pending. Until they end, these scopes cannot be routed. */
   let pendingIds: ReadonlySet<number> = new Set();
   let isWanted = false;
   /** How long the last commit took, with what led to it. */
@@ -61,7 +64,7 @@ export function startRouter(options: RouterOptions) {
     });
   }
 
-  /** Receiving comes first; what waits in the inbox is on disk. */
+  /** Receiving comes first; the inbox is already on disk. */
   async function yieldToReceiver(): Promise<void> {
     const until = performance.now() + Math.min(MAX_YIELD_MS, Math.max(YIELD_MS, tookMs * YIELD_FACTOR));
     while (isReceiverBusy() && !isClosing && performance.now() < until) await sleep(LOOK_MS);
@@ -82,7 +85,7 @@ export function startRouter(options: RouterOptions) {
       } catch (error) {
         if (isClosing) return;
         log.error({ err: error }, 'routing paused');
-        // One retry, however often it was woken: retries that add up would fill a full disk with their log.
+        // Only one retry, however often it was woken: retries that add up would fill the disk with log lines.
         clearTimeout(retryTimer);
         retryTimer = setTimeout(wake, PAUSE_MS);
         return;

@@ -11,16 +11,16 @@ export interface ScamSignals {
   /** An explorer is configured, so a token that `catalog` lacks could not be checked. */
   asksExplorer: boolean;
   catalog: Map<AddressText, CatalogEntry>;
-  /** Tokens that the explorer knows, by the skeleton of their symbol. */
+  /** Cataloged tokens, by the skeleton of their symbol. */
   genuine: Map<string, Set<AddressText>>;
   nativeSymbol: string | null;
-  /** Addresses that a guild has labelled or watches, by guild and ends. */
+  /** Addresses that a guild has labeled or watches, by guild and ends. */
   named: Map<string, TokenKnowledge['named']>;
   /** When each was noted, by guild, watched address and ends. */
   counterparties: Map<string, Map<AddressText, number>>;
 }
 
-/** Indexes what the store knows and what the explorer has just returned (`news`). */
+/** Indexes what the store knows and what the explorer just returned (`news`). */
 export function toScamSignals(
   { catalog, genuine, named, counterparties }: TokenKnowledge,
   news: CatalogEntry[],
@@ -82,7 +82,7 @@ export function tokenWarnings(
   return warnings;
 }
 
-/** Parties that look like an address the guild has labelled or watches, or like a recent counterparty. */
+/** Parties that look like an address the guild has labeled or watches, or like a recent counterparty. */
 export function lookAlikes(subscription: Watcher, transfer: Transfer, signals: ScamSignals): Warning[] {
   const { guildId, address } = subscription;
   return otherSides(subscription, transfer).flatMap((party): Warning[] => {
@@ -103,8 +103,8 @@ export function warningsFor(subscription: Watcher, transfer: Transfer, warnings:
 }
 
 /**
- * The watched address's counterparty, if it is to be stored; else null. Transfers that cost their maker nothing teach
- * nothing: a zero amount, a token that anybody may have made, an address that looks like another one.
+ * The watched address's counterparty, if it should be stored; otherwise null. Transfers that cost the sender nothing
+ * prove nothing: a zero amount, a token that anybody may have made, an address that looks like another one.
  */
 export function counterpartyToLearn(
   { guildId, address }: Watcher,

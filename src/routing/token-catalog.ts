@@ -9,12 +9,12 @@ import { createBuckets } from '../domain/token-bucket.ts';
 const FRESH_MS = DAY;
 /** Routing waits no longer than this for the explorer. */
 const DEADLINE_MS = 1_500;
-/** Tokens looked up at once, at most. */
+/** Most tokens that are looked up at once. */
 const MAX_AT_ONCE = 20;
 /** Pause for a token that got no usable response, and for all when the explorer hung or limited requests. */
 const PAUSE_MS = 3 * MINUTE;
 
-/** Look-ups that the events of one server's own project may cause: many forged tokens must not use up the explorer. */
+/** Most look-ups for the events of one server's own project: many forged tokens must not use up the explorer. */
 const OWN_BUDGET = { burst: 20, everyMs: 3 * SECOND };
 
 /** Looks up in the explorer which tokens it knows. */
@@ -43,7 +43,7 @@ export function createTokenCatalog({
   }
 
   function endPauses(now: number): void {
-    // The map is in the order of time, because each token pauses equally long.
+    // The map is ordered by time, because each pause has the same length.
     for (const [token, until] of pausedUntil) {
       if (until > now) return;
       pausedUntil.delete(token);
@@ -102,7 +102,7 @@ export function createTokenCatalog({
   };
 }
 
-/** What a response says about the token; null when it says nothing. */
+/** What a response shows about the token; null: nothing. */
 function entryOf(token: AddressText, answer: TokenAnswer, checkedAt: number): CatalogEntry | null {
   switch (answer.status) {
     case 'found': {

@@ -4,7 +4,7 @@ import { request } from 'undici';
 const DISCORD_FILES = ['https://cdn.discordapp.com', 'https://media.discordapp.net'];
 const TIMEOUT_MS = 10_000;
 
-/** What became of reading a file. `not-text`: its bytes are no UTF-8, such as a spreadsheet's own format. */
+/** The result of reading a file. `not-text`: it is not UTF-8, such as a spreadsheet's own format. */
 export type AttachmentText =
   | { status: 'read'; text: string }
   | { status: 'foreign' | 'too-large' | 'not-text' | 'unreachable' };

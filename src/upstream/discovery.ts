@@ -36,7 +36,7 @@ export interface DiscoveryOptions {
   /** Milliseconds since 1970. */
   now(): number;
   timeoutMs?: number;
-  /** A question was answered (null), or was not. */
+  /** A request succeeded (null) or failed. */
   onAnswer?(failure: UpstreamFailure | null): void;
 }
 
@@ -44,16 +44,16 @@ const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
 const CATEGORIES_MS = 5 * MINUTE;
 const ROWS_MS = MINUTE;
-/** Characters of the rows of one answer; what has more is cut, and so not remembered. */
+/** Most characters of the rows of one result; a longer one is cut and not cached. */
 const MOST_CHARACTERS = 2_000_000;
 const CACHED = 20;
-/** How a service answers to a page that it does not have. */
+/** How a service responds to a page that does not exist. */
 const BEYOND: readonly UpstreamFailure['status'][] = ['rejected', 'unreadable'];
 
 /** The discovery interface. */
 export type Discovery = ReturnType<typeof createDiscovery>;
 
-/** Makes the client; categories and rows are remembered briefly, and the same question is never under way twice. */
+/** Creates the client. Categories and rows are cached briefly, and equal requests share one call. */
 export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: DiscoveryOptions) {
   let categories: { until: number; keys: string[] } | null = null;
   let asking: Promise<string[] | null> | null = null;
@@ -84,8 +84,8 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
   }
 
   /**
-   * Reads all pages. Whether they start at 0 or 1 is not published: both are asked for, and a page that is missing or
-   * repeats one that came before adds nothing.
+   * Reads all pages. Whether they start at 0 or 1 is not published: both are requested, and a missing or repeated page
+   * adds nothing.
    */
   async function loadRows(query: ProviderQuery): Promise<RowsAnswer> {
     const [zero, one] = await Promise.all([askPage(query, 0), askPage(query, 1)]);
@@ -95,17 +95,18 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
     for (const page of [zero, one]) {
       if ('status' in page) continue;
       const added = found.add(page);
-      // A first page that comes twice (0 taken for 1) says nothing about what follows.
+      // A repeated first page (0 read as 1) shows nothing about further pages.
       more = found.isFull(page) && (added || page === one);
     }
-    // Where pages start at 1, page 0 may be refused or break the service. Without an answer it may hold the first rows.
+    // Where pages start at 1, page 0 may be refused or break the service. Without a response, it may contain the first
+    // rows.
     const isMissing = (page: Page | UpstreamFailure, harmless: readonly UpstreamFailure['status'][]) =>
       'status' in page && !harmless.includes(page.status);
     let complete = !isMissing(zero, [...BEYOND, 'broken']) && !isMissing(one, BEYOND);
     for (let next = 2; more && !found.isWhole(); next++) {
       const page = next < MAX_PAGES ? await askPage(query, next) : null;
       if (!page || 'status' in page) {
-        // Where the last page is full, some services refuse the next.
+        // If the last page is full, some services refuse the next one.
         complete &&= page?.status === 'rejected' && found.total() === null;
         break;
       }
@@ -113,7 +114,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
     }
     if (found.isCut()) complete = false;
     const rows = found.rows();
-    // The page that did not come may be the one that has rows.
+    // The page that failed may be the one with rows.
     const failed = [zero, one].find((page): page is UpstreamFailure => 'status' in page);
     if (rows.length === 0 && !complete && failed) return failed;
     return { status: 'ok', rows: rows.flatMap((row) => toRow(row) ?? []), complete };
@@ -126,10 +127,10 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
   }
 
   return {
-    /** Asks the service something, whatever is remembered. */
+    /** Makes a request, bypassing the cache. */
     probe: loadCategories,
 
-    /** The active categories, or the last or generally known ones when the service does not answer `withinMs`. */
+    /** The active categories; if the service does not respond `withinMs`, the last known or the specified ones. */
     async categories(withinMs = timeoutMs): Promise<{ keys: string[]; live: boolean }> {
       if (categories && categories.until > now()) return { keys: categories.keys, live: true };
       asking ??= loadCategories().finally(() => {
@@ -155,14 +156,14 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
   };
 }
 
-/** Puts pages together: each row once, as long as there is room for it. */
+/** Merges pages: each row once, up to the size limit. */
 function gather() {
   const rows = new Map<string, unknown>();
   let total: number | null = null;
   let longest = 0;
   let characters = 0;
   return {
-    /** Tells whether the page brought anything new. */
+    /** Adds a page; returns whether it contained new rows. */
     add(page: Page): boolean {
       const before = rows.size;
       for (const row of page.rows) {
@@ -177,12 +178,12 @@ function gather() {
       return rows.size > before;
     },
     rows: () => [...rows.values()],
-    /** How many rows there are on all pages, where the service told. */
+    /** How many rows there are on all pages, if the service reports it. */
     total: () => total,
     isWhole: () => total !== null && rows.size >= total,
-    /** There was no room for all. */
+    /** Some rows exceeded the size limit. */
     isCut: () => characters > MOST_CHARACTERS,
-    /** No page had more rows, so another one may follow. */
+    /** The page was as full as any, so another one may follow. */
     isFull: ({ rows: { length } }: Page) => length > 0 && length === longest,
   };
 }

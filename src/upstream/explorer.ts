@@ -16,7 +16,7 @@ export interface ExplorerOptions {
   /** Milliseconds since 1970. */
   now(): number;
   timeoutMs?: number;
-  /** A look-up ended; null: the explorer answered it. */
+  /** A look-up ended; null: successfully. */
   onAnswer?(failure: UpstreamFailure | null): void;
 }
 
@@ -27,7 +27,7 @@ const CACHED = 500;
 /** The explorer's token look-up. */
 export type Explorer = ReturnType<typeof createExplorer>;
 
-/** Makes the client; answers are remembered briefly, and the same look-up is never under way twice. */
+/** Creates the client. Results are cached briefly, and equal look-ups share one call. */
 export function createExplorer(options: ExplorerOptions) {
   const { url, addressParam, apiKey, now, timeoutMs = 10_000, onAnswer } = options;
   const remember = createMemory<TokenAnswer>(CACHED, now);
@@ -45,7 +45,7 @@ export function createExplorer(options: ExplorerOptions) {
   async function lookUp(address: AddressText): Promise<TokenAnswer> {
     const first = root;
     let answer = await ask(address, first);
-    // Some deployments serve their root only without the slash at its end.
+    // Some deployments serve their root only without a trailing slash.
     if (isElsewhere(answer)) {
       const other = first === url ? `${url}/` : url;
       answer = await ask(address, other);
@@ -57,13 +57,13 @@ export function createExplorer(options: ExplorerOptions) {
   }
 
   return {
-    /** Looks up a token's catalogue record. */
+    /** Looks up a token's catalog record. */
     token: (address: AddressText): Promise<TokenAnswer> =>
       remember(address, {
         ask: () => lookUp(address),
         keepMs: ({ status }) => (status === 'found' ? FOUND_MS : status === 'not-found' ? NOT_FOUND_MS : 0),
       }),
-    /** Asks the explorer something, whatever is remembered. */
+    /** Makes a request, bypassing the cache. */
     probe: (): Promise<TokenAnswer> => lookUp(ZERO_ADDRESS),
   };
 }

@@ -2,15 +2,15 @@ import type { Logger } from 'pino';
 import { type Clock, inTime, MINUTE, SECOND } from '../domain/clock.ts';
 import { FAILURE_REASONS, INTERFACES, type Interface, type Outage, type UpstreamFailure } from '../domain/upstream.ts';
 
-/** An interface that is away is asked again after this. */
+/** How often an interface that is down is probed. */
 const LOOK_MS = MINUTE;
 /** How long a person waits for a check of every interface. */
 const CHECK_MS = 6 * SECOND;
 
-/** Asks an interface something cheap; its client notes how that ended. */
+/** Makes a cheap request to an interface; its client records the result. */
 export type Probe = () => Promise<unknown>;
 
-/** Knows of each interface whether it works, and since when it does not. */
+/** Knows whether each interface works, and since when it does not. */
 export type InterfaceHealth = ReturnType<typeof createInterfaceHealth>;
 
 /** Creates the one owner of that knowledge. It logs each outage once, and its end once. */
@@ -41,7 +41,7 @@ export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logge
   }
 
   return {
-    /** Records how a request to an interface ended; null: it did what was asked. */
+    /** Records how a request to an interface ended; null: successfully. */
     note(name: Interface, failure: UpstreamFailure | null): void {
       const outage = outages.get(name);
       if (failure) {
@@ -51,15 +51,15 @@ export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logge
         else began(name, failure);
       } else if (outage) ended(name, outage);
     },
-    /** From now on asks this interface every minute while it is away. */
+    /** From now on probes this interface every minute while it is down. */
     watch(name: Interface, probe: Probe): void {
       probes.set(name, probe);
     },
-    /** Asks every interface now; resolves within 6 s. */
+    /** Probes every interface now; resolves within 6 s. */
     async check(): Promise<void> {
       await inTime(Promise.all([...probes.values()].map((probe) => probe())), CHECK_MS);
     },
-    /** The interfaces that do not work now. */
+    /** The interfaces that are down now. */
     outages: (): ReadonlyMap<Interface, Readonly<Outage>> => outages,
     /** Failed requests since the start, by interface and reason. */
     errors: () =>

@@ -3,14 +3,14 @@ import { request } from 'undici';
 import { numbersAsWritten } from '../domain/event.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 
-/** An answer that came whole; `json` is undefined when the body is none. Numbers are their source texts. */
+/** A complete response; `json` is undefined when the body is not JSON. Numbers are their source texts. */
 export interface Answered {
   status: 'answered';
   code: number;
   json: unknown;
 }
 
-/** What became of a request. Nothing of the request or the raw body is in it: both may hold keys. */
+/** The result of a request. It contains nothing of the request or the raw body, because both may contain keys. */
 export type Answer = Answered | { status: 'timeout' } | { status: 'unreachable' };
 
 /** One request. */
@@ -19,14 +19,14 @@ export interface Call {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: unknown;
-  /** For everything, from the connection to the last byte. */
+  /** Time limit from the connection to the last byte. */
   timeoutMs: number;
 }
 
-/** More than any answer of these services; what is longer is not read to its end. */
+/** Larger than any response of these services; a longer one is not read completely. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Sends a request and reads the answer as JSON; never throws, never follows a redirect. */
+/** Sends a request and reads the response as JSON; never throws, never follows a redirect. */
 export async function call({ url, method = 'GET', headers = {}, body, timeoutMs }: Call): Promise<Answer> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
@@ -34,7 +34,7 @@ export async function call({ url, method = 'GET', headers = {}, body, timeoutMs 
       method,
       headers: {
         accept: 'application/json',
-        // Where nothing is said, a service may compress as it likes.
+        // Without this header, a service may choose any compression.
         'accept-encoding': 'identity',
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
@@ -63,7 +63,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The failure that an answer stands for; null for 2xx. */
+/** The failure that a response means; null: 2xx. */
 export function failureOf(answer: Answer): UpstreamFailure | null {
   if (answer.status !== 'answered') return answer;
   const { code } = answer;
@@ -74,7 +74,7 @@ export function failureOf(answer: Answer): UpstreamFailure | null {
   return code === 429 ? { status: 'limited' } : { status: 'broken', code };
 }
 
-/** What a 2xx answer says, or the failure that another one stands for. */
+/** The value of a 2xx response, or the failure that another one means. */
 export function jsonOf(answer: Answer): { status: 'ok'; json: unknown } | UpstreamFailure {
   const failure = failureOf(answer);
   if (failure) return failure;

@@ -1,13 +1,10 @@
-/** How a question is put, and how many milliseconds its answer is remembered (0: not at all). */
+/** How to make a request, and for how many milliseconds its result is cached (0: not at all). */
 interface Asking<Answer> {
   ask(): Promise<Answer>;
   keepMs(answer: Answer): number;
 }
 
-/**
- * Remembers the latest `most` answers, each for its time, and never has the same question under way twice: whoever asks
- * meanwhile gets the answer to the first.
- */
+/** Caches the latest `most` results, each for its time. Equal requests at the same time share one call. */
 export function createMemory<Answer>(most: number, now: () => number) {
   const known = new Map<string, { until: number; answer: Answer }>();
   const asking = new Map<string, Promise<Answer>>();

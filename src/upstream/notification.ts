@@ -3,11 +3,11 @@ import { type AddressText, parseAddress } from '../domain/address.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 import { type Call, call, jsonOf } from './http.ts';
 
-/** A webhook as the service lists it; `id` is null where the service does not give one. */
+/** A webhook as the service lists it; `id`: null if the service does not return one. */
 export interface Webhook {
   id: string | null;
   url: string | null;
-  /** `ALL`, `NATIVE`, `ERC20`, `ERC721`, or whatever comes. */
+  /** `ALL`, `NATIVE`, `ERC20`, `ERC721`, or any other text. */
   eventType: string | null;
 }
 
@@ -19,7 +19,7 @@ export interface NotificationOptions {
   apiKey: string;
   apiSecret: string;
   timeoutMs?: number;
-  /** A request was answered (null), or was not. A refusal is an answer: it concerns one project or webhook. */
+  /** A request succeeded (null) or failed. A refusal counts as success: it concerns one project or webhook. */
   onAnswer?(failure: UpstreamFailure | null): void;
 }
 
@@ -29,13 +29,13 @@ export type WebhooksAnswer = { status: 'ok'; webhooks: Webhook[] } | UpstreamFai
 /** The addresses that a webhook watches, or why they could not be read. */
 export type AddressesAnswer = { status: 'ok'; addresses: AddressText[] } | UpstreamFailure;
 
-/** That the webhook does not watch the addresses any more, with what the service said about it; or why it still does. */
+/** The webhook no longer watches the addresses, with the service's message; or why it still does. */
 export type RemovalAnswer = { status: 'ok'; message: string | null; deletedCount: number | null } | UpstreamFailure;
 
-/** That a webhook was created, with its ID where the service returns it; or why not. */
+/** A webhook was created, with its ID if the service returns it; or why not. */
 export type CreationAnswer = { status: 'ok'; id: string | null } | UpstreamFailure;
 
-/** That the webhook watches the addresses, or why not. */
+/** The webhook watches the addresses, or why not. */
 export type AdditionAnswer = { status: 'ok' } | UpstreamFailure;
 
 const text = z.string().min(1).nullish().catch(null);
@@ -50,7 +50,7 @@ const webhook = z
     }),
   );
 
-/** More than any project has; an answer has room for hundreds of thousands, each of which takes work to be shown. */
+/** More than any project has. A response could contain hundreds of thousands, which would be slow to show. */
 const MOST_WEBHOOKS = 1_000;
 
 const rows = z.array(z.unknown());
@@ -71,10 +71,10 @@ const addresses = z.union([rows, z.looseObject({ result: rows }).transform(({ re
   }),
 );
 
-/** Any JSON; a page that a proxy sends is none. */
+/** Any JSON, as opposed to a proxy's page. */
 const answered = z.union([z.looseObject({}), rows]);
 
-/** What a created webhook comes back as: itself, or in a frame. */
+/** The response to a created webhook: the webhook itself, or in an envelope. */
 const created = z
   .union([
     z.looseObject({ result: z.looseObject({}) }).transform(({ result }) => result),
@@ -94,12 +94,12 @@ const removal = z.looseObject({
 const REFUSALS: readonly UpstreamFailure['status'][] = ['forbidden', 'rejected', 'limited'];
 
 /**
- * The notification service: lists webhooks, removes addresses from one, and makes the calls that the specification names
- * without showing them, which a service may lack.
+ * The notification service: lists webhooks and removes addresses. It also makes calls that the specification names
+ * without details, which a service may lack.
  */
 export type Notification = ReturnType<typeof createNotification>;
 
-/** Makes the client; the keys leave it in requests only. */
+/** Creates the client; the keys leave it only in requests. */
 export function createNotification(options: NotificationOptions) {
   const { url, projectId, apiKey, apiSecret, timeoutMs = 25_000, onAnswer } = options;
   const at = (path: string) => {
@@ -108,7 +108,7 @@ export function createNotification(options: NotificationOptions) {
     return target;
   };
 
-  /** Sends a request and reads its answer by a schema. */
+  /** Sends a request and parses its response by a schema. */
   async function ask<Read>(schema: z.ZodType<Read>, request: Pick<Call, 'url' | 'method' | 'body' | 'timeoutMs'>) {
     // The project's own service then returns more than the specification shows, such as a webhook's id.
     const headers = { 'API-SECRET': apiSecret, prefer: 'return=representation' };
@@ -123,14 +123,16 @@ export function createNotification(options: NotificationOptions) {
   }
 
   return {
-    /** The project's webhooks. `withinMs` shortens the wait where something must be answered soon. */
+    /** The project's webhooks. `withinMs` shortens the time limit. */
     async webhooks(withinMs = timeoutMs): Promise<WebhooksAnswer> {
       const url = at(`/webhooks/${encodeURIComponent(projectId)}`);
       const read = await ask(webhooks, { url, timeoutMs: Math.min(withinMs, timeoutMs) });
       return read.status === 'ok' ? { status: 'ok', webhooks: read.data } : read;
     },
 
-    /** What a webhook watches; the specification does not show this call, so a service may not have it. */
+    /**
+     * The addresses that a webhook watches. The specification does not describe this call, so a service may lack it.
+     */
     async addresses(webhookId: string, withinMs: number): Promise<AddressesAnswer> {
       const url = at(`/webhook/addresses/${encodeURIComponent(webhookId)}`);
       const read = await ask(addresses, { url, timeoutMs: Math.min(withinMs, timeoutMs) });
@@ -151,7 +153,7 @@ export function createNotification(options: NotificationOptions) {
       return read.status === 'ok' ? { status: 'ok' } : read;
     },
 
-    /** Takes addresses out of a webhook; doing it twice changes nothing. */
+    /** Removes addresses from a webhook; doing it twice changes nothing. */
     async removeAddresses(webhookId: string, addresses: readonly string[]): Promise<RemovalAnswer> {
       const url = at('/webhook/delete-addresses');
       const read = await ask(removal, { url, method: 'POST', body: { webhookId, addresses }, timeoutMs });

@@ -12,25 +12,25 @@ import {
   type WebhooksAnswer,
 } from './notification.ts';
 
-/** What a project is used with. */
+/** A project's keys. */
 export interface ProjectKeys {
   projectId: string;
   apiKey: string;
   apiSecret: string;
-  /** With which its deliveries are signed: two while they are changed. None: deliveries need no signature. */
+  /** The secrets that sign its deliveries: two while they are rotated. None: deliveries need no signature. */
   signingSecrets?: readonly string[];
 }
 
-/** A project's client, which also remembers for a short time what its webhooks watch. */
+/** A project's client, which also caches for a short time what its webhooks watch. */
 export interface ProjectClient extends Notification {
-  /** A webhook's addresses, read at most 30 s ago and after the last change from here. */
+  /** A webhook's addresses, read at most 30 s ago and after the bot's last change. */
   knownAddresses(webhookId: string, withinMs: number): Promise<AddressesAnswer>;
 }
 
 /**
- * What a guild may manage. `scope` is the one whose receiver URL it may see, null when that is none. `sealed`: it
- * stored a project whose keys cannot be read any more. `none`: it has none, and the operator's is managed elsewhere.
- * `off`: the notification service is not configured.
+ * What a guild may manage. `scope`: the one whose receiver URL it may see; null: no scope. `sealed`: the keys of its
+ * stored project cannot be read any more. `none`: it has no project and may not manage the operator's. `off`: the
+ * notification service is not configured.
  */
 export type ProjectAccess =
   | { status: 'ready'; own: boolean; scope: number; notification: ProjectClient }
@@ -38,38 +38,40 @@ export type ProjectAccess =
   | { status: 'none'; own: false; scope: null }
   | { status: 'off'; own: boolean; scope: number | null };
 
-/** The notification projects: the operator's, from the environment, and those that guilds stored. */
+/** The notification projects: the operator's, from the environment, and those stored by guilds. */
 export interface Projects {
   /** Whether the notification service is configured. */
   enabled: boolean;
-  /** Whether guilds are named that may manage the operator's project. */
+  /** Whether any guilds may manage the operator's project. */
   hasOperators: boolean;
-  /** The operator's project's; null when it is not set. */
+  /** The ID of the operator's project; null: not set. */
   operatorId: string | null;
   of(guildId: string): Promise<ProjectAccess>;
   /**
-   * The secrets with which a scope's deliveries are signed; null where they need no signature, empty where none can be
-   * read. As of the last `readSigning`.
+   * The secrets that sign a scope's deliveries, as of the last `readSigning`. null: no signature is needed; empty: none
+   * can be read.
    */
   signingSecrets(scope: number): readonly string[] | null;
   /** Reads the signing secrets of all scopes; needed once before deliveries are received. */
   readSigning(): Promise<void>;
-  /** A guild's own signing secrets; empty where it has none, or none can be read. */
+  /** A guild's own signing secrets; empty: it has none, or none can be read. */
   ownSigningSecrets(guildId: string): Promise<readonly string[]>;
-  /** Asks the service whether it knows these keys; null when it is off. */
+  /** Checks with the service whether these keys are valid; null: the service is off. */
   check(keys: ProjectKeys, withinMs: number): Promise<WebhooksAnswer | null>;
-  /** Asks the service something with the operator's keys; null when it is off or there are none. */
+  /** Makes a request with the operator's keys; null: the service is off or there are no keys. */
   probe: (() => Promise<unknown>) | null;
-  /** Stores or replaces a guild's own project and gives its scope. */
+  /** Stores or replaces a guild's own project; returns its scope. */
   save(guildId: string, userId: string, keys: ProjectKeys): Promise<number>;
   /** Removes a guild's own project and its receiver URLs; false when there is none. */
   remove(guildId: string): Promise<boolean>;
 }
 
-/** The keys as they are sealed. Those that were stored before deliveries could be signed have no secrets for that. */
+/** The keys in the form in which they are sealed. Older ones have no signing secrets. */
 type Sealed = Omit<ProjectKeys, 'projectId'>;
 
-/** Puts every stored project that an older key sealed under the present one; gives how many, and whose no key opens. */
+/**
+ * Reseals every stored project that an older key sealed; returns how many, and the guilds whose keys cannot be opened.
+ */
 export async function resealProjects(store: Store, seal: Seal): Promise<{ resealed: number; closed: string[] }> {
   let resealed = 0;
   const closed: string[] = [];
@@ -83,19 +85,19 @@ export async function resealProjects(store: Store, seal: Seal): Promise<{ reseal
   return { resealed, closed };
 }
 
-/** How long a webhook's addresses are remembered: people add several in a row. */
+/** How long a webhook's addresses are cached: people add several in a row. */
 const ADDRESSES_MS = 30_000;
-/** Webhooks whose addresses are remembered. */
+/** Most webhooks whose addresses are cached. */
 const ADDRESSES_CACHED = 50;
 
-/** Gives each guild its notification project: its own, else the operator's where it may manage that. */
+/** Finds each guild's notification project: its own, or the operator's if the guild may manage that. */
 export function createProjects(options: {
   store: Store;
   seal: Seal;
-  /** Root of the service; undefined: it is off. */
+  /** Root of the service; undefined: the interface is off. */
   url: string | undefined;
   operator: ProjectKeys | null;
-  /** With which deliveries to the operator's URL are signed; none: they need no signature. */
+  /** The secrets that sign deliveries to the operator's URL; none: they need no signature. */
   operatorSigning?: readonly string[] | undefined;
   operatorGuildIds: readonly string[];
   now(): number;
@@ -123,7 +125,7 @@ export function createProjects(options: {
   }
 
   const lists = createMemory<AddressesAnswer>(ADDRESSES_CACHED, now);
-  /** How often each webhook was changed from here, so that no list from before is used. */
+  /** How often the bot changed each webhook, so that no outdated list is used. */
   const changes = new Map<string, number>();
 
   /** The client of a project. */

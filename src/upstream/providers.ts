@@ -4,13 +4,13 @@ import { type Answer, jsonOf } from './http.ts';
 /** Third-party texts by column; numbers as written, lists joined, booleans as `✓` and `✗`. Empty values and placeholders are left out. */
 export interface ProviderRow {
   columns: Record<string, string>;
-  /** Markdown links, as they come. */
+  /** Markdown links, unchanged. */
   actions: string[];
 }
 
 const PLACEHOLDER = /^(tbd|null|undefined|custom|n\/?a|none|-|–|—)?$/i;
 
-/** One page of rows; `total`: how many rows there are on all pages, where the service tells. */
+/** One page of rows; `total`: how many rows there are on all pages, if the service reports it. */
 export interface Page {
   rows: unknown[];
   total: number | null;
@@ -22,10 +22,12 @@ const isFields = (value: unknown): value is Fields =>
 
 /** Keys under which lists are found; `result` and `data` may themselves wrap one. */
 const LISTS = ['result', 'rows', 'data', 'items', 'results'];
-/** Those of categories. Where rows are asked for, a list of categories only says that there is no such one. */
+/**
+ * Keys of categories. In a response with rows, a list of categories only means that the requested one does not exist.
+ */
 const CATEGORY_LISTS = ['availableCategories', 'categories', ...LISTS.toReversed()];
 
-/** The keys of the categories in an answer; empty when there are none to be found. */
+/** The keys of the categories in a response; empty: there are none. */
 export function readCategories(json: unknown): string[] {
   const list = (findList(json, null) ?? []).filter((entry) => !isFields(entry) || entry.active !== false);
   const keys = list.map((entry) => (isFields(entry) ? (entry.key ?? entry.category ?? entry.id ?? entry.slug) : entry));
@@ -40,14 +42,14 @@ export function readPage(answer: Answer, category: string): Page | UpstreamFailu
   return rows ? { rows, total: findTotal(read.json) } : { status: 'unreadable' };
 }
 
-/** Envelopes within each other that are opened. */
+/** Most nested envelopes that are opened. */
 const DEEPEST = 4;
 
-/** The list in an envelope of any of the kinds that are about. */
+/** The list in any known kind of envelope. */
 function findList(json: unknown, category: string | null, depth = 0): unknown[] | null {
   if (Array.isArray(json)) return json;
   if (!isFields(json) || depth > DEEPEST) return null;
-  // A category may be called like an envelope: looked into twice at each depth, that would never end.
+  // A category may have the name of an envelope. Searching it twice at each depth would take forever.
   const keys = category === null ? CATEGORY_LISTS : new Set([category, ...LISTS]);
   for (const key of keys) {
     const found = Object.hasOwn(json, key) ? findList(json[key], category, depth + 1) : null;
@@ -68,7 +70,7 @@ function findTotal(json: unknown, depth = 0): number | null {
   return null;
 }
 
-/** A row as texts; null for what is no row. */
+/** A row as texts; null: not a row. */
 export function toRow(row: unknown): ProviderRow | null {
   if (!isFields(row)) return null;
   const columns: Record<string, string> = {};

@@ -3,13 +3,13 @@ import { type AddressText, toAddress } from '../domain/address.ts';
 import type { Token, TokenAnswer } from '../domain/token.ts';
 import { type Answer, failureOf } from './http.ts';
 
-/** Characters of a text that are kept, as many as of an event's: a contract may call itself anything, at any length. */
+/** Most characters of a text, as in events: a contract may choose a name of any length. */
 const LONGEST_TEXT = 300;
 const text = z
   .string()
   .trim()
   .min(1)
-  // As a copy, because a slice would keep the whole text in memory for as long as the answer is remembered.
+  // A copy: a slice would keep the whole text in memory for as long as the result is cached.
   .transform((all) => Buffer.from(all.slice(0, LONGEST_TEXT)).toString())
   .nullish()
   .catch(null);
@@ -43,7 +43,7 @@ const frame = z.looseObject({
 
 const NOT_FOUND = /not\s*found|no\s+(token|contract)/i;
 
-/** Reads the explorer's answer. "Not found" and "invalid" come with any status code, in the message of the frame. */
+/** Reads the explorer's response. "Not found" and "invalid" come with any status code, in the envelope's message. */
 export function readAnswer(answer: Answer, address: AddressText): TokenAnswer {
   const failure = failureOf(answer);
   const parsed = frame.safeParse(answer.status === 'answered' ? answer.json : undefined);
@@ -51,9 +51,9 @@ export function readAnswer(answer: Answer, address: AddressText): TokenAnswer {
   if (!parsed.success) return failure ?? { status: 'unreadable' };
   const token = record.safeParse(parsed.data.result);
   const { message: said, result } = parsed.data;
-  // Some say "NOTOK", and why in the place of the record.
+  // Some services return "NOTOK" with the reason in place of the record.
   const message = [said, typeof result === 'string' ? result : ''].join(' ').slice(0, 300);
-  // With "not found" may come a record all the same, an empty one.
+  // "Not found" may come with an empty record.
   const isRefused = failure !== null || (parsed.data.status === '0' && NOT_FOUND.test(message));
   if (!isRefused && token.success) return { status: 'found', token: toToken(token.data, address) };
   if (NOT_FOUND.test(message)) return { status: 'not-found' };
