@@ -10,6 +10,7 @@ import { createManualClock, type Discord, startDiscord } from '../../sandbox/dis
 import { freePorts } from '../../sandbox/ports.ts';
 import { type Services, startServices } from '../../services/start.ts';
 import { systemClock } from '../../src/domain/clock.ts';
+import { bareEnvironment } from '../bare-environment.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -63,7 +64,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
-        PATH: process.env.PATH,
+        ...bareEnvironment,
         DISCORD_TOKEN: discord.token,
         DISCORD_API_URL: discord.apiUrl,
         PORT: String(port),

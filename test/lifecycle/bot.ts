@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
+import { bareEnvironment } from '../bare-environment.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FAULTS = resolve(import.meta.dirname, 'faults.ts');
@@ -57,7 +58,7 @@ export function launch(file: string, environment: Record<string, string>, within
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      PATH: process.env.PATH,
+      ...bareEnvironment,
       DISCORD_TOKEN: 'no-token',
       // Nobody answers there.
       DISCORD_API_URL: 'http://127.0.0.1:9/api',

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { openStore } from '../../services/notification/store/index.ts';
+import { bareEnvironment } from '../bare-environment.ts';
 import { harbor, temporaryFolder } from './harness.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -23,7 +24,7 @@ afterAll(async () => {
 });
 
 function run(environment: Record<string, string>, ...args: string[]): ChildProcess {
-  return spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, ...environment } });
+  return spawn(process.execPath, [main, ...args], { env: { ...bareEnvironment, ...environment } });
 }
 
 async function ended(child: ChildProcess): Promise<{ code: number | null; said: string }> {

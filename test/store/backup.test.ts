@@ -23,6 +23,7 @@ import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { backupFolder } from '../../src/store/sqlite/folder.ts';
 import { inboxTable } from '../../src/store/sqlite/inbox.ts';
 import { migrations } from '../../src/store/sqlite/migrations.ts';
+import { bareEnvironment } from '../bare-environment.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 
@@ -87,7 +88,7 @@ async function startWriter() {
 }
 
 const run = async (command: string, ...args: string[]) => {
-  const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${file}` };
+  const env = { ...bareEnvironment, DATABASE_URL: `sqlite:${file}` };
   const done = await promisify(execFile)(process.execPath, ['src/ledgerbell.ts', command, ...args], { env }).catch(
     (error: { code: number; stdout: string; stderr: string }) => error,
   );
@@ -162,7 +163,7 @@ describe('a backup', () => {
   it('that has no room says where there is none', async () => {
     store(...Array.from({ length: 100 }, () => 'x'.repeat(5_000)));
     const limited = ['-c', 'ulimit -f 100; exec "$@"', 'sh', process.execPath, 'src/ledgerbell.ts', 'backup', copy];
-    const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${file}` };
+    const env = { ...bareEnvironment, DATABASE_URL: `sqlite:${file}` };
     const done = promisify(execFile)('sh', limited, { env });
     await expect(done).rejects.toMatchObject({
       code: 1,

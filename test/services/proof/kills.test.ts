@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Hex } from 'viem';
 import { expect, it, onTestFinished } from 'vitest';
 import { rpcOf } from '../../../sandbox/chain/driver.ts';
+import { bareEnvironment } from '../../bare-environment.ts';
 import { hasAnvil } from '../../chain/kinds.ts';
 import { harbor, surroundings } from '../harness.ts';
 import { luckFrom, operations, type World } from './operations.ts';
@@ -22,7 +23,7 @@ const here = surroundings();
 async function start(): Promise<{ child: ChildProcess; url: string }> {
   const child = spawn(process.execPath, [MAIN], {
     env: {
-      PATH: process.env.PATH,
+      ...bareEnvironment,
       RPC_URL: here.chain.rpcUrl,
       PORT: '0',
       POLL_MS: '50',
