@@ -1,7 +1,8 @@
 import type { AutocompleteUse, Button, ButtonUse, Command, CommandUse, Reply } from '../src/discord/command.ts';
-import { type AddressText, parseAddress } from '../src/domain/address.ts';
+import type { AddressText } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
 import { inCode } from '../src/domain/text.ts';
+import { parseAddress } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import { type ActivityRequest, readActivity, readActivityFile } from './activity/read.ts';
 import { type PeriodName, periodOf, report, type Shown } from './activity/report.ts';

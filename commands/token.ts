@@ -1,11 +1,12 @@
 import { ButtonStyle } from 'discord.js';
 import type { Choice, Command, Reply } from '../src/discord/command.ts';
-import { type AddressText, checksumAddress, parseAddress, parseWatchable } from '../src/domain/address.ts';
+import type { AddressText } from '../src/domain/address.ts';
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { addressPage } from '../src/domain/explorer.ts';
 import { imitatedBy } from '../src/domain/guard.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import type { Token } from '../src/domain/token.ts';
+import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import type { Language, Translate } from '../src/languages/index.ts';
 import { writeNumber } from '../src/languages/number.ts';

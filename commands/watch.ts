@@ -7,15 +7,10 @@ import {
   InteractionContextType,
 } from 'discord.js';
 import type { Menu, MessageCommand, MessageUse, Reply } from '../src/discord/command.ts';
-import {
-  type AddressFault,
-  type AddressText,
-  addressesIn,
-  checksumAddress,
-  parseWatchable,
-} from '../src/domain/address.ts';
+import type { AddressText } from '../src/domain/address.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { cutTo } from '../src/domain/text.ts';
+import { type AddressFault, addressesIn, checksumAddress, parseWatchable } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { record } from './shared/audit.ts';

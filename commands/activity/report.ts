@@ -1,10 +1,11 @@
 import { ButtonStyle, messageLink } from 'discord.js';
 import type { Reply } from '../../src/discord/command.ts';
 import { type Activity, type AssetTotal, isNoise, type Way } from '../../src/domain/activity.ts';
-import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { addressPage, transactionPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { isItem } from '../../src/domain/transfer.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { writeNumber } from '../../src/languages/number.ts';
 import { ago, fullAddress, linkButton, note, press, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';

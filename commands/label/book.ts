@@ -1,8 +1,9 @@
 import { ButtonStyle } from 'discord.js';
 import type { AutocompleteUse, Button, ButtonUse, Choice, CommandUse, Reply } from '../../src/discord/command.ts';
-import { type AddressText, checksumAddress, parseAddress, toAddress } from '../../src/domain/address.ts';
+import { type AddressText, toAddress } from '../../src/domain/address.ts';
 import type { Label } from '../../src/domain/guild.ts';
 import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { checksumAddress, parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';

@@ -1,6 +1,7 @@
 import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
-import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { apart } from '../../src/domain/text.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { shortAddress } from './reply.ts';
 
 /** The choices whose name or value holds what the person has typed so far. */

@@ -1,6 +1,8 @@
-import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
-import { differenceOf, endsOf } from '../../src/domain/guard.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import { endsOf } from '../../src/domain/guard.ts';
+import { differenceOf } from '../../src/domain/look-alike.ts';
 import { inCode } from '../../src/domain/text.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { ContextWith } from './services.ts';
 import { visibleTo } from './subscriptions.ts';
 import type { Asker } from './visibility.ts';

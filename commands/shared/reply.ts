@@ -8,9 +8,10 @@ import {
   time,
 } from 'discord.js';
 import type { Reply } from '../../src/discord/command.ts';
-import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { addressPage, type ExplorerRoot } from '../../src/domain/explorer.ts';
 import { apart, cutTo, inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 

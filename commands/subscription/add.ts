@@ -1,7 +1,8 @@
 import { type APIEmbedField, DiscordAPIError, RESTJSONErrorCodes } from 'discord.js';
 import type { ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
-import { type AddressText, checksumAddress, parseWatchable } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
+import { checksumAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';

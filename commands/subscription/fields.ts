@@ -1,4 +1,4 @@
-import { type AddressText, checksumAddress, parseAddress } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { isAmount } from '../../src/domain/amount.ts';
 import {
   type Asset,
@@ -9,6 +9,7 @@ import {
   type Subscription,
 } from '../../src/domain/subscription.ts';
 import { halfWidth, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { checksumAddress, parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands } from '../../src/languages/number.ts';

@@ -1,7 +1,8 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { csvLine, FILE_BYTES } from '../../src/domain/csv.ts';
 import { type Choices, DEFAULT_CHOICES, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { FIELDS, type Reading, readChoices, readYesOrNo, writeChoices, writeYesOrNo } from './fields.ts';
 

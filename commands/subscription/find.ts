@@ -1,7 +1,7 @@
 import type { AutocompleteUse, Choice, CommandUse } from '../../src/discord/command.ts';
-import { parseAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { apart, inCode } from '../../src/domain/text.ts';
+import { parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
 import { echoing, shortAddress } from '../shared/reply.ts';

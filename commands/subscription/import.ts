@@ -1,7 +1,8 @@
 import { ButtonStyle, ChannelType } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
-import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { MOST_LABELS } from '../label/book.ts';

@@ -1,9 +1,10 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { CommandUse } from '../../src/discord/command.ts';
-import { type AddressText, parseAddress, parseWatchable } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { type CsvRecord, parseCsv } from '../../src/domain/csv.ts';
 import type { Label } from '../../src/domain/guild.ts';
 import type { ImportedSubscription, Subscription } from '../../src/domain/subscription.ts';
+import { parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { MOST_LABELS, readName } from '../label/book.ts';

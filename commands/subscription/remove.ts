@@ -1,7 +1,7 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
-import { checksumAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
 import { note, press, row } from '../shared/reply.ts';

@@ -1,9 +1,10 @@
 import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
-import { checksumAddress, NATIVE_SENTINEL, parseAddress } from '../../src/domain/address.ts';
+import { NATIVE_SENTINEL } from '../../src/domain/address.ts';
 import { skeleton } from '../../src/domain/guard.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
 import { apart, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { KnownToken } from '../../src/domain/token.ts';
+import { checksumAddress, parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { fitting } from '../shared/choices.ts';

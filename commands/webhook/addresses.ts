@@ -1,4 +1,5 @@
-import { type AddressFault, type AddressText, parseAddress } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import { type AddressFault, parseAddress } from '../../src/domain/typed-address.ts';
 
 /** What somebody pasted: the addresses in it, once each, and what is none, and why. */
 export interface Pasted {

@@ -1,6 +1,7 @@
 import { type APIButtonComponent, ButtonStyle } from 'discord.js';
 import type { Button } from '../../src/discord/command.ts';
-import { type AddressText, checksumAddress, parseAddress } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import { checksumAddress, parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
 import { postingHere, withAddresses } from '../shared/coverage.ts';

@@ -1,8 +1,9 @@
 import { type APIModalInteractionResponseCallbackData, ComponentType, TextInputStyle } from 'discord.js';
 import { whole } from '../../src/discord/answer.ts';
 import type { Button, ButtonUse, Form, FormButton, FormUse, Menu, MenuUse, Reply } from '../../src/discord/command.ts';
-import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { UpstreamFailure } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';

@@ -1,5 +1,6 @@
-import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { RemovalAnswer } from '../../src/upstream/notification.ts';
 import { firstOf, quoted } from '../shared/reply.ts';

@@ -1,7 +1,8 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
-import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { ask, record, takeConfirmation } from '../shared/audit.ts';
 import { explain } from '../shared/failure.ts';

@@ -1,5 +1,5 @@
 import { type APIEmbed, messageLink } from 'discord.js';
-import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { inUnits } from '../../src/domain/amount.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import type { Story, StoryAlert, StoryDecision } from '../../src/domain/history.ts';
@@ -7,6 +7,7 @@ import type { GuildHold, SendingPause } from '../../src/domain/hold.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { asName, cutTo, inCode } from '../../src/domain/text.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { Warning } from '../../src/domain/warning.ts';
 import { writeNumber } from '../../src/languages/number.ts';
 import {

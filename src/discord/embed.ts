@@ -1,10 +1,11 @@
 import type { APIEmbed, APIEmbedField } from 'discord.js';
-import { type AddressText, checksumAddress } from '../domain/address.ts';
+import type { AddressText } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { inUnits } from '../domain/amount.ts';
 import { partsOf } from '../domain/story.ts';
 import type { Perspective } from '../domain/subscription.ts';
 import { asName, inCode } from '../domain/text.ts';
+import { checksumAddress } from '../domain/typed-address.ts';
 import { writeNumber } from '../languages/number.ts';
 import { type AlertPart, type Alerts, bodyOf, partWords, swapWords } from './body.ts';
 import {

@@ -1,10 +1,11 @@
-import { type AddressText, checksumAddress } from '../domain/address.ts';
+import type { AddressText } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { inUnits } from '../domain/amount.ts';
 import { addressPage, type ExplorerRoot, transactionPage } from '../domain/explorer.ts';
 import { sumOf, type View } from '../domain/story.ts';
 import { asName, inCode, linkText } from '../domain/text.ts';
 import { amountOf, isItem, type Transfer } from '../domain/transfer.ts';
+import { checksumAddress } from '../domain/typed-address.ts';
 import { type Language, languageOf, type Translate, translator } from '../languages/index.ts';
 import { writeNumber } from '../languages/number.ts';
 

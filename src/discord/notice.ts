@@ -1,7 +1,7 @@
 import { TimestampStyles, time } from 'discord.js';
-import { checksumAddress } from '../domain/address.ts';
 import { isFeedSilent, type Silence } from '../domain/silence.ts';
 import { inCode } from '../domain/text.ts';
+import { checksumAddress } from '../domain/typed-address.ts';
 import { languageOf, translator } from '../languages/index.ts';
 import { duration } from './warnings.ts';
 

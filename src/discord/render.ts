@@ -6,11 +6,12 @@ import {
   MessageFlags,
   type RESTPostAPIChannelMessageJSONBody,
 } from 'discord.js';
-import { type AddressText, checksumAddress } from '../domain/address.ts';
+import type { AddressText } from '../domain/address.ts';
 import type { Alert } from '../domain/alert.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import { isSuspect, viewOf } from '../domain/story.ts';
 import type { AlertStyle } from '../domain/subscription.ts';
+import { checksumAddress } from '../domain/typed-address.ts';
 import type { Alerts } from './body.ts';
 import { compactLines } from './compact.ts';
 import { transactionEmbed } from './embed.ts';

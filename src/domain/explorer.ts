@@ -1,4 +1,5 @@
-import { type AddressText, checksumAddress } from './address.ts';
+import type { AddressText } from './address.ts';
+import { checksumAddress } from './typed-address.ts';
 
 /** The explorer's web root, without a slash at its end; undefined: there is no explorer. */
 export interface ExplorerRoot {

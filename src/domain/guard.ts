@@ -1,4 +1,4 @@
-import { type AddressText, checksumAddress } from './address.ts';
+import type { AddressText } from './address.ts';
 import { DAY } from './clock.ts';
 import type { Asset } from './subscription.ts';
 import { looksLikeLink } from './text.ts';
@@ -48,12 +48,4 @@ export const COUNTERPARTY_REFRESH_MS = DAY;
 /** The first and last four digits: what most people compare, and what a look-alike copies. */
 export function endsOf(address: AddressText): string {
   return address.slice(2, 6) + address.slice(-4);
-}
-
-/** Where two look-alikes begin to differ: eight characters of each from there on, as inline code. */
-export function differenceOf(fake: AddressText, known: AddressText): { fake: string; known: string } {
-  let start = 0;
-  while (start < fake.length && fake[start] === known[start]) start++;
-  const part = (address: AddressText) => `\`…${checksumAddress(address).slice(start, start + 8)}…\``;
-  return { fake: part(fake), known: part(known) };
 }

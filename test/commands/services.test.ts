@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { createWebhook, type Webhook } from '../../sandbox/webhook.ts';
 import { type Services, startServices } from '../../services/start.ts';
-import { checksumAddress } from '../../src/domain/address.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { type CommandWorld, linksOf, lower, RECEIVER_URL, startWorld, textOf } from './world.ts';

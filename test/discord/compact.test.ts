@@ -1,9 +1,10 @@
 import type { APISectionComponent, APITextDisplayComponent } from 'discord.js';
 import { describe, expect, it } from 'vitest';
 import { renderAlerts } from '../../src/discord/render.ts';
-import { checksumAddress, ZERO_ADDRESS } from '../../src/domain/address.ts';
+import { ZERO_ADDRESS } from '../../src/domain/address.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { ALICE, alertOf, BOB, COIN, key, matchOf, PAYROLL, settings, TREASURY, USDC } from './alerts.ts';
 import { plain, textsOf } from './shown.ts';
 

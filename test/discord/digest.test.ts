@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderDigest } from '../../src/discord/digest.ts';
-import { checksumAddress } from '../../src/domain/address.ts';
 import type { Alert } from '../../src/domain/alert.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { Warning } from '../../src/domain/warning.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, PAYROLL, read, settings, TREASURY, USDC } from './alerts.ts';
 import { plain } from './shown.ts';

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checksumAddress, parseAddress, parseWatchable, toAddress } from '../../src/domain/address.ts';
+import { toAddress } from '../../src/domain/address.ts';
 import { inUnits, isBelow, wholeDigits } from '../../src/domain/amount.ts';
 import { cutTo, inCode, isLinkable } from '../../src/domain/text.ts';
+import { checksumAddress, parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 
 describe('amounts', () => {
   it.each([
