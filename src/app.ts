@@ -19,7 +19,10 @@ import type { Sender } from './domain/send-outcome.ts';
 import { isLinkable } from './domain/text.ts';
 import type { Interface, Outage } from './domain/upstream.ts';
 import { openLog } from './log.ts';
-import { createCounts, renderMetrics } from './metrics.ts';
+import { createCounts } from './metrics/counts.ts';
+import { diskFree, fileSizes } from './metrics/files.ts';
+import { createMetrics } from './metrics/render.ts';
+import { toValues } from './metrics/values.ts';
 import { createAcks } from './receiver/acks.ts';
 
 import { watchDisk } from './receiver/disk-reserve.ts';
@@ -41,6 +44,7 @@ import { createTokenCatalog } from './routing/token-catalog.ts';
 import { type OpenStore, openStore, type StoreListener } from './store/sqlite/client.ts';
 import { startDailyBackups } from './store/sqlite/daily.ts';
 import { takePlace } from './store/sqlite/folder.ts';
+import { migrations } from './store/sqlite/migrations.ts';
 import type { Store } from './store/store.ts';
 import { startUpkeep } from './upkeep.ts';
 import { createInterfaceHealth } from './upstream/health.ts';
@@ -108,16 +112,18 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const settings = { explorerUrl: linkedExplorer(config, log), nativeSymbol: config.NATIVE_SYMBOL };
 
   const discord = { token: config.DISCORD_TOKEN, apiUrl: config.DISCORD_API_URL };
+  const metrics = createMetrics();
+  const counts = createCounts(REFUSAL_REASONS, (seconds) => metrics.observe('message_delay_seconds', seconds));
   const sender = overrides.sender ?? createSender(discord);
   const render = { ...rendering(settings), ...renderers };
-  const sending = { store, sender, clock, log, random, ...render };
+  const onAttempt: DelivererOptions['onAttempt'] = (attempt) => counts.attempted(attempt, now());
+  const sending = { store, sender, clock, log, random, onAttempt, ...render };
   const deliverer = stack.adopt(startDeliverer({ ...sending, workedSince: workTime.since }), (it) => it.close());
   const silence = watchSilence({ store, clock, log, render: renderSilence, onNotice: deliverer.wake });
   stack.defer(silence.close);
   const backups = overrides.database ? null : startDailyBackups({ file, clock, log });
   stack.defer(() => backups?.close());
 
-  const counts = createCounts(REFUSAL_REASONS);
   const acks = createAcks();
   const quarantine = createQuarantineLimit(store, log);
   await quarantine.measure();
@@ -221,7 +227,14 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   stack.defer(gateway.close);
 
   const figures = async () => ({
-    backlog: await store.metrics.backlog(now()),
+    // A fault is what the other figures are read for: they do not depend on the database.
+    backlog: await inTime(store.metrics.backlog(now()), SCRAPE_MS).catch(() => null),
+    isDatabaseReady: (await databaseState(database, receiver.intake.fault())).ready,
+    syncMs: database.syncMs(),
+    shards: gateway.shards(),
+    files: await fileSizes(file),
+    diskFree: await diskFree(file),
+    build: { version: packageJson.version, schema: String(migrations.length), node: process.version },
     sending: deliverer.state(),
     commits: receiver.intake.state().commits,
     lastBackup: backups?.last() ?? null,
@@ -229,7 +242,7 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
     now: now(),
   });
   const ops = createOps({
-    scrape: async () => renderMetrics(counts, await figures()),
+    scrape: async () => metrics.render(toValues(counts, await figures())),
     readiness: async () => ({
       ...(await readiness(database, receiver.intake.fault(), gateway, deliverer.state())),
       interfaces: interfacesPart(health.outages(), now()),
@@ -360,6 +373,8 @@ const secondsSince = (since: number, now: number): number => Math.max(0, Math.ro
 
 type Sending = { authorized: boolean; breaker: boolean };
 
+/** How long a scrape waits for what is counted in the database. */
+const SCRAPE_MS = 5 * SECOND;
 /** `/readyz` answers within two seconds, also when the disk hangs. */
 const READY_MS = 1_500;
 

@@ -36,6 +36,7 @@ export function startUpkeep(
       do at = await store.retention.forget(before, at);
       while (at);
       await store.retention.setForgottenBefore(before);
+      log.debug({ before: new Date(before) }, 'deleted old data');
       const unmatchedBefore = since(UNMATCHED_MS);
       await forgetUnmatched(store, unmatchedUntil, unmatchedBefore);
       unmatchedUntil = unmatchedBefore;

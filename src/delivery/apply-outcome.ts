@@ -67,13 +67,16 @@ export function createOutcomes(options: OutcomesOptions) {
   }
 
   return {
-    /** Applies what follows from an attempt's outcome to all sending, to its message and to its channel. */
+    /**
+     * Applies what follows from an attempt's outcome to all sending, to its message and to its channel; returns that for
+     * the log.
+     */
     async apply(
       channel: Channel,
       head: ChannelHead | null,
       batch: AttemptedBatch,
       outcome: SendOutcome,
-    ): Promise<void> {
+    ): Promise<{ message: BatchStep['do']; channel: ChannelStep['do']; dueAt?: number }> {
       const now = clock.now();
       const isRemoved = membership.isRemoved(channel.guildId);
       const decision = decide(outcome, batch, { search: channel.search, head, isRemoved, now, workedSince, random });
@@ -81,6 +84,9 @@ export function createOutcomes(options: OutcomesOptions) {
       if (decision.sending?.verdict === 'refused') scheduler.refusalCounted(channel.id, now);
       const more = await applyToBatch(store, batch.id, decision.batch, now);
       await applyToChannel(channel.id, head, decision.channel, more);
+      const { batch: message, channel: step } = decision;
+      const dueAt = 'until' in step ? step.until : step.do === 'block' ? step.head.dueAt : undefined;
+      return { message: message.do, channel: step.do, ...(dueAt !== undefined && { dueAt }) };
     },
     /** Searches for an alert that cannot be rendered, as for one that Discord refuses. It must not delay the others. */
     async unrenderable({ id, search }: Channel, alerts: Alert[], error: Error): Promise<void> {

@@ -1,5 +1,12 @@
 import type { Alert } from '../domain/alert.ts';
-import type { DueAlerts, Joinable, NewBatch, Original } from '../domain/batch.ts';
+import {
+  type DueAlerts,
+  type Joinable,
+  type NewBatch,
+  type Original,
+  type ShownDeliveries,
+  shownDeliveries,
+} from '../domain/batch.ts';
 import { MINUTE } from '../domain/clock.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import { newReference, nonceOf } from '../domain/reference.ts';
@@ -39,8 +46,8 @@ export interface Renderers {
   ): Promise<{ payload: object; csv: string | null; used: number }>;
 }
 
-/** A message before it is frozen; `body` is what its payload says. */
-type Message = NewBatch & { body: object };
+/** A message before it is frozen; `body` is what its payload says, `shown` which deliveries it shows. */
+type Message = NewBatch & { body: object; shown: ShownDeliveries };
 
 /** Makes a message of due alerts: a digest of all of them, as many as fit, or a single one as plain text. */
 export async function compose(
@@ -68,6 +75,7 @@ export async function compose(
     alerts: posted.map(({ id, count, reorganised }) => ({ id, count, reorganised })),
     mentioning: search.plain ? [] : mentionsOf(posted, now).subscriptions,
     body,
+    shown: shownDeliveries(posted),
   });
 
   if (search.plain) {

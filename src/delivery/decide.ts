@@ -1,4 +1,4 @@
-import type { Batch } from '../domain/batch.ts';
+import type { Batch, ShownDeliveries } from '../domain/batch.ts';
 import type { ChannelHead, ChannelState } from '../domain/channel.ts';
 import { DAY, HOUR, MINUTE } from '../domain/clock.ts';
 import type { SendOutcome } from '../domain/send-outcome.ts';
@@ -18,8 +18,9 @@ const KEPT_MS: Record<BlockedState, number> = { parked: 7 * DAY, unreachable: 30
 
 /** A message that an attempt was made for. */
 export interface AttemptedBatch extends Pick<Batch, 'id' | 'kind' | 'attempts' | 'frozenAt'> {
-  /** Alerts in it. */
+  /** Alerts in it, and the deliveries that they show. */
   alerts: number;
+  shown: ShownDeliveries;
   /** It appends no alerts; it only updates a sent message. */
   isUpdate: boolean;
   /** No other attempt can have reached Discord. */

@@ -1,7 +1,8 @@
 import type { AlertTarget } from '../domain/alert.ts';
-import type { NextMessage } from '../domain/batch.ts';
+import type { Batch, NextMessage } from '../domain/batch.ts';
 import type { ChannelHead } from '../domain/channel.ts';
 import type { SendingPause } from '../domain/hold.ts';
+import type { SendOutcome } from '../domain/send-outcome.ts';
 import { createOutcomes, type OutcomesOptions } from './apply-outcome.ts';
 import { MAX_ALERTS } from './bisect.ts';
 import { FIRST_RETRY_MS } from './decide.ts';
@@ -15,13 +16,15 @@ import { createSend, isUpdate, type SendOptions } from './send.ts';
 /** What the deliverer needs. */
 export interface DelivererOptions extends SendOptions, Pick<OutcomesOptions, 'renderParked'> {
   random?: () => number;
+  /** An attempt to post or edit a message ended; `receivedAt`: see {@link ShownDeliveries}, null while a channel was closed. */
+  onAttempt?(attempt: { kind: Batch['kind']; alerts: number; outcome: SendOutcome; receivedAt: number | null }): void;
   /** The time since which the bot could send for this many milliseconds; by default it always could. */
   workedSince?(ms: number): number;
 }
 
 /** Posts alerts to Discord: one message in flight per channel, first in first out, channels in turn. */
 export function startDeliverer(options: DelivererOptions) {
-  const { store, clock, log, renderParked, random = Math.random } = options;
+  const { store, clock, log, renderParked, onAttempt, random = Math.random } = options;
   const { workedSince = (ms: number) => clock.now() - ms } = options;
   const rateLimit = createRateLimit(clock);
   const scheduler = createScheduler();
@@ -90,14 +93,17 @@ export function startDeliverer(options: DelivererOptions) {
     }
     slot.release();
     const { batch, outcome } = result;
-    const { id, kind, alerts, attempts } = batch;
+    const { id, kind, alerts, attempts, shown } = batch;
     if (outcome.status === 'sent') membership.confirm(channel.guildId);
     scheduler.answered(channel.id, alerts);
-    await outcomes.apply(channel, head, batch, outcome);
-    log[outcome.status === 'sent' ? 'info' : 'warn'](
-      { channel: channel.id, batch: id, kind, alerts, attempt: attempts, outcome },
-      'delivery',
-    );
+    const wasClosed = head !== null && head.state !== 'ready';
+    onAttempt?.({ kind, alerts, outcome, receivedAt: wasClosed ? null : shown.receivedAt });
+    const line = { channel: channel.id, guild: channel.guildId, batch: id, kind, alerts, attempt: attempts, outcome };
+    const { inboxIds: inbox, txHashes: tx, receivedAt } = shown;
+    const wide = { ...line, inbox, tx, ...(receivedAt !== null && { ms: clock.now() - receivedAt }) };
+    const after = await outcomes.apply(channel, head, batch, outcome);
+    if (outcome.status === 'sent') log.info(wide, 'message sent');
+    else log.warn({ ...wide, next: after }, 'message not accepted');
   }
 
   /** These channels have new alerts, named once for each, after this many events; they are stored already. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Alert } from '../domain/alert.ts';
-import type { Batch, NextMessage, Original } from '../domain/batch.ts';
+import { type Batch, type NextMessage, type Original, shownDeliveries } from '../domain/batch.ts';
 import { type Clock, MINUTE } from '../domain/clock.ts';
 import type { Sender, SendOutcome } from '../domain/send-outcome.ts';
 import { StoreError } from '../errors.ts';
@@ -50,24 +50,24 @@ export function createSend(options: SendOptions) {
       if (id === null) return { status: 'changed' };
       slot.requestStarted();
       const outcome = await sender.edit(channel.id, to.messageId, body);
-      return attempted({ id, kind: 'edit', ...first, alerts: alerts.length }, outcome);
+      return attempted({ id, kind: 'edit', ...first, alerts: alerts.length, shown: shownDeliveries(alerts) }, outcome);
     }
-    const { body, ...message } = await compose(channel, due, { renderers: options, store, now });
+    const { body, shown, ...message } = await compose(channel, due, { renderers: options, store, now });
     const id = await store.outbox.freeze(message, now);
     if (id === null) return { status: 'changed' };
     slot.requestStarted();
     const outcome = await sender.create(channel.id, body, message.nonce, message.attachment);
-    return attempted({ id, kind: message.kind, ...first, alerts: message.alerts.length }, outcome);
+    return attempted({ id, kind: message.kind, ...first, alerts: message.alerts.length, shown }, outcome);
   }
 
   async function repeat(
-    { batch, original, alerts }: Extract<NextMessage, { status: 'batch' }>,
+    { batch, original, alerts, shown }: Extract<NextMessage, { status: 'batch' }>,
     slot: RequestSlot,
   ): Promise<SendResult> {
     const now = clock.now();
     // If an earlier attempt may have reached Discord, a response to this one does not show that no message is there.
     const { unsure } = batch;
-    const done = { ...batch, attempts: batch.attempts + 1, alerts, certain: !unsure, isUpdate: isUpdate(batch) };
+    const done = { ...batch, attempts: batch.attempts + 1, alerts, shown, certain: !unsure, isUpdate: isUpdate(batch) };
     if (batch.kind === 'edit') {
       slot.requestStarted();
       return attempted(done, await edit(batch, original));

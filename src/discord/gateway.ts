@@ -84,6 +84,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
     };
     const online = (shard: number) => {
       failures = 0;
+      log.debug({ shard }, 'shard connected');
       shards.set(shard, true);
       options.onToken(true);
     };

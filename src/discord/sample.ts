@@ -26,6 +26,8 @@ export function sampleMessage(
         guildId: subscription.guildId,
         channelId: subscription.channelId,
         createdAt: now,
+        receivedAt: now,
+        inboxId: null,
         count: 1,
         reorganised: false,
         transfer: sampleTransfer(subscription, perspective),

@@ -10,6 +10,9 @@ export interface Alert {
   guildId: string;
   channelId: string;
   createdAt: number;
+  /** When the transfer's first delivery came, and its number in the inbox; null in rows from before that was kept. */
+  receivedAt: number;
+  inboxId: number | null;
   transfer: Transfer;
   /** How many equal transfers the transaction holds. */
   count: number;
@@ -45,6 +48,8 @@ export type RenderedAlert = Pick<Alert, 'id' | 'count' | 'reorganised'>;
 /** One alert to be posted in one channel when it is due. */
 export interface NewAlert extends Due {
   transferKey: string;
+  /** The delivery that it is made of. */
+  inboxId: number;
   guildId: string;
   channelId: string;
   matches: { subscription: number; perspective: Perspective }[];

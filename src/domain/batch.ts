@@ -65,6 +65,31 @@ export interface Original {
   ids: number[];
 }
 
+/** Which deliveries a message shows, for the log and the metrics. */
+export interface ShownDeliveries {
+  /** Numbers in the inbox, and hashes of the transactions: the first ones of many. */
+  inboxIds: number[];
+  txHashes: string[];
+  /** When the oldest one came, of those that were not held back on purpose; null: there is none. */
+  receivedAt: number | null;
+}
+
+/** How many deliveries of a message the log names. */
+export const MOST_SHOWN = 50;
+
+/** The deliveries of these alerts. */
+export function shownDeliveries(
+  alerts: readonly Pick<Alert, 'inboxId' | 'receivedAt' | 'hold' | 'transfer'>[],
+): ShownDeliveries {
+  const times = alerts.filter(({ hold }) => hold === null).map(({ receivedAt }) => receivedAt);
+  const first = alerts.slice(0, MOST_SHOWN);
+  return {
+    inboxIds: first.flatMap(({ inboxId }) => inboxId ?? []),
+    txHashes: [...new Set(first.map(({ transfer }) => transfer.txHash))],
+    receivedAt: times.reduce<number | null>((oldest, time) => (oldest === null || time < oldest ? time : oldest), null),
+  };
+}
+
 /** What is fixed before the first byte is sent. */
 export interface NewBatch extends Pick<Batch, 'channelId' | 'nonce' | 'reference' | 'attachment'> {
   kind: 'create' | 'digest';
@@ -91,7 +116,7 @@ export interface ClaimOptions {
 /** What a channel is to be sent next. */
 export type NextMessage =
   /** A frozen message of this many `alerts`; `original`: the message that an edit changes, if there is one. */
-  | { status: 'batch'; batch: Batch; alerts: number; original: Original | null }
+  | { status: 'batch'; batch: Batch; alerts: number; shown: ShownDeliveries; original: Original | null }
   /** `joins`: sent messages in which transactions of the alerts were told. */
   | ({ status: 'alerts'; joins: Joinable[] } & DueAlerts)
   /**

@@ -17,13 +17,31 @@ export interface ReceiverOptions extends Omit<ServerOptions, 'intake' | 'config'
 
 /** Receives deliveries: checks the request, stores its bytes, responds. Rejects when it cannot listen. */
 export async function startReceiver(options: ReceiverOptions) {
-  const { config, log, after } = options;
+  const { config, log, after, now, syncMs, onStored, onRefused } = options;
   const onFault = (reason: string | null) =>
     reason === null
       ? log.info('deliveries can be stored again')
       : log.error({ reason }, 'cannot store deliveries: returning 503, the sender will retry');
-  const intake = createIntake({ ...options, onFault });
-  const app = createServer({ ...options, intake });
+  const intake = createIntake({
+    ...options,
+    onFault,
+    onStored(rows) {
+      const [first] = rows;
+      if (first && log.isLevelEnabled('debug')) {
+        const inbox = rows.map(({ id }) => id);
+        log.debug({ inbox, ms: now() - first.receivedAt, syncMs: syncMs?.() }, 'deliveries stored');
+      }
+      onStored(rows);
+    },
+  });
+  const app = createServer({
+    ...options,
+    intake,
+    onRefused(reason, source, scope) {
+      log.debug({ reason, source, scope }, 'request rejected');
+      onRefused(reason, source, scope);
+    },
+  });
   const url = await listen(app, config.HOST, config.PORT, 'PORT');
   return {
     /** Where it listens, without the path. */

@@ -18,6 +18,7 @@ export interface EventDecision extends MatchDecision {
   /** The updated transfer. */
   transfer: SeenTransfer;
   delivery: StoredDelivery;
+  verdict: Verdict;
   /** Sent messages that show the transfer must change. */
   isEdit: boolean;
 }
@@ -42,11 +43,19 @@ export function decideEvent(item: ParsedDelivery, ackedAt: number | null, state:
   if (seen) {
     const after = seenAgain(seen, transfer, judged.verdict, delivery.count);
     const isEdit = after.transfer.left !== seen.transfer.left || after.count > seen.count;
-    return { transfer: after, delivery, isEdit, alerts: [], decisions: [], counterparties: [] };
+    return {
+      transfer: after,
+      delivery,
+      verdict: judged.verdict,
+      isEdit,
+      alerts: [],
+      decisions: [],
+      counterparties: [],
+    };
   }
   const watched = state.watched.get(keys.transfer);
   const matches = watched ? decideMatches(watched, item, state) : { alerts: [], decisions: [], counterparties: [] };
-  return { transfer: firstSeen(item), delivery, isEdit: false, ...matches };
+  return { transfer: firstSeen(item), delivery, verdict: judged.verdict, isEdit: false, ...matches };
 }
 
 /** Adds a decision to the context of the following deliveries. */
@@ -121,7 +130,10 @@ function decideMatches(
     const outcome = match.outcome === 'matched' ? 'matched' : match.reason;
     decisions.push({ ...of, subscription: id, address, outcome, at });
     if (match.outcome === 'hidden') continue;
-    const found = byChannel.get(channelId) ?? { alert: { ...of, matches: [], warnings: [] }, matched: [] };
+    const found = byChannel.get(channelId) ?? {
+      alert: { ...of, inboxId: row.id, matches: [], warnings: [] },
+      matched: [],
+    };
     byChannel.set(channelId, found);
     found.alert.matches.push({ subscription: id, perspective: match.perspective });
     found.matched.push(subscription);

@@ -29,15 +29,19 @@ export function parseDelivery(row: InboxRow): WaitingDelivery {
 }
 
 type Outcome =
-  | { status: 'decided'; id: number; decision: EventDecision }
+  | { status: 'decided'; row: InboxRow; id: number; decision: EventDecision }
   | { status: 'quarantined'; id: number; reason: string; answeredAt: number | null };
 
 /**
  * Decides about deliveries, oldest first, and returns everything that is to be stored; stores nothing itself. Leaves
  * out each scope from its first delivery on whose response is still pending, and stops at the first delivery that the
  * context does not cover: the rest comes again. The context is read before it is known how the responses ended.
+ * `logRouted` logs a line for each delivery, for when the result is stored.
  */
-export async function decide(items: WaitingDelivery[], options: DecideOptions): Promise<RoutingResult> {
+export async function decide(
+  items: WaitingDelivery[],
+  options: DecideOptions,
+): Promise<{ result: RoutingResult; logRouted(): void }> {
   const { log, ackedAt } = options;
   const now = options.now();
   const parsed = items.filter((item) => 'event' in item);
@@ -60,13 +64,44 @@ export async function decide(items: WaitingDelivery[], options: DecideOptions): 
     try {
       const decision = decideEvent(item, answeredAt, state);
       remember(state, decision);
-      outcomes.push({ status: 'decided', id, decision });
+      outcomes.push({ status: 'decided', row: item.row, id, decision });
     } catch (error) {
       log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
       outcomes.push({ status: 'quarantined', id, reason: failureReason(error), answeredAt });
     }
   }
-  return merge(outcomes, learned, state.stats, now);
+  return {
+    result: merge(outcomes, learned, state.stats, now),
+    logRouted() {
+      for (const outcome of outcomes) if (outcome.status === 'decided') logRouted(log, outcome, now);
+    },
+  };
+}
+
+/** Channels that a line of the log names. */
+const MOST_CHANNELS = 20;
+
+/** One line for what became of a delivery; `inbox` is the number by which the line of the message names it again. */
+function logRouted(log: Logger, { row, decision }: Extract<Outcome, { status: 'decided' }>, now: number): void {
+  const { alerts, decisions, transfer, verdict, isEdit } = decision;
+  const level = alerts.length > 0 || isEdit ? 'info' : 'debug';
+  if (!log.isLevelEnabled(level)) return;
+  const hidden = Object.groupBy(
+    decisions.filter(({ outcome }) => outcome !== 'matched'),
+    ({ outcome }) => outcome,
+  );
+  const line = {
+    inbox: row.id,
+    scope: row.scope,
+    tx: transfer.transfer.txHash,
+    verdict,
+    ...(transfer.count > 1 && { count: transfer.count }),
+    alerts: alerts.length,
+    channels: alerts.slice(0, MOST_CHANNELS).map(({ channelId }) => channelId),
+    hidden: Object.fromEntries(Object.entries(hidden).map(([reason, of]) => [reason, of.length])),
+    ms: now - row.receivedAt,
+  };
+  log[level](line, 'routed');
 }
 
 /** Why a delivery that made routing fail is quarantined. */

@@ -120,12 +120,13 @@ export function startRouter(options: RouterOptions) {
   }
 
   async function routeTogether(items: WaitingDelivery[]): Promise<number> {
-    const result = await decide(items, options);
+    const { result, logRouted } = await decide(items, options);
     const ids = [...result.done, ...result.quarantined.map(({ id }) => id)];
     if (ids.length === 0) return 0;
     const committing = store.routing.commit(result);
     buffer.parseAhead(ids.length, MAX_IN_COMMIT);
     const edited = await committing;
+    logRouted();
     if (result.alerts.length > 0) onAlerts(result.alerts, ids.length);
     const editTargets = edited.map((channelId) => ({ channelId }));
     if (editTargets.length > 0) onAlerts(editTargets, 0);

@@ -44,6 +44,7 @@ export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logge
     /** Records how a request to an interface ended; null: successfully. */
     note(name: Interface, failure: UpstreamFailure | null): void {
       const outage = outages.get(name);
+      log.debug({ interface: name, outcome: failure?.status ?? 'ok' }, 'interface request');
       if (failure) {
         const counts = errors.get(name) ?? new Map();
         errors.set(name, counts.set(failure.status, (counts.get(failure.status) ?? 0) + 1));

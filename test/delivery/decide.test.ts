@@ -15,6 +15,7 @@ const batchOf = (changed: Partial<AttemptedBatch> = {}): AttemptedBatch => ({
   attempts: 1,
   frozenAt: NOW,
   alerts: 4,
+  shown: { inboxIds: [], txHashes: [], receivedAt: null },
   isUpdate: false,
   certain: true,
   ...changed,

@@ -50,6 +50,8 @@ export function alertOf(transfer: Partial<Transfer> = {}, more: Partial<Alert> =
     guildId: '1',
     channelId: '2',
     createdAt: 1_750_000_000_000,
+    receivedAt: 1_750_000_000_000,
+    inboxId: serial,
     transfer: told,
     count: 1,
     reorganised: false,

@@ -88,7 +88,8 @@ const alerts = fc
         mentionCooldown: 0,
         mentionedAt: null,
       }));
-      const at = { guildId: seed.harbor.id, channelId: ALERTS, createdAt: 1_750_000_000_000 };
+      const time = 1_750_000_000_000;
+      const at = { guildId: seed.harbor.id, channelId: ALERTS, createdAt: time, receivedAt: time, inboxId: id };
       const plain = { language: null, timezone: null, hold: null };
       return [{ id, ...at, transfer, ...rest, matches, ...plain }];
     }),
@@ -143,6 +144,8 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
       guildId: '1',
       channelId: '2',
       createdAt: 0,
+      receivedAt: 0,
+      inboxId: 1,
       transfer,
       count: 1,
       reorganised: false,

@@ -83,7 +83,7 @@ describe('the operator’s page', () => {
   it('explains each metric, each reason and each part once: when it alarms, what it means, what to do', async () => {
     const { metrics, get } = await start();
     const keys = [...(await metrics()).keys()];
-    const names = new Set(keys.map((key) => key.replace(/\{.*/, '')));
+    const names = new Set(keys.map((key) => key.replace(/(_bucket|_sum|_count)?(\{.*)?$/, '')));
     const reasons = keys.flatMap((key) => /refused_total\{reason="(.*)"\}/.exec(key)?.[1] ?? []);
     const parts = Object.keys((JSON.parse((await get('/readyz')).text) as { parts: object }).parts);
     expect([names.size > 15, reasons.length > 5, parts.length]).toEqual([true, true, 5]);
@@ -120,7 +120,13 @@ describe('the figures', () => {
     const { post, reaches, metrics, file } = await start();
     expect([await post('xyz'), await post('x', 'another-token')]).toEqual([200, 404]);
     const now = await reaches('quarantined', 1);
-    const expected = { received_total: 1, routed_total: 1, quarantined_bytes: 3, inbox_commits: 1, inbox_waiting: 0 };
+    const expected = {
+      received_total: 1,
+      routed_total: 1,
+      quarantined_bytes: 3,
+      inbox_commits_total: 1,
+      inbox_waiting: 0,
+    };
     for (const [name, value] of Object.entries(expected))
       expect([name, now.get(`ledgerbell_${name}`)]).toEqual([name, value]);
     expect(now.get('ledgerbell_refused_total{reason="token"}')).toBe(1);
@@ -151,7 +157,7 @@ describe('the figures', () => {
 
   it.each([
     ['breaker_open', 1, { kind: 'cloudflare', status: 403 }, 'held back after refusals'],
-    ['authorised', 0, { kind: 'error', status: 401, code: 0 }, 'Discord refuses the token'],
+    ['authorized', 0, { kind: 'error', status: 401, code: 0 }, 'Discord refuses the token'],
   ] as const)(
     'tell that sending stopped (%s); the bot is not ready, and receives',
     async (name, value, fault, detail) => {
@@ -192,12 +198,12 @@ describe('the figures', () => {
   it('tell that the gateway refuses the token before anything is sent, until something was', async () => {
     const refused = { fault: { kind: 'error', status: 401, code: 0 }, path: '/gateway/bot' } as const;
     const { post, reaches, get } = await start((standIn) => void standIn.fault(refused));
-    await reaches('authorised', 0);
+    await reaches('authorized', 0);
     const parts = async () => (JSON.parse((await get('/readyz')).text) as { parts: object }).parts;
     const discord = { ready: false, detail: 'unauthorized' };
     expect(await parts()).toMatchObject({ discord, sending: { ready: false, detail: 'Discord refuses the token' } });
     await post(JSON.stringify(payment()));
-    await reaches('authorised', 1);
+    await reaches('authorized', 1);
     expect(await parts()).toMatchObject({ discord, sending: { ready: true } });
   });
 

@@ -17,7 +17,8 @@ export interface AlertRow
 }
 
 /** Of an alert `a` with its transfer `t`. */
-export const ALERT_COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt, a.matches,
+export const ALERT_COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS channelId, a.created_at AS createdAt,
+  t.seen_at AS receivedAt, a.inbox_id AS inboxId, a.matches,
   t.data, t.count, t.reorganised, a.warnings, a.hold,
   (SELECT coalesce(language, locale) FROM guilds WHERE guild_id = a.guild_id) AS language,
   (SELECT timezone FROM guilds WHERE guild_id = a.guild_id) AS timezone,

@@ -407,4 +407,8 @@ export const migrations: string[] = [
   CREATE INDEX inbox_scope ON inbox (scope);
   CREATE TABLE scope_usage (scope INTEGER PRIMARY KEY, day INTEGER NOT NULL, bytes INTEGER NOT NULL);
   `,
+  `
+  -- inbox_id: the number that the delivery had in the inbox, by which the log names it.
+  ALTER TABLE alerts ADD COLUMN inbox_id INTEGER;
+  `,
 ];

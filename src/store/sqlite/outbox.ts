@@ -1,6 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import type { Alert } from '../../domain/alert.ts';
-import type { Batch, ClaimOptions, Joinable, NewBatch, NextMessage, Original } from '../../domain/batch.ts';
+import {
+  type Batch,
+  type ClaimOptions,
+  type Joinable,
+  MOST_SHOWN,
+  type NewBatch,
+  type NextMessage,
+  type Original,
+  type ShownDeliveries,
+} from '../../domain/batch.ts';
 import type { ChannelHead } from '../../domain/channel.ts';
 import { DAY } from '../../domain/clock.ts';
 import type { Hold } from '../../domain/schedule.ts';
@@ -62,6 +71,16 @@ export function outboxTable(db: Database) {
     `SELECT id, message_id AS messageId, digest_reason AS reason, plain, payload, lines FROM batches WHERE reference = ? AND kind IN ('create', 'digest')`,
   );
   const sizeOf = db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM alerts WHERE batch_id = ?');
+  const shownBy = db.prepare<[number, number], { inboxId: number | null; txHash: string }>(
+    `SELECT a.inbox_id AS inboxId, t.tx_hash AS txHash FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+     WHERE a.batch_id = ? ORDER BY a.id LIMIT ?`,
+  );
+  const oldestOf = db
+    .prepare<[number], number | null>(
+      `SELECT min(t.seen_at) FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+       WHERE a.batch_id = ? AND a.hold IS NULL`,
+    )
+    .pluck();
   const insertBatch = db.prepare(
     `INSERT INTO batches (channel_id, kind, digest_reason, nonce, reference, payload, plain, attachment, lines, state,
        attempts, unsure, frozen_at, first_sent_at)
@@ -115,9 +134,20 @@ export function outboxTable(db: Database) {
   /** Returns a frozen batch to be sent; an edit comes with the message that it edits. */
   function takeUp(row: BatchRow, now: number): NextMessage {
     const batch: Batch = { ...row, unsure: row.unsure === 1 };
-    if (batch.kind !== 'edit') return { status: 'batch', batch, alerts: sizeOf.get(batch.id)!.n, original: null };
+    if (batch.kind !== 'edit')
+      return { status: 'batch', batch, alerts: sizeOf.get(batch.id)!.n, shown: shown(batch.id), original: null };
     attempt.run(now, batch.id);
-    return { status: 'batch', batch, alerts: 0, original: original(batch.reference) };
+    const nothing = { inboxIds: [], txHashes: [], receivedAt: null };
+    return { status: 'batch', batch, alerts: 0, shown: nothing, original: original(batch.reference) };
+  }
+
+  function shown(batchId: number): ShownDeliveries {
+    const rows = shownBy.all(batchId, MOST_SHOWN);
+    return {
+      inboxIds: rows.flatMap(({ inboxId }) => inboxId ?? []),
+      txHashes: [...new Set(rows.map(({ txHash }) => txHash))],
+      receivedAt: oldestOf.get(batchId) ?? null,
+    };
   }
 
   function original(reference: string): Original | null {

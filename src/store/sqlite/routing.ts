@@ -159,9 +159,9 @@ function writer(db: Database, { keep }: Guard) {
      ON CONFLICT DO UPDATE SET count = excluded.count, owed = excluded.owed, answered_at = excluded.answered_at,
        received = excluded.received, last_at = excluded.last_at, minute = excluded.minute, names = excluded.names`,
   );
-  const addAlert = db.prepare<[number, string, string, string, string, Hold | null, number, number]>(
-    `INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, warnings, hold, due_at, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  const addAlert = db.prepare<[number, number, string, string, string, string, Hold | null, number, number]>(
+    `INSERT INTO alerts (transfer_id, inbox_id, guild_id, channel_id, matches, warnings, hold, due_at, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const addChannel = db.prepare<[string, string]>(
     'INSERT INTO channels (channel_id, guild_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -218,10 +218,10 @@ function writer(db: Database, { keep }: Guard) {
         names.length > 0 ? JSON.stringify(names) : null,
       );
     }
-    for (const { transferKey, guildId, channelId, matches, warnings, hold, dueAt } of routed.alerts) {
+    for (const { transferKey, inboxId, guildId, channelId, matches, warnings, hold, dueAt } of routed.alerts) {
       addChannel.run(channelId, guildId);
       const [matched, warned] = [JSON.stringify(matches), JSON.stringify(warnings)];
-      addAlert.run(ids.get(transferKey)!, guildId, channelId, matched, warned, hold, dueAt, now);
+      addAlert.run(ids.get(transferKey)!, inboxId, guildId, channelId, matched, warned, hold, dueAt, now);
     }
     for (const { transferKey, guildId, channelId, subscription, outcome, address, at } of routed.decisions) {
       addDecision.run(ids.get(transferKey)!, guildId, channelId, subscription, outcome, address, at);

@@ -97,6 +97,7 @@ export const delivery = (n: number, changed: Partial<StoredDelivery> = {}): Stor
 /** An alert of the nth transfer in the guild's channel. */
 export const newAlert = (n: number, changed: Partial<NewAlert> = {}): NewAlert => ({
   transferKey: keyOf(n),
+  inboxId: n,
   guildId: GUILD,
   channelId: CHANNEL,
   matches: [{ subscription: 1, perspective: 'incoming' }],

@@ -1,0 +1,38 @@
+import { fstatSync } from 'node:fs';
+import { stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Bytes of the database, of its newest commits (`wal`) and, if it goes to a file, of the log. */
+export async function fileSizes(database: string): Promise<Record<string, number>> {
+  const sizeOf = (file: string) =>
+    stat(file).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  const log = logSize();
+  return {
+    database: await sizeOf(database),
+    wal: await sizeOf(`${database}-wal`),
+    ...(log !== null && { log }),
+  };
+}
+
+/** null: standard output is no file. */
+function logSize(): number | null {
+  try {
+    const found = fstatSync(process.stdout.fd);
+    return found.isFile() ? found.size : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Free bytes on the disk of a file; null where the file system does not report them. */
+export async function diskFree(file: string): Promise<number | null> {
+  try {
+    const { bavail, bsize } = await statfs(dirname(file));
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
+}

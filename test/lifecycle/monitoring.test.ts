@@ -1,0 +1,256 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { monitoringFiles } from '../../docs/monitoring/make.ts';
+import { SECTIONS } from '../../docs/monitoring/panels.ts';
+import { startDiscord } from '../../sandbox/discord/index.ts';
+import { PROCESS } from '../../src/metrics/machine.ts';
+import { REASONS } from '../../src/metrics/receiving.ts';
+import type { Rule } from '../../src/metrics/row.ts';
+import { METRICS } from '../../src/metrics/table.ts';
+import { payment } from '../pipeline/harness.ts';
+import { CHANNEL, post, startHere } from './app.ts';
+
+const NO_PROMTOOL = 'without promtool (Debian’s package prometheus) the rules and /metrics are not checked by it';
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+if (!hasPromtool && !process.env.CI) console.warn(NO_PROMTOOL);
+
+const rows = [...Object.values(METRICS), ...Object.values(REASONS), ...Object.values(PROCESS)];
+const rules: Rule[] = rows.flatMap((row) => ('rules' in row ? row.rules : []));
+
+/** What /metrics has after one alert was posted. */
+let text: string;
+
+beforeAll(async () => {
+  const discord = await startDiscord({ limits: 'none' });
+  const folder = mkdtempSync(join(tmpdir(), 'monitoring-'));
+  const app = await startHere(join(folder, 'bot.sqlite'), discord);
+  try {
+    await post(app, JSON.stringify(payment()));
+    await discord.until(() => discord.messages(CHANNEL).length === 1);
+    const posted = /^ledgerbell_alerts_posted_total 1$/m;
+    do text = await (await request(`${app.ops}/metrics`)).body.text();
+    while (!posted.test(text));
+  } finally {
+    await app.close();
+    await discord.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it.each(Object.entries(monitoringFiles()))('%s is what `npm run monitoring` makes', (path, content) => {
+  expect(readFileSync(path, 'utf8')).toBe(content);
+});
+
+it('counts the message, its alert, Discord’s response and the time since the delivery', () => {
+  const values = new Map(text.split('\n').map((line) => line.split(' ') as [string, string]));
+  expect({
+    messages: values.get('ledgerbell_messages_sent_total{kind="create"}'),
+    attempts: values.get('ledgerbell_discord_attempts_total{outcome="sent"}'),
+    delays: values.get('ledgerbell_message_delay_seconds_count'),
+    database: values.get('ledgerbell_database_ready'),
+    shard: values.has('ledgerbell_shard_connected{shard="0"}'),
+  }).toEqual({ messages: '1', attempts: '1', delays: '1', database: '1', shard: true });
+  for (const name of ['file_bytes{file="database"}', 'file_bytes{file="wal"}', 'disk_free_bytes', 'last_sync_seconds'])
+    expect([name, Number(values.get(`ledgerbell_${name}`)) > 0]).toEqual([name, true]);
+  expect(text).toMatch(/^ledgerbell_build_info\{version="\d+\.\d+\.\d+",schema="\d+",node="v24[.\d]+"\} 1$/m);
+});
+
+it('names only metrics that exist in rules and panels, and shows each of the bot’s in a panel', () => {
+  const queries = SECTIONS.flatMap(({ panels }) => panels.flatMap(({ targets }) => targets.map(([expr]) => expr)));
+  const namesIn = (exprs: string[]) =>
+    new Set(exprs.flatMap((expr) => expr.match(/\b(?:ledgerbell|process|nodejs)_[a-z0-9_]+/g) ?? []));
+  const there = new Set([...text.matchAll(/^([a-z0-9_]+)[ {]/gm)].map(([, name]) => name!));
+  const named = namesIn([...queries, ...rules.map(({ expr }) => expr), ...Object.keys(PROCESS)]);
+  expect([...named].filter((name) => !there.has(name))).toEqual([]);
+  const drawn = namesIn(queries);
+  const isDrawn = (name: string) => drawn.has(`ledgerbell_${name}`) || drawn.has(`ledgerbell_${name}_bucket`);
+  expect(Object.keys(METRICS).filter((name) => !isDrawn(name))).toEqual([]);
+  const about = SECTIONS.flatMap(({ panels }) => panels.map((panel) => panel.about)).filter(Boolean);
+  const known = [...Object.keys(METRICS).map((name) => `ledgerbell_${name}`), ...Object.keys(PROCESS)];
+  expect(about.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+it('names each rule once', () => {
+  const names = rules.map(({ alert }) => alert);
+  expect(names.length).toBeGreaterThan(30);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+it('lays out the panels of the dashboard side by side, each with a title and the words of the manual', () => {
+  const { panels } = JSON.parse(monitoringFiles()['docs/monitoring/dashboard.json']!) as {
+    panels: {
+      id: number;
+      type: string;
+      title: string;
+      description?: string;
+      gridPos: Record<'x' | 'y' | 'w' | 'h', number>;
+    }[];
+  };
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, n) => `${x + (n % w)} ${y + Math.floor(n / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+  expect(Math.max(...panels.map(({ gridPos: { x, w } }) => x + w))).toBe(24);
+  const graphs = panels.filter(({ type, title }) => type !== 'row' && title !== 'Alarms');
+  expect(graphs.filter(({ title, description }) => !title || !description?.includes('What to do'))).toEqual([]);
+});
+
+/**
+ * For each rule series that make it fire, one value a minute, and the same series when all is well. `at`: when it is
+ * looked at, by default after half an hour.
+ */
+const EXAMPLES: Record<string, { series: string; bad: string; good: string; at?: string }> = {
+  ...limits({
+    LedgerbellInboxLarge: ['ledgerbell_inbox_waiting', 10_001, 10_000],
+    LedgerbellRoutingStuck: ['ledgerbell_inbox_oldest_seconds', 61, 60],
+    LedgerbellQuarantine: ['ledgerbell_quarantined', 1, 0],
+    LedgerbellQuarantineAlmostFull: ['ledgerbell_quarantined', 8_001, 8_000],
+    LedgerbellOutboxLarge: ['ledgerbell_outbox_waiting{state="due"}', 5_001, 5_000],
+    LedgerbellAlertsStuck: ['ledgerbell_outbox_oldest_seconds', 601, 600],
+    LedgerbellMessagesUnconfirmed: ['ledgerbell_outbox_frozen', 41, 40],
+    LedgerbellDeadLetters: ['ledgerbell_dead_letters', 1, 0],
+    LedgerbellInvalidRequests: ['ledgerbell_invalid_requests', 251, 250],
+    LedgerbellSendingPaused: ['ledgerbell_breaker_open', 1, 0],
+    LedgerbellTokenRejected: ['ledgerbell_authorized', 0, 1],
+    LedgerbellGatewayAway: ['ledgerbell_shard_connected{shard="3"}', 0, 1],
+    LedgerbellDatabaseDown: ['ledgerbell_database_ready', 0, 1],
+    LedgerbellDiskSlow: ['ledgerbell_last_sync_seconds', 0.6, 0.5],
+    LedgerbellInterfaceAway: ['ledgerbell_interface_unavailable_seconds{interface="explorer"}', 601, 600],
+    LedgerbellDown: ['up{job="ledgerbell"}', 0, 1],
+    LedgerbellBusy: ['nodejs_eventloop_lag_p99_seconds{job="ledgerbell"}', 0.6, 0.5],
+    LedgerbellServersHeld: ['ledgerbell_held_guilds', 1, 0, '25h'],
+    LedgerbellWalLarge: ['ledgerbell_file_bytes{file="wal"}', 300e6, 200e6, '2h'],
+    LedgerbellNoBackup: ['ledgerbell_last_backup_timestamp_seconds', 0, 1, '25h'],
+    LedgerbellBackupOld: ['ledgerbell_last_backup_timestamp_seconds', 60, 36_000, '28h'],
+    LedgerbellDiskFilling: ['ledgerbell_disk_free_bytes', 9e8, 9e9, '1h'],
+  }),
+  ...rising('token', 'LedgerbellUnknownUrl', 3),
+  ...rising('source', 'LedgerbellUnknownSource'),
+  ...rising('signature', 'LedgerbellBadSignature'),
+  ...rising('too-large', 'LedgerbellBodyTooLarge'),
+  ...rising('broken-off', 'LedgerbellBodyBrokenOff'),
+  ...rising('overload', 'LedgerbellOverload'),
+  ...rising('busy', 'LedgerbellDatabaseBusy'),
+  ...rising('late', 'LedgerbellStoringTooSlow'),
+  ...rising('quarantine-full', 'LedgerbellQuarantineFull'),
+  ...rising('disk-reserve', 'LedgerbellDiskReserve'),
+  LedgerbellAlertsLate: {
+    series: 'ledgerbell_message_delay_seconds_bucket{le="60"}',
+    bad: '0+9x120',
+    good: '0+10x120',
+    at: '1h',
+  },
+  LedgerbellRateLimited: {
+    series: 'ledgerbell_discord_attempts_total{outcome="rate-limited-globally"}',
+    bad: '0+6x120',
+    good: '0+4x120',
+    at: '1h',
+  },
+  LedgerbellDiscordFailing: {
+    series: 'ledgerbell_discord_attempts_total{outcome="unsure"}',
+    bad: '0+3x120',
+    good: '0+1x120',
+  },
+  LedgerbellInterfaceErrors: {
+    series: 'ledgerbell_interface_errors_total{interface="explorer",reason="timeout"}',
+    bad: '0+2x120',
+    good: '0+0x120',
+    at: '1h',
+  },
+  LedgerbellRestarts: {
+    series: 'process_start_time_seconds{job="ledgerbell"}',
+    bad: '0+60x120',
+    good: '5+0x120',
+  },
+  LedgerbellFilesAlmostUsedUp: {
+    series: 'process_open_fds{job="ledgerbell"}',
+    bad: '900+0x120',
+    good: '100+0x120',
+  },
+};
+
+/** Of a gauge that has one value all the time. */
+function limits(of: Record<string, [series: string, bad: number, good: number, at?: string]>) {
+  const entries = Object.entries(of).map(([alert, [series, bad, good, at]]) => {
+    const steady = (value: number) => `${value}+0x1800`;
+    return [alert, { series, bad: steady(bad), good: steady(good), ...(at && { at }) }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Of a counter of rejections. */
+function rising(reason: string, alert: string, perMinute = 1) {
+  const series = `ledgerbell_refused_total{reason="${reason}"}`;
+  return { [alert]: { series, bad: `0+${perMinute}x120`, good: '7+0x120', at: '1h' } };
+}
+
+it('has an example for each rule', () => {
+  expect(Object.keys(EXAMPLES).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
+});
+
+if (!hasPromtool && process.env.CI)
+  it('finds promtool in CI', () => {
+    throw new Error(NO_PROMTOOL);
+  });
+
+describe.skipIf(!hasPromtool)('promtool', () => {
+  const promtool = (args: string[], input = '') => {
+    const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+    return { status, output: stdout + stderr };
+  };
+
+  it('finds nothing wrong in /metrics', () => {
+    expect(promtool(['check', 'metrics'], text)).toEqual({ status: 0, output: '' });
+  });
+
+  it('sees each rule fire when it should and keep still when all is well', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rules-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const severity = new Map(rules.map(({ alert, page }) => [alert, page ? 'critical' : 'warning']));
+    const tests = Object.entries(EXAMPLES).flatMap(([alertname, { series, bad, good, at = '30m' }]) => {
+      const labels = [...series.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, value]) => [label!, value!]);
+      const shown = Object.fromEntries(labels.filter(([label]) => !dropped(alertname).includes(label!)));
+      // What the rule compares it with.
+      const others = [
+        ['process_max_fds{job="ledgerbell"}', '1000+0x120'],
+        ['ledgerbell_message_delay_seconds_bucket{le="+Inf"}', '0+10x120'],
+        ['ledgerbell_message_delay_seconds_bucket{le="300"}', '0+10x120'],
+      ].map(([other, values]) => ({ series: other, values }));
+      return [bad, good].map((values) => ({
+        interval: '1m',
+        input_series: [{ series, values }, ...others],
+        alert_rule_test: [
+          {
+            eval_time: at,
+            alertname,
+            exp_alerts: values === bad ? [{ exp_labels: { ...shown, severity: severity.get(alertname) } }] : [],
+          },
+        ],
+      }));
+    });
+    const file = join(folder, 'rules.test.yml');
+    // The annotations are the manual’s words, and promtool would want them again here.
+    const bare = readFileSync('docs/monitoring/rules.yml', 'utf8').replaceAll(
+      /^ {8}annotations:\n(?: {10}.*\n)+/gm,
+      '',
+    );
+    writeFileSync(join(folder, 'rules.yml'), bare);
+    // JSON is YAML. Evaluated rarely, because days of minutes take long.
+    writeFileSync(file, JSON.stringify({ rule_files: ['rules.yml'], evaluation_interval: '10m', tests }));
+    expect(promtool(['test', 'rules', file])).toEqual({ status: 0, output: expect.stringContaining('SUCCESS') });
+  });
+});
+
+/** Labels that a rule sums over. */
+const dropped = (alert: string): string[] =>
+  ({
+    LedgerbellAlertsLate: ['le'],
+    LedgerbellRateLimited: ['outcome'],
+    LedgerbellDiscordFailing: ['outcome'],
+    LedgerbellInterfaceErrors: ['reason'],
+  })[alert] ?? [];
