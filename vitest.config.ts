@@ -7,7 +7,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONG = [
   'test/containers/*.test.ts',
   'test/crash/crash.test.ts',
-  'test/faults/{database,slow-disk}.test.ts',
+  'test/faults/{database,hanging-disk,slow-disk}.test.ts',
+  'test/lifecycle/{migration-kills,trouble}.test.ts',
   'test/sandbox/{lifecycle,page,tour}.test.ts',
   'test/services/proof/*.test.ts',
   'test/**/outage.test.ts',

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { restore } from '../../src/store/sqlite/backup.ts';
+import { migrations } from '../../src/store/sqlite/migrations.ts';
+import { accepted, bodiesIn, startBot, startInVain } from './bot.ts';
+import { expectKept, look, makeFile, NEXT_SCHEMA, schemas } from './earlier-schemas.ts';
+
+/** Every fourth, and the last: each is a real start, killed several times. */
+const killed = [...schemas.keys()].filter((version) => version % 4 === 0 || version === schemas.length - 1);
+
+describe.each(killed.map((version) => [version]))('from schema %i', (from) => {
+  // The first step is killed at its beginning and at its end; the third kill lets it be done and meets the next. The
+  // steps that follow are killed in the same way from the schema that they start from.
+  const last = from === schemas.length - 1;
+  const steps = ['migration begun', 'migration uncommitted', ...(last ? [] : ['migration begun@2'])];
+  const points = [...(from > 0 ? ['copy written'] : []), ...steps];
+
+  it('killed anywhere: a whole schema, every row, and the next start completes it', async () => {
+    const file = makeFile(from);
+    const before = look(file);
+    for (const point of points) {
+      expect([point, (await startInVain(file, { NEXT_SCHEMA, CRASH_POINT: point })).signal]).toEqual([
+        point,
+        'SIGKILL',
+      ]);
+      const after = look(file);
+      expect(after.sound).toBe(true);
+      expect(after.version).toBeGreaterThanOrEqual(from);
+      if (after.version === from) expect(after).toEqual(before);
+      else expectKept(before.rows, after.rows);
+    }
+    const bot = await startBot(file, { NEXT_SCHEMA });
+    const completed = look(file);
+    expect([completed.version, completed.sound]).toEqual([schemas.length, true]);
+    expectKept(before.rows, completed.rows);
+    await accepted(() => bot.post('more'));
+
+    const copy = `${file}.before-schema-${schemas.length}`;
+    expect(existsSync(`${copy}.partial`)).toBe(false);
+    if (from === 0) return;
+    expect(look(copy)).toEqual(before);
+    expect(bodiesIn(copy)).toEqual(['kept']);
+  });
+});
+
+it('an update after one that was taken back keeps a copy of what was written between them', async () => {
+  const file = makeFile(migrations.length);
+  const copy = `${file}.before-schema-${schemas.length}`;
+  const update = async () => {
+    const bot = await startBot(file, { NEXT_SCHEMA });
+    bot.kill('SIGTERM');
+    await bot.ended;
+  };
+  await update();
+  await restore(file, copy, Date.now());
+  const db = new Database(file);
+  db.exec("INSERT INTO inbox (scope, received_at, body) VALUES (0, 1, CAST('since then' AS BLOB))");
+  db.close();
+  await update();
+  expect(bodiesIn(copy)).toEqual(['since then', 'kept']);
+});
