@@ -8,6 +8,7 @@ import { readConfig } from '../src/config.ts';
 import { systemClock } from '../src/domain/clock.ts';
 import { createAcks } from '../src/receiver/acks.ts';
 import { startReceiver } from '../src/receiver/start.ts';
+import { indexTokens } from '../src/receiver/token-index.ts';
 import { openStore } from '../src/store/sqlite/client.ts';
 import { serve, TOKEN } from './children.ts';
 
@@ -22,7 +23,8 @@ async function receiver(folder: string): Promise<string> {
     config: readConfig({ DISCORD_TOKEN: 'none', PORT: '0', RECEIVER_SOURCES: '127.0.0.1' }),
     store,
     acks: createAcks(),
-    tokens: () => [{ token: TOKEN, scope: 0 }],
+    scopeOf: indexTokens([{ token: TOKEN, scope: 0 }]),
+    maxConnections: 10_000,
     now: Date.now,
     after: systemClock.after,
     log: pino({ level: 'silent' }),

@@ -1,6 +1,6 @@
 import { ButtonStyle } from 'discord.js';
 import type { Choice, Command, Reply } from '../src/discord/command.ts';
-import type { AddressText } from '../src/domain/address.ts';
+import { type AddressText, NATIVE_SENTINEL } from '../src/domain/address.ts';
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { addressPage } from '../src/domain/explorer.ts';
 import { imitatedBy } from '../src/domain/guard.ts';
@@ -56,6 +56,7 @@ export const token = {
     const typed = interaction.options.getString('address', true);
     const parsed = parseAddress(typed);
     if (!parsed.ok) throw echoing(new UserError(own(`address.${parsed.fault}`)), typed, own);
+    if (parsed.address === NATIVE_SENTINEL) throw new UserError(own('token.native'));
     countLookUp('explorer', interaction, context);
     const answer = await explorer.token(parsed.address);
     switch (answer.status) {

@@ -18,6 +18,7 @@ import { type Clock, inTime, SECOND, steadyTime, systemClock } from './domain/cl
 import type { Sender } from './domain/send-outcome.ts';
 import { isLinkable } from './domain/text.ts';
 import type { Interface, Outage } from './domain/upstream.ts';
+import { mostConnections, readLimits } from './limits.ts';
 import { openLog } from './log.ts';
 import { createCounts } from './metrics/counts.ts';
 import { diskFree, fileSizes } from './metrics/files.ts';
@@ -157,7 +158,8 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
     config,
     store,
     acks,
-    tokens: tokens.tokens,
+    scopeOf: tokens.scopeOf,
+    maxConnections: mostConnections(readLimits()),
     checkSignature: createSignatureCheck(projects.signingSecrets, now),
     onBadSignature: badSignatures.note,
     now: steadyTime(now, elapsed),

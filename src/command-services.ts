@@ -8,7 +8,7 @@ import { drawChart } from './discord/chart.ts';
 import { type RenderSettings, wordsOf } from './discord/line.ts';
 import { sampleMessage } from './discord/sample.ts';
 import { makePathToken } from './receiver/paths.ts';
-import { createSeal, keyFromFile } from './secrets.ts';
+import { closeToOthers, createSeal, keyFromFile } from './secrets.ts';
 import { migrations } from './store/sqlite/migrations.ts';
 import type { Store } from './store/store.ts';
 import { eraseGuild } from './upkeep.ts';
@@ -31,7 +31,9 @@ export async function openProjects(
   },
 ): Promise<Projects> {
   const { store, file, health, onTokens, now, log } = options;
-  const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(join(dirname(file), 'secrets.key'))]);
+  const keyFile = join(dirname(file), 'secrets.key');
+  const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(keyFile)]);
+  if (!config.SECRETS_KEY) closeToOthers(keyFile, log);
   const { resealed, closed } = await resealProjects(store, seal);
   if (resealed > 0) log.info({ resealed }, 're-encrypted projects with the new key');
   if (closed.length > 0) {

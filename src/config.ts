@@ -38,7 +38,7 @@ const openUrl = (example: string) =>
     `must not contain a user name or password; use a URL like ${example}`,
   );
 const url = openUrl('https://service.example/v0');
-const publicUrl = urlLike('https://bot.example').refine(
+const publicUrl = openUrl('https://bot.example').refine(
   (value) => !/\/hooks(\/|$)/.test(value),
   'must not contain /hooks, which the bot adds itself; use a URL like https://bot.example',
 );

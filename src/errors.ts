@@ -46,3 +46,13 @@ export function isFileFault(error: unknown): boolean {
   const code = error instanceof StoreError ? (error.code ?? '') : '';
   return /^(SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CANTOPEN|CORRUPT|NOTADB|READONLY)|LEDGERBELL_)/.test(code);
 }
+
+/**
+ * What the log holds of an error: not its other fields, because those of discord.js carry the request with its tokens and
+ * the whole response, and of anything that is not an error only its type.
+ */
+export function forLog(error: unknown): object {
+  if (!(error instanceof Error)) return { message: `not an error but a value of type ${typeof error}` };
+  const { name: type, message, stack, code, status } = error as Error & { code?: unknown; status?: unknown };
+  return { type, message, stack, code, status };
+}

@@ -6,6 +6,10 @@ const MIN_MEMORY_BYTES = 192 * 1024 * 1024;
 /** With fewer open files, a burst of connections leaves none for the database. */
 const MIN_FILES = 256;
 
+/** Files that connections leave to the database, the gateway and outgoing requests. */
+const OTHER_FILES = 128;
+const MOST_CONNECTIONS = 10_000;
+
 /** The system's limits for this process; null: unknown. */
 export interface Limits {
   memoryBytes: number | null;
@@ -27,6 +31,10 @@ function openFiles(): number | null {
     return null;
   }
 }
+
+/** How many connections the receiver may hold at the same time. */
+export const mostConnections = ({ openFiles }: Pick<Limits, 'openFiles'>): number =>
+  openFiles === null ? MOST_CONNECTIONS : Math.min(MOST_CONNECTIONS, openFiles - OTHER_FILES);
 
 /** Throws a {@link ConfigError} when the bot cannot work within these limits. */
 export function assertLimits({ memoryBytes, openFiles }: Limits): void {

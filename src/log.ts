@@ -1,4 +1,5 @@
 import pino, { type Logger } from 'pino';
+import { forLog } from './errors.ts';
 
 /** Characters of log lines that may wait to be read; beyond that, new lines are dropped. */
 const WAITING_MOST = 4 * 1024 * 1024;
@@ -8,6 +9,9 @@ const LAST_WORDS_MS = 200;
 /** Characters that JSON allows unescaped, but that many programs read as the end of a line. */
 const LINE_ENDS: Record<string, string> = { '\u0085': '\\u0085', '\u2028': '\\u2028', '\u2029': '\\u2029' };
 const inOneLine = (line: string): string => line.replaceAll(/[\u0085\u2028\u2029]/g, (end) => LINE_ENDS[end]!);
+
+/** Whoever logs an error logs no more of it than {@link forLog} leaves. */
+const withoutFields = (error: unknown): unknown => (error instanceof Error ? forLog(error) : error);
 
 /**
  * Opens the log: JSON lines on standard output. Lines that cannot be written (a blocked pipe, a full disk) wait in
@@ -23,7 +27,7 @@ export function openLog(level: string): Logger {
     maxLength: WAITING_MOST,
     retryEAGAIN: () => performance.now() < until,
   });
-  const log = pino({ level, hooks: { streamWrite: inOneLine } }, output);
+  const log = pino({ level, serializers: { err: withoutFields }, hooks: { streamWrite: inOneLine } }, output);
   output.on('error', () => {
     failed = true;
   });

@@ -1,9 +1,11 @@
+import { resolve } from 'node:path';
 import { startApp } from './app.ts';
 import { configWarnings, readConfig } from './config.ts';
-import { ConfigError } from './errors.ts';
+import { ConfigError, forLog } from './errors.ts';
 import { exitNow } from './exit.ts';
 import { assertLimits, readLimits } from './limits.ts';
 import { openLog } from './log.ts';
+import { warnIfOpen } from './secrets.ts';
 
 /** The process edge: environment → configuration → start; signals → stop. */
 
@@ -24,6 +26,7 @@ async function main(): Promise<void> {
   assertLimits(readLimits());
   const log = openLog(config.LOG_LEVEL);
   for (const warning of configWarnings(process.env)) log.warn(warning);
+  warnIfOpen(resolve('.env'), log);
   const onDatabaseLost = (error: Error) => {
     // Not as `fatal`: the library would write that synchronously and wait until it is read.
     log.error({ err: error }, 'the database thread exited; restart the bot');
@@ -55,7 +58,12 @@ async function main(): Promise<void> {
       );
   };
   // discord.js parses gateway packets itself. A malformed packet must not end the process that receives alerts.
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unexpected error'));
+  process.on('unhandledRejection', (error) => log.error({ err: forLog(error) }, 'unexpected error'));
+  // By default Node prints an error with all its fields, tokens among them.
+  process.on('uncaughtException', (error) => {
+    log.error({ err: forLog(error) }, 'unexpected error: exiting');
+    exitNow(1);
+  });
   // SIGHUP comes when the terminal is closed.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
   // By default SIGUSR1 opens a debugger, with which any user of this machine could read the bot's token.

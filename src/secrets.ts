@@ -1,5 +1,16 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import type { Logger } from 'pino';
 import { ConfigError, startError } from './errors.ts';
 
 const ALGORITHM = 'aes-256-gcm';
@@ -48,6 +59,23 @@ export function createSeal(keys: readonly Uint8Array[]): Seal {
       return null;
     },
   };
+}
+
+/** Warns if every user of this machine may open a file of secrets; there need not be one. */
+export function warnIfOpen(file: string, log: Logger): void {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & 0o007) !== 0)
+    log.warn({ file }, 'every user of this machine may open a file of secrets: run chmod o= on it');
+}
+
+/** Lets only its owner open a file of secrets; warns if that is not possible and everybody may open it. */
+export function closeToOthers(file: string, log: Logger): void {
+  try {
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+  } catch {
+    // Somebody else's, or on a file system that cannot be written: a group that reads it was let in on purpose.
+    warnIfOpen(file, log);
+  }
 }
 
 /**

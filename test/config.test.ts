@@ -209,6 +209,11 @@ describe('a wrong environment', () => {
     ['EXPLORER_API_URL', 'ftp://service.example/v0', 'must be a URL like https://service.example/v0'],
     ['EXPLORER_ADDRESS_PARAM', 'contract address', 'must be the name of a query parameter'],
     ['EXPLORER_URL', 'explorer', 'must be a URL like https://explorer.example'],
+    [
+      'PUBLIC_URL',
+      'https://hush:hush@bot.example',
+      'must not contain a user name or password; use a URL like https://bot.example',
+    ],
     ['DISCOVERY_URL', '//service.example', 'must be a URL like https://service.example'],
     ['OPERATOR_GUILD_IDS', 'Harbor DAO', 'must be server IDs like 112233445566778899, separated by commas'],
     ['MAX_SUBSCRIPTIONS', '0', 'must be a number from 1 to 9999999'],

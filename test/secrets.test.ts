@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pino from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { createSeal, keyFromFile } from '../src/secrets.ts';
+import { closeToOthers, createSeal, keyFromFile, warnIfOpen } from '../src/secrets.ts';
 
 const [old, present, foreign] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
 
@@ -27,6 +28,28 @@ it('while the key changes, the old one opens and the new one seals', () => {
   const both = createSeal([present, old]);
   expect(both.open(sealed, 'g')).toEqual({ text: 'x', stale: true });
   expect(createSeal([present]).open(both.seal('x', 'g'), 'g')).toEqual({ text: 'x', stale: false });
+});
+
+it('a key file that others may open is closed to them, and a file that cannot be closed is warned of', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ledgerbell-key-'));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  const file = join(dir, 'secrets.key');
+  const logged: string[] = [];
+  const log = pino({}, { write: (line: string) => void logged.push(line) });
+  for (const mode of [0o644, 0o640, 0o604, 0o600]) {
+    writeFileSync(file, 'x');
+    chmodSync(file, mode);
+    closeToOthers(file, log);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  }
+  warnIfOpen(file, log);
+  warnIfOpen(join(dir, 'no such file'), log);
+  chmodSync(file, 0o640);
+  warnIfOpen(file, log);
+  expect(logged).toEqual([]);
+  chmodSync(file, 0o644);
+  warnIfOpen(file, log);
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ file, msg: expect.stringContaining('chmod o=') }]);
 });
 
 it('the key file is made once, for its owner only; what holds no key is refused with what to do', () => {

@@ -3,7 +3,7 @@ import { DiscordAPIError, type Interaction } from 'discord.js';
 import type { Logger } from 'pino';
 import type { GuildSettings } from '../domain/guild.ts';
 import { cutTo } from '../domain/text.ts';
-import { UserError } from '../errors.ts';
+import { forLog, UserError } from '../errors.ts';
 import { languageOf, translator } from '../languages/index.ts';
 import { type Replying, whole } from './answer.ts';
 import { mayManage } from './authority.ts';
@@ -100,13 +100,6 @@ export function createBoundary<Services extends object>({
   }
 
   return { contextOf, run, show };
-}
-
-/** An error without its other fields: discord.js errors carry the request with its tokens and the whole response. */
-export function forLog(error: unknown): object {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { name: type, message, stack, code, status } = error as Error & { code?: unknown; status?: unknown };
-  return { type, message, stack, code, status };
 }
 
 /** Name of the interaction in log lines. */

@@ -1,8 +1,9 @@
 import type { AutocompleteInteraction, Interaction } from 'discord.js';
 import { inTime } from '../domain/clock.ts';
 import { cutTo } from '../domain/text.ts';
+import { forLog } from '../errors.ts';
 import { accessOf } from './authority.ts';
-import { type BoundaryOptions, createBoundary, forLog, nameOf } from './boundary.ts';
+import { type BoundaryOptions, createBoundary, nameOf } from './boundary.ts';
 import type { AnyCommand, Choice, InteractionContext } from './command.ts';
 import { commandHandlers } from './command-handlers.ts';
 import { componentHandlers } from './component-handlers.ts';

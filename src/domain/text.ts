@@ -6,8 +6,12 @@ const MOST_READ = 1_000;
 /** Created on first use, because that takes 10 ms. */
 let graphemes: Intl.Segmenter | undefined;
 
-/** Control, format (bidi, zero-width), private-use and unassigned characters, and invisible blanks. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800\u{e0000}-\u{e0fff}]/gu;
+/** Control, format (bidi, zero-width), private-use and unassigned characters, and invisible blanks, joiners and vowels. */
+const INVISIBLE =
+  /[\u034f\u17b4\u17b5\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800\u{e0000}-\u{e0fff}]/gu;
+
+/** Combining marks after the third of a letter. Hundreds of them would smear over the lines around it. */
+const FURTHER_MARKS = /(?<=\p{M}{3})\p{M}+/gu;
 
 /** A dot between letters, a scheme, an invite or a mention: anything that readers could mistake for a link. */
 const LINK_LIKE =
@@ -22,7 +26,8 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10ff
  */
 export function plainText(text: string | null | undefined, most = MAX_GRAPHEMES): string | null {
   if (!text) return null;
-  const clean = text.slice(0, MOST_READ).normalize('NFKC').replace(/\s+/gu, ' ').replace(INVISIBLE, '').trim();
+  const visible = text.slice(0, MOST_READ).normalize('NFKC').replace(/\s+/gu, ' ').replace(INVISIBLE, '');
+  const clean = visible.replace(FURTHER_MARKS, '').trim();
   // Combining marks alone are invisible.
   if (!/[^\p{M} ]/u.test(clean)) return null;
   if (clean.length <= most && /^[ -~]*$/.test(clean)) return clean;
@@ -30,7 +35,7 @@ export function plainText(text: string | null | undefined, most = MAX_GRAPHEMES)
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   for (const { segment } of graphemes.segment(clean)) {
     if (shown.length === most) return `${shown.join('').trimEnd()}…`;
-    // A "grapheme" of hundreds of combining marks smears over the lines around it.
+    // A grapheme may be a chain of hundreds of letters.
     shown.push(segment.length > 8 ? segment.slice(0, 8) : segment);
   }
   return shown.join('');

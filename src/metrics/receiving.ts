@@ -120,6 +120,13 @@ export const REASONS: Readonly<Record<string, Manual>> = {
     todo: 'check the proxy, or the network in front of it',
     rules: rises('broken-off', 'LedgerbellBodyBrokenOff'),
   },
+  connections: {
+    alarm: 'rises',
+    means:
+      'more connections are open than the receiver takes: 10,000, or 128 fewer than the files that the process may open. A connection without complete headers is closed after 5 s',
+    todo: 'raise `LimitNOFILE` in the unit; limit the connections of one address in the proxy or the firewall',
+    rules: rises('connections', 'LedgerbellTooManyConnections'),
+  },
   overload: {
     alarm: 'rises',
     means: 'more than 64 requests wait longer than 100 ms for their body, or longer than 1 s for the disk',

@@ -1,4 +1,8 @@
 import fastify from 'fastify';
+import { HEADERS } from './connections.ts';
+
+/** Connections at the same time, at most: a few scrapers and probes. */
+const MOST_CONNECTIONS = 100;
 
 /** What `/readyz` returns: every part by name, and whether it works. */
 export type Readiness = Record<string, { ready: boolean; detail?: string }>;
@@ -12,7 +16,8 @@ export function createOps({
   scrape(): Promise<{ contentType: string; text: string }>;
   readiness(): Promise<Readiness>;
 }) {
-  const app = fastify({ logger: false, exposeHeadRoutes: true });
+  const app = fastify({ logger: false, exposeHeadRoutes: true, http: HEADERS, requestTimeout: 10_000 });
+  app.server.maxConnections = MOST_CONNECTIONS;
   app.get('/healthz', async () => ({ ok: true }));
   app.get('/readyz', async (_request, reply) => {
     const parts = await readiness();

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ReceiverToken } from '../domain/project.ts';
 import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { Store } from '../store/store.ts';
+import { indexTokens } from './token-index.ts';
 
 /** Where a scope's events must be sent; each URL ends in a secret. */
 export interface ReceiverUrls {
@@ -36,12 +37,14 @@ export async function openPathTokens(options: {
 }) {
   const { store, fixed, now } = options;
   let tokens: readonly ReceiverToken[] = [];
+  let scopeOf = indexTokens(tokens);
 
   async function refresh(): Promise<void> {
     const stored = await store.projects.tokens();
     // A token in the environment replaces those in the database, which may have leaked.
     const others = stored.filter(({ scope }) => scope !== OPERATOR_SCOPE);
     tokens = fixed ? [{ token: fixed, scope: OPERATOR_SCOPE, retiring: false }, ...others] : stored;
+    scopeOf = indexTokens(tokens);
   }
 
   await refresh();
@@ -53,6 +56,8 @@ export async function openPathTokens(options: {
   return {
     /** Every active token. */
     tokens: () => tokens,
+    /** The scope of an active token; null for any other text. */
+    scopeOf: (given: string): number | null => scopeOf(given),
     isFixed: (scope: number): boolean => scope === OPERATOR_SCOPE && fixed !== undefined,
     refresh,
     async rotate(scope: number): Promise<boolean> {

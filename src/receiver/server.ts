@@ -1,20 +1,24 @@
-import { timingSafeEqual } from 'node:crypto';
 import { METHODS } from 'node:http';
 import { isIP } from 'node:net';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, MINUTE } from '../domain/clock.ts';
 import type { RefusedSource } from '../domain/refused-source.ts';
 import type { Ticket } from './admission.ts';
+import { capConnections, HEADERS } from './connections.ts';
 import { type Intake, REFUSALS, type Refusal } from './intake.ts';
 import type { CheckSignature, SignatureFault } from './signature.ts';
+import type { ScopeOf } from './token-index.ts';
 
 const BODY_LIMIT = 1024 * 1024;
 /** The latest time of a response after arrival. */
 const DEADLINE_MS = 2_000;
 
-/** Why a request was refused; also the metrics' label. `broken-off`: its body ended before its announced length. */
+/**
+ * Why a request was refused; also the metrics' label. `broken-off`: its body ended before its announced length;
+ * `connections`: its connection was closed, because there were too many.
+ */
 export const REFUSAL_REASONS = [
   'token',
   'method',
@@ -22,15 +26,10 @@ export const REFUSAL_REASONS = [
   'signature',
   'too-large',
   'broken-off',
+  'connections',
   ...REFUSALS,
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
-
-/** A path token and its scope. */
-export interface PathToken {
-  token: string;
-  scope: number;
-}
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -42,8 +41,11 @@ declare module 'fastify' {
 export interface ServerOptions {
   config: Pick<Config, 'RECEIVER_SOURCES' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
   intake: Intake;
-  /** The active path tokens; read for each request. */
-  tokens(): readonly PathToken[];
+  scopeOf: ScopeOf;
+  /** Connections at the same time, at most. */
+  maxConnections: number;
+  /** Milliseconds; tests shorten them. */
+  headers?: typeof HEADERS;
   checkSignature: CheckSignature;
   now(): number;
   /** Times the responses. */
@@ -65,6 +67,7 @@ export function createServer(options: ServerOptions) {
   const { config, intake, checkSignature, log, onRefused, onBadSignature, onReceived } = options;
   const app = fastify({
     logger: false,
+    http: options.headers ?? HEADERS,
     bodyLimit: BODY_LIMIT,
     trustProxy: (address: string) => config.TRUSTED_PROXIES.has(plainIp(address) ?? ''),
     // A body that stops half-way must not keep its connection; the sender itself times out after 3 s.
@@ -75,6 +78,11 @@ export function createServer(options: ServerOptions) {
     return503OnClosing: false,
     exposeHeadRoutes: false,
     frameworkErrors: (_error, _request, reply: FastifyReply) => void reply.code(404).send({ ok: false }),
+  });
+  capConnections(app.server, {
+    most: options.maxConnections,
+    isStranger: (address) => isStranger(plainIp(address), config),
+    onDropped: createDropReport(options),
   });
   app.decorateRequest('ticket', null);
   // Whatever its content type, a body is stored as bytes.
@@ -125,6 +133,17 @@ export function createServer(options: ServerOptions) {
   return app;
 }
 
+/** Counts connections that were closed because there are too many; the log has it once a minute. */
+function createDropReport({ onRefused, now, log, maxConnections }: ServerOptions): () => void {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    onRefused('connections', null, null);
+    if (now() - loggedAt < MINUTE) return;
+    loggedAt = now();
+    log.warn({ maxConnections }, 'too many connections: closing new ones');
+  };
+}
+
 type Refusing = ReturnType<typeof createRefusing>;
 
 /** The responses that refuse a request; each is counted. */
@@ -147,7 +166,7 @@ function createRefusing(onRefused: ServerOptions['onRefused']) {
 
 /** Checks a request before its body is read, and opens its ticket. */
 function createGate(options: ServerOptions, refusing: Refusing) {
-  const { config, intake, tokens, now, after, onRefused } = options;
+  const { config, intake, scopeOf, now, after, onRefused } = options;
 
   function openTicket(ticket: Ticket, request: FastifyRequest, reply: FastifyReply): void {
     request.ticket = ticket;
@@ -168,7 +187,7 @@ function createGate(options: ServerOptions, refusing: Refusing) {
 
   return function onRequest(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
     const { token } = request.params as { token: string };
-    const scope = scopeOf(token, tokens());
+    const scope = scopeOf(token);
     if (scope === null) return void refusing.refuse(reply, 404, 'token');
     if (request.method !== 'POST' && request.method !== 'PUT' && request.method !== 'PATCH') {
       return void refusing.refuse(reply.header('allow', 'POST, PUT, PATCH'), 405, 'method');
@@ -201,19 +220,15 @@ function refusedSource(
   return { reason: TRUSTED_PROXIES.has(source) ? 'no-sender' : 'unlisted', source };
 }
 
+/** Whether no delivery can come from this peer: it is no source, and no proxy that passes on those of others. */
+const isStranger = (
+  ip: string | null,
+  { RECEIVER_SOURCE_CHECK, RECEIVER_SOURCES, TRUSTED_PROXIES }: ServerOptions['config'],
+): boolean =>
+  RECEIVER_SOURCE_CHECK === 'enforce' && (ip === null || !(RECEIVER_SOURCES.has(ip) || TRUSTED_PROXIES.has(ip)));
+
 /** An IP in the form in which it is compared: IPv4 without `::ffff:`; null: not an IP. */
 function plainIp(text: string | undefined): string | null {
   const ip = (text ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(ip) === 0 ? null : ip;
-}
-
-/** The scope of a token; every known token is compared, each in constant time. */
-function scopeOf(given: string, tokens: readonly PathToken[]): number | null {
-  const bytes = Buffer.from(given);
-  let found: number | null = null;
-  for (const { token, scope } of tokens) {
-    const expected = Buffer.from(token);
-    if (expected.length === bytes.length && timingSafeEqual(expected, bytes)) found = scope;
-  }
-  return found;
 }

@@ -90,7 +90,8 @@ describe('/token', () => {
   });
 
   it('shows a token whose name is longer than a title may be', async () => {
-    upstream.set(() => frame({ ...RECORD, name: 'a\u0316\u0317\u0318\u0319\u031c\u031d\u031e\u031f'.repeat(40) }));
+    const long = 'a\u0316\u0317\u0318\u0319\u031c\u031d\u031e\u031f'.repeat(40);
+    upstream.set(() => frame({ ...RECORD, name: long, symbol: long.replaceAll('a', 'b') }));
     const answer = await world.use('token', { address: TOKEN });
     expect(textOf(answer)).toContain(TOKEN);
     expect(answer.reply!.message.embeds[0]!.title).toMatch(/^`a.*…`$/u);
@@ -131,6 +132,14 @@ describe('/token', () => {
     expect(textOf(answer)).toMatch(sentence);
     expect(isPrivate(answer)).toBe(true);
     expect(JSON.stringify(answer)).not.toContain('query-key');
+  });
+
+  it('answers for the native coin without asking, and without a cool-down', async () => {
+    for (let n = 0; n < 20; n++) {
+      const answer = await world.use('token', { address: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE' });
+      expect([textOf(answer), isPrivate(answer)]).toEqual([expect.stringMatching(/native coin.*no contract/), true]);
+    }
+    expect(upstream.requests).toEqual([]);
   });
 
   it('refuses a bad checksum with the reason, without asking', async () => {

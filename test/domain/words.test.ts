@@ -130,6 +130,11 @@ describe('text from the chain', () => {
     ['evil.c\ufe0fom', '`(name hidden: looks like a link)`'],
     ['नमस्ते.भारत', '`(name hidden: looks like a link)`'],
     ['\ufe0f\u034f \u17b4', 'none'],
+    ['x\u0323\u0330\u0331', '`x\u0323\u0330\u0331`'],
+    [`x${'\u0330\u0331'.repeat(6)}y\u0330`, '`x\u0330\u0331\u0330y\u0330`'],
+    // Nothing in between begins a new letter.
+    ['x\u0330\u0331\u0330\u200b\u034f\u0331\u0330', '`x\u0330\u0331\u0330`'],
+    ['นี้', '`นี้`'],
     // Isolated, so that it does not turn around what stands beside it.
     ['دولار', '\u2068`دولار`\u2069'],
     ['שקל 12', '\u2068`שקל 12`\u2069'],

@@ -53,7 +53,7 @@ export interface Bot {
 
 /** Starts a bot, `within` a command that becomes it; it ends with the test. */
 export function launch(file: string, environment: Record<string, string>, within: string[] = []) {
-  const command = [...within, process.execPath, '--import', FAULTS, '--import', POINTS, 'src/main.ts'];
+  const command = [...within, process.execPath, '--import', FAULTS, '--import', POINTS, join(ROOT, 'src/main.ts')];
   const bot: ChildProcess = spawn(command[0]!, command.slice(1), {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -52,3 +52,21 @@ it('what was logged last is written before the end', () => {
   const told = stdout.match(/the (first|last)/g)?.sort();
   expect([status, told]).toEqual([3, ['the first', 'the last']]);
 });
+
+it.each([
+  ['an unhandled rejection', 'Promise.reject(error)', 'unexpected error', 0],
+  ['an uncaught exception', 'setTimeout(() => { throw error; })', 'unexpected error: exiting', 1],
+])('%s is logged without the fields of its error', async (_name, fault, message, code) => {
+  // Spelled so that it is not in the stack, which names the module with its source.
+  const fields = "{ code: 50001, url: '/webhooks/1/hu' + 'sh', requestBody: { token: 'hu' + 'sh' } }";
+  const error = `const error = Object.assign(new Error('Missing Access'), ${fields})`;
+  const module = `process.on('SIGUSR2', () => { ${error}; ${fault}; Promise.reject('hu' + 'sh'); })`;
+  const options = `--import data:text/javascript,${encodeURIComponent(module)}`;
+  const bot = await startBot(temporaryFile(), { NODE_OPTIONS: options });
+  const logged = bot.said(message);
+  bot.kill('SIGUSR2');
+  expect(await logged).toMatchObject({ err: { type: 'Error', message: 'Missing Access', code: 50001 } });
+  if (code === 0) bot.kill('SIGTERM');
+  expect(await bot.ended).toMatchObject({ code, stderr: '' });
+  expect(JSON.stringify(bot.log)).not.toContain('hush');
+});

@@ -134,6 +134,7 @@ const EXAMPLES: Record<string, { series: string; bad: string; good: string; at?:
   ...rising('signature', 'LedgerbellBadSignature'),
   ...rising('too-large', 'LedgerbellBodyTooLarge'),
   ...rising('broken-off', 'LedgerbellBodyBrokenOff'),
+  ...rising('connections', 'LedgerbellTooManyConnections'),
   ...rising('overload', 'LedgerbellOverload'),
   ...rising('busy', 'LedgerbellDatabaseBusy'),
   ...rising('late', 'LedgerbellStoringTooSlow'),

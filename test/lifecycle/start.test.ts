@@ -148,12 +148,13 @@ it('files that this user may not write or read end the start with what to mend',
 it('what the bot makes is for its user alone, as is from then on what an older version left open to everybody', async () => {
   const file = temporaryFile();
   const folder = dirname(file);
-  const old = [file, `${file}.lock`, `${file}.before-schema-2`, join(folder, 'backups/daily-2026.sqlite')];
+  const key = join(folder, 'secrets.key');
+  const old = [file, `${file}.lock`, `${file}.before-schema-2`, join(folder, 'backups/daily-2026.sqlite'), key];
   const others = [`${file}.before-restore-2026`, `${file}.notes`];
   openDatabase(file).close();
   mkdirSync(join(folder, 'backups'));
   for (const path of [...old, ...others]) {
-    writeFileSync(path, '', { flag: 'a' });
+    writeFileSync(path, path === key ? Buffer.alloc(32, 1).toString('base64') : '', { flag: 'a' });
     chmodSync(path, 0o644);
   }
   // Somebody lets a group read this one.
@@ -165,7 +166,14 @@ it('what the bot makes is for its user alone, as is from then on what an older v
   expect(new Set(modes([...old, `${file}-wal`, `${file}-shm`]))).toEqual(new Set(['600']));
 
   const fresh = join(folder, 'new/bot.sqlite');
-  const second = await startBot(fresh);
+  const settings = join(folder, '.env');
+  writeFileSync(settings, '');
+  chmodSync(settings, 0o644);
+  const second = await startBot(fresh, {}, ['sh', '-c', 'cd "$0" && exec "$@"', folder]);
+  expect(second.log).toContainEqual(
+    expect.objectContaining({ level: 40, file: settings, msg: expect.stringContaining('chmod o=') }),
+  );
+  expect(modes([settings])).toEqual(['644']);
   expect(await second.post('any')).toBe(200);
   expect(modes([dirname(fresh)])).toEqual(['700']);
   const made = readdirSync(dirname(fresh)).map((name) => join(dirname(fresh), name));

@@ -10,9 +10,9 @@ import type { Clock } from '../../src/domain/clock.ts';
 import { createAcks } from '../../src/receiver/acks.ts';
 import { createQuarantineLimit } from '../../src/receiver/quarantine.ts';
 import { createQuotas } from '../../src/receiver/quotas.ts';
-import type { PathToken } from '../../src/receiver/server.ts';
 import { createSignatureCheck, type SignatureFault } from '../../src/receiver/signature.ts';
 import { startReceiver as start } from '../../src/receiver/start.ts';
+import { indexTokens, type PathToken } from '../../src/receiver/token-index.ts';
 import { openStore } from '../../src/store/sqlite/client.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -22,7 +22,10 @@ export const OTHER_TOKEN = 'the-other-active-token';
 /** What a test may put in the place of the usual. */
 interface HarnessOptions {
   environment?: Record<string, string>;
-  tokens?: () => PathToken[];
+  tokens?: PathToken[];
+  maxConnections?: number;
+  /** Milliseconds; default: the usual. */
+  headers?: { headersTimeout: number; connectionsCheckingInterval: number };
   /** By scope. */
   signingSecrets?: Record<number, string[]>;
   now?: () => number;
@@ -39,10 +42,12 @@ export async function openReceiver({
   after = () => () => undefined,
   between = (store) => store,
   signingSecrets = {},
-  tokens = () => [
+  tokens = [
     { token: TOKEN, scope: 0 },
     { token: OTHER_TOKEN, scope: 3 },
   ],
+  maxConnections = 10_000,
+  headers,
 }: HarnessOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'receiver-'));
   const file = join(directory, 'test.sqlite');
@@ -59,7 +64,9 @@ export async function openReceiver({
     config,
     store: between(store),
     acks,
-    tokens,
+    scopeOf: indexTokens(tokens),
+    maxConnections,
+    ...(headers && { headers }),
     now,
     after,
     log,
@@ -105,9 +112,9 @@ export async function openReceiver({
     },
     /** What is stored, as [scope, body]. */
     stored: async () => (await store.inbox.next(100)).map(({ scope, body }) => [scope, Buffer.from(body).toString()]),
-    /** A connection, open. */
-    async open(): Promise<Socket> {
-      const socket = connect(Number(url.port), url.hostname);
+    /** A connection, open; `from` another address of this machine. */
+    async open(from?: string): Promise<Socket> {
+      const socket = connect({ port: Number(url.port), host: url.hostname, ...(from && { localAddress: from }) });
       socket.on('error', () => undefined);
       onTestFinished(() => void socket.destroy());
       await new Promise<void>((resolve) => socket.once('connect', () => resolve()));

@@ -1,6 +1,8 @@
 import { METHODS } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import type { Socket } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
+import { indexTokens } from '../../src/receiver/token-index.ts';
 import type { Store } from '../../src/store/store.ts';
 import { until } from '../until.ts';
 import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
@@ -106,7 +108,7 @@ describe('overload by many servers’ URLs', () => {
     let time = 0;
     const tokenOf = (scope: number) => `token-of-scope-${scope}-of-this-test`;
     const tokens = [...counts, 0].map((_, scope) => ({ token: tokenOf(scope), scope }));
-    const receiver = await startReceiver({ now: () => time, tokens: () => tokens });
+    const receiver = await startReceiver({ now: () => time, tokens });
     for (const [scope, count] of counts.entries()) {
       for (let n = 0; n < count; n++) (await receiver.open()).write(`${head(4, `/hooks/${tokenOf(scope)}`)}x`);
     }
@@ -158,24 +160,63 @@ describe('a commit that takes longer than 2 s', () => {
   });
 });
 
+describe('connections', () => {
+  const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
+
+  it('that send no complete header in time are closed, at the first byte or before it', async () => {
+    const receiver = await startReceiver({ headers: { headersTimeout: 50, connectionsCheckingInterval: 10 } });
+    const [silent, slow] = [await receiver.open(), await receiver.open()];
+    const both = [silent, slow].map((socket) => closed(socket.resume()));
+    slow.write(`POST ${HOOK} HTTP/1.1\r\nHost: x\r\nX-Slow: `);
+    await Promise.all(both);
+    expect((await receiver.post(HOOK, 'x')).status).toBe(200);
+  });
+
+  it('beyond the limit are closed and counted, and taken again as soon as others end', async () => {
+    const receiver = await startReceiver({ maxConnections: 2 });
+    const open = [await receiver.open(), await receiver.open()];
+    await closed((await receiver.open()).resume());
+    expect(receiver.refused).toEqual(['connections']);
+    for (const socket of open) socket.destroy();
+    await until(async () => (await receiver.post(HOOK, 'x').catch(() => null))?.status === 200);
+  });
+
+  it('from addresses that may not deliver close the oldest of their own, so others stay', async () => {
+    const sources = { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '127.0.0.2' };
+    const receiver = await startReceiver({ environment: sources, maxConnections: 6 });
+    const source = await receiver.open('127.0.0.2');
+    const oldest = await receiver.open();
+    const gone = closed(oldest.resume());
+    const strangers = [await receiver.open(), await receiver.open(), await receiver.open()];
+    await gone;
+    source.write(`${head(1)}x`);
+    expect(await firstLine(source)).toContain('200');
+    expect(strangers.map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+    expect(receiver.refused).toEqual([]);
+  });
+});
+
 describe('path tokens', () => {
-  it('are all compared in full, whichever one is given: no answer comes sooner for a near miss', async () => {
-    let read = 0;
-    const counted = (token: string, scope: number) => ({
+  it('are found without reading any of them, however many there are, and only whole', async () => {
+    const read = vi.fn();
+    const tokens = Array.from({ length: 10_000 }, (_, scope) => ({
       scope,
       get token() {
-        read++;
-        return token;
+        read();
+        return `the-token-of-scope-${scope}`;
       },
-    });
-    const tokens = [counted(TOKEN, 0), counted(OTHER_TOKEN, 3), counted('a-third-token-of-this-test', 4)];
-    const receiver = await startReceiver({ tokens: () => tokens });
-    for (const given of [TOKEN, OTHER_TOKEN, 'a-third-token-of-this-test', 'a', `${TOKEN.slice(0, -1)}x`]) {
-      read = 0;
-      await receiver.post(`/hooks/${given}`, 'x');
-      expect([given, read]).toEqual([given, tokens.length]);
-    }
-    expect((await receiver.stored()).map(([scope]) => scope)).toEqual([0, 3, 4]);
+    }));
+    const scopeOf = indexTokens(tokens);
+    expect(read).toHaveBeenCalledTimes(tokens.length);
+    const given = [
+      'the-token-of-scope-0',
+      'the-token-of-scope-9999',
+      'the-token-of-scope-',
+      'the-token-of-scope-99999',
+      '',
+    ];
+    expect(given.map(scopeOf)).toEqual([0, 9_999, null, null, null]);
+    expect(read).toHaveBeenCalledTimes(tokens.length);
   });
 
   it('appear in no line of the log, whatever goes wrong', async () => {
