@@ -8,6 +8,7 @@ import { define } from './shared/define.ts';
 import { note } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { hiddenFrom } from './shared/visibility.ts';
+import { muteRow } from './subscription/mute.ts';
 import { describeStory } from './why/story.ts';
 
 type Needs = ContextWith<
@@ -20,6 +21,8 @@ const MOST_TRANSFERS = 5;
 const MOST_CHARACTERS = 5_400;
 /** What a select menu holds. */
 const MOST_CHOICES = 25;
+/** A message has at most 5 rows, and one may be the menu. */
+const MOST_MUTES = 4;
 
 /** Why a transfer was told, or was not: from what was recorded, never from a guess. */
 export const why = {
@@ -91,7 +94,19 @@ async function explain(
   return {
     embeds,
     ...(left > 0 && { content: t('why.more', { count: left }) }),
+    components: reference === null || !context.manages ? [] : muteRows(shown, interaction.channelId, context),
   };
+}
+
+/** Buttons that mute what posted an alert in a channel: a row for each subscription. */
+function muteRows(stories: readonly Story[], channelId: string, context: Needs) {
+  const posted = stories
+    .flatMap(({ decisions }) => decisions)
+    .filter((one) => one.outcome === 'matched' && one.channelId === channelId);
+  const known = posted.flatMap(({ subscription: id, address, label }) =>
+    address === null ? [] : [[id, { id, address, label }] as const],
+  );
+  return [...new Map(known).values()].slice(0, MOST_MUTES).map((one) => muteRow(one, context));
 }
 
 /** Explains the transaction of one message; where it tells of several, the chosen one, with a menu of all. */
@@ -121,7 +136,10 @@ async function explainMessage(
   const menu = { type: ComponentType.StringSelect as const, custom_id: `why:pick:${reference}`, options };
   return {
     ...reply,
-    components: [{ type: ComponentType.ActionRow, components: [{ ...menu, placeholder: t('why.choose') }] }],
+    components: [
+      { type: ComponentType.ActionRow, components: [{ ...menu, placeholder: t('why.choose') }] },
+      ...(reply.components ?? []),
+    ],
   };
 }
 

@@ -1,10 +1,13 @@
+import type { APIActionRowComponent, APIButtonComponent } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import { DAY, HOUR } from '../../src/domain/clock.ts';
 import { FOREVER, type Subscription } from '../../src/domain/subscription.ts';
+import { apart, cutTo } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
+import { wordingsOf } from '../../src/languages/definitions.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
-import { moment, note } from '../shared/reply.ts';
+import { moment, note, press, row, shortAddress } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { seenBy, unseenLine } from '../shared/subscriptions.ts';
 import { save } from './change.ts';
@@ -39,15 +42,37 @@ export async function mute(interaction: CommandUse, context: Needs): Promise<Rep
 }
 
 /** How long a press on *Mute* in the list mutes. */
-const PRESS_MS = 8 * HOUR;
+const PRESSED = '8h';
 
-/** `subscription:mute:<id>` */
+/** `subscription:mute:<id>[:<duration>]` */
 export const muteButton: Button<Needs> = {
   access: 'manage',
   answer: 'reply',
-  press: async (interaction, [id], context) =>
-    muteOne(interaction, context, await seenOne(interaction, id, context), context.now() + PRESS_MS),
+  async press(interaction, [id, duration = PRESSED], context) {
+    const until = untilOf(duration, context);
+    return muteOne(interaction, context, await seenOne(interaction, id, context), until);
+  },
 };
+
+/** One row of buttons that mute a subscription, each for another time. */
+export function muteRow(
+  { id, label, address }: Pick<Subscription, 'id' | 'label' | 'address'>,
+  { t, language }: ContextWith,
+): APIActionRowComponent<APIButtonComponent> {
+  const lengths = MUTE_CHOICES.filter(({ value }) => value !== 'off').map(({ value, name }) => ({
+    value,
+    duration: wordingsOf(language)[`subscription mute duration=${value}`]?.name ?? name,
+  }));
+  const name = label === null ? shortAddress(address) : apart(cutTo(label, 40));
+  return row(
+    ...lengths.map(({ value, duration }, index) =>
+      press(
+        index === 0 ? t('subscription.mute.press', { name, duration }) : duration,
+        `subscription:mute:${id}:${value}`,
+      ),
+    ),
+  );
+}
 
 async function muteOne(
   interaction: CommandUse | ButtonUse,
@@ -63,7 +88,9 @@ async function muteOne(
   const lines = after.paused
     ? [until === null ? null : lasting(until, t), silentLine(after, context)]
     : [lasting(until, t)];
-  return note('good', title, [addressLine(after.address, context), ...lines]);
+  return note('good', title, [addressLine(after.address, context), ...lines], {
+    components: until === null ? [] : [row(press(t('subscription.mute.undo'), `subscription:mute:${after.id}:off`))],
+  });
 }
 
 /** All that the person sees. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, TREASURY, USDC, WHALES } from '../pipeline/harness.ts';
-import { type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
+import { buttonsOf, type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
 
 let pipeline: Pipeline;
 let world: CommandWorld;
@@ -214,6 +214,28 @@ it('explains an alert to everybody who sees it, with what concerns that message 
   expect(text).not.toContain(`<#${treasury}>`);
   // Who manages the bot sees more.
   expect(textOf(await press(reference(0)))).toContain('Received');
+});
+
+it('lets managers mute what posted an alert, and checks their right when they press', async () => {
+  const id = await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
+  await pipeline.watch(TREASURY, WHALES, { label: 'Treasury' });
+  await receive();
+  await pipeline.idle();
+  expect(buttonsOf(await press(reference(0), ALERTS, seed.mia))).toEqual([]);
+  const shown = await press(reference(0));
+  const lengths = ['1h', '8h', '1d', '7d', 'forever'];
+  expect(buttonsOf(shown)).toEqual(lengths.map((length) => `subscription:mute:${id}:${length}`));
+  const mutes = async () => (await pipeline.store.subscriptions.list(HARBOR)).map(({ mutedUntil }) => mutedUntil);
+
+  const mute = `subscription:mute:${id}:1d`;
+  const refused = await world.press(await world.post(mute), mute, { as: seed.mia });
+  expect(textOf(refused)).toMatch(/Manage Server/);
+  expect(await mutes()).toEqual([null, null]);
+  const muted = await world.press(shown, mute);
+  expect(textOf(muted)).toMatch(/Muted .*Treasury[\s\S]*No alerts until <t:/);
+  expect(await mutes()).toEqual([pipeline.clock.now() + 86_400_000, null]);
+  await world.press(muted, `subscription:mute:${id}:off`);
+  expect(await mutes()).toEqual([null, null]);
 });
 
 it('says that a rate limit or the breaker holds an alert back', async () => {
