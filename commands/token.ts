@@ -36,6 +36,7 @@ type Needs = ContextWith<
   | 'settings'
   | 'now'
   | 'moved'
+  | 'onRelabeled'
 >;
 
 /** What the explorer knows of a token. */

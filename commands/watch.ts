@@ -16,6 +16,7 @@ import type { Translate } from '../src/languages/index.ts';
 import { record } from './shared/audit.ts';
 import { coverageOf, nextStep } from './shared/coverage.ts';
 import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
+import { notNamed } from './shared/naming.ts';
 import { fullAddress, note, press, row } from './shared/reply.ts';
 import type { ContextWith } from './shared/services.ts';
 import { checkTarget, outsideLine } from './shared/target.ts';
@@ -95,6 +96,7 @@ async function choose(...[interaction, , values, context]: Parameters<Menu<Needs
   for (const address of addresses) {
     const wish = { ...DEFAULT_CHOICES, guildId, channelId, address, createdBy: user.id, createdAt: now() };
     const outcome = await subscriptions.add(wish, settings.maxSubscriptions, settings.maxChannelsPerAddress);
+    if (outcome.status === 'label-taken' || outcome.status === 'labels-full') throw notNamed(outcome, context);
     outcomes[outcome.status].push(address);
     if (outcome.status !== 'added') continue;
     const detail = { id: outcome.subscription.id, address: checksumAddress(address), channel: channelId };

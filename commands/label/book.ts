@@ -1,8 +1,8 @@
 import { ButtonStyle } from 'discord.js';
-import type { AutocompleteUse, Button, ButtonUse, Choice, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { AutocompleteUse, Button, Choice, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, toAddress } from '../../src/domain/address.ts';
 import type { Label } from '../../src/domain/guild.ts';
-import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress, parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
@@ -10,20 +10,18 @@ import { record } from '../shared/audit.ts';
 import { addressChoice, fitting } from '../shared/choices.ts';
 import { fingerprint } from '../shared/fingerprint.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
+import { NAME_LONGEST, notNamed, readName } from '../shared/naming.ts';
 import { fullAddress, note, pageOf, pager, press, row } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
-import { seenBy, visibleTo } from '../shared/subscriptions.ts';
+import { seenBy } from '../shared/subscriptions.ts';
 
 type Needs = ContextWith<'subscriptions' | 'labels' | 'audit' | 'history' | 'settings' | 'now' | 'onRelabeled'>;
 
-/** How many names a guild's address book holds. */
-export const MOST_LABELS = 1_000;
-const LONGEST = 60;
 const PER_PAGE = 12;
 /** How far back the addresses go that are offered for naming. */
 const LATEST_DECISIONS = 300;
 
-const shown = (name: string): string => inCode(name, '', LONGEST);
+const shown = (name: string): string => inCode(name, '', NAME_LONGEST);
 
 /** `/label set`. */
 export async function set(interaction: CommandUse, context: Needs): Promise<Reply> {
@@ -31,8 +29,8 @@ export async function set(interaction: CommandUse, context: Needs): Promise<Repl
   const address = readAddress(interaction.options.getString('address', true), t);
   const name = readName(interaction.options.getString('name', true), t);
   const { guildId, user } = interaction;
-  const outcome = await labels.set(guildId, { address, name, createdBy: user.id, at: now() }, MOST_LABELS);
-  if (outcome.status === 'full') throw new UserError(t('label.full', { count: MOST_LABELS }));
+  const outcome = await labels.set(guildId, { address, name, createdBy: user.id, at: now() });
+  if (outcome.status !== 'set') throw notNamed(outcome, context);
   const { before } = outcome;
   let changing: string | null = null;
   if (before !== name) {
@@ -60,25 +58,17 @@ function changingLine({ messages, isAll }: { messages: number; isAll: boolean },
 
 /** `/label remove`: asks first. */
 export async function remove(interaction: CommandUse, context: Needs): Promise<Reply> {
-  return askToRemove(await named(interaction, context), interaction, context);
+  return askToRemove(await named(interaction, context), context);
 }
 
-async function askToRemove(
-  { address, name }: Label,
-  interaction: CommandUse | ButtonUse,
-  context: Needs,
-): Promise<Reply> {
-  const { settings, t } = context;
-  // The name of a subscription takes its place, where that has one.
-  const watched = await visibleTo(interaction, context);
-  const isNamed = watched.some((one) => one.address === address && one.label !== null);
+function askToRemove({ address, name }: Label, { settings, t }: Needs): Reply {
   const text = checksumAddress(address);
   const buttons = row(
     press(t('label.yes'), `label:drop:${text}:${fingerprint(name)}`, ButtonStyle.Danger),
     press(t('label.no'), `label:keep:${text}`),
   );
   const title = t('label.remove', { name: shown(name) });
-  const lines = [fullAddress(address, settings), isNamed ? null : t('label.removeMeaning')];
+  const lines = [fullAddress(address, settings), t('label.removeMeaning')];
   return note('danger', title, lines, { components: [buttons] });
 }
 
@@ -90,7 +80,7 @@ export const drop: Button<Needs> = {
     const { labels, settings, onRelabeled, t } = context;
     const found = (await labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
     // It may be called otherwise since that was asked.
-    if (found && fingerprint(found.name) !== asked) return askToRemove(found, interaction, context);
+    if (found && fingerprint(found.name) !== asked) return askToRemove(found, context);
     const name = found ? await labels.remove(interaction.guildId, found.address) : null;
     if (!found || name === null) throw new UserError(t('label.removedGone'));
     const { address } = found;
@@ -137,7 +127,7 @@ export async function offer(interaction: AutocompleteUse, context: Needs): Promi
     const { visible, unseen } = await seenBy(interaction, context);
     // Whom they met is known of the whole guild: for those who see all of it.
     const met = unseen.length === 0 ? await history.counterparties(guildId, LATEST_DECISIONS) : [];
-    for (const { address, label } of visible) if (!names.has(address)) names.set(address, label);
+    for (const { address } of visible) if (!names.has(address)) names.set(address, null);
     for (const address of met) if (!names.has(address)) names.set(address, null);
   }
   const choices = [...names].map(([address, name]) => addressChoice(address, name));
@@ -165,13 +155,4 @@ function readAddress(text: string, t: Translate): AddressText {
   const parsed = parseAddress(text);
   if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
   return parsed.address;
-}
-
-/** A name as the address book takes it; throws a {@link UserError}. */
-export function readName(text: string, t: Translate): string {
-  if (looksLikeLink(text)) throw new UserError(t('label.link'));
-  const name = plainText(text, LONGEST);
-  if (name === null) throw new UserError(t('label.empty'));
-  if (name.endsWith('…') && !text.trimEnd().endsWith('…')) throw new UserError(t('label.long', { most: LONGEST }));
-  return name;
 }

@@ -2,12 +2,14 @@ import { type APIEmbedField, DiscordAPIError, RESTJSONErrorCodes } from 'discord
 import type { ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
+import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { coverageOf, nextStep } from '../shared/coverage.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
+import { NAME_LONGEST, notNamed } from '../shared/naming.ts';
 import { echoing, fullAddress, note, press, row } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
@@ -33,6 +35,7 @@ type Needs = ContextWith<
   | 'settings'
   | 'now'
   | 'moved'
+  | 'onRelabeled'
 >;
 
 /** `/subscription add`. */
@@ -96,12 +99,17 @@ export async function watch(
       const address = fullAddress(wish.address, settings);
       throw new UserError(t('subscription.channelsFull', { address, most: settings.maxChannelsPerAddress }));
     }
+    case 'label-taken':
+    case 'labels-full':
+      throw notNamed(outcome, context);
     case 'added': {
-      const { subscription } = outcome;
+      const { subscription, before } = outcome;
       const detail = { id: subscription.id, address: checksumAddress(wish.address), channel: wish.channelId };
       await guilds.noteLocale(guildId, interaction.guildLocale);
       await record(interaction, context, 'subscription.add', detail);
-      return added(interaction, subscription, context, rehearsal);
+      const isRenamed = wish.label !== null && wish.label !== before;
+      if (isRenamed) await context.onRelabeled(guildId, [wish.address]);
+      return added(interaction, subscription, context, { rehearsal, before: isRenamed ? before : null });
     }
   }
 }
@@ -110,7 +118,7 @@ async function added(
   interaction: CommandUse | ButtonUse,
   subscription: Subscription,
   context: Needs,
-  rehearsal: APIEmbedField,
+  { rehearsal, before }: { rehearsal: APIEmbedField; before: string | null },
 ): Promise<Reply> {
   const { t } = context;
   const { address, id, guildId } = subscription;
@@ -126,6 +134,7 @@ async function added(
     t('subscription.add.title', { name: nameOf(subscription) }),
     [
       addressLine(address, context),
+      before === null ? null : t('label.setOver', { before: inCode(before, '', NAME_LONGEST) }),
       ...lookAlikeLines(alike, context),
       ...summary(subscription, context, tokens),
       silentMention(interaction, subscription, t),

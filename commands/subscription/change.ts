@@ -3,6 +3,7 @@ import type { ButtonUse, CommandUse, MenuUse, Reply } from '../../src/discord/co
 import type { Choices, Filters, Subscription, SubscriptionChange } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
+import { notNamed } from '../shared/naming.ts';
 import { note } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
@@ -83,7 +84,7 @@ function differences<Wish extends object>(before: Wish, wish: Wish): Partial<Wis
 /** Changes a subscription and writes it down; throws a {@link UserError} when that cannot be. */
 export async function save(
   interaction: CommandUse | ButtonUse | MenuUse,
-  context: ContextWith<'subscriptions' | 'audit' | 'now'>,
+  context: ContextWith<'subscriptions' | 'audit' | 'settings' | 'now'>,
   before: Subscription,
   change: SubscriptionChange,
   action: string,
@@ -92,7 +93,10 @@ export async function save(
   const { mention, channelId } = { ...before, ...change };
   const isOtherPing = mention !== before.mention || channelId !== before.channelId;
   if (isOtherPing) requireMention(interaction, mention, channelId, t);
-  const outcome = await subscriptions.change(interaction.guildId, before.id, change);
+  const outcome = await subscriptions.change(interaction.guildId, before.id, change, {
+    userId: interaction.user.id,
+    at: context.now(),
+  });
   switch (outcome.status) {
     case 'missing':
       throw new UserError(t('subscription.edit.gone'));
@@ -100,6 +104,9 @@ export async function save(
       const { channelId, id } = outcome.subscription;
       throw new UserError(t('subscription.edit.exists', { channel: `<#${channelId}>`, id }));
     }
+    case 'label-taken':
+    case 'labels-full':
+      throw notNamed(outcome, context);
     case 'changed':
       await record(interaction, context, action, { id: before.id, ...change });
       return outcome.subscription;

@@ -8,11 +8,12 @@ import {
   type Filters,
   type Subscription,
 } from '../../src/domain/subscription.ts';
-import { halfWidth, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { halfWidth } from '../../src/domain/text.ts';
 import { checksumAddress, parseAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands } from '../../src/languages/number.ts';
+import { readName } from '../shared/naming.ts';
 import { echoing, quoted } from '../shared/reply.ts';
 import { type TokenBook, writeAsset } from './tokens.ts';
 
@@ -45,7 +46,7 @@ const NONE = ['', 'none', 'off'];
 
 /** Every choice by its name in a subscription, in the order in which they are offered. */
 export const FIELDS: { [Key in keyof Flat]: Field<Flat[Key]> } = {
-  label: nullable('label', (text, { t }) => readLabel(text, t)),
+  label: nullable('label', (text, { t }) => readName(text, t)),
   direction: oneOf('direction', ['any', 'incoming', 'outgoing']),
   kind: oneOf('kind', ['any', 'native', 'erc20', 'nft']),
   minimum: nullable('minimum', (text, reading) => readAmount('minimum', text, reading)),
@@ -183,14 +184,6 @@ const words = (text: string): string[] => text.split(/[\s,;、]+/).filter(Boolea
 function checkCount(option: string, count: number, { t, called }: Reading): void {
   if (count <= MOST_ENTRIES) return;
   throw new UserError(t('subscription.filter.tooMany', { option: called(option), most: MOST_ENTRIES }));
-}
-
-function readLabel(text: string, t: Translate): string {
-  const plain = plainText(text);
-  if (plain === null) throw new UserError(t('subscription.filter.invisible'));
-  if (looksLikeLink(plain)) throw new UserError(t('subscription.filter.link'));
-  if (plain.endsWith('…') && !text.endsWith('…')) throw new UserError(t('subscription.filter.long'));
-  return plain;
 }
 
 function readAmount(option: string, text: string, reading: Reading): string {

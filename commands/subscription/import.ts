@@ -1,11 +1,11 @@
 import { ButtonStyle, ChannelType } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import { MOST_LABELS } from '../../src/domain/guild.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { MOST_LABELS } from '../label/book.ts';
 import { ask, record, takeConfirmation } from '../shared/audit.ts';
 import { coverageOf, nextStep } from '../shared/coverage.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
@@ -50,7 +50,9 @@ export async function exportFile(interaction: CommandUse, context: Needs): Promi
   const { now, t } = context;
   const { visible: subscriptions, unseen } = await seenBy(interaction, context);
   const left = unseenLine(unseen, t);
-  const labels = await context.labels.list(interaction.guildId);
+  const watched = new Set(subscriptions.map(({ address }) => address));
+  // What is watched has its name in its own rows.
+  const labels = (await context.labels.list(interaction.guildId)).filter(({ address }) => !watched.has(address));
   if (subscriptions.length + labels.length === 0) throw new UserError(left ?? t('subscription.export.nothing'));
   const files = await context.guildQueue.run(interaction.guildId, 'file', () =>
     writeFiles(subscriptions, labels, now()),
@@ -119,7 +121,8 @@ export const importButton: Button<Needs> = {
     await guilds.noteLocale(interaction.guildId, interaction.guildLocale);
     const counts = { added: added.length, changed: changed.length, labels: labels.length };
     await record(interaction, context, IMPORT, counts);
-    const renamed = [...labels, ...changed.filter(({ change }) => 'label' in change)].map(({ address }) => address);
+    const labeled = [...added, ...changed].filter(({ change }) => 'label' in change);
+    const renamed = [...labels, ...labeled].map(({ address }) => address);
     if (renamed.length > 0) await context.onRelabeled(interaction.guildId, [...new Set(renamed)]);
     const addresses = [...new Set(added.map(({ address }) => address))];
     const next =

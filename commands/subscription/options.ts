@@ -7,6 +7,7 @@ import type { CommandUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { wordingsOf } from '../../src/languages/definitions.ts';
+import { NAME_LONGEST } from '../shared/naming.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { TARGET_TYPES } from '../shared/target.ts';
 import { type Reading, readChoices } from './fields.ts';
@@ -64,7 +65,7 @@ export function addSharedOptions(command: SlashCommandSubcommandBuilder): SlashC
       )
       .addChannelTypes(...TARGET_TYPES),
   );
-  text(command, 'label', `A name for the address, shown in alerts${clears}`, 32);
+  text(command, 'label', `A name for the address, shown in alerts${clears}`, NAME_LONGEST);
   choice(command, 'direction', 'Only transfers in this direction, seen from the address', DIRECTIONS);
   choice(command, 'kind', 'Only transfers of this kind', KINDS);
   text(command, 'minimum', `Only amounts of at least this, in token units, like 250 or 0.5${clears}`, 60);

@@ -2,12 +2,13 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type CsvRecord, parseCsv } from '../../src/domain/csv.ts';
-import type { Label } from '../../src/domain/guild.ts';
+import { type Label, MOST_LABELS } from '../../src/domain/guild.ts';
 import type { ImportedSubscription, Subscription } from '../../src/domain/subscription.ts';
+import { inCode } from '../../src/domain/text.ts';
 import { parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { MOST_LABELS, readName } from '../label/book.ts';
+import { NAME_LONGEST, notNamed, readName } from '../shared/naming.ts';
 import { quoted } from '../shared/reply.ts';
 import { requireMention } from '../shared/rights.ts';
 import type { ContextWith } from '../shared/services.ts';
@@ -62,10 +63,11 @@ export async function planImport(
     return plan;
   }
   const seen = new Map<string, number>();
+  const names: Work['names'] = new Map();
   for (const [index, record] of records.entries()) {
     if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turnOfTheLoop();
     try {
-      planRow(record, columns, { plan, seen, present, interaction, context });
+      planRow(record, columns, { plan, seen, names, present, interaction, context });
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       plan.errors.push({ line: record.line, text: error.message });
@@ -75,8 +77,8 @@ export async function planImport(
   if (plan.added.length > 0 && present.subscriptions.length + plan.added.length > maxSubscriptions) {
     plan.errors.push({ line: 1, text: t('subscription.import.full', { count: maxSubscriptions }) });
   }
-  const names = new Set([...present.labels, ...plan.labels].map(({ address }) => address));
-  if (names.size > MOST_LABELS) plan.errors.push({ line: 1, text: t('label.full', { count: MOST_LABELS }) });
+  keepNames(plan, names);
+  checkNames(plan, names, present, context);
   return plan;
 }
 
@@ -95,6 +97,8 @@ interface Work {
   plan: Plan;
   /** The line of everything that was read. */
   seen: Map<string, number>;
+  /** What the file calls each address, and in which line first. */
+  names: Map<AddressText, { name: string; line: number }>;
   present: Present;
   interaction: CommandUse;
   context: Needs;
@@ -115,19 +119,20 @@ function planRow(record: CsvRecord, columns: string[], work: Work): void {
 
 type Said = (column: string) => string | undefined;
 
-function planLabel({ line }: CsvRecord, said: Said, { plan, seen, present, context }: Work): void {
+function planLabel({ line }: CsvRecord, said: Said, { plan, seen, names, present, context }: Work): void {
   const { t } = context;
   const parsed = parseAddress(said('address') ?? '');
   if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
   once(seen, `label ${parsed.address}`, line, t);
   const name = readName(said('label') ?? '', t);
+  oneName(names, parsed.address, name, line, t);
   const known = present.labels.find(({ address }) => address === parsed.address);
   if (known?.name === name) plan.unchanged++;
   else plan.labels.push({ address: parsed.address, name });
 }
 
 function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
-  const { plan, seen, present, interaction, context } = work;
+  const { plan, seen, names, present, interaction, context } = work;
   const { t } = context;
   const parsed = parseWatchable(said('address') ?? '');
   if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`));
@@ -149,10 +154,46 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
     if (!hasRole(interaction, kept.mention)) throw new UserError(t('subscription.filter.role'));
     requireMention(interaction, kept.mention, channelId, t);
   }
+  if (said('label') !== undefined && kept.label !== null) oneName(names, address, kept.label, line, t);
   const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
   if (!before) plan.added.push({ address, channelId, change });
   else if (Object.keys(change).length > 0) plan.changed.push({ address, channelId, change });
   else plan.unchanged++;
+}
+
+/** An address has one name in a server, so it has the same in every line. */
+function oneName(names: Work['names'], address: AddressText, name: string, line: number, t: Translate): void {
+  const known = names.get(address);
+  if (known && known.name !== name) {
+    const shown = inCode(known.name, '', NAME_LONGEST);
+    throw new UserError(t('subscription.import.otherName', { line: known.line, name: shown }));
+  }
+  if (!known) names.set(address, { name, line });
+}
+
+/** An empty cell does not take away the name that another line gives. */
+function keepNames(plan: Plan, names: Work['names']): void {
+  for (const row of plan.changed) if (row.change.label === null && names.has(row.address)) delete row.change.label;
+  const changed = plan.changed.filter(({ change }) => Object.keys(change).length > 0);
+  plan.unchanged += plan.changed.length - changed.length;
+  plan.changed = changed;
+}
+
+/** Two addresses cannot have the same name, and there is a limit of names. */
+function checkNames(plan: Plan, names: Work['names'], { labels }: Present, context: Needs): void {
+  const gone = new Set(plan.changed.flatMap(({ address, change }) => (change.label === null ? [address] : [])));
+  const stay = labels.filter(({ address }) => !gone.has(address) && !names.has(address));
+  const owners = new Map(stay.map(({ address, name }) => [name.toLowerCase(), address]));
+  for (const [address, { name, line }] of names) {
+    const owner = owners.get(name.toLowerCase());
+    if (owner !== undefined) {
+      const refusal = { status: 'label-taken' as const, name, address: owner };
+      plan.errors.push({ line, text: notNamed(refusal, context).message });
+    }
+    owners.set(name.toLowerCase(), address);
+  }
+  const { message } = notNamed({ status: 'labels-full' }, context);
+  if (stay.length + names.size > MOST_LABELS) plan.errors.push({ line: 1, text: message });
 }
 
 function once(seen: Map<string, number>, key: string, line: number, t: Translate): void {

@@ -1,7 +1,13 @@
 import type { AddressText } from './address.ts';
 import type { AlertStyle } from './subscription.ts';
 
-/** A guild's own name for an address. */
+/** How many addresses a guild may name. */
+export const MOST_LABELS = 1_000;
+
+/** Why an address did not get a name: another one has it, or the guild names as many addresses as it may. */
+export type LabelRefusal = { status: 'label-taken'; name: string; address: AddressText } | { status: 'labels-full' };
+
+/** A guild's own name of an address. No two of its addresses have the same, whatever the case of its letters. */
 export interface Label {
   address: AddressText;
   name: string;

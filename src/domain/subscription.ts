@@ -53,6 +53,7 @@ export interface Subscription {
   guildId: string;
   channelId: string;
   address: AddressText;
+  /** The guild's name for the address; the same in all of its channels. */
   label: string | null;
   direction: DirectionFilter;
   kind: KindFilter;

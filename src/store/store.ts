@@ -3,7 +3,7 @@ import type { AddressText } from '../domain/address.ts';
 import type { Alert, RenderedAlert } from '../domain/alert.ts';
 import type { ClaimOptions, DeadLetter, Joinable, MessageRef, NewBatch, NextMessage, Notice } from '../domain/batch.ts';
 import type { ChannelHead, ChannelState, GuildShare } from '../domain/channel.ts';
-import type { AuditEntry, Confirmation, GuildSettings, Label, NewConfirmation } from '../domain/guild.ts';
+import type { AuditEntry, Confirmation, GuildSettings, Label, LabelRefusal, NewConfirmation } from '../domain/guild.ts';
 import type { Story } from '../domain/history.ts';
 import type { InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
 import type { Backlog, GuildOverview, StoredCounts } from '../domain/overview.ts';
@@ -167,32 +167,42 @@ export interface Channels {
 /** Which channel watches which address. Every method but `watching` stays within one guild. */
 export interface Subscriptions {
   /**
-   * Adds one, unless the channel already watches the address, the guild is at `limit`, or `channelsPerAddress` of its
-   * channels already watch the address (`crowded`).
+   * Adds one, unless the channel already watches the address, the guild is at `limit`, `channelsPerAddress` of its
+   * channels already watch the address (`crowded`), or its label is refused. A label becomes the guild's name for the
+   * address; `before`: its previous name. Without a label the address keeps its name.
    */
   add(
     subscription: NewSubscription,
     limit: number,
     channelsPerAddress?: number,
   ): Promise<
-    | { status: 'added'; subscription: Subscription }
+    | { status: 'added'; subscription: Subscription; before: string | null }
     | { status: 'exists'; subscription: Subscription }
     | { status: 'full' }
     | { status: 'crowded' }
+    | LabelRefusal
   >;
   list(guildId: string): Promise<Subscription[]>;
   get(guildId: string, id: number): Promise<Subscription | null>;
-  /** Changes what is named, unless the new channel already watches the address. */
+  /**
+   * Changes what is named, unless the new channel already watches the address or the label is refused. The label is the
+   * guild's name for the address; `by`: who names it, by default who made the subscription.
+   */
   change(
     guildId: string,
     id: number,
     changed: SubscriptionChange,
+    by?: { userId: string; at: number },
   ): Promise<
     | { status: 'changed'; subscription: Subscription }
     | { status: 'exists'; subscription: Subscription }
     | { status: 'missing' }
+    | LabelRefusal
   >;
-  /** Adds and changes everything in a file; `full`: over a limit, `crowded`: an address in too many channels, `stale`: the guild changed meanwhile. */
+  /**
+   * Adds, changes and names everything in a file. `full`: over a limit; `crowded`: an address in too many channels;
+   * `stale`: the guild changed meanwhile, or a name now belongs to an address that the file does not rename.
+   */
   importAll(file: SubscriptionImport, most: ImportLimits): Promise<'imported' | 'full' | 'crowded' | 'stale'>;
   /** Mutes these until then (null: unmutes); returns how many there are. */
   mute(guildId: string, ids: readonly number[], until: number | null): Promise<number>;
@@ -205,16 +215,12 @@ export interface Subscriptions {
   watching(addresses: string[]): Promise<Subscription[]>;
 }
 
-/** Each guild's address book. */
+/** Each guild's name book: an address has one name, and a name one address. */
 export interface Labels {
   /** Sorted by name. */
   list(guildId: string): Promise<Label[]>;
-  /** Names an address, unless it is new and the guild is at `limit`; `before`: its previous name. */
-  set(
-    guildId: string,
-    label: Label,
-    limit: number,
-  ): Promise<{ status: 'set'; before: string | null } | { status: 'full' }>;
+  /** Names an address, unless another one has the name, or it is new and the guild is at `limit`; `before`: its previous name. */
+  set(guildId: string, label: Label, limit?: number): Promise<{ status: 'set'; before: string | null } | LabelRefusal>;
   /** Returns the name that was removed; null when there was none. */
   remove(guildId: string, address: AddressText): Promise<string | null>;
 }

@@ -81,7 +81,7 @@ describe('/subscription export and import', () => {
     expect(file).toContain(`"'=Treasury, ""main"""`);
 
     for (const one of await all()) await world.store.subscriptions.remove(harbor.id, one.id);
-    await world.store.labels.remove(harbor.id, lower(B));
+    for (const address of [lower(A), lower(B)]) await world.store.labels.remove(harbor.id, address);
     const asked = await bring(file);
     expect(isPrivate(asked)).toBe(true);
     expect(textOf(asked)).toMatch(
@@ -93,6 +93,7 @@ describe('/subscription export and import', () => {
     expect((await all()).map(chosen)).toEqual(before);
     expect(await world.store.labels.list(harbor.id)).toMatchObject([
       { address: lower(B), name: '+Payroll of the whole harbour and its cranes' },
+      { address: lower(A), name: '=Treasury, "main"' },
     ]);
 
     const again = await bring(file);
@@ -109,7 +110,7 @@ describe('/subscription export and import', () => {
 
   it('previews what changes and leaves alone what the file does not name', async () => {
     await world.subscribe({ label: 'Treasury', minimum: '5', quiet: '22:00-07:00' });
-    await world.subscribe({ channelId: harbor.whales, label: 'Other' });
+    await world.subscribe({ channelId: harbor.whales });
     const asked = await bring(`address;channel;minimum;zero\n${A};#alerts;7;yes\n${lower(B)};whales;;\n`);
     expect(textOf(asked)).toMatch(
       /1 subscription to add\*\*\n- `0x1ea1f375B5dA185eb51edcbED23F3d401f8368cE` → <#\d+>\n\*\*1 subscription to change\*\*\n- `Treasury` → <#\d+>: `minimum`, `zero`/,
@@ -117,7 +118,7 @@ describe('/subscription export and import', () => {
     await world.press(asked, 'subscription:import');
     expect(await all()).toMatchObject([
       { label: 'Treasury', minimum: '7', quiet: '22:00-07:00', filters: { ...DEFAULT_FILTERS, zero: true } },
-      { label: 'Other', minimum: null },
+      { label: 'Treasury', minimum: null },
       { address: lower(B), channelId: harbor.whales, filters: DEFAULT_FILTERS },
     ]);
   });
@@ -212,10 +213,25 @@ describe('/subscription export and import', () => {
     };
     await world.subscribe({ label: 'Old' });
     await world.subscribe({ address: lower(B), label: 'Kept' });
-    const text = `${HEAD}\nsubscription,${A},#alerts,New\nsubscription,${B},#alerts,Kept\nlabel,${TOKEN},,One\nlabel,${B},,Two\n`;
+    const text = `${HEAD}\nsubscription,${A},#alerts,New\nsubscription,${B},#alerts,Kept\nlabel,${TOKEN},,One\n`;
     await world.press(await bring(text), 'subscription:import');
     world.services.onRelabeled = onRelabeled;
-    expect(asked.map((addresses) => addresses.toSorted())).toEqual([[A, B, TOKEN].map(lower).sort()]);
+    expect(asked.map((addresses) => addresses.toSorted())).toEqual([[A, TOKEN].map(lower).sort()]);
+  });
+
+  it('give an address one name and a name one address, and say which line or address has it', async () => {
+    await world.subscribe({ label: 'Treasury' });
+    const two = await bring(`${HEAD}\nsubscription,${B},#alerts,Cold\nlabel,${B},,Hot\n`);
+    expect(textOf(two)).toMatch(/Line 3\*\*: A server has one name for an address, and line 2 names this one `Cold`/);
+    const taken = textOf(await bring(`${HEAD}\nlabel,${B},,TREASURY\n`));
+    expect(taken).toMatch(/Line 2\*\*: `TREASURY` is already the name of .*`0xcc95E80D/);
+    const swapped = await bring(`${HEAD}\nsubscription,${A},#alerts,\nlabel,${B},,Treasury\n`);
+    await world.press(swapped, 'subscription:import');
+    expect(await world.store.labels.list(harbor.id)).toMatchObject([{ address: lower(B), name: 'Treasury' }]);
+    // A row without a name does not take away the one that another row gives.
+    const kept = await bring(`${HEAD}\nsubscription,${A},#alerts,\nlabel,${A},,Cold\n`);
+    await world.press(kept, 'subscription:import');
+    expect(await all()).toMatchObject([{ label: 'Cold' }]);
   });
 
   it('names the columns as they stand in the file and lists the lines, in whatever language', async () => {
@@ -388,12 +404,12 @@ describe('/subscription export and import', () => {
 
   it('give a manager only what they see', async () => {
     await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
-    const open = await world.subscribe({ label: 'Open' });
+    const open = await world.subscribe({ address: lower(B), label: 'Open' });
     await world.makeManager(seed.noa);
     const who = { as: seed.noa };
     const file = await exported(who);
     expect(file).toContain('Open');
-    expect(file).not.toContain('Secret');
+    expect(file).not.toContain(harbor.treasury);
     const left = /1 subscription in a channel that you can’t see is not included/;
     expect(textOf(await world.use('subscription export', {}, who))).toMatch(left);
     await world.store.subscriptions.remove(harbor.id, open.id);

@@ -47,9 +47,9 @@ it('asks before it removes, by address or by name; a removed one is removed once
   await set(B, 'Vendor');
   const asked = await world.use('label remove', { address: 'payroll' });
   expect(await labels()).toHaveLength(2);
-  await world.subscribe({ address: lower(B), label: 'Ops' });
+  await world.subscribe({ address: lower(B) });
   const named = await world.use('label remove', { address: B });
-  expect([asked, named].map((one) => /the bare address/.test(textOf(one)))).toEqual([true, false]);
+  expect([asked, named].map((one) => /the bare address/.test(textOf(one)))).toEqual([true, true]);
   const kept = await world.press(named, 'label:keep');
   expect(textOf(kept)).toMatch(/Nothing changed/);
   expect(textOf(await world.press(asked, 'label:drop'))).toMatch(/Removed the label `Payroll`/);
@@ -64,6 +64,25 @@ it('asks before it removes, by address or by name; a removed one is removed once
   expect(textOf(await world.use('label remove', { address: 'nobody' }))).toMatch(/No address has that name/);
   const late = await world.press(await world.post(`label:drop:${A}`), 'label:drop');
   expect(textOf(late)).toMatch(/already removed this label/);
+});
+
+it('keeps one name for an address and one address for a name, whichever command names it', async () => {
+  const taken = /`treasury` is already the name of .*`0xcc95E80D.*Choose another name/;
+  await world.use('subscription add', { address: A, label: 'Treasury' });
+  expect(textOf(await set(B, 'treasury'))).toMatch(taken);
+  expect(textOf(await world.use('subscription add', { address: B, label: 'treasury' }))).toMatch(taken);
+  await world.use('subscription add', { address: B });
+  const subscription = (address: string) => ({ subscription: address });
+  const edited = await world.use('subscription edit', { ...subscription(B), label: 'treasury' });
+  expect(textOf(edited)).toMatch(taken);
+  expect(await labels()).toEqual([[A.toLowerCase(), 'Treasury']]);
+
+  await set(A, 'Cold');
+  expect(textOf(await world.use('subscription list'))).toContain('`Cold`');
+  const elsewhere = { address: A, channel: seed.harbor.whales, label: 'Vault' };
+  expect(textOf(await world.use('subscription add', elsewhere))).toContain('It was called `Cold` before');
+  const list = textOf(await world.use('subscription list'));
+  expect(list.match(/`Vault`|`Cold`/g)).toEqual(['`Vault`', '`Vault`']);
 });
 
 it('removes the name that was asked about, not one that the address got since', async () => {
@@ -127,7 +146,7 @@ it('offers what is watched and named for a new name, and only what has one for r
   const names = async (command: string, typed: string) =>
     (await world.choices(command, 'address', { address: typed })).map(({ name }) => name);
   expect(await names('label set', '')).toEqual(['Our coin · 0x5Df2…3f0D', 'Treasury · 0xcc95…6430']);
-  expect(await names('label remove', '')).toEqual(['Our coin · 0x5Df2…3f0D']);
+  expect(await names('label remove', '')).toEqual(['Our coin · 0x5Df2…3f0D', 'Treasury · 0xcc95…6430']);
   expect(await names('label set', 'treas')).toEqual(['Treasury · 0xcc95…6430']);
   // Then whom its addresses met, and nobody else's.
   const [own, foreign] = [`0x${'3'.repeat(40)}`, `0x${'4'.repeat(40)}`] as const;

@@ -187,7 +187,7 @@ describe('what cannot be', () => {
     ['an hour past midnight', { quiet: '24:00-07:00' }, /two times of day/],
     ['quiet hours of no length', { quiet: '07:00-7:00' }, /two times of day/],
     ['the one token, left out', { token: TOKEN, 'exclude-tokens': TOKEN }, /`G\$` .*is both/],
-    ['a label longer than is shown', { label: 'Treasury '.repeat(12) }, /longer than 32/],
+    ['a label longer than is shown', { label: 'Treasury '.repeat(12) }, /at most 60 characters/],
     ['a token both asked for and left out', { tokens: 'G$ native', 'exclude-tokens': 'native' }, /`ETH` is both/],
     ['a party both asked for and left out', { counterparties: B, 'exclude-counterparties': B }, /is both included/],
     ['a token not among the tokens', { token: TOKEN, tokens: 'native' }, /is not in `tokens`/],

@@ -162,12 +162,12 @@ describe('/token', () => {
     const [unwatched, watched] = [`0x${'7'.repeat(40)}`, `0x${'8'.repeat(40)}`] as const;
     await world.subscribe({ address: watched });
     for (const address of [lower(B), unwatched, watched]) {
-      await world.store.labels.set(harbor.id, { address, name: 'Named', createdBy: seed.ada, at: 0 }, 10);
+      await world.store.labels.set(harbor.id, { address, name: `Named ${address}`, createdBy: seed.ada, at: 0 }, 10);
     }
     const named = async (as: string) =>
       (await world.choices('token', 'address', { address: 'named' }, { as })).map(({ value }) => value).sort();
     expect(await named(seed.mia)).toEqual([watched]);
-    expect(await named(seed.ada)).toEqual([unwatched, watched]);
+    expect(await named(seed.ada)).toEqual([B, unwatched, watched]);
     expect(await world.choices('token', 'address', { address: 'treas' })).toMatchObject([{ value: A }]);
     // What moved may have moved at an address that this member may not see.
     const bell = `0x${'b'.repeat(40)}` as const;

@@ -17,8 +17,8 @@ const ROWS = `
   INSERT INTO deliveries (key, transfer_key, count, owed, answered_at, received, seen_at)
     VALUES ('d1', '0b', 1, 0, 2, 1, 1e15);
   INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome) VALUES (1, 'g', 'c', 1, 'matched');
-  INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at, last_event_at)
-    VALUES ('g', 'c', '0x2', 'u', 1, 1e15);
+  INSERT INTO subscriptions (guild_id, channel_id, address, label, created_by, created_at, last_event_at)
+    VALUES ('g', 'c', '0x2', 'Treasury', 'u', 1, 1e15);
   INSERT INTO guilds (guild_id, timezone) VALUES ('g', 'Asia/Tokyo');
   INSERT INTO channels (channel_id, guild_id) VALUES ('c', 'g');
   INSERT INTO batches (channel_id, kind, nonce, reference, payload, state, frozen_at)
@@ -78,8 +78,13 @@ function regardless(contents: Contents): Contents {
     alerts = [],
     batches = [],
     dead_letters: letters = [],
+    labels = [],
     ...others
   } = contents;
+  const names = subscriptions.flatMap(({ guild_id, address, label: name, created_by, created_at: at }) =>
+    name ? [{ guild_id, address, name, created_by, at }] : [],
+  );
+  const unnamed = ({ label, ...row }: Record<string, unknown>) => row;
   const renamed = ({ silence_told_at: toldAt, ...row }: Record<string, unknown>) =>
     toldAt === undefined ? row : { ...row, silence_reported_at: toldAt };
   const ids = new Map(transfers.map(keyed).map((row) => [row.key, (row as Record<string, unknown>).id]));
@@ -93,7 +98,8 @@ function regardless(contents: Contents): Contents {
     dead_letters: letters.map((row) => ({ ...row, payload: row.payload || null })),
     transfers: transfers.map(keyed),
     deliveries: deliveries.map(keyed).map(pointing),
-    subscriptions: subscriptions.map((row) => renamed({ ...statsOf.get(row.id), ...row })),
+    subscriptions: subscriptions.map((row) => unnamed(renamed({ ...statsOf.get(row.id), ...row }))),
+    labels: [...labels, ...names],
     meta: meta.filter(({ key }) => key !== 'counted-decisions'),
   };
 }

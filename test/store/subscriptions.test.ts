@@ -7,6 +7,11 @@ import { openHere } from './opened.ts';
 const address: AddressText = `0x${'1'.repeat(40)}`;
 const other: AddressText = `0x${'2'.repeat(40)}`;
 
+function added(outcome: ReturnType<ReturnType<typeof subscriptionsTable>['add']>) {
+  if (outcome.status !== 'added') throw new Error(outcome.status);
+  return outcome.subscription;
+}
+
 it('who watches an address is found in every server, and nobody else; the router knows of each all that decides', () => {
   const db = openHere();
   const table = subscriptionsTable(db);
@@ -22,7 +27,7 @@ it('who watches an address is found in every server, and nobody else; the router
     quiet: '22:00-07:00',
   } as const;
   const add = (guildId: string, channelId: string, watched: AddressText, more = {}) =>
-    table.add({ ...common, guildId, channelId, address: watched, ...more }, 10).subscription!.id;
+    added(table.add({ ...common, guildId, channelId, address: watched, ...more }, 10)).id;
   const first = add('g', 'c', address, choices);
   const second = add('h', 'd', address);
   add('g', 'c', other);
@@ -55,10 +60,10 @@ it('the same address may be watched in several channels, once in each', () => {
   const table = subscriptionsTable(openHere());
   const wish = { guildId: 'g', channelId: 'c', address, createdBy: 'u', createdAt: 1 };
   const first = table.add(wish, 10);
-  expect(table.add(wish, 10)).toMatchObject({ status: 'exists', subscription: { id: first.subscription!.id } });
+  expect(table.add(wish, 10)).toMatchObject({ status: 'exists', subscription: { id: added(first).id } });
   const second = table.add({ ...wish, channelId: 'd' }, 10);
   const third = table.add({ ...wish, address: other }, 10);
   expect([first, second, third].map(({ status }) => status)).toEqual(['added', 'added', 'added']);
-  expect(table.change('g', second.subscription!.id, { channelId: 'c' })).toMatchObject({ status: 'exists' });
-  expect(table.change('g', third.subscription!.id, { channelId: 'd' })).toMatchObject({ status: 'changed' });
+  expect(table.change('g', added(second).id, { channelId: 'c' })).toMatchObject({ status: 'exists' });
+  expect(table.change('g', added(third).id, { channelId: 'd' })).toMatchObject({ status: 'changed' });
 });

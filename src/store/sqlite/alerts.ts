@@ -26,7 +26,6 @@ export const ALERT_COLUMNS = `a.id, a.guild_id AS guildId, a.channel_id AS chann
   (SELECT cataloged FROM catalog WHERE token = t.token) AS cataloged`;
 
 const UNNAMED = {
-  label: null,
   mention: null,
   mentionMinimum: null,
   mentionCooldown: 0,
@@ -55,9 +54,9 @@ export function renderedCheck(db: Database) {
 export function alertReader(db: Database) {
   const subscription = db.prepare<
     [number],
-    Omit<Alert['matches'][number], 'subscription' | 'perspective'> & { style: AlertStyle | null }
+    Omit<Alert['matches'][number], 'subscription' | 'perspective' | 'label'> & { style: AlertStyle | null }
   >(
-    `SELECT label, mention, address, mention_minimum AS mentionMinimum, mention_cooldown AS mentionCooldown,
+    `SELECT mention, address, mention_minimum AS mentionMinimum, mention_cooldown AS mentionCooldown,
        mentioned_at AS mentionedAt, style FROM subscriptions WHERE id = ?`,
   );
   const labelsOf = db.prepare<[string, string | null, string | null, string | null], { address: string; name: string }>(
@@ -79,14 +78,16 @@ export function alertReader(db: Database) {
   function claimed({ matches, data, reorganised, warnings, guildStyle, cataloged, ...row }: AlertRow): Alert {
     const transfer = JSON.parse(data) as Transfer;
     const { from, to, token } = transfer;
-    const labels = Object.fromEntries(labelsOf.all(row.guildId, from, to, token).map((one) => [one.address, one.name]));
+    const labels: Alert['labels'] = Object.fromEntries(
+      labelsOf.all(row.guildId, from, to, token).map((one) => [one.address, one.name]),
+    );
     const styles = new Set<AlertStyle>();
     const named = (JSON.parse(matches) as { subscription: number; perspective: Perspective }[]).map((match) => {
       // If the subscription was removed meanwhile, its address is still known from the match.
       const unnamed = { ...UNNAMED, address: addressOf(match, transfer) };
       const { style, ...rest } = subscription.get(match.subscription) ?? unnamed;
       styles.add(style ?? guildStyle ?? 'compact');
-      return { ...match, ...rest };
+      return { ...match, ...rest, label: labels[rest.address] ?? null };
     });
     return {
       ...row,

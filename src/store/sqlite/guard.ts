@@ -12,11 +12,6 @@ interface CatalogRow extends Omit<CatalogEntry, 'cataloged'> {
 }
 
 const RECENT_MS = 30 * DAY;
-/**
- * Most subscriptions to one address that are read: a guild may have one in each channel, and a label in any of them.
- */
-const MOST_CHANNELS = 500;
-
 /** The tables behind warnings. They are read for the deliveries of one commit and written with it. */
 export function guardTables(db: Database) {
   return { ...knowledgeReader(db), ...knowledgeWriter(db) };
@@ -35,8 +30,8 @@ function knowledgeReader(db: Database) {
   const labelled = db.prepare<[string, string, string, string], { address: AddressText; label: string }>(
     `SELECT address, name AS label FROM labels WHERE guild_id ${within} LIMIT 20`,
   );
-  const watched = db.prepare<[string, string, string, string], { address: AddressText; label: string | null }>(
-    `SELECT address, label FROM subscriptions WHERE guild_id ${within} LIMIT ${MOST_CHANNELS}`,
+  const watched = db.prepare<[string, string, string, string], { address: AddressText; label: null }>(
+    `SELECT DISTINCT address, NULL AS label FROM subscriptions WHERE guild_id ${within} LIMIT 20`,
   );
   const dealt = db.prepare<[string, string, string, number], TokenKnowledge['counterparties'][number]>(
     `SELECT guild_id AS guildId, address, counterparty, seen_at AS seenAt FROM counterparties
@@ -73,8 +68,8 @@ function knowledgeReader(db: Database) {
             const start = party.slice(0, 6);
             const range = [guildId, start, `${start}g`, ends.slice(4)] as const;
             for (const row of [...labelled.all(...range), ...watched.all(...range)]) {
-              const { label } = named.get(guildId + row.address) ?? row;
-              named.set(guildId + row.address, { guildId, address: row.address, label: label ?? row.label });
+              const key = guildId + row.address;
+              if (!named.has(key)) named.set(key, { guildId, ...row });
             }
           }
         }

@@ -1,14 +1,18 @@
 import type { Database } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
-import type { Label } from '../../domain/guild.ts';
+import { type Label, type LabelRefusal, MOST_LABELS } from '../../domain/guild.ts';
 
-/** Each guild's address book; every method stays within one guild. */
-export function labelsTable(db: Database) {
-  const ofGuild = db.prepare<[string], Label>(
-    'SELECT address, name, created_by AS createdBy, at FROM labels WHERE guild_id = ? ORDER BY name COLLATE NOCASE, address',
-  );
+/** A subscription's label, in a statement that reads `subscriptions`. */
+export const LABEL_OF_SUBSCRIPTION = `(SELECT name FROM labels
+  WHERE labels.guild_id = subscriptions.guild_id AND labels.address = subscriptions.address)`;
+
+/** Names and unnames addresses, as part of the caller's transaction. */
+export function nameBook(db: Database) {
   const nameOf = db
     .prepare<[string, string], string>('SELECT name FROM labels WHERE guild_id = ? AND address = ?')
+    .pluck();
+  const named = db
+    .prepare<[string, string], AddressText>('SELECT address FROM labels WHERE guild_id = ? AND name = ? COLLATE NOCASE')
     .pluck();
   const count = db.prepare<[string], number>('SELECT count(*) FROM labels WHERE guild_id = ?').pluck();
   const put = db.prepare<Label & { guildId: string }>(
@@ -19,18 +23,35 @@ export function labelsTable(db: Database) {
     .prepare<[string, string], string>('DELETE FROM labels WHERE guild_id = ? AND address = ? RETURNING name')
     .pluck();
 
-  const set = db.transaction((guildId: string, label: Label, limit: number) => {
-    const before = nameOf.get(guildId, label.address) ?? null;
-    if (before === null && count.get(guildId)! >= limit) return { status: 'full' as const };
-    put.run({ ...label, guildId });
-    return { status: 'set' as const, before };
-  });
+  return {
+    /** Names an address (`before`: its previous name), unless the name is refused. */
+    name(guildId: string, label: Label, limit = MOST_LABELS): { status: 'set'; before: string | null } | LabelRefusal {
+      const before = nameOf.get(guildId, label.address) ?? null;
+      const address = named.get(guildId, label.name) ?? label.address;
+      if (address !== label.address) return { status: 'label-taken', name: label.name, address };
+      if (before === null && count.get(guildId)! >= limit) return { status: 'labels-full' };
+      if (before !== label.name) put.run({ ...label, guildId });
+      return { status: 'set', before };
+    },
+
+    /** Returns the name that is gone; null when there was none. */
+    remove: (guildId: string, address: AddressText): string | null => drop.get(guildId, address) ?? null,
+  };
+}
+
+/** Each guild's name book; every method stays within one guild. */
+export function labelsTable(db: Database) {
+  const ofGuild = db.prepare<[string], Label>(
+    'SELECT address, name, created_by AS createdBy, at FROM labels WHERE guild_id = ? ORDER BY name COLLATE NOCASE, address',
+  );
+  const { name, remove } = nameBook(db);
+  const set = db.transaction(name);
 
   return {
     list: (guildId: string): Label[] => ofGuild.all(guildId),
 
-    set: (guildId: string, label: Label, limit: number) => set.immediate(guildId, label, limit),
+    set: (guildId: string, label: Label, limit?: number) => set.immediate(guildId, label, limit),
 
-    remove: (guildId: string, address: AddressText): string | null => drop.get(guildId, address) ?? null,
+    remove,
   };
 }

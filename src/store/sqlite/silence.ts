@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Notice } from '../../domain/batch.ts';
 import type { Silence, SilenceRule } from '../../domain/silence.ts';
+import { LABEL_OF_SUBSCRIPTION } from './labels.ts';
 import { noticeWriter } from './notices.ts';
 import { scopeLookUp } from './projects.ts';
 
@@ -19,7 +20,7 @@ export function silenceTable(db: Database) {
 }
 
 export function silenceReader(db: Database) {
-  const silent = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address, label,
+  const silent = `SELECT id AS subscription, guild_id AS guildId, channel_id AS channelId, address, ${LABEL_OF_SUBSCRIPTION} AS label,
        last_event_at AS lastEventAt, gap_ms AS gapMs
      FROM activity_stats JOIN subscriptions ON id = subscription_id
      WHERE paused = 0 AND events >= @events AND gap_ms <= @gapMs

@@ -60,8 +60,9 @@ export function storyReader(db: Database) {
      FROM deliveries WHERE transfer_id = ? ORDER BY seen_at, key`,
   );
   const decisions = db.prepare<[number, string], StoryDecision>(
-    `SELECT d.subscription_id AS subscription, d.channel_id AS channelId, d.outcome, s.label, s.address
+    `SELECT d.subscription_id AS subscription, d.channel_id AS channelId, d.outcome, l.name AS label, s.address
      FROM decisions d LEFT JOIN subscriptions s ON s.id = d.subscription_id AND s.guild_id = d.guild_id
+       LEFT JOIN labels l ON l.guild_id = s.guild_id AND l.address = s.address
      WHERE d.transfer_id = ? AND d.guild_id = ? ORDER BY d.id`,
   );
   // A transfer may be posted in a thousand channels, each with twenty thousand others. This must not read them all.

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { AddressText } from '../../domain/address.ts';
+import type { LabelRefusal } from '../../domain/guild.ts';
 import type {
   ImportLimits,
   NewSubscription,
@@ -15,7 +16,7 @@ import {
   type Subscription,
   type Watcher,
 } from '../../domain/subscription.ts';
-import { labelsTable } from './labels.ts';
+import { LABEL_OF_SUBSCRIPTION, nameBook } from './labels.ts';
 
 interface Row extends Omit<Subscription, 'paused' | 'watchSilence' | 'filters'> {
   paused: 0 | 1;
@@ -29,7 +30,7 @@ const COLUMN_OF: Record<keyof Subscription, string> = {
   guildId: 'guild_id',
   channelId: 'channel_id',
   address: 'address',
-  label: 'label',
+  label: LABEL_OF_SUBSCRIPTION,
   direction: 'direction',
   kind: 'kind',
   minimum: 'minimum',
@@ -70,6 +71,24 @@ const fromRow = (row: Row): Subscription => ({
 const toColumn = (value: Subscription[keyof Subscription]): string | number | null =>
   typeof value === 'boolean' ? Number(value) : typeof value === 'object' && value ? JSON.stringify(value) : value;
 
+/** Who names an address, and when. */
+interface Author {
+  userId: string;
+  at: number;
+}
+
+/** The names that a file gives to addresses (null: takes away); what one row names no other takes away. */
+function namesIn(
+  rows: SubscriptionImport['added'],
+  book: SubscriptionImport['labels'],
+): Map<AddressText, string | null> {
+  const said = rows.flatMap(({ address, change: { label } }) =>
+    label === undefined ? [] : [[address, label] as const],
+  );
+  const all = [...said, ...book.map(({ address, name }) => [address, name] as const)];
+  return new Map(all.toSorted(([, one], [, other]) => Number(one !== null) - Number(other !== null)));
+}
+
 /** Rolls an import back. */
 class NotImported extends Error {
   readonly reason: 'full' | 'crowded' | 'stale';
@@ -103,7 +122,7 @@ export function watcherLookUp(db: Database): () => (address: AddressText) => Wat
 
 /** Subscriptions; every method but `watching` stays within one guild. */
 export function subscriptionsTable(db: Database) {
-  const { set: setLabel } = labelsTable(db);
+  const labels = nameBook(db);
   const ofGuild = db.prepare<[string], Row>(`${SELECT} WHERE guild_id = ? ORDER BY channel_id, id`);
   const one = db.prepare<[string, number], Row>(`${SELECT} WHERE guild_id = ? AND id = ?`);
   const same = db.prepare<[string, string], Row>(`${SELECT} WHERE address = ? AND channel_id = ?`);
@@ -112,7 +131,8 @@ export function subscriptionsTable(db: Database) {
   const watching = db
     .prepare<[string, string], number>('SELECT count(*) FROM subscriptions WHERE address = ? AND guild_id = ?')
     .pluck();
-  const given = ['guildId', 'channelId', 'address', 'createdBy', 'createdAt', ...Object.keys(DEFAULT_CHOICES)] as const;
+  const { label: _, ...stored } = DEFAULT_CHOICES;
+  const given = ['guildId', 'channelId', 'address', 'createdBy', 'createdAt', ...Object.keys(stored)] as const;
   const insert = db.prepare(
     `INSERT INTO subscriptions (${given.map((key) => COLUMN_OF[key as keyof Subscription]).join(', ')})
      VALUES (${given.map((key) => `@${key}`).join(', ')})`,
@@ -130,8 +150,8 @@ export function subscriptionsTable(db: Database) {
   const unmuteToken = db.prepare<[string, Asset]>('DELETE FROM token_mutes WHERE guild_id = ? AND token = ?');
   const remove = db.prepare<[string, number]>('DELETE FROM subscriptions WHERE guild_id = ? AND id = ?');
 
-  const insertOne = (subscription: NewSubscription): number => {
-    const values = Object.entries({ ...DEFAULT_CHOICES, ...subscription });
+  const insertOne = ({ label: _, ...subscription }: NewSubscription): number => {
+    const values = Object.entries({ ...stored, ...subscription });
     return Number(insert.run(Object.fromEntries(values.map(([key, value]) => [key, toColumn(value)]))).lastInsertRowid);
   };
   const add = db.transaction((subscription: NewSubscription, limit: number, channelsPerAddress: number) => {
@@ -140,8 +160,15 @@ export function subscriptionsTable(db: Database) {
     if ((count.get(subscription.guildId)?.n ?? 0) >= limit) return { status: 'full' as const };
     if (watching.get(subscription.address, subscription.guildId)! >= channelsPerAddress)
       return { status: 'crowded' as const };
+    const { guildId, address, createdBy, createdAt: at, label = null } = subscription;
+    const named = label === null ? null : labels.name(guildId, { address, name: label, createdBy, at });
+    if (named && named.status !== 'set') return named;
     const id = insertOne(subscription);
-    return { status: 'added' as const, subscription: fromRow(one.get(subscription.guildId, id)!) };
+    return {
+      status: 'added' as const,
+      subscription: fromRow(one.get(guildId, id)!),
+      before: named?.before ?? null,
+    };
   });
 
   /** Statements by their SQL: a file changes a thousand subscriptions, most of them alike. */
@@ -157,21 +184,33 @@ export function subscriptionsTable(db: Database) {
   }
 
   function changeOne({ id, filters: before }: Row, changed: SubscriptionChange): void {
-    const { filters, ...rest } = changed;
+    const { filters, label: _, ...rest } = changed;
     update(id, filters ? { ...rest, filters: { ...toFilters(before), ...filters } } : rest);
   }
-  const change = db.transaction((guildId: string, id: number, changed: SubscriptionChange) => {
+  function rename(
+    { guildId, address }: Row,
+    name: string | null | undefined,
+    { userId, at }: Author,
+  ): LabelRefusal | null {
+    if (name === null) labels.remove(guildId, address);
+    if (name === null || name === undefined) return null;
+    const outcome = labels.name(guildId, { address, name, createdBy: userId, at });
+    return outcome.status === 'set' ? null : outcome;
+  }
+  const change = db.transaction((guildId: string, id: number, changed: SubscriptionChange, by: Author | undefined) => {
     const before = one.get(guildId, id);
     if (!before) return { status: 'missing' as const };
     const { channelId } = changed;
     const existing = channelId === undefined ? undefined : same.get(before.address, channelId);
     if (existing && existing.id !== id) return { status: 'exists' as const, subscription: fromRow(existing) };
+    const refusal = rename(before, changed.label, by ?? { userId: before.createdBy, at: before.createdAt });
+    if (refusal) return refusal;
     changeOne(before, changed);
     return { status: 'changed' as const, subscription: fromRow(one.get(guildId, id)!) };
   });
 
   const importAll = db.transaction(
-    ({ guildId, userId, added, changed, labels, at }: SubscriptionImport, most: ImportLimits): void => {
+    ({ guildId, userId, added, changed, labels: book, at }: SubscriptionImport, most: ImportLimits): void => {
       if (added.length > 0 && (count.get(guildId)?.n ?? 0) + added.length > most.subscriptions)
         throw new NotImported('full');
       for (const { address, channelId, change: chosen } of added) {
@@ -189,9 +228,14 @@ export function subscriptionsTable(db: Database) {
         if (existing?.guildId !== guildId) throw new NotImported('stale');
         changeOne(existing, chosen);
       }
-      for (const label of labels) {
-        const outcome = setLabel(guildId, { ...label, createdBy: userId, at }, most.labels);
-        if (outcome.status === 'full') throw new NotImported('full');
+      const names = namesIn([...added, ...changed], book);
+      // Two addresses may swap their names.
+      for (const address of names.keys()) labels.remove(guildId, address);
+      for (const [address, name] of names) {
+        if (name === null) continue;
+        const outcome = labels.name(guildId, { address, name, createdBy: userId, at }, most.labels);
+        if (outcome.status === 'labels-full') throw new NotImported('full');
+        if (outcome.status === 'label-taken') throw new NotImported('stale');
       }
     },
   );
@@ -207,7 +251,8 @@ export function subscriptionsTable(db: Database) {
       return row ? fromRow(row) : null;
     },
 
-    change: (guildId: string, id: number, changed: SubscriptionChange) => change.immediate(guildId, id, changed),
+    change: (guildId: string, id: number, changed: SubscriptionChange, by?: Author) =>
+      change.immediate(guildId, id, changed, by),
 
     importAll(file: SubscriptionImport, most: ImportLimits): 'imported' | 'full' | 'crowded' | 'stale' {
       try {

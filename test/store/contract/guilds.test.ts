@@ -120,10 +120,24 @@ contract('labels', (open) => {
     expect(await labels.list(GUILD)).toEqual([label(1, 'Hot')]);
   });
 
+  it('refuses a name that another address of the guild has, whatever its case, and returns that address', async () => {
+    const { labels } = await open();
+    await labels.set(GUILD, label(1, 'Cold'), 10);
+    expect(await labels.set(GUILD, label(2, 'COLD'), 10)).toEqual({
+      status: 'label-taken',
+      name: 'COLD',
+      address: address(1),
+    });
+    expect(await labels.set(GUILD, label(1, 'cold'), 10)).toEqual({ status: 'set', before: 'Cold' });
+    expect(await labels.set(OTHER_GUILD, label(2, 'Cold'), 10)).toEqual({ status: 'set', before: null });
+    await labels.remove(GUILD, address(1));
+    expect(await labels.set(GUILD, label(2, 'Cold'), 10)).toEqual({ status: 'set', before: null });
+  });
+
   it('refuses a new address at the limit, but renames one', async () => {
     const { labels } = await open();
     await labels.set(GUILD, label(1, 'Cold'), 1);
-    expect(await labels.set(GUILD, label(2, 'Hot'), 1)).toEqual({ status: 'full' });
+    expect(await labels.set(GUILD, label(2, 'Hot'), 1)).toEqual({ status: 'labels-full' });
     expect(await labels.set(GUILD, label(1, 'Warm'), 1)).toEqual({ status: 'set', before: 'Cold' });
     expect(await labels.set(OTHER_GUILD, label(2, 'Hot'), 1)).toEqual({ status: 'set', before: null });
   });

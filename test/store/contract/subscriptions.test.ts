@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
+import type { AddressText } from '../../../src/domain/address.ts';
 import { DEFAULT_CHOICES, DEFAULT_FILTERS } from '../../../src/domain/subscription.ts';
 import {
   ADA,
   ALICE,
   address,
+  BOB,
   CHANNEL,
   GUILD,
   NOW,
@@ -70,6 +72,33 @@ contract('subscriptions', (open) => {
     expect(await store.subscriptions.mute(OTHER_GUILD, [id], NOW)).toBe(0);
     expect(await store.subscriptions.remove(OTHER_GUILD, id)).toBe(false);
     expect(await store.subscriptions.get(GUILD, id)).toMatchObject({ label: null, mutedUntil: null });
+  });
+
+  it('gives an address one name in all channels of a guild, and a name to one address', async () => {
+    const store = await open();
+    const { subscriptions, labels } = store;
+    const { id } = await subscribe(store, { label: 'Treasury' });
+    const other = await subscribe(store, { channelId: OTHER_CHANNEL });
+    expect(other.label).toBe('Treasury');
+    expect(await labels.list(GUILD)).toEqual([{ address: TREASURY, name: 'Treasury', createdBy: ADA, at: NOW }]);
+    const taken = { status: 'label-taken', name: 'treasury', address: TREASURY };
+    const second = newSubscription({ address: ALICE, label: 'treasury' });
+    expect(await subscriptions.add(second, 10)).toEqual(taken);
+    expect(await subscriptions.list(GUILD)).toHaveLength(2);
+    const alice = await subscribe(store, { address: ALICE });
+    const wish = { label: 'treasury', minimum: '5' };
+    expect(await subscriptions.change(GUILD, alice.id, wish)).toEqual(taken);
+    expect(await subscriptions.get(GUILD, alice.id)).toMatchObject({ label: null, minimum: null });
+
+    await subscriptions.change(GUILD, other.id, { label: 'Cold' }, { userId: BOB, at: NOW + 1 });
+    expect(await subscriptions.get(GUILD, id)).toMatchObject({ label: 'Cold' });
+    expect(await labels.list(GUILD)).toEqual([{ address: TREASURY, name: 'Cold', createdBy: BOB, at: NOW + 1 }]);
+    const renamed = await subscriptions.add(newSubscription({ channelId: '9', label: 'Hot' }), 10);
+    expect(renamed).toMatchObject({ status: 'added', before: 'Cold' });
+    await subscriptions.change(GUILD, id, { label: null });
+    expect(await labels.list(GUILD)).toEqual([]);
+    await subscribe(store, { guildId: OTHER_GUILD, channelId: '8', label: 'Hot' });
+    expect(await subscriptions.get(GUILD, id)).toMatchObject({ label: null });
   });
 
   it('changes only what is named, of the filters too', async () => {
@@ -155,7 +184,10 @@ contract('importing subscriptions', (open) => {
     expect(outcome).toBe('imported');
     const added = { address: ALICE, paused: true, createdBy: ADA, filters: { ...DEFAULT_FILTERS, zero: true } };
     expect(await store.subscriptions.list(GUILD)).toMatchObject([{ id, label: 'Treasury' }, added]);
-    expect(await store.labels.list(GUILD)).toEqual([{ address: USDC, name: 'USD Coin', createdBy: ADA, at: NOW }]);
+    expect(await store.labels.list(GUILD)).toEqual([
+      { address: TREASURY, name: 'Treasury', createdBy: ADA, at: NOW },
+      { address: USDC, name: 'USD Coin', createdBy: ADA, at: NOW },
+    ]);
   });
 
   it.each([
@@ -171,6 +203,19 @@ contract('importing subscriptions', (open) => {
     expect(done).toBe(outcome);
     expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
     expect(await store.labels.list(GUILD)).toEqual([]);
+  });
+
+  it('lets the addresses of a file swap their names, and refuses the name of another address', async () => {
+    const store = await open();
+    await subscribe(store, { label: 'One' });
+    await subscribe(store, { address: ALICE, label: 'Two' });
+    const named = (address: AddressText, label: string) => ({ address, channelId: CHANNEL, change: { label } });
+    const swapped = { ...file, changed: [named(TREASURY, 'Two'), named(ALICE, 'One')] };
+    expect(await store.subscriptions.importAll(swapped, limits)).toBe('imported');
+    expect((await store.subscriptions.list(GUILD)).map(({ label }) => label)).toEqual(['Two', 'One']);
+    const taken = { ...file, labels: [{ address: USDC, name: 'one' }] };
+    expect(await store.subscriptions.importAll(taken, limits)).toBe('stale');
+    expect(await store.labels.list(GUILD)).toHaveLength(2);
   });
 
   it('imports nothing of a file that changes what was removed meanwhile or belongs to another guild', async () => {

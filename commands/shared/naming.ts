@@ -1,0 +1,28 @@
+import { type LabelRefusal, MOST_LABELS } from '../../src/domain/guild.ts';
+import { inCode, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import { fullAddress } from './reply.ts';
+import type { ContextWith } from './services.ts';
+
+/** Characters of a name. */
+export const NAME_LONGEST = 60;
+
+/** A name as the server's name book takes it; throws a {@link UserError}. */
+export function readName(text: string, t: Translate): string {
+  if (looksLikeLink(text)) throw new UserError(t('label.link'));
+  const name = plainText(text, NAME_LONGEST);
+  if (name === null) throw new UserError(t('label.empty'));
+  if (name.endsWith('…') && !text.trimEnd().endsWith('…')) {
+    throw new UserError(t('label.long', { most: NAME_LONGEST }));
+  }
+  return name;
+}
+
+/** Why an address did not get its name, to be thrown. */
+export function notNamed(refusal: LabelRefusal, { settings, t }: ContextWith<'settings'>): UserError {
+  if (refusal.status === 'labels-full') return new UserError(t('label.full', { count: MOST_LABELS }));
+  const { name, address } = refusal;
+  const shown = { name: inCode(name, '', NAME_LONGEST), address: fullAddress(address, settings) };
+  return new UserError(t('label.taken', shown));
+}
