@@ -19,7 +19,7 @@ type Needs = ContextWith<
 
 const PERIODS: Record<PeriodName, string> = { '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days' };
 
-/** Of more transfers only the latest are looked at: somebody waits for the answer. */
+/** Most transfers that are read, latest first: somebody waits for the reply. */
 const MOST = 100_000;
 
 /** `activity:show:<period>:<address>` */
@@ -52,7 +52,7 @@ const csvButton: Button<Needs> = {
   },
 };
 
-/** What a watched address did: a chart, sums and the largest transfers, as far as the person may see it. */
+/** A watched address's activity: a chart, sums and the largest transfers, as far as the person may see it. */
 export const activity = {
   data: define('activity', 'Show what an address did: chart, totals, largest transfers')
     .addStringOption((option) =>
@@ -91,13 +91,13 @@ async function show(
 ): Promise<Reply> {
   const asked = await ask(interaction, context, typed, period);
   const { guildId } = interaction;
-  // The picture as well: they are drawn one after the other for everybody.
+  // Drawing the chart is queued too: charts are drawn one at a time for all guilds.
   return context.guildQueue.run(guildId, 'read', async () =>
     report(await readActivity(context, asked.request), asked, guildId, context),
   );
 }
 
-/** Turns what was typed into a question about a watched address, within what the person can see. */
+/** Resolves the typed address to a request about a watched one, limited to channels that the person can see. */
 async function ask(
   interaction: CommandUse | ButtonUse,
   context: Needs,
@@ -120,7 +120,7 @@ async function ask(
   const at = now();
   const timezone = server.timezone ?? 'UTC';
   const since = at - { '24h': 1, '7d': 7, '30d': 30 }[period] * DAY;
-  // Also those that its subscriptions were in before they were moved.
+  // Includes channels that its subscriptions were moved from.
   const { guildId } = interaction;
   const postedIn = await context.guildQueue.run(guildId, 'read', () =>
     context.history.activityChannels({ guildId, address, since, until: at }),
@@ -143,7 +143,7 @@ async function ask(
   };
 }
 
-/** The addresses that are watched in channels which the person can see, with their names here, the best first. */
+/** The addresses watched in channels that the person can see, with the guild's names for them, best first. */
 async function watched(
   interaction: CommandUse | ButtonUse | AutocompleteUse,
   context: Needs,

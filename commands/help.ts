@@ -5,7 +5,7 @@ import type { Language } from '../src/languages/index.ts';
 import { define } from './shared/define.ts';
 import { note } from './shared/reply.ts';
 
-/** Commands in the order in which a newcomer needs them, by the heading that they stand under. */
+/** Commands in the order in which a newcomer needs them, by heading. */
 const SECTIONS = [
   ['watch', ['subscription']],
   ['understand', ['why', 'activity', 'label']],
@@ -14,7 +14,7 @@ const SECTIONS = [
   ['server', ['setup', 'status']],
 ] as const;
 
-/** What the bot can do: each of these commands, in the words of its definition. */
+/** Lists these commands with the descriptions of their definitions. */
 export function helpFor(commands: readonly AnyCommand<never>[]): Command {
   return {
     data: define('help', 'What this bot can do'),
@@ -40,7 +40,7 @@ export function helpFor(commands: readonly AnyCommand<never>[]): Command {
   };
 }
 
-/** A line each for what can be typed. */
+/** One line for each command that can be typed. */
 function listed(commands: readonly AnyCommand<never>[], names: readonly string[], language: Language): string[] {
   const wordings = wordingsOf(language);
   const line = (path: string, english: string, needsManager: boolean) =>

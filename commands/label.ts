@@ -5,7 +5,7 @@ import type { ContextWith } from './shared/services.ts';
 
 type Needs = ContextWith<'subscriptions' | 'labels' | 'audit' | 'history' | 'settings' | 'now' | 'onRelabeled'>;
 
-/** The guild's address book: its own names of addresses, in alerts and answers. */
+/** The guild's address book: its own names for addresses, in alerts and replies. */
 export const label = {
   data: define('label', 'Names for addresses, shown in this server’s alerts')
     .addSubcommand((command) =>

@@ -15,7 +15,7 @@ import type { ContextWith } from './shared/services.ts';
 type Needs = ContextWith<'discovery' | 'coolDown'>;
 
 const PER_PAGE = 5;
-/** How long choices may wait for the service; then the last or generally known categories are offered. */
+/** How long choices wait for the service; then the last known or the specified categories are offered. */
 const CHOICES_MS = 1_000;
 const CATEGORY = /^[\w-]{1,50}$/;
 
@@ -58,7 +58,7 @@ export const provider = {
     return fitting(interaction, choices);
   },
   buttons: {
-    /** `provider:page:<category>:<page>:<search>:<provider>`, empty for what was not given */
+    /** `provider:page:<category>:<page>:<search>:<provider>`; options that were not set are empty. */
     page: {
       access: 'all',
       answer: 'update',
@@ -123,7 +123,7 @@ async function results(context: Needs, query: ProviderQuery, wanted: number): Pr
     pages,
     (to) => `provider:page:${query.category}:${to}:${encode(query.search)}:${encode(query.provider)}`,
   );
-  // One row of links: on a phone each is a line of its own.
+  // One row of links: a phone shows each on its own line.
   const links = numbered.flatMap(({ one, number }) => linksOf(t, one, number, Math.floor(PER_PAGE / shown.length)));
   const rows = rowsOf([...turn, ...browse], links);
   const lines = numbered.flatMap(({ one, number }) => sectionOf(t, one, number));
@@ -134,10 +134,10 @@ async function results(context: Needs, query: ProviderQuery, wanted: number): Pr
   });
 }
 
-/** A row of buttons each, where there are any. */
+/** One row per list of buttons that is not empty. */
 const rowsOf = (...groups: APIButtonComponent[][]) =>
   groups.filter(({ length }) => length > 0).map((buttons) => row(...buttons));
 
-/** A colon separates the parts of a custom id. */
+/** Colons separate the parts of a custom ID. */
 const encode = (text: string | null) => (text ?? '').replaceAll('%', '%25').replaceAll(':', '%3A');
 const decode = (text: string) => text.replaceAll('%3A', ':').replaceAll('%25', '%') || null;

@@ -30,7 +30,7 @@ type Needs = ContextWith<
   | 'interfaces'
 >;
 
-/** How the bot behaves in this guild. */
+/** The bot's settings in this guild. */
 export const setup = {
   data: define('setup', 'Set up this server and check that everything works')
     .addSubcommand((command) =>

@@ -26,10 +26,10 @@ type Needs = ContextWith<
   | 'receiverQuota'
 >;
 
-/** Characters of a field, of which Discord takes 1,024, without its last line, which counts what is left out. */
+/** Most characters of a field (Discord allows 1,024) without the last line, which counts the omitted entries. */
 const FIELD_MOST = 950;
 
-/** How alerts stand in this guild. */
+/** The state of this guild's alerts. */
 export const status = {
   data: define('status', 'Show the last event, waiting alerts and blocked channels'),
   access: 'manage',
@@ -132,7 +132,7 @@ function stoppedLines(stopped: GuildOverview['stopped'], hold: GuildHold | null,
   return [...together, ...lines].join('\n');
 }
 
-/** Addresses that usually move and did not for unusually long. */
+/** Busy addresses that have gone quiet. */
 function silenceLines(silences: readonly Silence[], { t, settings }: Needs): string {
   const most = 5;
   const lines = silences.slice(0, most).map(({ address, label, lastEventAt }) =>
@@ -141,7 +141,7 @@ function silenceLines(silences: readonly Silence[], { t, settings }: Needs): str
       ago: ago(lastEventAt),
     }),
   );
-  // Links take as much room as the explorer's root is long.
+  // The length of links depends on the explorer's root.
   while (lines.join('\n').length > FIELD_MOST) lines.pop();
   if (silences.length > lines.length) lines.push(t('reply.more', { count: silences.length - lines.length }));
   return lines.join('\n');
@@ -155,7 +155,7 @@ function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t 
   });
 }
 
-/** The last delivery from a wrong address, to whoever may know of it. */
+/** The last delivery from a wrong source, if the guild may know about it. */
 async function lastRefused(guildId: string, context: Needs): Promise<string | null> {
   const { t, projects } = context;
   const last = refusedFor(await projects.of(guildId), context);

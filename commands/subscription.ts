@@ -49,7 +49,7 @@ const withSubscription = (
       .setMaxLength(300),
   );
 
-/** Which addresses are watched, and what is told where. */
+/** The guild's subscriptions: which addresses are watched, and what is posted where. */
 export const subscription = {
   data: define('subscription', 'Watch addresses and choose which alerts go where')
     .addSubcommand((command) =>

@@ -39,7 +39,7 @@ type Needs = ContextWith<
   | 'onRelabeled'
 >;
 
-/** What the explorer knows of a token. */
+/** What the explorer knows about a token. */
 export const token = {
   data: define('token', 'Look up a token by its contract address').addStringOption((option) =>
     option
@@ -76,7 +76,7 @@ export const token = {
     const { visible, unseen } = await seenBy(interaction, context);
     const shown = new Set(visible.map(({ address }) => address));
     const secret = new Set(unseen.map(({ address }) => address).filter((address) => !shown.has(address)));
-    // `/label list` is for those who manage the bot: others are offered the names that alerts show them.
+    // Only people who manage the bot see all labels: others get the names that alerts show them.
     const mayKnow = (address: AddressText) => (context.manages ? !secret.has(address) : shown.has(address));
     const book = (await labels.list(interaction.guildId)).filter(({ address }) => mayKnow(address));
     const found = new Map<string, Choice>();
@@ -90,7 +90,7 @@ export const token = {
       const value = checksumAddress(asset);
       offer({ name: t('token.choice', { address: value }), value });
     }
-    // What moved is known of the whole guild: for those who see all of it.
+    // Recent tokens come from the whole guild, so only people who see all of its channels get them.
     const moved = secret.size === 0 ? await tokens.known(interaction.guildId) : [];
     const imitations = imitationsAmong(moved);
     for (const one of moved) if (one.seen && one.token !== 'native') offer(choiceOf(one, imitations, t));
@@ -112,7 +112,7 @@ export const token = {
   },
 } satisfies Command<Needs>;
 
-/** A warning like that of alerts, if the token only calls itself like a cataloged one or the native coin; null: none. */
+/** A warning, as in alerts, if the token copies the symbol of a cataloged one or the native coin; null: none. */
 async function warningOf(found: Token, guildId: string, context: Needs): Promise<string | null> {
   if (found.cataloged === true) return null;
   const genuine = imitatedBy(found.address, found.symbol, await knownIn(guildId, context));
@@ -154,7 +154,7 @@ function show(found: Token, warning: string | null, { t, language, settings }: N
   );
 }
 
-/** NFTs have no decimals, and nobody misses them. */
+/** NFTs have no decimals. */
 const isFungible = ({ type }: Token) => !/721|1155/.test(type ?? '');
 
 function supply(token: Token, t: Translate, language: Language): string {
@@ -165,7 +165,7 @@ function supply(token: Token, t: Translate, language: Language): string {
   const decimals = token.decimals ?? (isFungible(token) ? null : 0);
   const amount =
     decimals !== null && `${writeNumber(inUnits(totalSupply, decimals), language)} ${nameOf(t, symbol, '')}`.trimEnd();
-  // What has an exponent went through a number of some sixteen digits.
+  // A number with an exponent was rounded to about 16 digits.
   const isRounded = given !== totalSupply && /e/i.test(given!);
   const lines = [amount, decimals === 0 && !isRounded ? null : raw, isRounded && `-# ${t('token.rounded')}`];
   return lines.filter(Boolean).join('\n');

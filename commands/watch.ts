@@ -29,13 +29,13 @@ const NAME = 'Watch addresses in this message';
 /** Discord's limit of a menu. */
 const MOST = 25;
 
-/** What a message names: addresses that can be watched, and those that cannot. */
+/** The addresses in a message: those that can be watched, and those that cannot. */
 interface Found {
   addresses: AddressText[];
   refused: { text: string; fault: AddressFault }[];
 }
 
-/** Offers the addresses that a message names, to be watched in its channel. */
+/** Offers to watch the addresses in a message in its channel. */
 export const watchMessage: MessageCommand<Needs> = {
   kind: 'message',
   data: {
@@ -83,7 +83,7 @@ export const watchMessage: MessageCommand<Needs> = {
   menus: { add: { access: 'manage', answer: 'update', choose } },
 };
 
-/** `Watch addresses in this message:add`: adds what was chosen, each as `/subscription add` would with no options. */
+/** `Watch addresses in this message:add`: adds the chosen addresses, each like `/subscription add` without options. */
 async function choose(...[interaction, , values, context]: Parameters<Menu<Needs>['choose']>): Promise<Reply> {
   const { guildId, channelId, user } = interaction;
   const { subscriptions, guilds, settings, now, t } = context;
@@ -132,7 +132,7 @@ async function choose(...[interaction, , values, context]: Parameters<Menu<Needs
   });
 }
 
-/** Everything that a person reads in a message, also in one that it forwards. */
+/** All visible text of a message, including a forwarded one. */
 function textOf({ targetMessage }: MessageUse): string {
   return [targetMessage, ...targetMessage.messageSnapshots.values()].map(textIn).join('\n');
 }
@@ -154,13 +154,13 @@ function textIn({
   return [content, ...parts, ...texts].filter(Boolean).join('\n');
 }
 
-/** The texts of a component, such as those of a compact alert. */
+/** The texts of a component, for example of a compact alert. */
 function displaysIn(component: APIMessageComponent): string[] {
   if (component.type === ComponentType.TextDisplay) return [component.content];
   return 'components' in component ? component.components.flatMap(displaysIn) : [];
 }
 
-/** Each address once; one that is written right somewhere is right. */
+/** Each address once; valid if any of its spellings is valid. */
 function findAddresses(text: string): Found {
   const refused = new Map<string, Found['refused'][number]>();
   const addresses = new Set<AddressText>();

@@ -15,16 +15,16 @@ type Needs = ContextWith<
   'labels' | 'history' | 'projects' | 'guildQueue' | 'settings' | 'now' | 'moved' | 'sendingHold' | 'sendingPauses'
 >;
 
-/** Transfers of one transaction that are told in full. */
+/** Most transfers of one transaction that are shown in full. */
 const MOST_TRANSFERS = 5;
-/** Discord takes 6,000 characters in one message. */
+/** Discord allows 6,000 characters in one message. */
 const MOST_CHARACTERS = 5_400;
-/** What a select menu holds. */
+/** Discord's limit of a select menu. */
 const MOST_CHOICES = 25;
 /** A message has at most 5 rows, and one may be the menu. */
 const MOST_MUTES = 4;
 
-/** Why a transfer was told, or was not: from what was recorded, never from a guess. */
+/** Shows why a transfer was posted or not, from recorded decisions only. */
 export const why = {
   data: define('why', 'Find out why an alert was posted or hidden').addStringOption((option) =>
     option
@@ -61,7 +61,7 @@ export const why = {
 
 type Use = CommandUse | ButtonUse | MenuUse;
 
-/** Explains a transaction's transfers; `reference`: as far as this message, in the channel that it is in, tells of them. */
+/** Explains a transaction's transfers; `reference`: only as far as this message in its channel shows them. */
 async function explain(
   interaction: Use,
   context: Needs,
@@ -109,7 +109,7 @@ function muteRows(stories: readonly Story[], channelId: string, context: Needs) 
   return [...new Map(known).values()].slice(0, MOST_MUTES).map((one) => muteRow(one, context));
 }
 
-/** Explains the transaction of one message; where it tells of several, the chosen one, with a menu of all. */
+/** Explains the transaction of one message; of several, the chosen one, with a menu of all. */
 async function explainMessage(
   interaction: ButtonUse | MenuUse,
   context: Needs,
@@ -143,7 +143,7 @@ async function explainMessage(
   };
 }
 
-/** What everybody who sees a channel may know: what its alert shows, and why it is there. */
+/** The part that everybody who sees a channel may know: what its alert shows, and why it was posted. */
 function onlyHere(story: Story, channelId: string): (Story & { hidden: number })[] {
   const alerts = story.alerts.filter((alert) => alert.channelId === channelId);
   const decisions = story.decisions.filter(
@@ -152,14 +152,14 @@ function onlyHere(story: Story, channelId: string): (Story & { hidden: number })
   return alerts.length === 0 ? [] : [{ ...story, alerts, decisions, deliveries: [], own: false, hidden: 0 }];
 }
 
-/** What a person may know of stories: nothing about channels that they cannot see. */
+/** The part of stories that a person may know: nothing about channels that they cannot see. */
 async function seenBy(
   interaction: Use,
   context: Needs,
   stories: readonly Story[],
 ): Promise<(Story & { hidden: number })[]> {
   const channelsOf = (story: Story) => [...story.decisions, ...story.alerts].map(({ channelId }) => channelId);
-  // For all at once: they tell of the same channels, about some of which Discord is asked.
+  // For all stories at once: they concern the same channels, and some require a request to Discord.
   const hidden = await hiddenFrom(interaction, stories.flatMap(channelsOf), context);
   return stories.map((story) => ({
     ...story,

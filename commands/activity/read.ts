@@ -8,20 +8,20 @@ import {
 } from '../../src/domain/activity.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** What is asked of an address; of more than `most` transfers only the latest count. */
+/** A request for an address's activity; beyond `most` transfers only the latest count. */
 export interface ActivityRequest extends ActivityQuery {
   timezone: string;
   most: number;
 }
 
-/** What an address did, with the message that shows each of the largest transfers, where there is one. */
+/** An address's activity, with the messages that show its largest transfers. */
 export interface ActivityReport extends Activity {
   messages: Map<number, PostedIn>;
-  /** How many transfers were summed up, if there were more; else null. */
+  /** How many transfers were summed up, if there were more; null: all of them. */
   cut: number | null;
 }
 
-/** Sums up what an address did. */
+/** Sums up an address's activity. */
 export async function readActivity(store: Pick<Store, 'history'>, request: ActivityRequest): Promise<ActivityReport> {
   const { guildId, address, channelIds, since, until, timezone } = request;
   const { movements, cut } = movementsFor(store, request);

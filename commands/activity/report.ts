@@ -29,10 +29,10 @@ const NAMES: readonly PeriodName[] = ['24h', '7d', '30d'];
 const ICONS: Record<Way, string> = { incoming: '📥', outgoing: '📤', other: '🔁' };
 const WAYS: readonly Way[] = ['incoming', 'outgoing', 'other'];
 
-/** The period that was named; a week for anything else. */
+/** The chosen period; a week by default. */
 export const periodOf = (name: string | null | undefined): PeriodName => NAMES.find((one) => one === name) ?? '7d';
 
-/** The answer: the chart, and everything that matters as text too. */
+/** The reply: the chart, and all that matters as text too. */
 export async function report(found: ActivityReport, shown: Shown, guildId: string, context: Needs): Promise<Reply> {
   const { t, settings } = context;
   const moving = found.incoming + found.outgoing + found.other > 0;
@@ -68,7 +68,7 @@ export async function report(found: ActivityReport, shown: Shown, guildId: strin
   };
 }
 
-/** null where it cannot be drawn: the text says everything. */
+/** null if it cannot be drawn: the text contains everything. */
 async function drawn({ buckets }: Activity, { chart, language }: Needs): Promise<Buffer | null> {
   const bars = {
     labels: buckets.map(({ label }) => label),
@@ -84,7 +84,7 @@ async function drawn({ buckets }: Activity, { chart, language }: Needs): Promise
   }
 }
 
-/** Not a field of the embed: links take more room than one has. */
+/** Not a field of the embed, which is too short for links. */
 const section = (heading: string, lines: string[]): string[] =>
   lines.length > 0 ? ['', `**${heading}**`, ...lines] : [];
 
@@ -105,12 +105,12 @@ function totalsOf({ totals, assets }: Activity, context: Needs): string[] {
   ];
 }
 
-/** What only bears a known token's symbol must not pass for it. */
+/** A token that only copies a known symbol must not look like the real one. */
 const iconOf = (way: Way, { imitation }: { imitation: boolean }): string => `${imitation ? '⚠️ ' : ''}${ICONS[way]}`;
 
 function sumOf({ transfer, ...sums }: AssetTotal, way: Way, { t, language, moved, assetName }: Needs): string {
   const { value } = sums[way];
-  // No amount came, which is not the same as none.
+  // The amount is unknown, which is not zero.
   if (transfer.value === null && value === '0') return assetName(transfer, language);
   if (!isItem(transfer)) return moved({ ...transfer, value }, language);
   return t('activity.pieces', { amount: writeNumber(value, language), what: assetName(transfer, language) });
@@ -132,7 +132,7 @@ function largestOf({ largest, messages }: ActivityReport, guildId: string, conte
 
 function hiddenOf({ hidden }: Activity, { t }: Needs): string[] {
   const lines = hidden.map(({ reason, transfers }) => {
-    // A later version may have written a word that this one does not know.
+    // A later version may have stored a reason that this one does not know.
     const word = t(`activity.reason.${reason as HiddenReason}`, { defaultValue: reason });
     return `${t('activity.hiddenReason', { count: transfers, reason: word })}${isNoise(reason) ? ' \\*' : ''}`;
   });

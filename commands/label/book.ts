@@ -18,7 +18,7 @@ import { seenBy } from '../shared/subscriptions.ts';
 type Needs = ContextWith<'subscriptions' | 'labels' | 'audit' | 'history' | 'settings' | 'now' | 'onRelabeled'>;
 
 const PER_PAGE = 12;
-/** How far back the addresses go that are offered for naming. */
+/** How many recent decisions are searched for addresses to suggest. */
 const LATEST_DECISIONS = 300;
 
 const shown = (name: string): string => inCode(name, '', NAME_LONGEST);
@@ -50,7 +50,7 @@ export async function set(interaction: CommandUse, context: Needs): Promise<Repl
   });
 }
 
-/** What becomes of messages that were sent; null when there are none. */
+/** A line about the sent messages that change; null: none. */
 function changingLine({ messages, isAll }: { messages: number; isAll: boolean }, t: Translate): string | null {
   if (messages === 0) return null;
   return isAll ? t('label.changing', { count: messages }) : t('label.changingLatest', { most: messages });
@@ -72,14 +72,14 @@ function askToRemove({ address, name }: Label, { settings, t }: Needs): Reply {
   return note('danger', title, lines, { components: [buttons] });
 }
 
-/** `label:drop:<address>:<mark of the name>` */
+/** `label:drop:<address>:<fingerprint of the name>` */
 export const drop: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [text, asked], context) {
     const { labels, settings, onRelabeled, t } = context;
     const found = (await labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
-    // It may be called otherwise since that was asked.
+    // It may have been renamed since the question.
     if (found && fingerprint(found.name) !== asked) return askToRemove(found, context);
     const name = found ? await labels.remove(interaction.guildId, found.address) : null;
     if (!found || name === null) throw new UserError(t('label.removedGone'));
@@ -110,14 +110,14 @@ export async function list(guildId: string, { labels, settings, t }: Needs, want
   });
 }
 
-/** `label:list:<page>`: turns the book's pages. */
+/** `label:list:<page>`: turns the pages. */
 export const listButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   press: ({ guildId }, [page], context) => list(guildId, context, Number(page)),
 };
 
-/** For `remove` what has a name; for `set` also what is watched, and whom it dealt with lately. */
+/** For `remove` labeled addresses; for `set` also watched ones and their recent counterparties. */
 export async function offer(interaction: AutocompleteUse, context: Needs): Promise<Choice[]> {
   const { labels, history } = context;
   const { guildId, options } = interaction;
@@ -125,7 +125,7 @@ export async function offer(interaction: AutocompleteUse, context: Needs): Promi
   const names = new Map<AddressText, string | null>(labeled.map(({ address, name }) => [address, name]));
   if (options.getSubcommand(false) === 'set') {
     const { visible, unseen } = await seenBy(interaction, context);
-    // Whom they met is known of the whole guild: for those who see all of it.
+    // Counterparties come from the whole guild, so only people who see all of its channels get them.
     const met = unseen.length === 0 ? await history.counterparties(guildId, LATEST_DECISIONS) : [];
     for (const { address } of visible) if (!names.has(address)) names.set(address, null);
     for (const address of met) if (!names.has(address)) names.set(address, null);
@@ -134,7 +134,7 @@ export async function offer(interaction: AutocompleteUse, context: Needs): Promi
   return fitting(interaction, choices);
 }
 
-/** The label that was named by its address or its name. */
+/** The label with this address or name. */
 async function named(interaction: CommandUse, { labels, settings, t }: Needs): Promise<Label> {
   const typed = interaction.options.getString('address', true).trim();
   const all = await labels.list(interaction.guildId);

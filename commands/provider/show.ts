@@ -4,20 +4,20 @@ import type { Translate } from '../../src/languages/index.ts';
 import type { ProviderRow } from '../../src/upstream/providers.ts';
 import { linkButton, nameOf, prose } from '../shared/reply.ts';
 
-/** One provider with all its rows: one a plan. */
+/** One provider with all its rows, one per plan. */
 export interface Provider {
   name: string;
   rows: ProviderRow[];
 }
 
-/** Columns that have a place of their own, or mean nothing to people. */
+/** Columns that are shown elsewhere or mean nothing to people. */
 const PLACED = new Set(
   'slug,provider,offer,actionButtons,starred,tag,price,planType,planName,description,name,category,id,_id'.split(','),
 );
-/** About a fifth of what an embed holds. */
+/** About a fifth of an embed's text limit. */
 const SECTION_MAX = 740;
 
-/** Rows by provider, in the order in which the providers come first. */
+/** Rows by provider, in order of first appearance. */
 export function groupProviders(rows: readonly ProviderRow[]): Provider[] {
   const groups = new Map<string, Provider>();
   for (const row of rows) {
@@ -30,7 +30,7 @@ export function groupProviders(rows: readonly ProviderRow[]): Provider[] {
   return [...groups.values()];
 }
 
-/** A provider's lines: name, what it offers, plans, and what its category adds. */
+/** A provider's lines: name, offers, plans, and the columns of its category. */
 export function sectionOf(t: Translate, { name, rows }: Provider, number: number): string[] {
   const first = rows[0]!.columns;
   const warnings = [first.starred === '✓' ? '⭐' : '', first.tag ? nameOf(t, first.tag, '') : '']
@@ -84,11 +84,11 @@ function words(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Links that are looked at, and characters of each. */
+/** Most links that are read, and most characters of each. */
 const ACTIONS_MOST = 50;
 const ACTION_MAX = 2_000;
 
-/** At most `most` of the provider's own links; only to https, and each names the host that it leads to. */
+/** At most `most` of the provider's own links. Only https, and each label contains the host. */
 export function linksOf(t: Translate, { rows }: Provider, number: number, most: number): APIButtonComponent[] {
   const found = new Map<string, string>();
   for (const action of rows.flatMap(({ actions }) => actions).slice(0, ACTIONS_MOST)) {
@@ -99,9 +99,9 @@ export function linksOf(t: Translate, { rows }: Provider, number: number, most: 
       const url = URL.canParse(target) ? new URL(target) : null;
       if (url?.protocol !== 'https:' || url.username || url.password) continue;
       if (!isLinkable(url.href)) continue;
-      // 80 characters fit; the host is what must be seen whole.
+      // 80 characters fit. The host must be fully visible.
       const host = url.hostname.slice(-50);
-      // A label that names another host would be read before the true one, which a phone may cut off.
+      // A label that contains another host would be read before the real one, which a phone may cut off.
       const said = looksLikeLink(label) ? null : plainText(label);
       const name = (said ?? t('provider.open')).slice(0, 70 - host.length).replace(/[\ud800-\udbff]$/, '');
       found.set(url.href, `${number} · ${name} · ${host}`);

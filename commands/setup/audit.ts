@@ -8,7 +8,7 @@ import type { ContextWith } from '../shared/services.ts';
 type Needs = ContextWith<'audit'>;
 
 const PER_PAGE = 8;
-/** Characters of an entry's detail. */
+/** Most characters of an entry's detail. */
 const LONGEST_DETAIL = 220;
 
 /** `/setup audit`, and its pages, counted from 0: who changed what, latest first. */
@@ -29,9 +29,9 @@ export async function audit(interaction: CommandUse | ButtonUse, context: Needs,
   });
 }
 
-/** What subscriptions are about may be hidden from somebody who manages the bot by its role only. */
+/** Somebody with only the manager role may not see every channel, so details of subscriptions may be hidden. */
 function linesOf({ action, userId, at, detail }: AuditEntry, isWhole: boolean, { t }: Needs): string[] {
-  // A later version may have written an action that this one has no words for.
+  // A later version may have stored an action that this one has no text for.
   const words = t(`setup.audit.action.${action.replaceAll('.', '-')}` as 'setup.audit.action.setup-server', {
     defaultValue: inCode(action.replaceAll('.', ' '), '?'),
   });
@@ -43,7 +43,7 @@ function linesOf({ action, userId, at, detail }: AuditEntry, isWhole: boolean, {
   ];
 }
 
-/** `name: value, …`; whatever an entry says is hostile text. */
+/** `name: value, …`; everything in an entry is hostile text. */
 function textOf(detail: unknown): string {
   if (typeof detail !== 'object' || detail === null) return '';
   return Object.entries(detail)

@@ -13,7 +13,7 @@ import { type Finding, fault, fine } from './finding.ts';
 
 type Needs = ContextWith<'now'>;
 
-/** Whether alerts can go where the subscriptions want them, with the fix where they cannot. */
+/** Checks whether the subscriptions' channels can get alerts, with the fix for each that cannot. */
 export async function checkChannels(
   interaction: CommandUse,
   { t, server, now }: Needs,
@@ -32,7 +32,7 @@ export async function checkChannels(
   const wrong = new Map(
     ids.flatMap((id): [string, Finding][] => {
       const finding = judge(id, known.get(id), guild, t);
-      // Discord shows no name of what is gone, so its subscriptions are named.
+      // Discord shows no name for a deleted channel, so its subscriptions are listed.
       if (finding && known.get(id) === 'gone') return [[id, fault(`${finding.text}\n-# ${subscriptionsIn(id)}`)]];
       return finding ? [[id, finding]] : [];
     }),
@@ -62,13 +62,13 @@ function judge(id: string, answer: Answer, guild: Guild, t: Translate): Finding 
   return fault(t('setup.check.channelLacks', { channel, permissions: missing.join(`**${t('reply.comma')}**`) }));
 }
 
-/** Whether the roles that are mentioned, and the one that manages, are there and can be pinged. */
+/** Checks whether the mentioned roles and the manager role exist and can be pinged. */
 export function checkRoles(
   { guild, appPermissions }: CommandUse,
   { t, server }: Needs,
   subscriptions: readonly Subscription[],
 ): Finding[] {
-  // A guild that is not known whole says nothing of its roles.
+  // If a guild is not fully loaded, its roles are unknown.
   if (!guild?.roles.cache.has(guild.id)) return [];
   const { managerRole } = server;
   const findings = managerRole && !guild.roles.cache.has(managerRole) ? [fault(t('setup.check.managerGone'))] : [];

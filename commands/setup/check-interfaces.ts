@@ -4,10 +4,10 @@ import { ago, moment } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { type Finding, fault } from './finding.ts';
 
-/** How the texts name each interface. */
+/** The name of each interface in the texts. */
 const NAMES = { notification: 'notification', explorer: 'explorer', discovery: 'directory' } as const;
 
-/** The interfaces that do not work now: why, since when, and what that means for this guild. */
+/** The interfaces that are down: why, since when, and the effect on this guild. */
 export function checkInterfaces({ t, interfaces }: ContextWith<'interfaces'>): Finding[] {
   const outages = interfaces.outages();
   return INTERFACES.flatMap((name) => {

@@ -23,12 +23,12 @@ type Needs = ContextWith<
 >;
 
 const LOOK_MS = 8_000;
-/** Webhooks whose addresses are read; a project with more is not judged by them. */
+/** Most webhooks whose addresses are read; a project with more is not checked for them. */
 const WEBHOOKS_MOST = 10;
-/** Of a webhook to which everything is sent. */
+/** The type of a webhook for every kind of event. */
 const EVERY_TYPE = 'ALL';
 
-/** The project that serves this guild: who sent what to its URL, its keys, its webhooks, and their addresses. */
+/** Checks the project that serves this guild: deliveries to its URL, its keys, its webhooks, and their addresses. */
 export async function checkProject(
   guildId: string,
   context: Needs,
@@ -45,7 +45,7 @@ export async function checkProject(
   if (access.status === 'sealed') return [...findings, fault(t('webhook.sealed')), ...events()];
   const answer = await access.notification.webhooks(LOOK_MS);
   if (answer.status !== 'ok') {
-    // An outage of the service has a finding of its own.
+    // An outage of the service has its own finding.
     const isAway = context.interfaces.outages().has('notification');
     return [...findings, ...(isAway ? [] : [fault(explain(t, answer, 'notification'))]), ...events()];
   }
@@ -69,14 +69,14 @@ export async function checkProject(
   ];
 }
 
-/** Whether the URL of the server's own project takes what comes. */
+/** Whether the URL of the server's own project accepts its deliveries. */
 function quota(context: Needs, { own, scope }: ProjectAccess): Finding[] {
   if (!own || scope === null) return [];
   const refused = quotaLine(scope, context);
   return [...(refused ? [fault(refused)] : []), fine(usageLine(scope, context))];
 }
 
-/** Who was refused, and who can mend the list of sources. */
+/** The source that was refused, and who can fix the list of sources. */
 function refused(context: Needs, access: ProjectAccess): Finding[] {
   const { t } = context;
   const last = refusedFor(access, context);
@@ -94,7 +94,7 @@ function refused(context: Needs, access: ProjectAccess): Finding[] {
 
 /** Whether deliveries must be signed, and the last one that was refused for its signature. */
 function signatures({ t, projects, lastBadSignature }: Needs, { own, scope }: ProjectAccess): Finding[] {
-  // The operator's URL concerns everybody where no guild is named that manages it.
+  // If no guild manages the operator's project, its URL concerns every guild.
   const about = scope ?? (projects.hasOperators ? null : OPERATOR_SCOPE);
   if (about === null) return [];
   const last = lastBadSignature(about);
@@ -105,7 +105,7 @@ function signatures({ t, projects, lastBadSignature }: Needs, { own, scope }: Pr
   return [fault(`${line}\n${t('setup.check.signatureCount', { count: last.count })}`)];
 }
 
-/** Whether the webhooks that post here have every watched address, each once; null when the service does not tell. */
+/** Whether the webhooks that post here have every watched address, each once; null: the service does not show it. */
 async function checkAddresses(
   { t, settings }: Needs,
   notification: Notification,
@@ -142,14 +142,14 @@ async function checkAddresses(
   return { findings, lacking };
 }
 
-/** Whether two of these event types bring the same transfer: nothing in it would tell that from two equal ones. */
+/** Whether two of these event types deliver the same transfer, which would look like two equal ones. */
 function overlap(types: readonly string[]): boolean {
   return types.length > 1 && (types.includes(EVERY_TYPE) || new Set(types).size < types.length);
 }
 
 /**
- * When something came last, and addresses for which nothing came yet: often right, so that is a hint. Those that are
- * `lacking` in the webhooks have a fault that tells why; null: nobody knows which are.
+ * The last event, and addresses without any event. That is often normal, so it is a hint. Those that are `lacking` in
+ * the webhooks have their own fault; null: it is unknown which are.
  */
 function checkEvents(
   { t, settings }: Needs,
@@ -158,11 +158,11 @@ function checkEvents(
 ): Finding[] {
   if (subscriptions.length === 0) return [];
   const moved = new Set(addressesOf(subscriptions.filter(({ lastEventAt }) => lastEventAt !== null)));
-  // Another channel may watch it for longer: then it is known to come.
+  // Another channel may have watched it for longer and got events.
   const silent = addressesOf(subscriptions).filter((address) => !moved.has(address));
   const last = Math.max(...subscriptions.map(({ lastEventAt }) => lastEventAt ?? 0));
   if (silent.length === 0) {
-    // Where one subscription has had no event, the list says so: its filters, or its short life.
+    // A subscription without events is shown in the list: the reason may be its filters or its age.
     const isAll = subscriptions.every(({ lastEventAt }) => lastEventAt !== null);
     return [fine(t(isAll ? 'setup.check.eventsFine' : 'setup.check.lastEvent', { ago: ago(last) }))];
   }

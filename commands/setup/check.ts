@@ -27,7 +27,7 @@ type Needs = ContextWith<
 
 const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine: '✅' };
 
-/** `/setup check`: everything that an admin could have wrong, each with its fix; what is wrong comes first. */
+/** `/setup check`: everything that an admin may have to fix, with the fix; faults come first. */
 export async function check(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { guildId } = interaction;
   const { t, metrics, projects } = context;

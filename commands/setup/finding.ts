@@ -1,10 +1,10 @@
 import type { APIButtonComponent } from 'discord.js';
 
-/** One thing that was looked at: `fine`, a `fault` with what to do, or a `hint` that may be as it should. */
+/** The result of one check: `fine`, a `fault` with its fix, or a `hint` that may be intended. */
 export interface Finding {
   tone: 'fault' | 'hint' | 'fine';
   text: string;
-  /** A button that mends it. */
+  /** A button that fixes it. */
   action?: APIButtonComponent;
 }
 

@@ -10,7 +10,7 @@ import type { ContextWith } from '../shared/services.ts';
 
 type Needs = ContextWith<'metrics' | 'receiver' | 'guildQueue' | 'now' | 'eraseGuild'>;
 
-/** `/setup forget`: says what is stored, and asks. Writes nothing down: that would be one more thing to erase. */
+/** `/setup forget`: shows what is stored and asks. Stores no confirmation, because that would have to be erased too. */
 export async function forget(interaction: CommandUse, { t, metrics, now }: Needs): Promise<Reply> {
   requireManageServer(interaction, t);
   const { guildId } = interaction;
@@ -35,7 +35,7 @@ function listed(t: Translate, stored: StoredCounts): string[] {
   return lines.map((line) => `• ${line}`);
 }
 
-/** `setup:erase:<when it was asked>` */
+/** `setup:erase:<time of the question>` */
 const eraseButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
@@ -44,7 +44,7 @@ const eraseButton: Button<Needs> = {
     const { guildId } = interaction;
     if (!(now() - Number(asked) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
     const erased = await metrics.stored(guildId);
-    // Each goes through all that was ever told, in steps between which deliveries are stored.
+    // Each erasure reads all past alerts, in steps between which deliveries are stored.
     await guildQueue.run(guildId, 'erase', () => eraseGuild(guildId));
     await receiver.refresh();
     return note('good', t('setup.forget.done'), [...listed(t, erased), '', t('setup.forget.doneText')]);
@@ -58,5 +58,5 @@ const spareButton: Button<Needs> = {
   press: async (_, __, { t }) => note('info', t('setup.forget.kept'), [t('setup.forget.keptText')]),
 };
 
-/** The answers to its question, by action. */
+/** The buttons of its question, by action. */
 export const forgetButtons: Record<string, Button<Needs>> = { erase: eraseButton, spare: spareButton };

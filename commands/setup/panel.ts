@@ -27,7 +27,7 @@ export async function panel(interaction: Use, context: Needs, title?: string): P
   if (access.scope === null)
     throw new UserError(t(access.status === 'off' ? 'setup.project.off' : 'setup.project.gone'));
   const urls = receiver.urls(access.scope);
-  // Whoever knows the URL can post alerts: the manager role alone does not show it.
+  // Anybody with the URL can post alerts, so the manager role is not enough to see it.
   const isAdmin = hasManageServer(interaction);
   const stored = access.own ? await storedProjects.ofGuild(guildId) : null;
   const lines = [
@@ -81,7 +81,7 @@ function fieldsOf({ t }: Needs, { current, retiring, fixed }: ReceiverUrls): API
 
 type Managed = Extract<ProjectAccess, { scope: number }>;
 
-/** What a button may change here, asked anew at each press. */
+/** The project that a button may change, checked at each press. */
 async function managed({ t, projects }: Needs, guildId: string): Promise<Managed> {
   const access = await projects.of(guildId);
   if (access.scope === null) throw new UserError(t('setup.project.gone'));
@@ -110,7 +110,7 @@ const rotateButton: Button<Needs> = {
   },
 };
 
-/** `setup:revoke`: asks first; it stands where the button for a new URL stood a moment before. */
+/** `setup:revoke`: asks first, because it appears where the button for a new URL was a moment ago. */
 const revokeButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
@@ -134,7 +134,7 @@ async function askToRevoke(context: Needs, guildId: string): Promise<Reply> {
   });
 }
 
-/** `setup:revoked:<mark of the URL>` */
+/** `setup:revoked:<fingerprint of the URL>` */
 const revokedButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
@@ -143,7 +143,7 @@ const revokedButton: Button<Needs> = {
     requireManageServer(interaction, t);
     const { scope } = await managed(context, interaction.guildId);
     const { retiring } = receiver.urls(scope);
-    // Another one may have become the old URL since that was asked.
+    // The old URL may be a different one since the question.
     if (retiring !== null && fingerprint(retiring) !== asked) return askToRevoke(context, interaction.guildId);
     if (!(await receiver.revoke(scope))) throw new UserError(t('setup.project.nothingToRevoke'));
     await record(interaction, context, 'setup.receiver.revoke', { scope });
@@ -175,14 +175,14 @@ function askToRemove({ t }: Needs, stored: StoredProject): Reply {
 
 const markOfProject = ({ scope, projectId }: StoredProject): string => fingerprint(`${scope} ${projectId}`);
 
-/** `setup:removed:<mark of the project>` */
+/** `setup:removed:<fingerprint of the project>` */
 const removedButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [asked], context) {
     const { t, projects } = context;
     const stored = await storedBy(context, interaction.guildId);
-    // Another one may have been stored since that was asked.
+    // Another project may have been stored since the question.
     if (markOfProject(stored) !== asked) return askToRemove(context, stored);
     if (!(await projects.remove(interaction.guildId))) throw new UserError(t('setup.project.gone'));
     await context.guilds.changeSettings(interaction.guildId, { webhook: null });

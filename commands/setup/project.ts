@@ -11,10 +11,10 @@ import { panel } from './panel.ts';
 
 type Needs = ContextWith<'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
 
-/** How long the service may take to try the keys. */
+/** How long checking the keys with the service may take. */
 const CHECK_MS = 10_000;
 
-/** What may stand in a field; the id becomes part of a path, the secret a header. */
+/** What a field may contain; the ID becomes part of a path, the secret a header. */
 const FIELDS = { projectId: /^[\w-]{1,64}$/, apiKey: /^[\x21-\x7e]{1,200}$/, apiSecret: /^[\x21-\x7e]{1,200}$/ };
 
 /** `/setup project`: the form for a project and its keys. */
@@ -37,7 +37,7 @@ export async function projectForm(
   };
 }
 
-/** A field; `value` undefined: it begins empty, null: it may stay so. */
+/** A field; `value` undefined: it starts empty; null: it may stay empty. */
 function field(
   id: keyof ProjectKeys,
   label: string,
@@ -58,7 +58,7 @@ function field(
   };
 }
 
-/** `setup:project`: tries the keys, stores them sealed, and shows where the events must go. */
+/** `setup:project`: checks the keys, stores them sealed, and shows where the events must be sent. */
 export const projectFormSubmit: Form<Needs> = {
   access: 'manage',
   async submit(interaction, _, context) {
@@ -71,7 +71,7 @@ export const projectFormSubmit: Form<Needs> = {
     }
     const before = await storedProjects.ofGuild(guildId);
     const kept = before?.projectId === shown.projectId ? await projects.ownSigningSecrets(guildId) : [];
-    // A form that was opened before an update lacks the field.
+    // A form that was opened before an update may lack the field.
     const typed = fields.fields.has('signingSecrets') ? given('signingSecrets') : '';
     const keys = { ...shown, signingSecrets: readSigningSecrets(typed, kept, t) };
     const answer = await projects.check(keys, CHECK_MS);
@@ -91,7 +91,7 @@ export const projectFormSubmit: Form<Needs> = {
   },
 };
 
-/** One secret, or two while they are changed. Nothing typed: those that are `kept`; `off`: none. */
+/** One secret, or two during a rotation. Empty: the `kept` ones; `off`: none. */
 function readSigningSecrets(typed: string, kept: readonly string[], t: Translate): readonly string[] {
   if (typed === '') return kept;
   if (typed.toLowerCase() === 'off') return [];

@@ -11,10 +11,10 @@ import { checkTarget } from '../shared/target.ts';
 
 type Needs = ContextWith<'guilds' | 'audit' | 'now'>;
 
-/** The languages that can be chosen, each by its own name. */
+/** The languages to choose from, each by its own name. */
 export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));
 
-/** `/setup server`: changes what is named and shows how it stands. */
+/** `/setup server`: changes the given settings and shows all of them. */
 export async function server(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { t, guilds } = context;
   const { guildId, options } = interaction;
@@ -52,7 +52,7 @@ async function save(
   return settingsNote(after, 'good', context.t);
 }
 
-/** How the guild is set up; `good`: it was just changed. */
+/** The guild's settings; `good`: they were just changed. */
 function settingsNote(
   { defaultChannel, managerRole, timezone, language, style }: GuildSettings,
   tone: 'good' | 'info',
@@ -80,19 +80,22 @@ function settingsNote(
   });
 }
 
-/** `setup:unset:<channel>`: no option can say that no channel is the default. */
+/** `setup:unset:<channel>`: a button, because an option cannot mean "no default channel". */
 export const unsetButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
   async press(interaction, [asked], context) {
     const settings = await context.guilds.settings(interaction.guildId);
-    // Another one may have been chosen since that was asked.
+    // Another channel may have been chosen since the question.
     if (settings.defaultChannel !== asked) return settingsNote(settings, 'info', context.t);
     return save(interaction, context, { defaultChannel: null });
   },
 };
 
-/** The name as it is written, or null when there is no such time zone; offsets like `+02:00` know no summer time. */
+/**
+ * The canonical name, or null if there is no such time zone. Refuses offsets like `+02:00`, which have no daylight
+ * saving time.
+ */
 function readTimezone(text: string): string | null {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text.trim() }).resolvedOptions();
@@ -102,20 +105,20 @@ function readTimezone(text: string): string | null {
   }
 }
 
-/** Characters that a zone must have in common with what was typed. */
+/** How many characters a zone must have in common with the typed text. */
 const MEANT_LEAST = 4;
 
-/** Shows what was typed, and the zone that was probably meant. */
+/** Shows the typed text and the zone that was probably meant. */
 function unknownTimezone(typed: string, t: Translate): UserError {
   let start = typed.trim().slice(0, 50);
-  // A typo is mostly near the end.
+  // Typos are mostly near the end.
   while (start.length >= MEANT_LEAST && timezones(start).length === 0) start = start.slice(0, -1);
   const [meant] = start.length >= MEANT_LEAST ? timezones(start) : [];
   const reason = meant ? t('reply.meant', { text: `\`${meant.value}\`` }) : t('setup.server.badTimezone');
   return echoing(new UserError(`${meant ? t('setup.server.unknownTimezone') : ''} ${reason}`.trim()), typed, t);
 }
 
-/** One of ours, by language where the country differs. */
+/** The supported language of a locale, by language if the country differs. */
 function readLanguage(typed: string, t: Translate): Language {
   const found = languageOf(typed);
   if (found.split('-')[0] === typed.split('-')[0]) return found;
@@ -130,11 +133,11 @@ function readStyle(typed: string, t: Translate): AlertStyle {
   );
 }
 
-/** Time zones that fit what was typed. */
+/** Time zones that match the typed text. */
 export function timezones(typed: string): Choice[] {
   const wanted = typed.trim().toLowerCase().replaceAll(' ', '_');
   const fitting = ['UTC', ...Intl.supportedValuesOf('timeZone')].filter((name) => name.toLowerCase().includes(wanted));
-  // Whoever types `lis` means Lisbon rather than Tbilisi.
+  // `lis` means Lisbon rather than Tbilisi.
   const begins = Map.groupBy(fitting, (name) => `/${name.toLowerCase()}`.includes(`/${wanted}`));
   return [...(begins.get(true) ?? []), ...(begins.get(false) ?? [])].map((name) => ({ name, value: name }));
 }

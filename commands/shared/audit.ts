@@ -1,15 +1,15 @@
 import { MINUTE } from '../../src/domain/clock.ts';
 import type { CommandServices } from './services.ts';
 
-/** How long a question can be answered: as long as Discord lets a private reply be edited. */
+/** How long a question can be confirmed: as long as Discord allows a private reply to be edited. */
 export const OPEN_MS = 15 * MINUTE;
-/** How many open questions of one kind a guild may have: each may hold megabytes. */
+/** Most open questions of one kind per guild: each may contain megabytes. */
 const MOST_OPEN = 10;
 
-/** Who acts, and in which guild. */
+/** The acting person and the guild. */
 type Actor = { guildId: string; user: { id: string } };
 
-/** Adds to the audit log what somebody did. `detail` is anything that becomes JSON. */
+/** Adds an entry to the audit log. `detail`: anything that can be JSON. */
 export function record(
   { guildId, user }: Actor,
   { audit, now }: Pick<CommandServices, 'audit' | 'now'>,
@@ -19,7 +19,7 @@ export function record(
   return audit.record({ guildId, userId: user.id, action, detail, at: now() });
 }
 
-/** Stores what somebody is asked to confirm; returns the id that the question's buttons carry. */
+/** Stores what somebody is asked to confirm; returns the ID for the question's buttons. */
 export function ask(
   { guildId, user }: Actor,
   { confirmations, now }: Pick<CommandServices, 'confirmations' | 'now'>,
@@ -29,7 +29,7 @@ export function ask(
   return confirmations.ask({ guildId, userId: user.id, action, detail, askedAt: now() }, MOST_OPEN);
 }
 
-/** Takes the detail of a question that the same person was asked, once; null if it is gone or too old. */
+/** Removes a question of the same person and returns its detail; null if it is gone or too old. */
 export async function takeConfirmation<Detail>(
   { guildId, user }: Actor,
   { confirmations, now }: Pick<CommandServices, 'confirmations' | 'now'>,

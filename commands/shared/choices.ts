@@ -4,13 +4,13 @@ import { apart } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { shortAddress } from './reply.ts';
 
-/** The choices whose name or value holds what the person has typed so far. */
+/** The choices whose name or value contains the typed text. */
 export function fitting({ options }: Pick<AutocompleteUse, 'options'>, choices: readonly Choice[]): Choice[] {
   const typed = options.getFocused().trim().toLowerCase();
   return choices.filter(({ name, value }) => [name, value].some((text) => text.toLowerCase().includes(typed)));
 }
 
-/** An address as a choice: under its name here and its ends, or in full where it has no name. */
+/** An address as a choice: its name and the shortened address, or the full address if it has no name. */
 export function addressChoice(address: AddressText, name: string | null): Choice {
   const value = checksumAddress(address);
   return { name: name === null ? value : `${apart(name)} · ${shortAddress(address)}`, value };

@@ -6,19 +6,19 @@ import type { ContextWith } from './services.ts';
 
 const PERSON = { burst: 5, everyMs: 6 * SECOND };
 const SERVER = { burst: 20, everyMs: 2 * SECOND };
-/** Everybody's look-ups together: the rest of what a service takes is the spam guard's. */
+/** Limit for everybody's look-ups together: the rest of a service's capacity is for the scam checks. */
 const ALL = { burst: 30, everyMs: SECOND };
 
-/** The services that people can look something up in. */
+/** The services that people can query. */
 type LookUp = 'explorer' | 'directory';
 
-/** Limits how often people look something up in other services. */
+/** Limits how often people query other services. */
 export interface CoolDown {
-  /** Counts a look-up; returns who has to wait and until when, or null. */
+  /** Counts a look-up; returns who must wait and until when, or null. */
   take(of: LookUp, guildId: string, userId: string): { who: 'person' | 'server' | 'all'; until: number } | null;
 }
 
-/** Makes the cool-downs: per person, per server, and for all together. */
+/** Creates the cool-downs: per person, per server, and for all together. */
 export function createCoolDown(now: () => number): CoolDown {
   const person = createBuckets(PERSON);
   const server = createBuckets(SERVER);

@@ -10,14 +10,14 @@ import type { ContextWith } from './services.ts';
 
 type Needs = ContextWith<'projects' | 'receiver'>;
 
-/** How long an answer to a person may wait for the service. */
+/** How long a reply may wait for the service. */
 const LOOK_MS = 3_000;
-/** Webhooks whose addresses are read; a project with more is not judged by them. */
+/** Most webhooks whose addresses are read; a project with more is not checked for them. */
 const WEBHOOKS_MOST = 10;
-/** Of a webhook to which everything is sent. */
+/** The type of a webhook for every kind of event. */
 export const EVERY_TYPE = 'ALL';
 
-/** A webhook that posts here, with what it watches; null: the service does not tell. */
+/** A webhook that posts here, with the addresses that it watches; null: the service does not show them. */
 export interface Posting {
   id: string | null;
   eventType: string;
@@ -25,8 +25,8 @@ export interface Posting {
 }
 
 /**
- * How addresses stand with the webhooks that post here. `operator`: the guild does not manage them. `manual`: they cannot
- * be managed from here. `unknown`: the service does not tell. `none`: no webhook posts here.
+ * Whether the webhooks that post here have some addresses. `operator`: the guild does not manage them. `manual`: the
+ * bot cannot manage them. `unknown`: the service does not show it. `none`: no webhook posts here.
  */
 export type Coverage =
   | { status: 'operator' }
@@ -36,7 +36,7 @@ export type Coverage =
 
 type Ready = Extract<ProjectAccess, { status: 'ready' }>;
 
-/** The project's webhooks that post to its receiver URL; a failure where they cannot be read. */
+/** The project's webhooks that post to its receiver URL; a failure if they cannot be read. */
 export async function postingHere(
   { notification, scope }: Ready,
   { receiver }: Needs,
@@ -48,7 +48,7 @@ export async function postingHere(
   return { status: 'ok', webhooks: answer.webhooks.filter(({ url }) => pointsAt(urls, url) !== null) };
 }
 
-/** What each of these webhooks watches, as it is known within moments. */
+/** What each of these webhooks watches, as far as the service shows it in time. */
 export function withAddresses({ notification }: Ready, webhooks: readonly Webhook[]): Promise<Posting[]> {
   return Promise.all(
     webhooks.map(async ({ id, eventType }, index): Promise<Posting> => {
@@ -60,7 +60,7 @@ export function withAddresses({ notification }: Ready, webhooks: readonly Webhoo
   );
 }
 
-/** Looks whether the webhooks that post here have these addresses. */
+/** Checks whether the webhooks that post here have these addresses. */
 export async function coverageOf(
   guildId: string,
   addresses: readonly AddressText[],
@@ -76,14 +76,14 @@ export async function coverageOf(
   const posting = await withAddresses(access, here.webhooks);
   const holding = (address: AddressText) => posting.filter((one) => one.addresses?.has(address));
   const missing = addresses.filter((address) => holding(address).length === 0);
-  // Where one list is missing, an address may be in that one.
+  // If one list is missing, an address may be in that one.
   if (missing.length > 0 && posting.some((one) => one.addresses === null)) return { status: 'unknown', url };
   const types = new Set(addresses.flatMap(holding).map(({ eventType }) => eventType));
   return { status: 'known', url, missing, onlyTypes: types.has(EVERY_TYPE) ? [] : [...types] };
 }
 
 /**
- * What is left to do so that alerts come, as a field and the button that does it. `what` names the addresses in the
+ * What remains to do before alerts come, as a field and a button that does it. `what` identifies the addresses in the
  * button: a subscription's number, or `all`.
  */
 export function nextStep(

@@ -7,10 +7,10 @@ type Service = 'explorer' | 'directory' | 'notification';
 
 /** The roots of the services. */
 const VARIABLES = { explorer: 'EXPLORER_API_URL', directory: 'DISCOVERY_URL', notification: 'NOTIFICATION_URL' };
-/** How a wrong root is answered as well: by a redirect, "not found", a page, or nobody. */
+/** Failures that a wrong root may cause: a redirect, "not found", a page, or no response. */
 const PERHAPS_ROOT: readonly UpstreamFailure['status'][] = ['rejected', 'unreachable', 'broken', 'unreadable'];
 
-/** What went wrong with a service and what to do, in a few sentences. */
+/** Explains in a few sentences what went wrong with a service and what to do. */
 export function explain(t: Translate, failure: UpstreamFailure, service: Service): string {
   const { status } = failure;
   if (status === 'forbidden') return t(`failure.${service}.forbidden`);
@@ -19,15 +19,15 @@ export function explain(t: Translate, failure: UpstreamFailure, service: Service
   return text + lasting(t, failure, service);
 }
 
-/** A line for a failure that may be due to a wrong root, where trying again helps nobody; empty for others. */
+/** A line for a failure that a wrong root may cause and a retry cannot fix; empty for others. */
 export function lasting(t: Translate, { status }: UpstreamFailure, service: Service): string {
   return PERHAPS_ROOT.includes(status) ? `\n-# ${t('failure.lasting', { variable: VARIABLES[service] })}` : '';
 }
 
-/** The status code that a text names. */
+/** The status code for the text. */
 export const codeOf = (failure: UpstreamFailure): number | '' => (failure.status === 'broken' ? failure.code : '');
 
-/** Says that an interface is off, and with which environment variables its operator can change it. */
+/** The error that an interface is off, with the environment variables that turn it on. */
 export function off(t: Translate, service: Service, ...variables: string[]): UserError {
   return new UserError(
     t(`failure.${service}.off`, { variables: variables.map((name) => `\`${name}\``).join(t('reply.comma')) }),

@@ -1,4 +1,4 @@
 import { hash } from 'node:crypto';
 
-/** Tells in a button's custom id what was asked about from what has taken its place, without saying it. */
+/** A short hash for custom IDs: shows whether the value is still the one in the question, without revealing it. */
 export const fingerprint = (text: string): string => hash('sha256', text).slice(0, 16);

@@ -1,6 +1,6 @@
 /**
- * Runs one guild's long works of one kind one after the other. One thread does them for all guilds, so the others must
- * not wait behind a guild that asks again and again.
+ * Runs one guild's slow jobs of one kind one at a time. One thread does them for all guilds, so a guild that asks
+ * repeatedly must not make the others wait.
  */
 export interface GuildQueue {
   run<Result>(
@@ -10,7 +10,7 @@ export interface GuildQueue {
   ): Promise<Result>;
 }
 
-/** Makes a queue per guild and kind of work. */
+/** Creates a queue per guild and kind of job. */
 export function createGuildQueue(): GuildQueue {
   const last = new Map<string, Promise<unknown>>();
   return {

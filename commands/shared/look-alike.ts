@@ -9,13 +9,13 @@ import type { Asker } from './visibility.ts';
 
 type Needs = ContextWith<'subscriptions' | 'labels' | 'now'>;
 
-/** An address that the guild named or watches. */
+/** An address that the guild labeled or watches. */
 interface RoutingState {
   address: AddressText;
   label: string | null;
 }
 
-/** Those of the addresses that could be taken for another one that this guild knows, each with that one. */
+/** The addresses that could be mistaken for another one that this guild knows, each with that one. */
 export async function lookAlikes(
   addresses: readonly AddressText[],
   interaction: Asker & { guildId: string },
@@ -35,14 +35,14 @@ export async function lookAlikes(
   );
 }
 
-/** Warns of look-alikes: whoever copies from a wallet's history may copy one, and what is named here is trusted. */
+/** Warns of look-alikes: people may copy one from a wallet's history, and labeled addresses are trusted. */
 export function lookAlikeLines(found: ReadonlyMap<AddressText, RoutingState>, { t }: Needs): string[] {
   const shown = 3;
   return [...found].slice(0, shown).flatMap(([address, { address: like, label }]) => {
     const full = `\`${checksumAddress(like)}\``;
     return [
       t('address.alike', { known: inCode(label, full) }),
-      // No links: nothing about them invites a click.
+      // No links: they must not invite a click.
       `-# \`${checksumAddress(address)}\``,
       `-# ${full}`,
       `-# ${t('alert.lookAlikeDifference', differenceOf(address, like))}`,

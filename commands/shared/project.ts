@@ -8,7 +8,7 @@ import type { CommandServices, ContextWith } from './services.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** The project that a guild manages; throws a {@link UserError} with the way to one when there is none. */
+/** The project that a guild manages; if there is none, throws a {@link UserError} that explains how to add one. */
 export async function projectOf(
   { t, projects }: ContextWith<'projects'>,
   guildId: string,
@@ -36,8 +36,8 @@ export async function projectOf(
 }
 
 /**
- * The latest delivery that was refused for its source, of those that concern a guild: of all where the operator's project
- * is managed, else at its own URL; at the operator's when no guild is named that would be told of it.
+ * The latest delivery with a refused source that concerns a guild: of all if it manages the operator's project,
+ * otherwise at its own URL; also at the operator's if no guild manages that.
  */
 export function refusedFor(
   { own, scope }: ProjectAccess,
@@ -47,7 +47,7 @@ export function refusedFor(
   return lastRefused(own ? scope : 'any');
 }
 
-/** What a server's own receiver URL refused, in a sentence; null where it refused nothing. */
+/** A sentence about what a server's own receiver URL refused; null: nothing. */
 export function quotaLine(scope: number, { t, receiverQuota }: ContextWith<'receiverQuota'>): string | null {
   const { refused, limits } = receiverQuota(scope);
   if (!refused) return null;
@@ -72,5 +72,5 @@ export function pointsAt({ current, retiring }: ReceiverUrls, url: string | null
   return bare(url) === bare(retiring) ? 'retiring' : null;
 }
 
-/** A URL alone in its block is copied whole on a phone, too. */
+/** A URL alone in a block can be copied as a whole, also on a phone. */
 export const urlBlock = (url: string | null): string => (url === null ? '' : `\`\`\`\n${url}\n\`\`\``);

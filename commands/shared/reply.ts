@@ -15,19 +15,19 @@ import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 
-/** What an answer is about, as the colour of its edge. */
+/** The kind of a reply, shown as the color of its edge. */
 export const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 0xe5534b };
 
 /** Discord's limit of an embed's title. */
 export const TITLE_MAX = 256;
 
-/** Characters of what somebody typed that a refusal shows. */
+/** Most characters of typed text that a refusal shows. */
 const ECHO_MOST = 100;
 
-/** Characters of a project's or webhook's id: people copy it, so it is always shown whole. */
+/** Most characters of a project's or webhook's ID: people copy it, so it is always shown in full. */
 export const ID_LONGEST = 64;
 
-/** An answer of one embed; a description that would be too long for Discord is cut at a line's end. */
+/** A reply of one embed; a description that is too long for Discord is cut at a line's end. */
 export function note(
   tone: keyof typeof COLORS,
   title: string,
@@ -43,7 +43,7 @@ export function note(
   return { embeds: [{ ...shown, ...embed }], components };
 }
 
-/** As many lines as fit, and how many are left out. */
+/** As many lines as fit, and the number of omitted ones. */
 export function asManyAsFit(lines: readonly string[], most: number): string {
   const kept: string[] = [];
   let length = 0;
@@ -55,21 +55,21 @@ export function asManyAsFit(lines: readonly string[], most: number): string {
   return kept.join('\n');
 }
 
-/** As many entries as are worth reading, a line each, and how many more there are. */
+/** The first entries, one line each, and the number of others. */
 export function firstOf<T>(t: Translate, all: readonly T[], most: number, show: (one: T) => string): string[] {
   const more = all.length > most ? [t('reply.more', { count: all.length - most })] : [];
   return [...all.slice(0, most).map(show), ...more];
 }
 
-/** Buttons beside each other, five at the most. */
+/** A row of at most five buttons. */
 export function row(...buttons: APIButtonComponent[]): APIActionRowComponent<APIButtonComponent> {
   return { type: ComponentType.ActionRow, components: buttons };
 }
 
-/** How a button looks that is answered here. */
+/** The style of a button that the bot handles. */
 export type PressStyle = ButtonStyle.Primary | ButtonStyle.Secondary | ButtonStyle.Success | ButtonStyle.Danger;
 
-/** A button that the named command's `buttons` answer; its id outlives a restart. */
+/** A button that the named command's `buttons` handle; it still works after a restart. */
 export function press(
   label: string,
   customId: string,
@@ -84,14 +84,14 @@ export function linkButton(label: string, url: string): APIButtonComponent {
   return { type: ComponentType.Button, style: ButtonStyle.Link, label, url };
 }
 
-/** One page of a list that is not empty: the wanted one, counted from 0, or the nearest that there is. */
+/** One page of a list that is not empty: the requested one, counted from 0, or the nearest existing one. */
 export function pageOf<T>(all: readonly T[], perPage: number, wanted: number) {
   const pages = Math.ceil(all.length / perPage);
   const page = Math.min(Math.max(0, Math.trunc(wanted) || 0), pages - 1);
   return { page, pages, shown: all.slice(page * perPage, (page + 1) * perPage) };
 }
 
-/** Buttons to turn pages (counted from 0); none when there is one page. `idOf` names the button's page. */
+/** Buttons to turn pages (counted from 0); none if there is only one page. `idOf` returns the custom ID for a page. */
 export function pager(t: Translate, page: number, pages: number, idOf: (page: number) => string): APIButtonComponent[] {
   if (pages < 2 || idOf(page + 1).length > 100) return [];
   return [
@@ -111,7 +111,7 @@ export function fullAddress(
   return url ? `[${text}](${url})` : text;
 }
 
-/** The ends of an address, for places without room; never the only place where it is named. */
+/** A shortened address, for places without room; the full one must be shown elsewhere. */
 export function shortAddress(address: AddressText): string {
   const text = checksumAddress(address);
   return `${text.slice(0, 6)}…${text.slice(-4)}`;
@@ -127,24 +127,24 @@ export function moment(milliseconds: number): string {
   return time(Math.floor(milliseconds / 1000), TimestampStyles.LongDateShortTime);
 }
 
-/** A third party's name in inline code, the only form in which it is shown; `fallback` stands for a missing one. */
+/** A third party's name in inline code, the only form in which it is shown; `fallback` replaces a missing one. */
 export function nameOf(t: Translate, text: string | null | undefined, fallback: string): string {
   return inCode(text, fallback, undefined, t('alert.hiddenName'));
 }
 
-/** What somebody typed, shown to nobody else, in inline code: also what could be taken for a link, like `name.eth`. */
+/** Text that somebody typed and only they see, in inline code, even if it looks like a link, such as `name.eth`. */
 export function quoted(typed: string, fallback = '` `'): string {
   const plain = plainText(typed)?.replaceAll('`', 'ˋ');
   return plain ? apart(`\`${plain}\``) : fallback;
 }
 
-/** A refusal that shows what was typed, unless it does already. */
+/** A refusal that shows the typed text, unless it already does. */
 export function echoing({ message }: UserError, typed: string, t: Translate): UserError {
   const shown = quoted(typed.slice(0, ECHO_MOST));
   return new UserError(message.includes(shown) ? message : `${t('reply.typed', { text: shown })} ${message}`);
 }
 
-/** Third-party prose in inline code: word by word made plain, links taken out, at most `most` characters. */
+/** Third-party prose in inline code: each word made harmless, links removed, at most `most` characters. */
 export function prose(text: string, most: number): string {
   const words: string[] = [];
   let length = 0;

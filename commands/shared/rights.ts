@@ -7,14 +7,14 @@ import type { Asker } from './visibility.ts';
 export const hasManageServer = ({ memberPermissions }: Pick<Asker, 'memberPermissions'>): boolean =>
   memberPermissions?.has(PermissionFlagsBits.ManageGuild) === true;
 
-/** Throws a {@link UserError} unless the person has Manage Server: the manager role may not do everything. */
+/** Throws a {@link UserError} unless the person has Manage Server: the manager role is not enough for everything. */
 export function requireManageServer(asker: Pick<Asker, 'memberPermissions'>, t: Translate): void {
   if (!hasManageServer(asker)) throw new UserError(t('reply.manageServerOnly'));
 }
 
 /**
- * Throws a {@link UserError} unless the person could ping the role themselves where the alerts go: nobody gets a ping
- * through the bot that Discord would not let them write.
+ * Throws a {@link UserError} unless the person could ping the role themselves where the alerts go: the bot must not
+ * ping where Discord would not let the person ping.
  */
 export function requireMention(asker: Asker, roleId: string | null, channelId: string, t: Translate): void {
   if (roleId === null) return;

@@ -24,11 +24,11 @@ import type { GuildQueue } from './guild-queue.ts';
 /** The configuration that commands need. */
 export interface CommandSettings extends ExplorerRoot {
   maxSubscriptions: number;
-  /** Channels of one guild that may watch the same address. */
+  /** Most channels of one guild that may watch the same address. */
   maxChannelsPerAddress: number;
   discoveryUrl: string | undefined;
   publicUrl: string;
-  /** How the native coin is written; undefined: as its events name it. */
+  /** The native coin's symbol; undefined: the one in its events. */
   nativeSymbol: string | undefined;
   operatorGuildIds: readonly string[];
   version: string;
@@ -53,21 +53,21 @@ type StoreGroups = Pick<
 
 /** What commands can use. Each names the few that it needs with {@link ContextWith}. */
 export interface CommandServices extends StoreGroups {
-  /** Guilds' own projects as they are stored, and webhook names. */
+  /** Guilds' own stored projects, and webhook names. */
   storedProjects: Store['projects'];
-  /** Which notification project serves a guild, with its client. */
+  /** The notification project that serves a guild, with its client. */
   projects: Projects;
   /** null when the interface is off. */
   explorer: Pick<Explorer, 'token'> | null;
   /** null when the interface is off. */
   discovery: Discovery | null;
-  /** Which interfaces do not work now; `check` asks them all first. */
+  /** The interfaces that are down; `check` probes them all first. */
   interfaces: Pick<InterfaceHealth, 'check' | 'outages'>;
   /** Where a project's events must be sent; only people who may manage the project may see it. */
   receiver: ReceiverPaths;
-  /** Runs one guild's long reads one at a time. */
+  /** Runs one guild's slow reads one at a time. */
   guildQueue: GuildQueue;
-  /** How often people may look something up in other services. */
+  /** How often people may query other services. */
   coolDown: CoolDown;
   settings: CommandSettings;
   /** Milliseconds since 1970. */
@@ -93,9 +93,12 @@ export interface CommandServices extends StoreGroups {
   lastRefused(scope: number | 'any'): (RefusedSource & { at: number }) | null;
   /** The last delivery since the start that one scope's URL refused for its signature, and how many there were. */
   lastBadSignature(scope: number): { fault: SignatureFault; at: number; count: number } | null;
-  /** How all channels of a guild wait together, because Discord refused too many messages there; null: they do not. */
+  /**
+   * The state of a guild whose channels all wait because Discord refused too many messages there; null: they do not
+   * wait.
+   */
   sendingHold(guildId: string): GuildHold | null;
-  /** What came to a scope's receiver URL, and what may. */
+  /** What came to a scope's receiver URL, and its limits. */
   receiverQuota(scope: number): ScopeQuota;
   /** Why due alerts of a guild are not sent now: first what concerns every channel. */
   sendingPauses(guildId: string): SendingPause[];
@@ -103,6 +106,6 @@ export interface CommandServices extends StoreGroups {
   probeReceiver(): Promise<Reachability>;
 }
 
-/** What a command sees: the interaction's context, and of the services only those that it names. */
+/** A command's context: the interaction's, and only those services that it names. */
 export type ContextWith<Names extends keyof CommandServices = never> = InteractionContext &
   Pick<CommandServices, Names>;

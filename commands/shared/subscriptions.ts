@@ -5,7 +5,7 @@ import { type Asker, hiddenFrom } from './visibility.ts';
 
 type Needs = ContextWith<'subscriptions' | 'now'>;
 
-/** The guild's subscriptions in channels that this person is known to see, and all others. */
+/** The guild's subscriptions: those in channels that the person is known to see, and the others. */
 export async function seenBy(
   interaction: Asker & { guildId: string },
   context: Needs,
@@ -19,7 +19,7 @@ export async function seenBy(
   };
 }
 
-/** How many subscriptions were left out because the person does not see their channels; null for none. */
+/** A line about subscriptions that are omitted because the person does not see their channels; null: none. */
 export function unseenLine({ length: count }: readonly Subscription[], t: Translate): string | null {
   return count === 0 ? null : t('subscription.unseen', { count });
 }

@@ -13,7 +13,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { hasRoles, readFailure } from './visibility.ts';
 
-/** Where alerts can go. */
+/** A channel for alerts. */
 export const TARGET_TYPES = [
   ChannelType.GuildText,
   ChannelType.GuildAnnouncement,
@@ -25,8 +25,8 @@ export const TARGET_TYPES = [
 const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.GuildForum, ChannelType.GuildMedia];
 
 /**
- * Checks that alerts can go to a channel and that the person may see it; throws a {@link UserError} with the fix.
- * Discord is asked about channels of which the gateway does not tell, such as private threads without the bot.
+ * Checks that alerts can go to a channel and that the person may see it; throws a {@link UserError} with the fix. Asks
+ * Discord about channels that the gateway does not report, such as private threads without the bot.
  */
 export async function checkTarget(
   ...[interaction, channelId, picked, t]: Parameters<typeof checkKnown>
@@ -34,13 +34,13 @@ export async function checkTarget(
   checkKnown(interaction, channelId, picked, t);
   const { guild } = interaction;
   const known = guild?.channels.cache.get(channelId);
-  // A private thread that came with the command is in the library's cache, even if the bot is not in it.
+  // The library caches a private thread that came with the command, even if the bot is not in it.
   if (!guild || !hasRoles(guild) || (known && known.type !== ChannelType.PrivateThread)) return;
   const answer = await guild.channels.fetch(channelId, { force: true }).catch(readFailure);
   if (answer === 'hidden') throw new UserError(t('channel.private', { channel: `<#${channelId}>` }));
 }
 
-/** The same by what is known, without asking Discord; what is not known does not count against a channel. */
+/** The same from what is known, without asking Discord; unknown facts do not count against a channel. */
 export function checkKnown(
   interaction: CommandUse | ButtonUse | MenuUse | MessageUse,
   channelId: string,
@@ -71,21 +71,23 @@ export function checkKnown(
   }
 }
 
-/** Refuses a channel that the person is not known to see: with what {@link checkKnown} finds, or else with just that. */
+/**
+ * Refuses a channel that the person is not known to see, with the fault that {@link checkKnown} finds if there is one.
+ */
 export function refuseUnseen(...[interaction, channelId, picked, t]: Parameters<typeof checkKnown>): never {
   checkKnown(interaction, channelId, picked, t);
   throw new UserError(t('channel.unsure', { channel: `<#${channelId}>` }));
 }
 
-/** For a guild that has the bot's commands and not the bot: says so, with the link that lets it in. */
+/** The error for a guild that has the bot's commands but not the bot, with the invitation link. */
 export function outsideLine({ applicationId, guildId }: CommandUse | ButtonUse | MenuUse, t: Translate): string {
   return t('channel.notMember', { url: invitation(applicationId, guildId) });
 }
 
-/** What alerts need now and then: to attach a long digest's list, and to find a message whose answer got lost. */
+/** Permissions that alerts sometimes need: to attach a digest's list, and to find a message after a lost response. */
 export const ALERT_EXTRAS = ['AttachFiles', 'ReadMessageHistory'] as const;
 
-/** The permissions that the bot is known to lack in a channel, of those that alerts and `more` need; by their names. */
+/** The names of the permissions for alerts and `more` that the bot is known to lack in a channel. */
 export function missingIn(
   guild: Guild | null,
   channelId: string,
@@ -94,7 +96,7 @@ export function missingIn(
   more: readonly (typeof ALERT_EXTRAS)[number][] = [],
 ): string[] {
   const channel = guild?.channels.cache.get(channelId);
-  // Some relays leave the bot's permissions out: none at all more likely means that they are not known.
+  // Some proxies omit the bot's permissions, so no permissions at all means that they are unknown.
   const permissions = own && own.bitfield !== 0n ? own : ownPermissions(guild, channel);
   if (!permissions) return [];
   const send = channel?.isThread() ? ('SendMessagesInThreads' as const) : ('SendMessages' as const);
@@ -109,7 +111,7 @@ function ownPermissions(guild: Guild | null, channel: GuildBasedChannel | undefi
   return channel.permissionsFor(me);
 }
 
-/** Whether a thread is known to be locked for the bot: then only who manages threads may write there. */
+/** Whether a thread is known to be locked, so that only members who manage threads may write there. */
 export function isLocked(guild: Guild | null, channel: GuildBasedChannel | undefined): boolean {
   if (!channel?.isThread() || !channel.locked) return false;
   return ownPermissions(guild, channel)?.has(PermissionFlagsBits.ManageThreads) === false;

@@ -11,25 +11,25 @@ import {
 import { MINUTE } from '../../src/domain/clock.ts';
 import type { ContextWith } from './services.ts';
 
-/** Whether the gateway has told of a guild's roles, without which no permission can be worked out. */
+/** Whether the guild's roles have arrived, which every permission depends on. */
 export const hasRoles = (guild: Guild) => guild.roles.cache.has(guild.id);
 
-/** What Discord says of a channel; undefined when it did not say. */
+/** What Discord's response shows about a channel; undefined: nothing. */
 export type Answer = GuildBasedChannel | 'gone' | 'hidden' | undefined;
 
-/** Channels that Discord is asked about at once, because the gateway did not tell of them. */
+/** Most simultaneous requests about channels that the gateway did not report. */
 const ASK_MOST = 10;
 
 /**
- * Discord counts each refusal, and bans the bot everywhere for too many. So of a guild's channels that are hidden from
- * the bot it asks about so many within this time, however often people want to know.
+ * Limits requests about channels that are hidden from the bot, per guild and period, however often people ask: Discord
+ * counts each refusal, and bans the bot everywhere for too many.
  */
 const HIDDEN_MOST = 20;
 const HIDDEN_MS = 2 * MINUTE;
 
 /**
- * What Discord said of a guild's channels. `hidden`, and `inside` of private threads that the bot is in: until when that
- * holds; `asking`: what it is asked now.
+ * Discord's responses about a guild's channels. `hidden` channels, and private threads that the bot is `inside`: until
+ * when that is valid; `asking`: requests in flight.
  */
 interface Said {
   gone: Set<string>;
@@ -38,12 +38,12 @@ interface Said {
   asking: Map<string, Promise<void>>;
 }
 
-/** Ids are never given again: what was found gone stays so. */
+/** IDs are never reused: deleted channels stay deleted. */
 const said = new WeakMap<Guild, Said>();
 
 /**
- * The gateway tells of all channels but closed threads, and the library keeps to itself that the bot was taken out of a
- * private one; about those Discord is asked, ten at a time.
+ * The gateway reports all channels except closed threads, and the library does not report that the bot was removed from
+ * a private thread. For those this asks Discord, ten at a time.
  */
 export async function askAbout(guild: Guild, ids: readonly string[], now: number): Promise<Map<string, Answer>> {
   const before: Said = said.get(guild) ?? { gone: new Set(), hidden: new Map(), inside: new Map(), asking: new Map() };
@@ -57,7 +57,7 @@ export async function askAbout(guild: Guild, ids: readonly string[], now: number
     if (answer === 'gone') gone.add(id);
     else if (answer === 'hidden') hidden.set(id, now + HIDDEN_MS);
     else if (answer !== null) inside.set(id, now + HIDDEN_MS);
-    // As after a restart: the gateway tells of it again when the bot is let in.
+    // As after a restart: the gateway reports the thread when the bot is added again.
     if (typeof answer === 'string') for (const { cache } of [guild.channels, guild.client.channels]) cache.delete(id);
     asking.delete(id);
   }
@@ -73,14 +73,14 @@ export async function askAbout(guild: Guild, ids: readonly string[], now: number
   return new Map(ids.map((id) => [id, known(id)]));
 }
 
-/** What a refusal of Discord's says of a channel; null when it says nothing of it. */
+/** What Discord's refusal shows about a channel; null: nothing. */
 export function readFailure(error: unknown): 'gone' | 'hidden' | null {
   if (!(error instanceof DiscordAPIError)) return null;
   if (error.code === RESTJSONErrorCodes.UnknownChannel) return 'gone';
   return error.code === RESTJSONErrorCodes.MissingAccess ? 'hidden' : null;
 }
 
-/** Who asks, and from where. */
+/** The person and the channel of an interaction. */
 export interface Asker {
   guild: Guild | null;
   member: unknown;
@@ -89,8 +89,8 @@ export interface Asker {
 }
 
 /**
- * Those of the channels that the person is not known to see; Manage Server sees all. Of a channel that is gone nobody
- * knows any more who could see it: it is shown to those who manage the bot, because they can mend that.
+ * The channels that the person is not known to see; with Manage Server, none. A deleted channel is shown to those who
+ * manage the bot, because they can fix its subscriptions.
  */
 export async function hiddenFrom(
   asker: Asker,
@@ -100,7 +100,7 @@ export async function hiddenFrom(
   if (asker.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return new Set();
   const { guild, channelId: here } = asker;
   const ids = [...new Set(channelIds)];
-  // A guild that has the commands but not the bot: Discord tells nothing of its channels.
+  // A guild that has the commands but not the bot: Discord reports nothing about its channels.
   if (!guild) return new Set(manages ? [] : ids.filter((id) => id !== here));
   const absent = ids.filter((id) => isGone(asker, id));
   const answers = manages ? await askAbout(guild, absent, now()) : new Map<string, Answer>();
@@ -110,18 +110,18 @@ export async function hiddenFrom(
 
 /** Whether the person is known not to see a channel, or not known to be in a private thread. */
 function isHidden(guild: Guild, { member, channelId: here }: Asker, channelId: string): boolean {
-  // Announced, but not told of yet, as for moments after a start: nothing is known of it.
+  // Announced but not loaded yet, as just after a start: nothing is known about it.
   if (!guild.available && (guild.name as string | undefined) === undefined) return true;
   const channel = guild.channels.cache.get(channelId);
   if (channelId === here || !channel || !(member instanceof GuildMember) || !hasRoles(guild)) return false;
   const permissions = channel.permissionsFor(member);
-  // There are none in a thread of a channel that is not known.
+  // A thread of an unknown channel has no permissions.
   if (!permissions?.has(PermissionFlagsBits.ViewChannel)) return true;
-  // Who is in one is not told to the bot.
+  // The bot does not know the members of a private thread.
   return channel.type === ChannelType.PrivateThread && !permissions.has(PermissionFlagsBits.ManageThreads);
 }
 
-/** Whether a channel is not there, for all that is known; closed threads are not told of either. */
+/** Whether a channel seems not to exist; closed threads are not reported either. */
 export function isGone({ guild, channelId: here }: Pick<Asker, 'guild' | 'channelId'>, channelId: string): boolean {
   return guild !== null && hasRoles(guild) && channelId !== here && !guild.channels.cache.has(channelId);
 }

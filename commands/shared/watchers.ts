@@ -4,13 +4,13 @@ import type { ContextWith } from './services.ts';
 
 type Watching = Awaited<ReturnType<ContextWith<'subscriptions'>['subscriptions']['watching']>>;
 
-/** Who watches these addresses, of all guilds whose events come to one scope's URL. */
+/** The subscriptions to these addresses, of all guilds that get one scope's events. */
 export async function watchersOf(
   addresses: AddressText[],
   scope: number,
   { subscriptions, storedProjects }: ContextWith<'subscriptions' | 'storedProjects'>,
 ): Promise<Watching> {
   const [all, scopes] = await Promise.all([subscriptions.watching(addresses), storedProjects.scopes()]);
-  // What the guilds of other receiver URLs watch does not come over this one.
+  // Guilds with other receiver URLs get no events from this one.
   return all.filter((one) => (scopes.get(one.guildId) ?? OPERATOR_SCOPE) === scope);
 }

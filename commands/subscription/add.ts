@@ -51,13 +51,13 @@ export async function add(interaction: CommandUse, context: Needs): Promise<Repl
   return watch(interaction, context, { ...choices, address: parsed.address, channelId });
 }
 
-/** Where alerts go when no channel is named; throws a {@link UserError} when that is gone, or hidden from the person. */
+/** The default channel for alerts; throws a {@link UserError} if it is gone, or hidden from the person. */
 async function usualChannel(interaction: CommandUse, context: Needs): Promise<string> {
   const { server, t } = context;
   const { defaultChannel } = server;
   if (defaultChannel === null) return interaction.channelId;
   if (isGone(interaction, defaultChannel)) {
-    // The gateway does not tell of closed threads; Discord itself does.
+    // The gateway does not report closed threads; a request does.
     const fault = await interaction.guild!.channels.fetch(defaultChannel).then(
       () => null,
       (error: unknown) => (error instanceof DiscordAPIError ? error.code : null),
@@ -66,13 +66,13 @@ async function usualChannel(interaction: CommandUse, context: Needs): Promise<st
       throw new UserError(t('setup.check.defaultChannel'));
     }
   }
-  // Such as a private thread: whoever is not in it could not see what they add.
+  // For example a private thread: people who are not in it could not see what they add.
   const hidden = await hiddenFrom(interaction, [defaultChannel], context);
   if (hidden.size > 0) refuseUnseen(interaction, defaultChannel, null, t);
   return defaultChannel;
 }
 
-/** Starts watching, for whichever command or button asks; what is wrong with the wish was checked before. */
+/** Adds a subscription for any command or button; the caller has checked it. */
 export async function watch(
   interaction: CommandUse | ButtonUse,
   context: Needs,
@@ -151,7 +151,7 @@ async function added(
   );
 }
 
-/** Discord shows a role without pinging it when the role does not allow that. */
+/** Discord shows a role without a ping if the role does not allow it. */
 function silentMention(interaction: CommandUse | ButtonUse, { mention }: Subscription, t: Translate): string | null {
   const role = mention === null ? undefined : interaction.guild?.roles.cache.get(mention);
   if (!role || role.mentionable || interaction.appPermissions.has('MentionEveryone')) return null;

@@ -65,7 +65,7 @@ export async function pause(interaction: CommandUse, context: EditNeeds, paused:
   return note('good', t('subscription.pause.resumed', { name }), [address, ...summary(after, context, tokens)]);
 }
 
-/** What a wish would change, each filter by itself; what somebody else changes at the same time stays. */
+/** The difference between two choices, filter by filter, so that simultaneous changes by others stay. */
 export function onlyChanged<Wish extends Pick<Choices, 'filters'>>(
   before: Wish,
   wish: Wish,
@@ -81,7 +81,7 @@ function differences<Wish extends object>(before: Wish, wish: Wish): Partial<Wis
   return Object.fromEntries(changed) as Partial<Wish>;
 }
 
-/** Changes a subscription and writes it down; throws a {@link UserError} when that cannot be. */
+/** Changes a subscription and records it in the audit log; throws a {@link UserError} if that is impossible. */
 export async function save(
   interaction: CommandUse | ButtonUse | MenuUse,
   context: ContextWith<'subscriptions' | 'audit' | 'settings' | 'now'>,

@@ -9,10 +9,10 @@ import type { TokenBook } from './tokens.ts';
 
 type Needs = ContextWith<'settings' | 'now'>;
 
-/** Entries of a list that are shown one by one. */
+/** Most entries of a list that are shown one by one. */
 const SHOWN = 5;
 
-/** What is told, in phrases; the first one says which transfers. */
+/** What a subscription posts, in phrases; the first one names the transfers. */
 export function describe(choices: Choices, context: Needs, tokens: TokenBook): string[] {
   const { t, language } = context;
   const { direction, kind, minimum, token } = choices;
@@ -30,7 +30,7 @@ export function describe(choices: Choices, context: Needs, tokens: TokenBook): s
   ];
 }
 
-/** The address in small letters, in which it fits on a phone's line. */
+/** The address in small text, which fits on a phone's line. */
 export function addressLine(
   address: AddressText,
   { settings }: Pick<CommandServices, 'settings'>,
@@ -47,7 +47,7 @@ export function summary(subscription: Subscription, context: Needs, tokens: Toke
   return [first, ...more.map((phrase) => `- ${phrase}`), ...(silent === null ? [] : [silent])];
 }
 
-/** Why nothing is told at the moment; empty when something would be. */
+/** Why nothing is posted now; empty: alerts are posted. */
 export function stateOf({ paused, mutedUntil }: Subscription, { now, t }: ContextWith<'now'>): string {
   if (paused) return t('subscription.state.paused');
   if (mutedUntil === null || mutedUntil <= now()) return '';
@@ -56,7 +56,7 @@ export function stateOf({ paused, mutedUntil }: Subscription, { now, t }: Contex
     : t('subscription.state.muted', { time: moment(mutedUntil) });
 }
 
-/** Says so where nothing is told at the moment. */
+/** A line if nothing is posted now; null: alerts are posted. */
 export function silentLine(subscription: Subscription, context: ContextWith<'now'>): string | null {
   const state = stateOf(subscription, context);
   return state === '' ? null : context.t('subscription.state.silent', { state });

@@ -17,26 +17,26 @@ import { readName } from '../shared/naming.ts';
 import { echoing, quoted } from '../shared/reply.ts';
 import { type TokenBook, writeAsset } from './tokens.ts';
 
-/** What reading needs to know besides the text. */
+/** The context for reading a text. */
 export interface Reading {
   t: Translate;
   guildId: string;
   tokens: TokenBook;
-  /** What an option is called where the text stands: a column, or an option in the person's language. */
+  /** The name of the text's column, or of its option in the person's language. */
   called(option: string): string;
-  /** Whose way of writing numbers the text may be in; null for a file, in which a dot is always the decimal sign. */
+  /** The language whose number format the text may use; null: a file, where a dot is always the decimal sign. */
   language: Language | null;
 }
 
-/** Everything that people choose, side by side. */
+/** Everything that people choose, in one flat object. */
 type Flat = Omit<Choices, 'filters'> & Filters;
 
-/** One choice, as an option of a command and as a column of a file. An empty text or `none` takes the choice back. */
+/** One choice, as an option of a command and as a column of a file. An empty text or `none` resets it. */
 interface Field<Value> {
   option: string;
-  /** Throws a {@link UserError} for what cannot be. */
+  /** Throws a {@link UserError} for an invalid text. */
   read(text: string, reading: Reading): Value;
-  /** As `read` takes it. */
+  /** In the form that `read` accepts. */
   write(value: Value): string;
 }
 
@@ -70,8 +70,8 @@ export const FIELDS: { [Key in keyof Flat]: Field<Flat[Key]> } = {
 };
 
 /**
- * What was chosen, over what was there before: `said` gives the text of each option that was given. Throws a
- * {@link UserError} for what cannot be.
+ * What was chosen, over what was there before: `said` gives the text of each option that was given. Throws a {@link
+ * UserError} for an invalid text.
  */
 export function readChoices(said: (option: string) => string | undefined, before: Choices, reading: Reading): Choices {
   const chosen: Flat = { ...before, ...before.filters };
@@ -92,7 +92,7 @@ function readField<Key extends keyof Flat>(
   try {
     chosen[key] = FIELDS[key].read(halfWidth(text.trim()), reading);
   } catch (error) {
-    // A file's lines are shown by their numbers, each fault once.
+    // For a file, each fault is shown once with its line numbers.
     throw error instanceof UserError && reading.language !== null ? echoing(error, text, reading.t) : error;
   }
 }
@@ -104,7 +104,7 @@ export function writeChoices(choices: Choices): string[] {
   return (Object.keys(FIELDS) as (keyof Flat)[]).map(write);
 }
 
-/** What is chosen for an option, as text. */
+/** An option's choice as text. */
 export function writeChoice(option: string, choices: Choices): string {
   const flat: Flat = { ...choices, ...choices.filters };
   const write = <Key extends keyof Flat>(key: Key) => FIELDS[key].write(flat[key]);
@@ -157,7 +157,7 @@ export function readYesOrNo(option: string, text: string, otherwise: boolean, { 
   throw new UserError(t('subscription.filter.yesOrNo', { option: called(option) }));
 }
 
-/** As {@link readYesOrNo} takes it. */
+/** In the form that {@link readYesOrNo} accepts. */
 export function writeYesOrNo(value: boolean): string {
   return value ? 'yes' : 'no';
 }
@@ -192,7 +192,7 @@ function readAmount(option: string, text: string, reading: Reading): string {
   return clearAmount(text, reading);
 }
 
-/** An amount of which nobody can say that it was meant to be a thousand times as much; throws a {@link UserError}. */
+/** Reads an unambiguous amount; throws a {@link UserError} if it may mean a thousand times as much. */
 function clearAmount(text: string, { t, language }: Reading): string {
   if (language === null || !mayBeThousands(text, language)) return text;
   throw new UserError(t('subscription.filter.thousands', { text, whole: text.replace('.', ''), exact: `${text}0` }));
@@ -214,10 +214,10 @@ function readRole(text: string, { guildId, t }: Reading): string {
 function readMinimums(text: string, reading: Reading): Filters['minimums'] {
   const { tokens, t, called } = reading;
   if (NONE.includes(text.toLowerCase())) return {};
-  // In two steps: blanks without end must not be gone through anew from each of them.
+  // Two steps, because one pattern would take quadratic time on many blanks.
   const together = text.replace(/\s+/g, ' ').replace(/ ?= ?/g, '=');
   const entries = words(together).map((word): [Asset, string] => {
-    // In a link to a token's page there may be others.
+    // A link to a token's page may contain others.
     const [, token = '', amount = ''] = /^(.+)=(.*)$/.exec(word) ?? [];
     if (!isAmount(amount)) {
       throw new UserError(t('subscription.filter.minimums', { option: called('minimums'), text: quoted(word) }));
@@ -271,7 +271,7 @@ function readCooldown(text: string, { t }: Reading): number {
   return minutes;
 }
 
-/** Refuses what contradicts itself, so that nobody waits for alerts that can never come. */
+/** Refuses contradictory choices, so that nobody waits for alerts that can never come. */
 function checkTogether({ kind, token, minimum, filters }: Choices, { t, tokens, called }: Reading): void {
   const isNative = (asset: Asset) => asset === 'native';
   const never = kind === 'native' ? (asset: Asset) => !isNative(asset) : kind === 'any' ? () => false : isNative;

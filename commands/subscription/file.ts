@@ -6,13 +6,13 @@ import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { FIELDS, type Reading, readChoices, readYesOrNo, writeChoices, writeYesOrNo } from './fields.ts';
 
-/** What a file tells of a subscription besides its address and channel. */
+/** The columns of a subscription besides its address and channel. */
 export type Kept = Choices & Pick<Subscription, 'paused' | 'mutedUntil'>;
 
-/** What is not told takes this. */
+/** The defaults of missing columns. */
 export const DEFAULT_KEPT: Kept = { ...DEFAULT_CHOICES, paused: false, mutedUntil: null };
 
-/** The columns of a file; a row of the address book has the first four only. */
+/** The columns of a file; a row of the address book has only the first four. */
 export const COLUMNS = [
   'type',
   'address',
@@ -22,18 +22,18 @@ export const COLUMNS = [
   'muted-until',
 ];
 
-/** Rows that are made before the event loop has a turn: each may name hundreds of addresses. */
+/** Rows that are formatted before other events are handled: each may contain hundreds of addresses. */
 const ROWS_A_TURN = 10;
 
-/** Bytes of a file that is imported. */
+/** Most bytes of an imported file. */
 export const IMPORT_BYTES = 256 * 1024;
 
-/** As many files as a message takes for sure, when the rows do not fill each of them to its end. */
+/** The number of files that surely fit into a message, even if the rows do not fill each of them. */
 const FILES_MOST = 8;
 
 /**
- * CSV files of subscriptions and of the address book: mostly one. Each can be imported, unless that would be more files
- * than a message takes; then they are as large as Discord takes them.
+ * CSV files of subscriptions and of the address book: usually one. Each can be imported, unless that would be too many
+ * files for a message; then they are as large as Discord allows.
  */
 export async function writeFiles(
   subscriptions: Subscription[],
@@ -50,7 +50,7 @@ export async function writeFiles(
   return split([...rows, ...names].map((row) => `${row}\r\n`));
 }
 
-/** Puts rows into files, each with the header line. */
+/** Splits rows into files, each with the header line. */
 function split(rows: string[]): string[] {
   const head = `${csvLine(COLUMNS)}\r\n`;
   const sizes = rows.map((row) => Buffer.byteLength(row));
@@ -83,7 +83,7 @@ function writeMoment(until: number | null, now: number): string {
   return until === FOREVER ? 'forever' : new Date(until).toISOString();
 }
 
-/** What a row tells, over what was there before: `said` gives a column's text. Throws a {@link UserError}. */
+/** Applies a row to the previous values; `said` returns a column's text. Throws a {@link UserError}. */
 export function readKept(said: (column: string) => string | undefined, before: Kept, reading: Reading): Kept {
   const paused = said('paused');
   const mutedUntil = said('muted-until');
@@ -94,17 +94,17 @@ export function readKept(said: (column: string) => string | undefined, before: K
   };
 }
 
-/** As ISO 8601 has it, and as people and other programs write it: with a one-digit hour, or no colon in the zone. */
+/** ISO 8601, and its variants by people and other programs: a one-digit hour, or no colon in the zone. */
 const MOMENT =
   /^(?<day>\d{4}-\d\d-\d\d)([T ](?<hour>\d{1,2})(?<rest>:\d\d(:\d\d(\.\d+)?)?)(Z|(?<zone>[+-]\d\d):?(?<minutes>\d\d))?)?$/i;
 
 function readMoment(text: string, { t }: Reading): number | null {
   if (text === '') return null;
   if (text.toLowerCase() === 'forever') return FOREVER;
-  // Without a zone a time of day would be that of the machine on which the bot runs.
+  // Without a zone, a time would be in the bot's machine's zone.
   const { day, hour = '0', rest = ':00', zone = '+00', minutes = '00' } = MOMENT.exec(text)?.groups ?? {};
   const time = Date.parse(`${day}T${hour.padStart(2, '0')}${rest}${zone}:${minutes}`);
-  // There is no 31st of February, but the parser takes it for the 3rd of March.
+  // The parser reads February 31 as March 3.
   const isDay = new Date(`${day}T00:00Z`).getUTCDate() === Number(day?.slice(-2));
   if (Number.isNaN(time) || !isDay) throw new UserError(t('subscription.import.moment'));
   return time;

@@ -10,12 +10,12 @@ import { visibleTo } from '../shared/subscriptions.ts';
 
 type Needs = ContextWith<'subscriptions' | 'now'>;
 
-/** What a subscription is called where there is no room: by its label, else by the ends of its address. */
+/** A subscription's short name: its label, or else its shortened address. */
 export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address'>): string {
   return inCode(label, `\`${shortAddress(address)}\``);
 }
 
-/** The subscription that the person named by number, address or label; always one of this guild that they see. */
+/** The subscription with this number, address or label, among those of this guild that the person sees. */
 export async function named(interaction: CommandUse, context: Needs): Promise<Subscription> {
   const { t } = context;
   const text = interaction.options.getString('subscription', true).trim();
@@ -37,7 +37,7 @@ export async function named(interaction: CommandUse, context: Needs): Promise<Su
   throw new UserError(t('subscription.several', { choices: choices.join(t('reply.comma')) }));
 }
 
-/** This guild's subscriptions that the person sees and that fit what was typed. */
+/** This guild's subscriptions that the person sees and that match the typed text. */
 export async function offer(interaction: AutocompleteUse, context: Needs): Promise<Choice[]> {
   const { language, t } = context;
   const typed = interaction.options.getFocused().trim().toLowerCase().replace(/^#/, '');

@@ -15,7 +15,7 @@ import { CHOICES_OF } from './options.ts';
 type Part = APIModalInteractionResponseCallbackData['components'][number];
 type Flag = 'cataloged' | 'internal' | 'zero' | 'self';
 
-/** One field of a form: what stands for one option, or for several switches. */
+/** One field of a form, for one option or for several switches. */
 type Control =
   | { kind: 'text'; option: keyof typeof LABELS; example: string; most: number }
   | { kind: 'choice'; option: 'direction' | 'kind' | 'digest' | 'style' | 'silence' }
@@ -46,7 +46,7 @@ const text = (option: keyof typeof LABELS, example: string, most: number) =>
   ({ kind: 'text', option, example, most }) as const;
 const LIST_MOST = 4_000;
 
-/** The forms of the panel, each with at most five fields, as Discord takes them. */
+/** The forms of the panel, each with at most five fields, Discord's limit. */
 export const FORMS = {
   filters: [
     { kind: 'choice', option: 'direction' },
@@ -74,7 +74,7 @@ export const FORMS = {
 /** A form of the panel. */
 export type FormName = keyof typeof FORMS;
 
-/** A form with what is chosen now. */
+/** A form with the current choices. */
 export function formOf(
   name: FormName,
   id: number,
@@ -86,7 +86,7 @@ export function formOf(
     title: t(`subscription.panel.${name}`),
     components: (FORMS[name] as readonly Control[]).map((control): Part => {
       const now = control.kind === 'flags' ? '' : writeChoice(control.option, choices);
-      // What is longer than a field stays as it is; a file can change it.
+      // A text that is too long for a field is not offered; a file can change it.
       if (now.length > LIST_MOST) {
         return {
           type: ComponentType.TextDisplay,
@@ -156,7 +156,7 @@ function inputOf(control: Control, now: string, choices: Choices, t: ContextWith
   }
 }
 
-/** What can be chosen, in the words of the command's options. */
+/** The choices, with the names of the command's options. */
 function optionsOf(option: Extract<Control, { kind: 'choice' }>['option'], t: ContextWith['t'], language: Language) {
   if (option === 'silence') {
     return (['no', 'yes'] as const).map((value): APISelectMenuOption => ({ label: t(`token.${value}`), value }));
@@ -168,7 +168,7 @@ function optionsOf(option: Extract<Control, { kind: 'choice' }>['option'], t: Co
   }));
 }
 
-/** What was filled in, by option; what was left as it was is not in it. */
+/** The changed fields, by option. */
 export function filledIn(name: FormName, { fields, guildId }: FormUse, before: Choices): Map<string, string> {
   const said = new Map<string, string>();
   for (const control of FORMS[name] as readonly Control[]) {
@@ -183,7 +183,7 @@ export function filledIn(name: FormName, { fields, guildId }: FormUse, before: C
         if (values[0] !== undefined) said.set(control.option, values[0]);
         break;
       case 'role':
-        // In Discord @everyone is a role like others: the one that can mean nobody.
+        // In Discord @everyone is a selectable role. Here it means "none".
         said.set(control.option, values[0] === undefined || values[0] === guildId ? 'none' : values[0]);
         break;
       case 'flags':

@@ -36,16 +36,16 @@ type Needs = ContextWith<
 
 const SHOWN = 6;
 const ERRORS_SHOWN = 12;
-/** Of the lines with one fault. */
+/** Most runs of lines that are listed for one fault. */
 const RUNS_SHOWN = 8;
 
-/** Names the step in confirmations and in the audit log. */
+/** The action's name in confirmations and in the audit log. */
 const IMPORT = 'subscription.import';
 
-/** What waits for its confirmation. */
+/** What has to be confirmed. */
 type Wish = Pick<Plan, 'added' | 'changed' | 'labels'>;
 
-/** `/subscription export`: every subscription that the person sees and the address book, as a file or several. */
+/** `/subscription export`: every subscription that the person sees and the address book, as one or more files. */
 export async function exportFile(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { now, t } = context;
   const { visible: subscriptions, unseen } = await seenBy(interaction, context);
@@ -72,7 +72,7 @@ export async function exportFile(interaction: CommandUse, context: Needs): Promi
   };
 }
 
-/** `/subscription import`: says what would change, and asks. */
+/** `/subscription import`: shows what would change, and asks. */
 export async function importFile(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { t } = context;
   const text = await attached(interaction, context);
@@ -168,7 +168,7 @@ async function attached({ options }: CommandUse, { readAttachment, t }: Needs): 
 async function present(interaction: CommandUse, context: Needs): Promise<Present> {
   const { guildId, guild } = interaction;
   const subscriptions = await context.subscriptions.list(guildId);
-  // A file may name any channel. Of those without subscriptions only private threads need more than permissions.
+  // A file may name any channel. Among those without subscriptions, only private threads need more than permissions.
   const threads = guild?.channels.cache.filter(({ type }) => type === ChannelType.PrivateThread).keys() ?? [];
   const channels = [...subscriptions.map(({ channelId }) => channelId), ...threads];
   return {
@@ -179,7 +179,7 @@ async function present(interaction: CommandUse, context: Needs): Promise<Present
   };
 }
 
-/** Each fault once, with the lines that have it. */
+/** Each fault once, with its lines. */
 function faults(errors: Plan['errors'], t: Translate): string[] {
   const kinds = [...Map.groupBy(errors, ({ text }) => text)].slice(0, ERRORS_SHOWN);
   const rest = errors.length - kinds.reduce((sum, [, those]) => sum + those.length, 0);
@@ -192,7 +192,7 @@ function faults(errors: Plan['errors'], t: Translate): string[] {
   ];
 }
 
-/** Ascending numbers as `3`, `7–46`, `50`; the first runs of many. */
+/** Ascending numbers as runs, such as `3`, `7–46`, `50`; only the first ones if there are many. */
 function runsOf(numbers: readonly number[]): string[] {
   const runs: { first: number; last: number }[] = [];
   for (const number of numbers) {
@@ -226,7 +226,7 @@ function preview({ added, changed, labels }: Wish, { subscriptions }: Present, t
   ];
 }
 
-/** What the person was asked to confirm; throws a {@link UserError} when that is too long ago or was answered. */
+/** What the person was asked to confirm; throws a {@link UserError} if that is too old or was already confirmed. */
 async function wishOf(interaction: ButtonUse, context: Needs, entry: string | undefined): Promise<Wish> {
   const wish = await takeConfirmation<Wish>(interaction, context, IMPORT, entry);
   if (!wish) throw new UserError(context.t('subscription.import.late'));

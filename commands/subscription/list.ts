@@ -26,9 +26,9 @@ type Needs = ContextWith<
 >;
 
 const PER_PAGE = 6;
-/** Characters of a page; it must fit into one message. */
+/** Most characters of a page, which must fit into one message. */
 const PAGE_MOST = 3_800;
-/** Characters of one subscription's phrases, where there is room for them. */
+/** Most characters of one subscription's phrases, if there is room. */
 const PHRASES_MOST = 380;
 
 /** `/subscription list`. */
@@ -76,7 +76,7 @@ async function page(
   });
 }
 
-/** The menu from which a manager picks one to change. */
+/** The menu for picking a subscription to change. */
 function menuOf(rows: readonly Subscription[], { t }: Needs): APIActionRowComponent<APIStringSelectComponent> {
   const options = rows.map(({ id, label, address }) => ({
     label: apart(label ?? shortAddress(address)),
@@ -90,7 +90,7 @@ function menuOf(rows: readonly Subscription[], { t }: Needs): APIActionRowCompon
   };
 }
 
-/** `subscription:act`: the panel of the picked one, with what can be done at once. */
+/** `subscription:act`: the panel of the picked subscription, with quick actions. */
 export const actMenu: Menu<Needs & ContextWith<'confirmations'>> = {
   access: 'manage',
   answer: 'reply',
@@ -126,7 +126,7 @@ function linesOf(subscription: Subscription, context: Needs, tokens: TokenBook, 
   ];
 }
 
-/** As many phrases as there is room for, and how many more there are. */
+/** As many phrases as fit, and the number of others. */
 function inOneLine(phrases: string[], most: number, t: Translate): string {
   let shown = 1;
   while (shown < phrases.length && phrases.slice(0, shown + 1).join(' · ').length <= most) shown++;

@@ -22,14 +22,14 @@ type Needs = ContextWith<
 
 const LENGTHS: Record<string, number> = { '1h': HOUR, '8h': 8 * HOUR, '1d': DAY, '7d': 7 * DAY };
 
-/** What `/subscription mute` offers. */
+/** The durations of `/subscription mute`. */
 export const MUTE_CHOICES = [
   ...Object.keys(LENGTHS).map((value) => ({ name: value, value })),
   { name: 'until I unmute it', value: 'forever' },
   { name: 'off', value: 'off' },
 ];
 
-/** `/subscription mute`: one, all or a token, for a while or no longer. */
+/** `/subscription mute`: mutes or unmutes one subscription, all, or a token. */
 export async function mute(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { t } = context;
   const until = untilOf(interaction.options.getString('duration', true), context);
@@ -41,7 +41,7 @@ export async function mute(interaction: CommandUse, context: Needs): Promise<Rep
   return muteOne(interaction, context, await named(interaction, context), until);
 }
 
-/** How long a press on *Mute* in the list mutes. */
+/** How long the list's *Mute* button mutes. */
 const PRESSED = '8h';
 
 /** `subscription:mute:<id>[:<duration>]` */
@@ -84,7 +84,7 @@ async function muteOne(
   const after = await save(interaction, context, before, { mutedUntil: until }, 'subscription.mute');
   const name = nameOf(after);
   const title = until === null ? t('subscription.mute.ended', { name }) : t('subscription.mute.title', { name });
-  // What is paused stays so, with or without a mute.
+  // Paused subscriptions stay paused, with or without a mute.
   const lines = after.paused
     ? [until === null ? null : lasting(until, t), silentLine(after, context)]
     : [lasting(until, t)];
@@ -93,7 +93,7 @@ async function muteOne(
   });
 }
 
-/** All that the person sees. */
+/** All subscriptions that the person sees. */
 async function muteAll(interaction: CommandUse, context: Needs, until: number | null): Promise<Reply> {
   const { subscriptions, t } = context;
   const { guildId } = interaction;
@@ -145,7 +145,7 @@ function lasting(until: number | null, t: Translate): string {
   return until === FOREVER ? t('subscription.mute.forever') : t('subscription.mute.until', { time: moment(until) });
 }
 
-/** The tokens that are muted in this guild, a line each. */
+/** The tokens that are muted in this guild, one per line. */
 export async function mutedTokens(guildId: string, context: Needs, tokens: TokenBook): Promise<string[]> {
   const { subscriptions, now, t } = context;
   const mutes = await subscriptions.tokenMutes(guildId, now());

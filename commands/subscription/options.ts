@@ -34,10 +34,10 @@ const STYLES = [
 
 const DIGESTS = same('off', 'hourly', 'daily');
 
-/** The choices of options that have a few, by option; their names are English. */
+/** The options with fixed choices, whose names are English. */
 export const CHOICES_OF = { direction: DIRECTIONS, kind: KINDS, digest: DIGESTS, style: STYLES };
 
-/** What a preset stands for, as the texts of options. */
+/** The options that a preset sets, as texts. */
 const PRESETS: Record<string, Record<string, string>> = {
   everything: { direction: 'any', kind: 'any', zero: 'yes', self: 'yes', internal: 'yes', cataloged: 'no' },
   large: { minimum: '1000', minimums: 'native=1' },
@@ -84,7 +84,7 @@ export function addSharedOptions(command: SlashCommandSubcommandBuilder): SlashC
   return choice(command, 'preset', 'Start from a ready-made set of filters; other options override it', PRESET_CHOICES);
 }
 
-/** The options that only `edit` has; the panel has them as forms. */
+/** The options that only `edit` has; the panel shows them as forms. */
 export function addMoreOptions(command: SlashCommandSubcommandBuilder): SlashCommandSubcommandBuilder {
   const clears = ' ("none" removes it)';
   const flag = (name: string, description: string) =>
@@ -124,14 +124,14 @@ const choice = (
       .addChoices(...choices),
   );
 
-/** How texts of one person's options are read. */
+/** The context for reading one person's options. */
 export function readingOf(guildId: string, { t, language }: Needs, tokens: TokenBook): Reading {
   const wordings = wordingsOf(language);
   const called = (name: string) => wordings[`subscription edit ${name}`]?.name ?? name;
   return { t, guildId, tokens, called, language };
 }
 
-/** What the person set, over what was there before; throws a {@link UserError} for what cannot be. */
+/** Applies the person's options to the previous choices; throws a {@link UserError} for an invalid one. */
 export function chosenBy(interaction: CommandUse, context: Needs, tokens: TokenBook, before: Choices): Choices {
   const { options, guildId } = interaction;
   const editing = options.getSubcommand() === 'edit';
@@ -139,7 +139,7 @@ export function chosenBy(interaction: CommandUse, context: Needs, tokens: TokenB
   const said = (name: string): string | undefined => {
     const given = options.get(name);
     if (!given) return preset[name];
-    // In Discord @everyone is a role like others: the one thing to pick that can mean nobody.
+    // In Discord @everyone is a selectable role. Here it means "none".
     if (given.type === ApplicationCommandOptionType.Role && given.value === guildId && editing) return 'none';
     return String(given.value);
   };

@@ -18,10 +18,10 @@ import { tokenBook } from './tokens.ts';
 
 type Needs = EditNeeds & ContextWith<'confirmations'>;
 
-/** Names the step in confirmations. */
+/** The action's name in confirmations. */
 const EDIT = 'subscription.panel';
 
-/** What waits for *Save*. */
+/** What *Save* will store. */
 interface Draft {
   id: number;
   change: SubscriptionChange;
@@ -33,7 +33,7 @@ export function panelRow({ id }: Subscription, { t }: ContextWith): APIActionRow
   return row(...names.map((name) => press(t(`subscription.panel.${name}`), `subscription:${name}:${id}`)));
 }
 
-/** A subscription as it is, with the buttons that change it. */
+/** A subscription's current state, with buttons to change it. */
 export async function panel(subscription: Subscription, context: Needs, title?: string): Promise<Reply> {
   const tokens = await tokenBook(subscription.guildId, context);
   const lines = [addressLine(subscription.address, context), ...summary(subscription, context, tokens)];
@@ -44,7 +44,7 @@ export async function panel(subscription: Subscription, context: Needs, title?: 
   });
 }
 
-/** This guild's subscription of a number, if the person sees its channel; throws a {@link UserError} otherwise. */
+/** This guild's subscription with a number, if the person sees its channel; throws a {@link UserError} otherwise. */
 export async function seenOne(
   interaction: ButtonUse | FormUse | MenuUse,
   id: string | number | undefined,

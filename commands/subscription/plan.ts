@@ -19,17 +19,17 @@ import type { TokenBook } from './tokens.ts';
 
 type Needs = ContextWith<'settings' | 'now'>;
 
-/** What a file would change, or what is wrong with it. */
+/** What a file would change, or its faults. */
 export interface Plan {
   added: ImportedSubscription[];
   changed: ImportedSubscription[];
   labels: { address: AddressText; name: string }[];
   unchanged: number;
-  /** By line, from 1. */
+  /** By line, counted from 1. */
   errors: { line: number; text: string }[];
 }
 
-/** How a guild stands when a file comes. */
+/** A guild's state before an import. */
 export interface Present {
   subscriptions: readonly Subscription[];
   labels: Label[];
@@ -38,10 +38,10 @@ export interface Present {
   hidden: ReadonlySet<string>;
 }
 
-/** Rows that are read before the event loop has a turn. */
+/** Rows that are read before other events are handled. */
 const ROWS_A_TURN = 500;
 
-/** Holds a file against what there is; changes nothing. */
+/** Compares a file with the guild's state; changes nothing. */
 export async function planImport(
   text: string,
   present: Present,
@@ -95,7 +95,7 @@ function faultOf(columns: string[], t: Translate): string | null {
 
 interface Work {
   plan: Plan;
-  /** The line of everything that was read. */
+  /** The line of each row. */
   seen: Map<string, number>;
   /** What the file calls each address, and in which line first. */
   names: Map<AddressText, { name: string; line: number }>;
@@ -141,10 +141,10 @@ function planSubscription({ line }: CsvRecord, said: Said, work: Work): void {
   once(seen, `${address} ${channelId}`, line, t);
   const found = present.subscriptions.find((one) => one.address === address && one.channelId === channelId);
   if (present.hidden.has(channelId)) refuseUnseen(interaction, channelId, picked, t);
-  // A file does not tell of a mute that is over, so that is no change.
+  // A file omits mutes that have ended, so their absence is not a change.
   const isOver = found !== undefined && found.mutedUntil !== null && found.mutedUntil <= context.now();
   const before = isOver ? { ...found, mutedUntil: null } : found;
-  // Where alerts go already they may go on; everything else is checked as if it were typed.
+  // Channels that already get alerts are accepted; all others are checked like typed ones.
   if (!before && !picked) throw new UserError(t('subscription.import.channel'));
   if (!before) checkKnown(interaction, channelId, picked, t);
   const called = (column: string) => column;
@@ -202,7 +202,7 @@ function once(seen: Map<string, number>, key: string, line: number, t: Translate
   seen.set(key, line);
 }
 
-/** A channel by `<#id>`, id or name; an empty text means where alerts go by default. */
+/** Reads a channel: `<#id>`, ID or name; an empty text means the default channel. */
 function channelOf(text: string, { interaction, context }: Work) {
   const channels = interaction.guild?.channels.cache;
   const id =

@@ -19,10 +19,10 @@ type Needs = ContextWith<
 >;
 
 const LOOK_BACK_MS = 7 * DAY;
-/** Of more transfers only the latest are looked at: somebody waits for the answer. */
+/** Most transfers that are read, latest first: somebody waits for the reply. */
 const MOST = 50_000;
 
-/** Characters of an amount: a token may claim 255 decimals. */
+/** Most characters of an amount: a token may claim 255 decimals. */
 const LONGEST = 120;
 
 const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤', self: '🔁', token: '🔁' };
@@ -67,7 +67,7 @@ async function knownChannels(asker: Asker & { guildId: string }, context: Needs)
   return [...new Set(visible.map(({ channelId }) => channelId))];
 }
 
-/** The options behind the rules whose names are others. */
+/** The options of rules that have a different name. */
 const OPTIONS: Partial<Record<HiddenReason, string>> = {
   'denied-token': 'exclude-tokens',
   'token-list': 'tokens',
@@ -75,7 +75,7 @@ const OPTIONS: Partial<Record<HiddenReason, string>> = {
   counterparty: 'counterparties',
 };
 
-/** Which options left out how many, each as the person sees it in Discord. */
+/** How many transfers each option left out, with the option's name in the person's language. */
 function leftOut(
   { hidden }: Rehearsal,
   { minimum, filters }: Pick<Wish, 'minimum' | 'filters'>,
@@ -99,7 +99,7 @@ function sum({ related, posted, since }: Rehearsal, now: number, t: Translate): 
   if (related === 0) return t('subscription.rehearsal.nothing');
   if (posted === 0) return t('subscription.rehearsal.none', { related });
   const days = since === null ? 0 : (now - since) / DAY;
-  // A few hours say little about a day.
+  // A few hours are not enough for a daily average.
   if (days < 1) return t('subscription.rehearsal.posted', { posted, related });
   const daily = Math.round(posted / days);
   return daily < 1

@@ -52,11 +52,12 @@ export const dropButton: Button<Needs> = {
   async press(interaction, [id, channelId], context) {
     const { guildId } = interaction;
     const { subscriptions, t } = context;
-    // The channel may be hidden from the person since the question, and the number names what they never saw.
+    // Since the question, the channel may have been hidden from the person, or the number may mean a subscription that
+    // they never saw.
     const found = await subscriptions.get(guildId, Number(id));
     const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;
     if (!isSeen) throw new UserError(t('subscription.remove.gone'));
-    // It may have been moved since that was asked.
+    // It may have been moved since the question.
     if (found.channelId !== channelId) return askToRemove(found, context);
     if (!(await subscriptions.remove(guildId, found.id))) throw new UserError(t('subscription.remove.gone'));
     const detail = { id: found.id, address: checksumAddress(found.address), channel: found.channelId };

@@ -10,7 +10,7 @@ import { seenOne } from './panel.ts';
 
 type Needs = ContextWith<'subscriptions' | 'guilds' | 'now' | 'sample'>;
 
-/** `/subscription test`: posts a line that is marked as a sample. */
+/** `/subscription test`: posts an alert that is marked as a sample. */
 export async function test(interaction: CommandUse, context: Needs): Promise<Reply> {
   return post(interaction, await named(interaction, context), context);
 }
@@ -28,7 +28,7 @@ async function post(interaction: CommandUse | ButtonUse, found: Subscription, co
   try {
     const { style } = await context.guilds.settings(found.guildId);
     const sample = context.sample(found, { language: await context.guilds.language(found.guildId), style });
-    // The library sends it again when no answer comes; by the nonce Discord knows the repeat.
+    // The library sends it again without a response; Discord recognizes the repeat by the nonce.
     const body = { ...sample, nonce: interaction.id, enforce_nonce: true };
     await interaction.client.rest.post(Routes.channelMessages(found.channelId), { body });
   } catch (error) {

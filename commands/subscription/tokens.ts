@@ -14,13 +14,13 @@ import { seenBy } from '../shared/subscriptions.ts';
 
 type Needs = ContextWith<'subscriptions' | 'tokens' | 'settings' | 'now'>;
 
-/** The tokens that people of one guild can mean by a symbol, and how tokens are shown to them. */
+/** The tokens that a symbol can mean in one guild, and how they are shown. */
 export interface TokenBook {
-  /** The token that a text means: an address, a symbol or `native`; throws a {@link UserError}. */
+  /** Resolves a text to a token: an address, a symbol or `native`; throws a {@link UserError}. */
   find(text: string): Asset;
   /** Symbol and full address, as far as they are known. */
   nameOf(asset: Asset): string;
-  /** For where there is no room; never the only place where it is named. */
+  /** A short form; the full one must be shown elsewhere. */
   shortNameOf(asset: Asset): string;
 }
 
@@ -40,11 +40,11 @@ export async function tokenBook(guildId: string, context: Needs): Promise<TokenB
         if (!parsed.ok) throw new UserError(t('subscription.filter.token', { reason: t(`address.${parsed.fault}`) }));
         return parsed.address === NATIVE_SENTINEL ? 'native' : parsed.address;
       }
-      // A file may name thousands; reading every symbol anew for each would hold everybody up.
+      // A file may name thousands of symbols. Indexing them once keeps the event loop free.
       bySymbol ??= Map.groupBy(known, ({ symbol }) => plainText(symbol)?.toLowerCase());
       const wanted = plainText(typed)?.toLowerCase();
       const fitting = wanted === undefined ? [] : (bySymbol.get(wanted) ?? []);
-      // Anybody can name a token USDC; the explorer's catalogue tells which one is.
+      // Anybody can name a token USDC; the explorer's catalog lists the real one.
       const trusted = fitting.some(({ cataloged }) => cataloged) ? fitting.filter((one) => one.cataloged) : fitting;
       const [only, ...others] = trusted;
       if (only && others.length === 0) return only.token;
@@ -65,7 +65,7 @@ export async function tokenBook(guildId: string, context: Needs): Promise<TokenB
   };
 }
 
-/** What a guild's people may mean; the native coin by the name that the operator gave it, if any. */
+/** The tokens that a guild's people may mean, with the operator's name for the native coin, if there is one. */
 export async function knownIn(
   guildId: string,
   { tokens, settings }: Pick<Needs, 'tokens' | 'settings'>,
@@ -78,11 +78,14 @@ export async function knownIn(
   return [...found.map((one) => (one.token === 'native' ? { ...native, seen: one.seen } : one)), ...rest];
 }
 
-/** The tokens that moved at this guild's addresses and fit what was typed; none where some of it is hidden from the person. */
+/**
+ * The tokens that moved at this guild's addresses and match the typed text; none if some of its channels are hidden
+ * from the person.
+ */
 export async function offerTokens(interaction: AutocompleteUse, context: Needs): Promise<Choice[]> {
   const { t } = context;
   if ((await seenBy(interaction, context)).unseen.length > 0) return [];
-  // A subscription asks for the native coin by its kind; mute takes it as a token.
+  // A subscription selects the native coin by its kind; mute treats it as a token.
   const native = interaction.options.getSubcommand(false) === 'mute';
   const known = await knownIn(interaction.guildId, context);
   const imitations = imitationsAmong(known);
@@ -92,7 +95,7 @@ export async function offerTokens(interaction: AutocompleteUse, context: Needs):
   return fitting(interaction, choices);
 }
 
-/** Those that only call themselves like a token of the explorer's catalogue. */
+/** Tokens that only copy the symbol of a cataloged one. */
 export function imitationsAmong(known: readonly KnownToken[]): ReadonlySet<Asset> {
   const called = ({ symbol }: KnownToken): string => (symbol === null ? '' : skeleton(symbol));
   const genuine = new Set(known.filter(({ cataloged }) => cataloged).map(called));
@@ -101,7 +104,7 @@ export function imitationsAmong(known: readonly KnownToken[]): ReadonlySet<Asset
   return new Set(others.filter((one) => genuine.has(called(one))).map(({ token }) => token));
 }
 
-/** A token as a choice: by its symbol and the ends of its address, with a warning where it is an imitation. */
+/** A token as a choice: its symbol and shortened address, with a warning if it is an imitation. */
 export function choiceOf({ token, symbol }: KnownToken, imitations: ReadonlySet<Asset>, t: Translate): Choice {
   const named = symbol === null || looksLikeLink(symbol) ? null : plainText(symbol);
   const parts = [named && apart(named), token === 'native' ? t('subscription.token.native') : shortAddress(token)];
@@ -110,7 +113,7 @@ export function choiceOf({ token, symbol }: KnownToken, imitations: ReadonlySet<
   return { name, value: writeAsset(token) };
 }
 
-/** As a person would type it. */
+/** In the form in which people type it. */
 export function writeAsset(asset: Asset): string {
   return asset === 'native' ? asset : checksumAddress(asset);
 }

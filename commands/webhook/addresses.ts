@@ -1,7 +1,7 @@
 import type { AddressText } from '../../src/domain/address.ts';
 import { type AddressFault, parseAddress } from '../../src/domain/typed-address.ts';
 
-/** What somebody pasted: the addresses in it, once each, and what is none, and why. */
+/** The addresses in a pasted text, each once, and the words that are not addresses, with the reason. */
 export interface Pasted {
   addresses: AddressText[];
   wrong: { text: string; fault: AddressFault }[];

@@ -15,11 +15,11 @@ type Needs = ContextWith<
   'subscriptions' | 'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'guildQueue' | 'now'
 >;
 
-/** `webhook:create`: makes the webhook that posts here, with every address that is watched here. */
+/** `webhook:create`: creates the webhook that posts here, with every address that is watched here. */
 export const createButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
-  // One after the other: two webhooks would bring each transfer twice.
+  // One at a time: two webhooks would deliver each transfer twice.
   press: (interaction, _, context) =>
     context.guildQueue.run(interaction.guildId, 'webhook', () => create(interaction, context)),
 };

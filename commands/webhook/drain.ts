@@ -13,7 +13,7 @@ import { watchersOf } from '../shared/watchers.ts';
 
 type Needs = ContextWith<'subscriptions' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
 
-/** The button that removes an address from the webhook, where one has it and nobody watches it anymore; else null. */
+/** The button that removes an address from the webhook; null unless a webhook has it and nobody watches it anymore. */
 export async function offerDrain(
   guildId: string,
   address: AddressText,

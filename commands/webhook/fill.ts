@@ -23,9 +23,9 @@ type Needs = ContextWith<
 type Use = ButtonUse | MenuUse | FormUse;
 type Ready = Extract<ProjectAccess, { status: 'ready' }>;
 
-/** Addresses of one request. The service names no limit; this many need a second or two. */
+/** Addresses per request. The service documents no limit; this many take a second or two. */
 const CHUNK = 100;
-/** As many as a select menu takes. */
+/** Discord's limit of a select menu. */
 const MENU_MOST = 25;
 
 /** `webhook:fill:<subscription or all>`: adds what is watched here to the webhook that posts here. */
@@ -71,7 +71,7 @@ export const idForm: Form<Needs> = {
   },
 };
 
-/** Stores the choice; what follows goes by it. Throws a {@link UserError} for what cannot be an ID. */
+/** Stores the chosen webhook; throws a {@link UserError} for an invalid ID. */
 async function remembering(interaction: Use, id: string, context: Needs): Promise<Needs> {
   if (!isWebhookId(id)) throw new UserError(context.t('webhook.remove.badId'));
   const server = await context.guilds.changeSettings(interaction.guildId, { webhook: id });
@@ -101,7 +101,7 @@ async function fill(interaction: Use, what: string, context: Needs): Promise<Rep
   return addAll(interaction, project, target, addresses, context);
 }
 
-/** The ID of the webhook that gets new addresses; several to choose from; or `unknown` where the list has no IDs. */
+/** The ID of the webhook that gets new addresses; several to choose from; or `unknown` if the list has no IDs. */
 export function targetOf(here: readonly Webhook[], chosen: string | null): string | Webhook[] {
   const named = here.filter(({ id }) => id !== null && isWebhookId(id));
   if (named.length === 0) return chosen ?? 'unknown';
@@ -136,7 +136,9 @@ async function askWhich(webhooks: Webhook[], what: string, guildId: string, cont
   };
 }
 
-/** The addresses meant, of subscriptions that the person sees, without those that a webhook here is known to have. */
+/**
+ * The requested addresses of subscriptions that the person sees, without those that a webhook here is known to have.
+ */
 async function wanted(
   interaction: Use,
   what: string,
@@ -152,7 +154,7 @@ async function wanted(
   return addresses.filter((address) => !there.some((one) => one.addresses?.has(address)));
 }
 
-/** Adds addresses in parts, showing how far it is; stops at the first part that fails. */
+/** Adds addresses in batches and shows the progress; stops at the first batch that fails. */
 export async function addAll(
   interaction: Use,
   { notification, scope }: Ready,
@@ -186,7 +188,7 @@ export async function addAll(
   return note('good', t('webhook.fill.willCome'), [t('webhook.fill.done', { count, webhook: called }), ...shown]);
 }
 
-/** How a service answers to a call that it does not have. */
+/** Failures that mean that the service lacks the call. */
 export function isUnknownCall(failure: UpstreamFailure): boolean {
   return failure.status === 'rejected' || (failure.status === 'broken' && [405, 501].includes(failure.code));
 }

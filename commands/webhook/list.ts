@@ -14,10 +14,10 @@ type Needs = ContextWith<'storedProjects' | 'projects' | 'receiver'>;
 
 /** How long choices may wait for the service. */
 const CHOICES_MS = 1_500;
-/** As many as a select menu takes. */
+/** Discord's limit of a select menu. */
 const MENU_MOST = 25;
 
-/** `/webhook list`: what posts where, with the names that this guild gave. */
+/** `/webhook list`: the project's webhooks and their targets, with this guild's names for them. */
 export async function list(guildId: string, context: Needs): Promise<Reply> {
   const { t, receiver, storedProjects } = context;
   const { notification, scope } = await projectOf(context, guildId);
@@ -27,7 +27,7 @@ export async function list(guildId: string, context: Needs): Promise<Reply> {
   const urls = receiver.urls(scope);
   const targets = webhooks.map(({ url }) => pointsAt(urls, url));
   const advice = adviceOn(targets);
-  // As one text each, so that those that have no room are counted by webhook.
+  // One text per webhook, so that the omitted ones are counted by webhook.
   const entries = webhooks.map((one) => {
     const name = one.id === null ? undefined : names.get(one.id);
     return [
@@ -54,7 +54,7 @@ export async function list(guildId: string, context: Needs): Promise<Reply> {
   );
 }
 
-/** What should change, if anything. */
+/** Advice about a webhook, if there is any. */
 function adviceOn(targets: readonly ('current' | 'retiring' | null)[]): 'empty' | 'noneHere' | 'oldUrl' | null {
   if (targets.length === 0) return 'empty';
   if (targets.includes('retiring')) return 'oldUrl';
@@ -73,18 +73,18 @@ function line(one: Webhook, urls: ReceiverUrls, { t }: Needs): string {
   }
 }
 
-/** A host is no name that could mislead: it is shown as it is, made plain. */
+/** A host cannot mislead like a name: it is shown, cleaned of control characters. */
 function hostInCode(one: Webhook, fallback: string): string {
   const host = plainText(hostOf(one));
   return host ? `\`${host.replaceAll('`', '')}\`` : fallback;
 }
 
-/** The rest of a receiver's URL may be a secret of its own. */
+/** The rest of another receiver's URL may be secret. */
 function hostOf({ url }: Webhook): string | null {
   return url !== null && URL.canParse(url) ? new URL(url).host : null;
 }
 
-/** The menu from which a webhook is picked to be named. */
+/** The menu for picking a webhook to name. */
 function nameRow(
   webhooks: readonly Webhook[],
   names: ReadonlyMap<string, string>,
@@ -116,7 +116,10 @@ function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: Needs): string {
   return t(pointsAt(urls, one.url) ? 'webhook.choice.here' : 'webhook.choice.elsewhere', { events, host });
 }
 
-/** Choices of `webhook`: known ids whose id or name fits what was typed; none when the service does not answer soon. */
+/**
+ * Choices of `webhook`: known ones whose ID or name matches the typed text; none if the service does not respond in
+ * time.
+ */
 export async function choices(guildId: string, focused: string, context: Needs): Promise<Choice[]> {
   const { projects, receiver, storedProjects } = context;
   const access = await projects.of(guildId);

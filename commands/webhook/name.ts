@@ -10,7 +10,7 @@ type Needs = ContextWith<'audit' | 'storedProjects' | 'now'>;
 
 const MOST = 32;
 
-/** Whether this can be a webhook's id; anything else is not put into a request or a custom id. */
+/** Whether this can be a webhook's ID; anything else must not go into a request or a custom ID. */
 export const isWebhookId = (text: string): boolean => /^[\w-]{1,64}$/.test(text);
 
 /** `webhook:name`: opens the form for the picked webhook's name. */
@@ -40,7 +40,7 @@ export const nameMenu: FormMenu<Needs> = {
   },
 };
 
-/** `webhook:name:<id>`: names it, or takes the name away. */
+/** `webhook:name:<id>`: names it, or removes the name. */
 export const nameForm: Form<Needs> = {
   access: 'manage',
   async submit(interaction, [id = ''], context) {

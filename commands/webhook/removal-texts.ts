@@ -7,14 +7,14 @@ import { firstOf, quoted } from '../shared/reply.ts';
 import type { Pasted } from './addresses.ts';
 import type { Standing } from './standing.ts';
 
-/** A title and the addresses below it; nothing without addresses. */
+/** A title with the addresses below it; empty without addresses. */
 export function listed(t: Translate, addresses: AddressText[], title: 'leaves' | 'needed' | 'asked'): string[] {
   if (addresses.length === 0) return [];
   const shown = firstOf(t, addresses, 20, (address) => `\`${checksumAddress(address)}\``);
   return [t(`webhook.remove.${title}`, { count: addresses.length }), ...shown];
 }
 
-/** The words that are no addresses, with the reason of each. */
+/** The words that are not addresses, each with the reason. */
 export function wrongLines(t: Translate, { wrong }: Pasted): string[] {
   if (wrong.length === 0) return [];
   const shown = firstOf(t, wrong, 5, ({ text, fault }) =>
@@ -45,7 +45,7 @@ export function silentNames(t: Translate, silent: Standing['silent']): string[] 
 
 type Done = Extract<RemovalAnswer, { status: 'ok' }>;
 
-/** What the service said about a removal. */
+/** The service's message about a removal. */
 export function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number): string[] {
   if (deletedCount === 0) return [t('webhook.remove.noneThere')];
   if (deletedCount === null) {

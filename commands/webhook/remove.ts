@@ -18,21 +18,21 @@ type Needs = ContextWith<
   'subscriptions' | 'audit' | 'confirmations' | 'storedProjects' | 'projects' | 'receiver' | 'now'
 >;
 
-/** What the preview asks, and its button does. */
+/** The removal that the preview shows and its button does. */
 interface Wish {
   webhook: string;
   addresses: AddressText[];
-  /** Whose events the webhook brings; an earlier version did not note it. */
+  /** The scope of the webhook's events; an earlier version did not store it. */
   scope?: number;
   /** The subscriptions that the button after it offers to remove. */
   silent?: number[];
 }
 
-/** Name the steps in confirmations and in the audit log. */
+/** The actions' names in confirmations and in the audit log. */
 const REMOVE = 'webhook.remove';
 const FORGET = 'webhook.forget';
 
-/** `/webhook remove`: says what would happen, and asks. */
+/** `/webhook remove`: shows what would happen, and asks. */
 export async function preview(interaction: CommandUse, context: Needs): Promise<Reply> {
   const { guildId, options } = interaction;
   const { t } = context;
@@ -72,14 +72,14 @@ export const confirmButton: Button<Needs> = {
     const { t } = context;
     const { notification, scope } = await projectOf(context, interaction.guildId);
     const wish = await wishOf(interaction, context, REMOVE, entry);
-    // Another guild may have started to watch one of them since the preview.
+    // Another guild may have begun to watch one of them since the preview.
     const of = wish.scope ?? scope;
     const { free, needed, ...quiet } = await standing(wish.addresses, interaction, of, context);
     if (free.length === 0) return note('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
     const answer = await notification.removeAddresses(wish.webhook, free.map(checksumAddress));
     if (answer.status !== 'ok') {
       await record(interaction, context, 'webhook.remove.failed', { ...wish, addresses: free, outcome: answer.status });
-      // Everything but a clear no may have come after the deed.
+      // Unless the service clearly refused, the removal may have happened.
       const perhaps = !['forbidden', 'rejected', 'limited'].includes(answer.status);
       return note('danger', t('webhook.remove.failed'), [
         explain(t, answer, 'notification'),
@@ -119,7 +119,7 @@ export const cancelButton: Button<Needs> = {
   },
 };
 
-/** `webhook:forget:<entry>`: the subscriptions here that fell silent, none that was added since. */
+/** `webhook:forget:<entry>`: removes the subscriptions here that get no alerts any more, none that was added since. */
 export const forgetButton: Button<Needs> = {
   access: 'manage',
   answer: 'update',
@@ -135,14 +135,16 @@ export const forgetButton: Button<Needs> = {
   },
 };
 
-/** The name that this guild gave it, and its id. */
+/** This guild's name for it, and its ID. */
 async function shownAs(webhook: string, guildId: string, { storedProjects }: Needs): Promise<string> {
   const name = (await storedProjects.webhookNames(guildId)).get(webhook);
   const id = inCode(webhook, '', ID_LONGEST);
   return name === undefined ? id : `${inCode(name, '')} (${id})`;
 }
 
-/** What the button's question was about; throws a {@link UserError} when that is too long ago or was answered. */
+/**
+ * The removal that the button confirms; throws a {@link UserError} if the question is too old or was already confirmed.
+ */
 async function wishOf(
   interaction: ButtonUse,
   context: Needs,

@@ -10,12 +10,12 @@ import { watchersOf } from '../shared/watchers.ts';
 /** How long the preview may wait for the service. */
 const LOOK_MS = 3_000;
 
-/** Who needs the addresses of a webhook that somebody wants to take from it. */
+/** Who needs the addresses that somebody wants to remove from a webhook. */
 export type Standing = Awaited<ReturnType<typeof standing>>;
 
 /**
- * Which addresses nobody else needs, which somebody does, and what falls silent here, as far as the person sees it;
- * `unseen`: how many more.
+ * The addresses that nobody else needs, those that somebody does, and the subscriptions here that would get no alerts,
+ * as far as the person sees them; `unseen`: how many more.
  */
 export async function standing(
   addresses: AddressText[],
@@ -39,8 +39,8 @@ export async function standing(
 }
 
 /**
- * Whose events a webhook brings (two guilds may store the same project, each with a webhook of its own), and whether
- * there is none of this id: a hint only, because the service's list need not give ids.
+ * The scope of a webhook's events (two guilds may store the same project, each with its own webhook), and whether no
+ * webhook has this ID: only a hint, because the service's list may lack IDs.
  */
 export async function lookUp(
   webhook: string,

@@ -24,16 +24,16 @@ import {
 } from '../shared/reply.ts';
 import type { ContextWith } from '../shared/services.ts';
 
-/** What telling a story takes. `most`: how many characters it may have. */
+/** What describing a story needs. `most`: how many characters it may have. */
 interface StoryContext extends ContextWith<'moved' | 'settings' | 'now' | 'projects'> {
   guildId: string;
-  /** All channels of the guild wait together. */
+  /** Set while all channels of the guild wait together. */
   hold: GuildHold | null;
   /** Why due alerts are not sent now. */
   pauses: readonly SendingPause[];
-  /** Of the message that is explained; null: the transaction is explained wherever it was posted. */
+  /** The message to explain; null: the transaction in all channels. */
   reference: string | null;
-  /** The guild's names of addresses. */
+  /** The guild's names for addresses. */
   labels: ReadonlyMap<AddressText, string>;
   /** The explorer's page of the transaction. */
   url: string | null;
@@ -42,7 +42,7 @@ interface StoryContext extends ContextWith<'moved' | 'settings' | 'now' | 'proje
 
 const GREY = 0x6e7681;
 
-/** One transfer's way through the bot as an embed: how it came, what was decided, and what became of it. */
+/** Describes one transfer's way through the bot as an embed: how it arrived, what was decided, and the result. */
 export function describeStory(story: Story & { hidden: number }, context: StoryContext): APIEmbed {
   const { t, url, most } = context;
   const { transfer, count } = story;
@@ -70,10 +70,10 @@ export function describeStory(story: Story & { hidden: number }, context: StoryC
   };
 }
 
-/** It is for everybody who sees the message, also those who manage nothing. */
+/** Whether everybody who sees the message may read it, not only people who manage the bot. */
 const isPublic = ({ reference, manages }: StoryContext): boolean => reference !== null && !manages;
 
-/** Why it was posted, or was not, in one sentence. */
+/** One sentence on why it was posted or not. */
 function verdict({ alerts, decisions, transfer }: Story, { t, labels }: StoryContext): string {
   const dead = alerts.length > 0 && alerts.every(({ state }) => state === 'dead');
   if (dead) return t('why.failed');
@@ -90,7 +90,7 @@ function verdict({ alerts, decisions, transfer }: Story, { t, labels }: StoryCon
   return isToken ? t('why.postedToken', shown) : t('why.postedWallet', shown);
 }
 
-/** The block, the fee, and what else the chain says; as the tall card has it. */
+/** The block, the fee and other facts from the chain, as in the tall card. */
 function chainFacts({ blockNumber, gasFee, internal, kind, tokenType }: Transfer, context: StoryContext): string[] {
   const { t, language, settings } = context;
   const coin = settings.nativeSymbol ?? (kind === 'native' ? tokenType : null);
@@ -119,7 +119,10 @@ function party(address: AddressText | null, { decisions }: Story, { t, labels, s
   return `${label ? `${asName(label, '', 60)} ` : ''}${fullAddress(address, settings)}`;
 }
 
-/** How it came. Which watchers it was sent for, and the operator's project, are told only to those whose project it is. */
+/**
+ * How it arrived. The watchers that it was sent for, and the operator's project, are shown only to the project's own
+ * guild.
+ */
 function received(
   { deliveries, seenAt, own, count, reorganised }: Story,
   { t, projects: known }: StoryContext,
@@ -163,12 +166,12 @@ function describeDecision(decision: StoryDecision, { t, labels }: StoryContext):
   const { subscription: id, address, label, outcome } = decision;
   const name = address && asName(label ?? labels.get(address), `\`${shortAddress(address)}\``, 60);
   const subscription = name ? t('why.subscription', { name, id }) : t('why.gone', { id });
-  // A later version may have written a word that this one does not know.
+  // A later version may have stored a reason that this one does not know.
   const defaultValue = t('why.otherOutcome', { subscription, reason: inCode(outcome, '') });
   return t(`why.outcome.${outcome as HiddenReason | 'matched'}`, { subscription, defaultValue });
 }
 
-/** What became of an alert, in its present state. */
+/** Describes an alert's current state. */
 function describeAlert(alert: StoryAlert, context: StoryContext): string[] {
   const { t, now } = context;
   const { state, hold, message, channel } = alert;
