@@ -10,27 +10,27 @@ import { openDatabase } from '../src/store/sqlite/database.ts';
 import { TOKEN } from './children.ts';
 import { addressOf } from './event.ts';
 
-/** The bot as a process of its own, with a database that was filled before. */
+/** The bot as a separate process, with a prepared database. */
 export interface Bot {
   pid: number;
-  /** Milliseconds from the start of the process until it said that it started. */
+  /** Milliseconds from the start of the process until its log line "started". */
   startMs: number;
   /** The operator's server. */
   ops: string;
   /** Where deliveries are posted to. */
   url: string;
   post(body: string): Promise<number>;
-  /** What waits: deliveries to be routed, alerts to be told. */
+  /** What waits: deliveries to be routed, alerts to be posted. */
   waiting(): { inbox: number; alerts: number };
   stop(): Promise<void>;
-  /** Ends it at once, as a crash does. */
+  /** Kills it at once, like a crash. */
   kill(): Promise<void>;
 }
 
 /** The database file of a bot in a folder. */
 const fileIn = (folder: string): string => join(folder, 'bot.sqlite');
 
-/** Subscriptions to as many addresses as are wanted, in these channels by turns; without `guildId` of as many guilds as are wanted. */
+/** Subscriptions to this many addresses, in these channels in turn; without `guildId` in this many guilds. */
 export function fill(folder: string, addresses: number, channels: readonly string[], guildId?: string): void {
   const { db, close } = openDatabase(fileIn(folder));
   const insert = db.prepare(
@@ -45,7 +45,7 @@ export function fill(folder: string, addresses: number, channels: readonly strin
   close();
 }
 
-/** What `npm start` runs; a file with somebody's own settings must not take part. */
+/** What `npm start` runs, without anybody's `.env` file. */
 const START = packageJson.scripts.start.split(' ').filter((arg) => !/^(exec|node|--env-file.*)$/.test(arg));
 
 /** Starts the bot; `environment` names the Discord that it talks to, `onLog` gets each line of its log. */
@@ -68,7 +68,7 @@ export async function startBot(
       ...environment,
     },
   });
-  // A measurement that fails must not leave it behind, to slow the next ones.
+  // A measurement that fails must not leave the process running, which would slow down the next ones.
   const orphaned = () => void child.kill('SIGKILL');
   process.once('exit', orphaned);
   child.once('exit', () => process.off('exit', orphaned));
@@ -112,12 +112,12 @@ export function memoryOf(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;
 }
 
-/** The most resident memory that a process has had, in MiB. */
+/** A process's peak resident memory, in MiB. */
 export function mostMemoryOf(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;
 }
 
-/** Seconds of processor that a bot's threads took until now. The database's writer starts before its reader. */
+/** CPU seconds that a bot's threads have used. The database's writer starts before its reader. */
 export function threadsOf(pid: number): { loop: number; writer: number; others: number } {
   const threads = readdirSync(`/proc/${pid}/task`).map((id) => {
     const [, name, rest] = /\((.*)\) (.*)/s.exec(readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8'))!;
@@ -134,7 +134,7 @@ export function threadsOf(pid: number): { loop: number; writer: number; others: 
   };
 }
 
-/** Does something so many times, so many at once. */
+/** Runs something `times` times with limited concurrency. */
 export async function many(times: number, atOnce: number, run: (n: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   const worker = async () => {

@@ -6,15 +6,15 @@ import { addressOf, bodyOf } from './event.ts';
 import { hold } from './steady.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
-/** How quickly a burst comes. */
+/** The rate of a burst. */
 const EVENTS_PER_SECOND = 5_000;
-/** Events that nobody watches, before what is measured; their addresses begin here. */
+/** Events before the measurement, whose addresses nobody watches; the numbers of these addresses begin here. */
 const WARM_UP = 2_000;
 const WATCHED = 1_000_000;
-/** Lines that fit into one message. */
+/** Alerts that fit into one message. */
 const ALERTS_PER_MESSAGE = 10;
 const PER_CHANNEL = { messages: 5, perMs: 5_000 };
-/** After so long without a message nothing more is sent for now. */
+/** After this long without a message, nothing more is sent for now. */
 const QUIET_MS = 8_000;
 
 const PLAN = [
@@ -23,10 +23,10 @@ const PLAN = [
   { alerts: 10_000, channels: 200 },
 ];
 
-/** Discord's requests a second, and those that the bot allows itself of them. */
+/** Discord's limit of requests per second, and the bot's own. */
 const PER_SECOND = [50, 40];
 
-/** The least time in which so many lines can be told, in milliseconds, when ten go into a message. */
+/** The least time in which this many alerts can be posted, in milliseconds, with ten per message. */
 function bound(alerts: number, channels: number, perSecond: number): number {
   const each = Math.ceil(alerts / channels / ALERTS_PER_MESSAGE);
   const byChannel = Math.floor((each - 1) / PER_CHANNEL.messages) * PER_CHANNEL.perMs;
@@ -36,11 +36,11 @@ function bound(alerts: number, channels: number, perSecond: number): number {
 
 interface Result {
   ms: number;
-  /** Until the last event was acknowledged: before, nobody can know of all lines. */
+  /** Until the last event was acknowledged: the bot cannot know all alerts before. */
   acknowledged: number;
   messages: number;
   refused: number;
-  /** Lines that are left for the channel's next digest, minutes later, because too much happens in it. */
+  /** Alerts that are left for the channel's next digest, because it is too busy. */
   gathered: number;
 }
 
@@ -59,12 +59,12 @@ async function measure(alerts: number, channels: number): Promise<Result> {
     const { failed } = await hold(bot.url, { rate, seconds: events / rate, body, atEnd() {} });
     if (failed > 0) throw new Error(`${failed} deliveries were not answered with 200.`);
   };
-  // A bot that has been running for a while has compiled what it does often; nobody watches these.
+  // Warms up the bot, so that its hot code is compiled; nobody watches these addresses.
   let unwatched = 0;
   await post(WARM_UP, () => bodyOf(WATCHED + unwatched, addressOf(WATCHED + unwatched++)));
   while (bot.waiting().inbox > 0) await wait(50);
   const before = discord.requests().at(-1)?.number ?? 0;
-  // The first request begins it.
+  // The burst begins with the first request.
   let began = 0;
   let last = 0;
   const stop = discord.on((event) => {
@@ -90,7 +90,7 @@ async function measure(alerts: number, channels: number): Promise<Result> {
   return { ms: last - began, acknowledged, messages: sent.length, refused, gathered: left };
 }
 
-/** How long a burst takes until the last of its lines is told, against what Discord's limits allow. */
+/** How long a burst takes until its last alert is posted, against what Discord's limits allow. */
 export async function bursts(): Promise<void> {
   const rows: Row[] = [];
   for (const { alerts, channels } of PLAN) {

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A process that is measured: it writes lines of JSON, the first one when it is ready. */
+/** A measured process. It writes lines of JSON, the first one when it is ready. */
 export interface Measured<T> {
   child: ChildProcess;
   ready: T;
-  /** Asks it something and waits for its next line. */
+  /** Sends it a request and waits for its next line. */
   ask<A>(question: string): Promise<A>;
   stop(): Promise<void>;
 }
@@ -17,10 +17,10 @@ export interface Measured<T> {
 /** The path token of every receiver that is measured. */
 export const TOKEN = 'path-token-of-the-bench';
 
-/** A folder for what a measurement writes. */
+/** A folder for a measurement's files. */
 export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'bench-'));
 
-/** Starts a file of the bench as a process of its own, with a folder that goes when it stops. */
+/** Starts a file of the bench as a process, with a folder that is deleted when it stops. */
 export async function start<T>(
   file: string,
   args: string[],
@@ -59,18 +59,18 @@ async function failed(child: ChildProcess, file: string): Promise<never> {
   throw new Error(`${file} ended with code ${code} before it answered.`);
 }
 
-/** Within a measured process: says that it is ready, answers what is asked, ends when nobody listens any more. */
+/** Runs within a measured process: reports that it is ready, responds to requests, and exits when its parent does. */
 export function serve(ready: unknown, answer: (question: string) => unknown): void {
   process.stdout.write(`${JSON.stringify(ready)}\n`);
   const lines = createInterface({ input: process.stdin });
   lines.on('line', (question) => {
     void Promise.resolve(answer(question)).then((result) => process.stdout.write(`${JSON.stringify(result)}\n`));
   });
-  // The parent's end of this pipe closes when it ends, however that happens.
+  // The parent's end of this pipe closes however the parent ends.
   lines.on('close', () => process.exit(0));
 }
 
-/** The environment in which every sync takes 2 ms longer; null where there is no C compiler. */
+/** The environment in which every sync takes 2 ms longer; null without a C compiler. */
 export function slowSync(folder: string): Record<string, string> | null {
   const library = join(folder, 'slow-sync.so');
   try {

@@ -17,15 +17,15 @@ const BASE = {
 /** The n-th address. */
 export const addressOf = (n: number): string => `0xa${(n + 1).toString(16).padStart(39, '0')}`;
 
-/** The n-th address that nobody watches; like real ones, they come in no order. */
+/** The n-th address that nobody watches; in no order, like real ones. */
 export const strangerOf = (n: number): string =>
   `0xb${(Math.imul(n + 1, 2_654_435_761) >>> 0).toString(16).padStart(8, '0')}${n.toString(16).padStart(31, '0')}`;
 
-/** The hash of the n-th transfer's transaction; like real ones, they come in no order. */
+/** The hash of the n-th transfer's transaction; in no order, like real ones. */
 const hashOf = (n: number): string =>
   `0x${(Math.imul(n + 1, 2_654_435_761) >>> 0).toString(16).padStart(8, '0')}${n.toString(16).padStart(56, 'b')}`;
 
-/** A delivery's body of 900 bytes that tells of the n-th transfer. */
+/** A delivery's body of 900 bytes for the n-th transfer. */
 export function bodyOf(n: number, to: string, from = BASE.from): string {
   return JSON.stringify({ ...BASE, to, from, txHash: hashOf(n), value: String(1_000_000 + n) }).padEnd(900, ' ');
 }

@@ -5,7 +5,7 @@ import { newFolder, start } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
-/** Both have settled by then; ours collects its start's garbage after 5 s. */
+/** Both are stable by then; ours collects the garbage of its start after 5 s. */
 const IDLE_MS = 7_000;
 const ADDRESSES = 20;
 const EVENTS_PER_SECOND = 200;
@@ -14,7 +14,7 @@ const LOAD_SECONDS = 5;
 interface Result {
   ms: number;
   idle: number;
-  /** Resident while events arrive; a bot that only logs in has none. */
+  /** Resident memory while events arrive; not for a bot that only logs in. */
   load: number;
 }
 
@@ -53,7 +53,7 @@ async function bare(env: Record<string, string>): Promise<Result> {
   return { ms, idle, load: idle };
 }
 
-/** From the start until the gateway is ready, and the memory, beside a bare discord.js that only logs in, which has no load. */
+/** Time from the start until the gateway is ready, and memory, beside a bare discord.js that only logs in. */
 export async function footprint(): Promise<void> {
   const rows: Row[] = [];
   for (const guilds of [0, 200, 2_000]) {

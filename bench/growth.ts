@@ -13,21 +13,21 @@ import { fillSeen } from './seen.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 const SIZES = [1_000, 100_000, 1_000_000];
-/** Of each run: a store that was just opened reads more than one that goes on. */
+/** Discarded in each run: a store that was just opened reads more than a warm one. */
 const EVENTS = 5_000;
-/** Transfers that were seen before; 50 million take 40 GB and some ten minutes to be made up. */
+/** Transfers that were seen before; 50 million take 40 GB and about ten minutes to generate. */
 const SEEN = Number(process.env.BENCH_SEEN ?? 1_000_000);
-/** Deliveries that are a load, and how many of them come at once. */
+/** The number of deliveries in the load, and how many are concurrent. */
 const LOAD = 20_000;
 const AT_ONCE = 20;
 const ALERTS = 100_000;
 const CHANNELS = Array.from({ length: 1_000 }, (_, n) => String(1_000 + n));
-/** Nobody answers there. */
+/** An address where nothing responds. */
 const NOWHERE = { DISCORD_TOKEN: 'none', DISCORD_API_URL: 'http://127.0.0.1:9/api' };
 
 let sent = 0;
 
-/** Microseconds that routing takes an event, when each comes from a stranger and matches one of so many subscriptions. */
+/** Microseconds to route an event, when each comes from a stranger and matches one of this many subscriptions. */
 async function route(folder: string, subscriptions: number): Promise<number> {
   const { store, close } = await openStore(join(folder, 'bot.sqlite'));
   const bodies = Array.from({ length: EVENTS }, () => {
@@ -60,7 +60,7 @@ async function route(folder: string, subscriptions: number): Promise<number> {
   return (ms * 1_000) / EVENTS;
 }
 
-/** What the bot needs until it has started, in milliseconds, and its memory a moment later, in MiB. */
+/** The bot's start time in milliseconds, and its memory a moment later, in MiB. */
 async function startUp(folder: string): Promise<{ ms: number; memory: number }> {
   const bot = await startBot(folder, NOWHERE);
   await wait(2_000);
@@ -69,7 +69,7 @@ async function startUp(folder: string): Promise<{ ms: number; memory: number }> 
   return { ms: bot.startMs, memory };
 }
 
-/** The most memory, in MiB, while deliveries come as fast as they are answered and until all are routed. */
+/** Peak memory, in MiB, while deliveries come as fast as they are acknowledged and until all are routed. */
 async function memoryInUse(folder: string, subscriptions: number): Promise<number> {
   const bot = await startBot(folder, NOWHERE);
   await many(LOAD, AT_ONCE, () => {
@@ -82,7 +82,7 @@ async function memoryInUse(folder: string, subscriptions: number): Promise<numbe
   return memory;
 }
 
-/** Lines that wait for a Discord that does not answer, of transfers that are older than what is remembered. */
+/** Adds alerts that wait for a Discord that does not respond, of transfers older than the retention time. */
 function addLines(folder: string): void {
   const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
   const transfer = db.prepare(
@@ -101,7 +101,7 @@ function addLines(folder: string): void {
   close();
 }
 
-/** The longest that pruning keeps the writer from anything else while it forgets what `addLines` added, in milliseconds. */
+/** The longest time, in milliseconds, that pruning blocks the writer while it deletes what `addLines` added. */
 function pruneAll(folder: string): number {
   const { db, close } = openDatabase(join(folder, 'bot.sqlite'));
   db.exec("UPDATE alerts SET state = 'sent'");
@@ -116,7 +116,7 @@ function pruneAll(folder: string): number {
   return longest;
 }
 
-/** What more subscriptions cost. */
+/** The cost of more subscriptions. */
 async function subscriptions(): Promise<void> {
   const folders = SIZES.map((size) => {
     const folder = newFolder();
@@ -145,7 +145,7 @@ async function subscriptions(): Promise<void> {
   for (const folder of folders) rmSync(folder, { recursive: true });
 }
 
-/** What it costs to have seen many transfers. */
+/** The cost of having seen many transfers. */
 async function seen(): Promise<void> {
   const [empty, full] = [newFolder(), newFolder()];
   const began = performance.now();
@@ -171,7 +171,7 @@ async function seen(): Promise<void> {
   for (const folder of [empty, full]) rmSync(folder, { recursive: true });
 }
 
-/** What undelivered alerts cost, and forgetting them. */
+/** The cost of undelivered alerts, and of deleting them. */
 async function undelivered(): Promise<void> {
   const [without, lines]: number[][] = [[], []];
   const longest: number[] = [];
@@ -192,7 +192,7 @@ async function undelivered(): Promise<void> {
   ]);
 }
 
-/** What more subscriptions, seen transfers and undelivered alerts cost. */
+/** The cost of more subscriptions, seen transfers and undelivered alerts. */
 export async function growth(): Promise<void> {
   await subscriptions();
   await seen();

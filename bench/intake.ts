@@ -4,13 +4,13 @@ import { type Load, loader, postTo } from './load.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 const SECONDS = 2;
-/** How long a server is warmed up: until what it does with each request is compiled, for which it takes thousands of them. */
+/** How long a server is warmed up: its hot code is compiled after thousands of requests. */
 const warmUp = (connections: number): number => (connections === 1 ? 5 : 1);
 
 interface Plan {
   connections: number;
   peer: 'bare' | 'append';
-  /** What ratio is wanted. */
+  /** The wanted ratio. */
   wanted: number;
   slow?: true;
 }
@@ -29,7 +29,7 @@ interface Result extends Load {
   loop: number;
 }
 
-/** Puts load on one server. */
+/** Runs load against one server. */
 async function measure(name: string, connections: number, env: Record<string, string> = {}): Promise<Result> {
   const server = await start<{ url: string }>('bench/servers.ts', [name], { env });
   const folder = newFolder();
@@ -65,7 +65,7 @@ async function compare({ connections, peer, wanted, slow }: Plan, env: Record<st
   };
 }
 
-/** What being durable costs: the receiver up to its 200, beside servers that promise less. */
+/** The cost of durability: the receiver up to its 200, beside servers that promise less. */
 export async function intake(): Promise<void> {
   const folder = newFolder();
   const slower = slowSync(folder);

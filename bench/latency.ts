@@ -6,7 +6,7 @@ import { addressOf, bodyOf } from './event.ts';
 import { startStub } from './stub.ts';
 import { quantile, type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
-/** At most 60 lines a channel: from there on they would be told as digests. 40 requests/s are what the bot allows itself. */
+/** At most 60 alerts per channel: more would be posted as digests. The bot limits itself to 40 requests/s. */
 const PLAN = [
   { perSecond: 25, channels: 20, events: 80 },
   { perSecond: 35, channels: 20, events: 112 },
@@ -14,7 +14,7 @@ const PLAN = [
   { perSecond: 50, channels: 5, events: 75 },
   { perSecond: 50, channels: 1, events: 50 },
 ];
-/** Sent before anything is measured, to a channel of its own each. */
+/** Events before the measurement, each to its own channel. */
 const WARM_UP = 40;
 
 interface Result {
@@ -23,14 +23,14 @@ interface Result {
   messages: number;
 }
 
-/** Who is measured: where the n-th channel's events are posted to, and a stand-in that takes its messages. */
+/** The measured bot: the URL for the n-th channel's events, and a stand-in that takes its messages. */
 interface Subject {
   urlOf(channel: number): string;
   stub: Awaited<ReturnType<typeof startStub>>;
   stop(): Promise<void>;
 }
 
-/** When each transaction's event was sent, until a message tells of it; the times that this took; how many messages. */
+/** When each transaction's event was sent, until a message shows it; the latencies; the number of messages. */
 const sent = new Map<string, number>();
 let took: number[] = [];
 let messages = 0;
@@ -46,7 +46,7 @@ function onMessage(body: string): void {
 
 let serial = 0;
 
-/** Sends events at a constant rate to channels by turns; the times from each request's start until its message is there. */
+/** Sends events at a constant rate to channels in turn; returns the times from each request's start to its message. */
 async function measure(
   { urlOf }: Subject,
   { perSecond, channels, events }: (typeof PLAN)[number],
@@ -114,7 +114,7 @@ export async function latency(): Promise<void> {
         'events/s': step.perSecond,
         channels: step.channels,
         of: which,
-        // More events than the 40 requests that may go out: some must wait, whoever sends them.
+        // More events than the 40 requests per second allow: some must wait in any bot.
         wanted: step.perSecond > 40 ? '' : 1.5,
         ...ratioColumns(results.map((pair) => pair[0]![which] / pair[1]![which])),
         'ours ms': short(ours!),

@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 import autocannon from 'autocannon';
 import { addressOf, bodyOf } from './event.ts';
 
-/** What came of posting one delivery again and again, as quickly as the answers came. */
+/** The result of posting one delivery repeatedly, as fast as the responses came. */
 export interface Load {
-  /** Answers with 200 a second. */
+  /** Responses with 200 per second. */
   rate: number;
-  /** The slowest of 100, in milliseconds. */
+  /** The 99th percentile, in milliseconds. */
   p99: number;
-  /** Other answers, and none. */
+  /** Other responses, and missing ones. */
   failed: number;
 }
 
@@ -22,13 +22,13 @@ export const loader: 'wrk' | 'autocannon' = (() => {
   try {
     execFileSync('wrk', ['--version'], { stdio: 'ignore' });
   } catch (error) {
-    // It is there and says its version with exit code 1.
+    // It is installed; it prints its version with exit code 1.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'autocannon';
   }
   return 'wrk';
 })();
 
-/** Posts an event of 900 bytes over so many connections, which wait for their answers; `folder` is for its script. */
+/** Posts an event of 900 bytes over this many connections, one request at a time each; `folder`: for its script. */
 export async function postTo(url: string, connections: number, seconds: number, folder: string): Promise<Load> {
   const body = bodyOf(1, addressOf(1));
   if (loader === 'wrk') return await byWrk(url, connections, seconds, folder, body);

@@ -7,11 +7,11 @@ import { peers } from './peers.ts';
 import { soak } from './soak/index.ts';
 import { whole } from './whole.ts';
 
-/** `npm run bench -- [name …]`: measures what is named, or everything; README.md says what the figures mean. */
+/** `npm run bench -- [name …]`: runs the named measurements, or all; README.md explains the figures. */
 
 const measurements: Record<string, () => Promise<void>> = { intake, bursts, latency, growth, whole, footprint, peers };
 
-/** Those that take too long to be run unless they are named. */
+/** Measurements that take too long to run unless they are named. */
 const long: Record<string, () => Promise<void>> = { soak };
 
 const named = process.argv.slice(2);

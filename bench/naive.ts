@@ -3,8 +3,8 @@ import fastify from 'fastify';
 import { serve } from './children.ts';
 
 /**
- * A bot without any of the promises, as a process of its own: it posts to Discord from inside the request handler and
- * stores nothing.
+ * A bot without any guarantees, as a separate process: it posts to Discord from inside the request handler and stores
+ * nothing.
  */
 
 const { DISCORD_API_URL: api = '', DISCORD_TOKEN: token = '' } = process.env;

@@ -14,24 +14,24 @@ import { startStub } from './stub.ts';
 import { quantile, type Row, report, short } from './table.ts';
 
 const CHANNELS = Array.from({ length: 200 }, (_, n) => String(1_000 + n));
-/** The latency is taken with as many channels as in `latency`. */
+/** As many channels as in `latency`. */
 const FEW_CHANNELS = 20;
 const PER_SECOND = 50;
 const WARM_UP = 20;
 const EVENTS = 400;
-/** Whoever has not told the last events by then has lost them. */
+/** Events that are not posted by then count as lost. */
 const LATE_MS = 20_000;
 const CONNECTIONS = [10, 100];
 const LOAD_SECONDS = 4;
 const BURST = 2_000;
 const BURST_CONNECTIONS = 50;
-/** How often the sender comes again with what was not acknowledged, and how long it waits before. */
+/** How often the sender retries unacknowledged events, and how long it waits before each retry. */
 const ROUNDS = 40;
 const PAUSE_MS = 250;
 const IDLE_MS = 2_000;
 const HEADERS = { 'content-type': 'application/json' };
 
-/** What Discord was posted of each transaction, and what its people saw: a repeated nonce shows nothing new. */
+/** How often each transaction was posted to Discord and shown: a repeated nonce shows nothing new. */
 interface Tally {
   posted: Map<string, number>;
   shown: Map<string, number>;
@@ -39,7 +39,7 @@ interface Tally {
   last: number;
 }
 
-/** Who listens to what Discord is posted. */
+/** The listener to messages at Discord. */
 interface Heard {
   message(body: string): void;
 }
@@ -59,14 +59,14 @@ function count(tally: Tally, message: string): void {
 
 const more = (counts: Map<string, number>): number => [...counts.values()].filter((times) => times > 1).length;
 
-/** The n-th event: its transaction, where it is posted to, and its body. */
+/** The n-th event: its transaction, its URL, and its body. */
 function eventOf(running: Running, n: number, channels = CHANNELS.length) {
   const channel = n % channels;
   const body = bodyOf(n, addressOf(channel));
   return { hash: (JSON.parse(body) as { txHash: string }).txHash, url: running.urlOf(CHANNELS[channel]!), body };
 }
 
-/** Posts an event; whether it was acknowledged. */
+/** Posts an event; returns whether it was acknowledged. */
 async function post({ url, body }: { url: string; body: string }): Promise<boolean> {
   try {
     const answer = await request(url, { method: 'POST', headers: HEADERS, body });
@@ -107,7 +107,7 @@ async function latency(running: Running, heard: Heard): Promise<Row> {
   };
 }
 
-/** The highest rate of acknowledged events, and how many a second Discord had of them by its end. */
+/** The highest rate of acknowledged events, and how many per second reached Discord in time. */
 async function load(running: Running, heard: Heard): Promise<Row> {
   let n = 1_000_000;
   let best: Row = {};
@@ -136,7 +136,7 @@ async function load(running: Running, heard: Heard): Promise<Row> {
   return best;
 }
 
-/** What a kill in the middle of a burst costs, when the sender comes again with all that was not acknowledged. */
+/** The losses after a kill in the middle of a burst, when the sender retries all unacknowledged events. */
 async function crash(peer: Peer, apiUrl: string, heard: Heard): Promise<Row> {
   const folder = newFolder();
   const tally = newTally();
@@ -174,7 +174,7 @@ async function crash(peer: Peer, apiUrl: string, heard: Heard): Promise<Row> {
   };
 }
 
-/** What is measured as long as nothing bad happens. */
+/** The measurements without faults. */
 async function work(peer: Peer, apiUrl: string, heard: Heard): Promise<Row> {
   const folder = newFolder();
   const running = await peer.start(folder, apiUrl);
@@ -201,9 +201,12 @@ async function measure(peer: Peer): Promise<Row> {
   }
 }
 
-/** The same work done by others: a webhook in, a message to Discord out. One run each; what cannot run says why. */
+/**
+ * The same work done by other programs: a webhook in, a message to Discord out. One run each; a program that cannot run
+ * is listed with the reason.
+ */
 export async function peers(): Promise<void> {
-  // So that what runs ends with this process, too.
+  // Started programs must end with this process.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const rows: Row[] = [];
   for (const peer of [ours(CHANNELS), naive, nodeRed, n8n, bullMq]) {

@@ -3,19 +3,19 @@ import Database from 'better-sqlite3';
 import { openDatabase } from '../src/store/sqlite/database.ts';
 
 const DAY = 86_400_000;
-/** As much of an index as is used once its keys have come in any order for a while. */
+/** The fill factor of an index whose keys came in random order. */
 const USED = 0.7;
 const REST = '39280cfd5fd828293d0351fda88e6f5078db095c63db164c8af7c4f5';
 
 /**
- * Transfers that were seen in the last 30 days, none of which anybody watched, with a delivery each. Random only where
- * it matters, and written past the log, because 50 million are wanted within minutes.
+ * Adds transfers of the last 30 days that nobody watched, each with a delivery. Random only where it matters, and
+ * written without the log, because 50 million are needed within minutes.
  */
 export function fillSeen(folder: string, rows: number): void {
   const file = join(folder, 'bot.sqlite');
   openDatabase(file).close();
   const db = new Database(file);
-  // Otherwise there is no way without a journal.
+  // Required to turn the journal off.
   db.unsafeMode(true);
   for (const setting of ['journal_mode = OFF', 'synchronous = OFF', 'foreign_keys = OFF', 'cache_size = -200000']) {
     db.pragma(setting);
@@ -23,7 +23,7 @@ export function fillSeen(folder: string, rows: number): void {
   const seenAt = `${Date.now() - 29 * DAY} + n * ${(29 * DAY) / rows}`;
   const counted = (from: number, to: number) =>
     `WITH RECURSIVE counted (n) AS (SELECT ${from} UNION ALL SELECT n + 1 FROM counted WHERE n < ${to - 1})`;
-  // Hashes rise, so that the index is written from one end to the other; the second part fills what the first left.
+  // Hashes increase, so that the index is written sequentially; the second part fills the gaps of the first.
   const insert = (from: number, to: number) =>
     db.exec(`${counted(from, to)}
       INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, reorganised, data)

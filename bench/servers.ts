@@ -13,8 +13,8 @@ import { openStore } from '../src/store/sqlite/client.ts';
 import { serve, TOKEN } from './children.ts';
 
 /**
- * One server of the intake measurement, as a process of its own: `receiver` (ours, everything up to the 200), `bare` (a
- * Fastify that parses the body and answers), `append` (appends to a file, syncs, answers).
+ * One server of the intake measurement, as a separate process: `receiver` (ours, everything up to the 200), `bare` (a
+ * Fastify that parses the body and responds), `append` (appends to a file, syncs, responds).
  */
 
 async function receiver(folder: string): Promise<string> {

@@ -2,22 +2,22 @@ import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { wait } from './bot.ts';
 
-/** So many that a request which is due hardly ever waits for one. */
+/** Enough connections that a due request rarely waits for one. */
 const CONNECTIONS = 500;
 /** How often requests that are due are sent. */
 const TICK_MS = 5;
 
-/** What became of a load. */
+/** The result of a load. */
 export interface Held {
-  /** Requests that were sent a second; fewer than wanted when every connection waited for an answer. */
+  /** Requests that were sent per second; fewer than wanted if every connection waited for a response. */
   perSecond: number;
-  /** Answers other than 200. */
+  /** Responses other than 200. */
   failed: number;
 }
 
 /**
- * Posts bodies of ASCII letters at a constant rate, and does as little as possible for it (bytes on plain sockets, one
- * request at a time on each), because it shares the machine with what is measured. `atEnd` is called when the last is due.
+ * Posts bodies of ASCII letters at a constant rate, as cheaply as possible (plain sockets, one request at a time on
+ * each), because it shares the machine with the measured program. Calls `atEnd` when the last one is due.
  */
 export async function hold(
   url: string,
@@ -33,7 +33,7 @@ export async function hold(
     let answer = '';
     socket.on('data', (chunk: string) => {
       answer += chunk;
-      // Every answer is one JSON object.
+      // Every response is one JSON object.
       if (!answer.endsWith('}')) return;
       if (!answer.startsWith('HTTP/1.1 200')) failed++;
       answer = '';

@@ -1,13 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A Discord that takes every message at once, without limits or a gateway: only what was posted, and when. */
+/**
+ * A minimal Discord that accepts every message at once, without limits or a gateway; it records what was posted and
+ * when.
+ */
 export interface Stub {
   apiUrl: string;
   close(): void;
 }
 
-/** Starts one; `onMessage` gets the body of each message when it is there. */
+/** Starts one; `onMessage` gets the body of each message as it arrives. */
 export async function startStub(onMessage: (body: string) => void): Promise<Stub> {
   let id = 0;
   const server = createServer((request, response) => {

@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 
-/** Runs of every measurement; peers take turns within each. */
+/** Runs of every measurement; peers take turns within each run. */
 export const RUNS = 5;
 
-/** One line of a table. */
+/** One row of a table. */
 export type Row = Record<string, string | number>;
 
-/** What came out of several runs. */
+/** The results of several runs. */
 export interface Spread {
   median: number;
   min: number;
@@ -20,13 +20,13 @@ export function spread(values: number[]): Spread {
   return { median: sorted[Math.floor(sorted.length / 2)]!, min: sorted[0]!, max: sorted.at(-1)! };
 }
 
-/** The value below which this share of all is. */
+/** The quantile of this share. */
 export function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 }
 
-/** A number as it is told: three digits that count. */
+/** A number with three significant digits. */
 export const short = (value: number): number => (value >= 1_000 ? Math.round(value) : Number(value.toPrecision(3)));
 
 /** The columns of a ratio. */
@@ -37,7 +37,7 @@ export function ratioColumns(values: number[]): Row {
 
 const FILE = 'bench/results.json';
 
-/** Prints a table and puts it into the file of results, beside those of the other measurements. */
+/** Prints a table and adds it to the file of results. */
 export function report(name: string, rows: Row[]): void {
   process.stdout.write(`\n${name}\n`);
   console.table(rows);

@@ -29,8 +29,8 @@ async function bareRate(): Promise<number> {
 }
 
 /**
- * The highest constant rate that goes the whole way, from the request to Discord, without a growing backlog: what waits
- * for the router at the end is under way. Lines wait for as long as it takes to tell each channel something once.
+ * The highest constant rate from the request to Discord without a growing backlog: the deliveries that wait for the
+ * router at the end are in flight. Alerts wait for as long as it takes to post once to each channel.
  */
 export async function whole(): Promise<void> {
   const folder = newFolder();
@@ -53,7 +53,7 @@ export async function whole(): Promise<void> {
       posted = messages - before;
     };
     const { perSecond, failed } = await hold(bot.url, { rate, seconds: SECONDS, body: nextBody, atEnd });
-    // A moment's worth is under way; and as good as nothing was refused or had to wait for a connection.
+    // Only a moment's worth is in flight, and almost nothing was refused or had to wait for a connection.
     const held = waiting.inbox < rate / 2 && failed <= (rate * SECONDS) / 100 && perSecond > rate * 0.98;
     const share = (thread: keyof typeof cpu) => `${Math.round((100 * (busy[thread] - cpu[thread])) / SECONDS)} %`;
     rows.push({

@@ -9,7 +9,7 @@ export interface Routed {
   txHash: string;
   /** When its first alert was made, or null without any. */
   at: number | null;
-  /** The decision for each subscription that saw it: `matched`, or what hid it. */
+  /** The decision for each subscription that saw it: `matched`, or the reason that hid it. */
   outcomes: string[];
 }
 

@@ -9,7 +9,7 @@ const VERSION = '6.7.0';
 const DEPENDENCIES = { bullmq: VERSION, ioredis: '6.0.0' };
 /** Redis and the libraries that come with it. */
 const DEBIAN = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'];
-/** As BullMQ's page on going to production has it: an append-only file, synced once a second; nothing evicted. */
+/** As BullMQ's documentation recommends for production: an append-only file, synced once per second; no eviction. */
 const REDIS = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
 
 interface Job {
@@ -17,7 +17,7 @@ interface Job {
   data: { channel: string; event: { txHash: string; value: string } };
 }
 
-/** As much of BullMQ as is used here; it is no dependency, so its types are not there. */
+/** The part of BullMQ that is used here. It is not a dependency, so its types are not installed. */
 interface BullMq {
   Queue: new (
     name: string,
@@ -34,11 +34,11 @@ const installBullMq = () =>
   installed(`bullmq-${VERSION}`, (folder) => installPackages(folder, { dependencies: DEPENDENCIES }));
 const installRedis = () => installed('redis', (folder) => unpackDebian(folder, DEBIAN));
 
-/** A queue in Redis, of Debian's packages: a server adds a job for each event and answers, a worker posts. */
+/** A queue in Redis (from Debian's packages): a server adds a job for each event and responds, a worker posts. */
 export const bullMq: Peer = {
   name: `BullMQ ${VERSION}`,
-  // A job that a worker had when it was killed is found by its lock, which lasts for 30 s, in a check every 30 s that
-  // has to see it twice.
+  // The job of a killed worker is found by its lock, which lasts for 30 s, in a check every 30 s that has to see it
+  // twice.
   patienceMs: 125_000,
   async install() {
     await installBullMq();
@@ -78,7 +78,7 @@ function options() {
   return { bullmq: createRequire(join(MODULES, 'package.json'))('bullmq') as BullMq, connection };
 }
 
-/** Adds a job for each event; a repeated delivery has the same bytes, and with them the id of a job that is there. */
+/** Adds a job for each event; a repeated delivery has the same bytes and therefore the ID of an existing job. */
 async function web(): Promise<void> {
   const { bullmq, connection } = options();
   const queue = new bullmq.Queue('alerts', {
@@ -118,7 +118,7 @@ async function work(): Promise<void> {
 }
 
 if (import.meta.main) {
-  // The bench's end of this pipe closes when it ends, however that happens.
+  // The bench's end of this pipe closes however the bench ends.
   process.stdin.resume().on('close', () => process.exit(0));
   await (process.argv[2] === 'web' ? web() : work());
 }

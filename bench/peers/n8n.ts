@@ -8,7 +8,7 @@ import { newFolder } from '../children.ts';
 import { installed, installPackages, type Peer, startProgram } from './program.ts';
 
 const VERSION = '2.40.7';
-/** Newer ones of this dependency of a dependency ask for a package that cannot be had everywhere. */
+/** Newer versions of this transitive dependency need a package that is not available everywhere. */
 const OVERRIDES = { linkedom: '0.18.12' };
 const INSTALL_MS = 10 * 60_000;
 const START_MS = 2 * 60_000;
@@ -18,7 +18,7 @@ const REQUEST = 'HTTP Request';
 
 const run = promisify(execFile);
 
-/** Answers at once, as a webhook's default is, then posts; a request that fails is tried again. */
+/** Responds at once, a webhook's default, then posts; a failed request is retried. */
 const workflow = (apiUrl: string) => ({
   id: ID,
   name: 'Alerts',
@@ -60,7 +60,7 @@ const workflow = (apiUrl: string) => ({
 const install = () =>
   installed(`n8n-${VERSION}`, async (folder) => {
     const until = Date.now() + INSTALL_MS;
-    // Of all that could be built, only the default database is used.
+    // Of the native modules, only the default database is used.
     await installPackages(folder, { dependencies: { n8n: VERSION }, overrides: OVERRIDES }, INSTALL_MS, [
       '--ignore-scripts',
     ]);
@@ -74,7 +74,7 @@ const cli = (args: string[], env: Record<string, string>) =>
 /** Databases that have the workflow for a Discord, to be copied. */
 const prepared = new Map<string, string>();
 
-/** Makes a database with the workflow, which takes longer than all the rest, or copies the one that was made before. */
+/** Creates a database with the workflow, which takes longer than everything else, or copies an earlier one. */
 async function prepare(folder: string, apiUrl: string, command: (args: string[]) => Promise<unknown>): Promise<void> {
   const before = prepared.get(apiUrl);
   if (before) return cpSync(before, folder, { recursive: true });
@@ -88,18 +88,18 @@ async function prepare(folder: string, apiUrl: string, command: (args: string[])
   prepared.set(apiUrl, copy);
 }
 
-/** Waits until the workflow takes webhooks, which is later than the editor is there, and said nowhere. */
+/** Waits until the workflow accepts webhooks, which is later than the editor is ready and is not logged. */
 async function published(url: string): Promise<void> {
   let said = '';
   for (const until = Date.now() + START_MS; Date.now() < until; await wait(200)) {
     said = await (await fetch(url)).text();
-    // The answer to a GET once there is a webhook for POST.
+    // The response to a GET once there is a webhook for POST.
     if (said.includes('Did you mean to make a POST')) return;
   }
   throw new Error(`n8n did not publish its workflow within ${START_MS / 1_000} s: ${said.slice(0, 200)}`);
 }
 
-/** n8n as it comes: SQLite, executions kept, nothing told to its maker. */
+/** n8n with its defaults: SQLite, executions kept; telemetry is off. */
 export const n8n: Peer = {
   name: `n8n ${VERSION}`,
   patienceMs: 20_000,

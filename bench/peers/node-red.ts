@@ -5,7 +5,7 @@ import { installed, installPackages, type Peer, startProgram } from './program.t
 
 const VERSION = '5.0.7';
 
-/** Answers 200, then hands the message on to the request. */
+/** Responds with 200, then passes the message to the request. */
 const FUNCTION = `
 const { value, txHash } = msg.payload;
 const answer = { req: msg.req, res: msg.res, payload: { ok: true } };

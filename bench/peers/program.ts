@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Something that takes webhooks and posts to Discord, as it runs. */
+/** A running program that takes webhooks and posts to Discord. */
 export interface Running {
-  /** Where events for this channel are posted to. */
+  /** The URL for this channel's events. */
   urlOf(channel: string): string;
   /** Resident memory of all its processes, in MiB. */
   memory(): number;
@@ -16,26 +16,26 @@ export interface Running {
   kill(): Promise<void>;
 }
 
-/** One that is measured. */
+/** A program to measure. */
 export interface Peer {
   name: string;
-  /** How long after a start it may post nothing and yet go on later. */
+  /** How long after a start it may post nothing and still continue later. */
   patienceMs: number;
-  /** Gets what it needs into a folder that is kept; fails with the reason where that is not possible. */
+  /** Installs it into a folder that is kept; fails with the reason if that is not possible. */
   install?(): Promise<void>;
-  /** Starts it with what it keeps in this folder; at first that is empty. */
+  /** Starts it with its data in this folder, which is empty at first. */
   start(folder: string, apiUrl: string): Promise<Running>;
 }
 
-/** A process that said that it is ready, with those that it started. */
+/** A process that is ready, with its child processes. */
 export interface Program {
-  /** What it said. */
+  /** Its output. */
   ready: RegExpExecArray;
   memory(): number;
   kill(): Promise<void>;
 }
 
-/** Starts a program and waits until it writes what `until` matches; fails with its last words. */
+/** Starts a program and waits until its output matches `until`; fails with its last output. */
 export async function startProgram(
   command: string,
   args: string[],
@@ -82,15 +82,15 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
 }
 
-/** A process and all that came from it. */
+/** A process and all its descendants. */
 function treeOf(root: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
-    // The second field is a name in brackets, which may hold anything; the parent comes two after it.
+    // The second field is a name in parentheses, which may contain anything; the parent is the second field after it.
     const parent = /\) \S (\d+)/.exec(/^\d+$/.test(name) ? textOf(`/proc/${name}/stat`) : '')?.[1];
     if (parent) children.set(Number(parent), [...(children.get(Number(parent)) ?? []), Number(name)]);
   }
@@ -102,7 +102,7 @@ function treeOf(root: number): number[] {
 const memoryOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) / 1_024;
 
-/** A file of /proc; nothing of a process that has ended. */
+/** A file of /proc; empty if the process has ended. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -111,7 +111,7 @@ function textOf(path: string): string {
   }
 }
 
-/** The folder of what was installed under this name, made by `install` unless an earlier run did. */
+/** The folder with this installation, created by `install` unless an earlier run did. */
 export async function installed(name: string, install: (folder: string) => Promise<unknown>): Promise<string> {
   const folder = join(tmpdir(), 'ledgerbell-bench-peers', name);
   const done = join(folder, 'installed');
@@ -133,7 +133,7 @@ export async function installed(name: string, install: (folder: string) => Promi
   return folder;
 }
 
-/** Installs packages of npm, in these versions and no others. */
+/** Installs npm packages in exactly these versions. */
 export async function installPackages(
   folder: string,
   manifest: object,

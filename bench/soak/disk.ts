@@ -5,12 +5,12 @@ import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { openTables } from '../../src/store/sqlite/tables.ts';
 import { type Row, short } from '../table.ts';
 
-/** The tables that are told one by one: the largest. */
+/** The tables that are shown one by one: the largest. */
 const TABLES = 8;
 
 /**
- * Bytes on disk for each transfer of a database that nobody uses any more, by table with its indexes; and the share of
- * the file that is free for what comes next, once everything is older than what is remembered. Forgets everything in it.
+ * Bytes on disk per transfer of an unused database, by table with its indexes, and the share of the file that is free
+ * once everything is older than the retention time. Deletes all of its data.
  */
 export function diskRows(file: string, transfers: number): Row[] {
   const db = new Database(file);

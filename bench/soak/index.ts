@@ -14,17 +14,17 @@ import { createTally } from './tally.ts';
 import { startTroubles } from './troubles.ts';
 import { verdictOf } from './verdict.ts';
 
-/** Transfers; with twins, repeats and what is told of twice it is half as many requests again. */
+/** Transfers; with twins, repeats and duplicates there are 1.5 times as many requests. */
 const PER_SECOND = 12;
-/** In each of these the same happens. There are at least two, which are shorter when there is no time for them. */
+/** The same happens in each cycle. There are at least two, which are shorter if time is short. */
 const CYCLE_MINUTES = 6;
 const SAMPLE_MS = 5_000;
-/** Everything must have been told by then. */
+/** Everything must have been posted by then. */
 const END_MS = 5 * 60_000;
 
 const FILES = { soak: 'bench/soak.json', plot: 'bench/soak.png', log: 'bench/soak.log' };
 
-/** An hour (or BENCH_MINUTES) at a constant rate, with faults: nothing is lost or doubled, and nothing grows. */
+/** Runs an hour (or BENCH_MINUTES) at a constant rate, with faults: nothing is lost or doubled, and nothing grows. */
 export async function soak(): Promise<void> {
   const minutes = Number(process.env.BENCH_MINUTES ?? 60);
   const cycles = Math.max(2, Math.round(minutes / CYCLE_MINUTES));
@@ -62,7 +62,7 @@ export async function soak(): Promise<void> {
     const figures = await look(bot, file, lines);
     const { transfers, answers } = sender.sent;
     result.samples.push({ at: performance.now() - start, ...figures, transfers, refused: answers[503]! });
-    // A run that breaks off is not in vain.
+    // An interrupted run still has results.
     writeFileSync(FILES.soak, JSON.stringify(result));
   };
   for (let at = 0; at <= cycles * cycleMs; at += SAMPLE_MS) {
@@ -93,7 +93,7 @@ export async function soak(): Promise<void> {
   if (!verdict.isKept) process.exitCode = 1;
 }
 
-/** The fault that a request of the bot met, if it did; `429 by our own fault` is none that was planned. */
+/** The fault that a request of the bot met, if any; `429 by our own fault` was not planned. */
 function faultOf(event: ControlEvent): string | null {
   if (event.type !== 'request') return null;
   const { fault, status, at, method, path } = event.request;
@@ -102,7 +102,7 @@ function faultOf(event: ControlEvent): string | null {
   return '429 by our own fault';
 }
 
-/** Resolves once nothing is left to do, or it took too long. */
+/** Resolves once nothing is left to do, or after a time limit. */
 async function settled(ops: string, unanswered: () => number): Promise<void> {
   const names = ['inbox_waiting', 'outbox_waiting{state="due"}', 'outbox_waiting{state="closed"}', 'outbox_frozen'];
   for (const began = performance.now(); performance.now() - began < END_MS; await wait(500)) {

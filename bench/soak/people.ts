@@ -1,16 +1,16 @@
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import type { Watched } from '../../test/crash/watched.ts';
 
-/** So many commands in a cycle. */
+/** Commands per cycle. */
 const PER_CYCLE = 18;
 
-/** What became of what people typed; `unanswered`: no answer within Discord's three seconds, or no bot was there. */
+/** The results of typed commands; `unanswered`: no response within Discord's three seconds, or no bot was connected. */
 export interface Asked {
   answered: number;
   unanswered: number;
 }
 
-/** People who look at the bot now and then, by slash commands in turns. */
+/** People who occasionally use slash commands, in turn. */
 export function startPeople(discord: Discord, watched: readonly Watched[], cycleMs: number) {
   const asked: Asked = { answered: 0, unanswered: 0 };
   let turn = 0;

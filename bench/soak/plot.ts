@@ -4,19 +4,19 @@ import { Chart, type Plugin } from 'chart.js/auto';
 import type { Sample, Soak } from './samples.ts';
 import type { Trouble } from './troubles.ts';
 
-/** Pixels; a phone shows a bit less than half of them, so letters are large. */
+/** Pixels; a phone shows slightly less than half of them, so letters are large. */
 const WIDTH = 900;
 const HEAD = 210;
 const AXIS = 110;
 const LETTERS = 22;
 const FONT = '"DejaVu Sans", Arial, sans-serif';
-/** Opaque, so that it reads the same on a dark page. */
+/** Opaque, so that it looks the same on a dark page. */
 const [PAPER, INK, GRID] = ['#ffffff', '#1f2328', '#dfe3e8'];
 const [BLUE, GREEN, ORANGE, RED] = ['#0550ae', '#1a7f37', '#bc4c00', '#cf222e'];
 const MINUTE = 60_000;
 const MIB = 1_024 ** 2;
 
-/** How each kind of trouble is drawn behind the lines. */
+/** How each kind of fault is drawn behind the lines. */
 const TROUBLES: Record<Trouble['kind'], { color: string; text: string }> = {
   away: { color: '#f8c3bd', text: 'Discord is away' },
   forbidden: { color: '#fbe08d', text: 'a channel is forbidden' },
@@ -116,7 +116,7 @@ function drawPanel({ title, height, lines, scale = 'linear' }: Panel, soak: Soak
           type: scale,
           beginAtZero: scale === 'linear',
           ticks: { maxTicksLimit: 5 },
-          // One width, so that the panels' times stand below each other.
+          // One width, so that the panels' times are aligned.
           afterFit(axis) {
             axis.width = AXIS;
           },
@@ -128,7 +128,7 @@ function drawPanel({ title, height, lines, scale = 'linear' }: Panel, soak: Soak
   return canvas;
 }
 
-/** Draws a soak's samples as a PNG: what was broken and its legend, and panels above each other. */
+/** Draws a soak's samples as a PNG: the faults with a legend, and stacked panels. */
 export function drawSoak(soak: Soak): Buffer {
   Object.assign(Chart.defaults, { color: INK, borderColor: GRID, font: { family: FONT, size: LETTERS } });
   const panels = panelsOf(soak.samples);
@@ -158,5 +158,5 @@ export function drawSoak(soak: Soak): Buffer {
   return canvas.toBuffer('image/png');
 }
 
-// `node bench/soak/plot.ts` draws the last run anew.
+// `node bench/soak/plot.ts` draws the last run again.
 if (import.meta.main) writeFileSync('bench/soak.png', drawSoak(JSON.parse(readFileSync('bench/soak.json', 'utf8'))));

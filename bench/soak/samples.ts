@@ -4,7 +4,7 @@ import { quantile } from '../table.ts';
 import type { PostedAlert } from './tally.ts';
 import type { Trouble } from './troubles.ts';
 
-/** What the bot looks like at a moment, and what happened since the moment before. */
+/** The bot's state at a moment, and what happened since the previous sample. */
 export type Sample = Awaited<ReturnType<typeof look>> & {
   /** Milliseconds since the start. */
   at: number;
@@ -27,23 +27,23 @@ const CPU_TICK_MS = 10;
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** A bot's own figures by their names, labels included. */
+/** A bot's metrics by name, with labels. */
 export async function metricsOf(ops: string): Promise<Map<string, number>> {
   const text = await (await fetch(`${ops}/metrics`)).text();
   return new Map([...text.matchAll(/^ledgerbell_(\S+) (\S+)$/gm)].map(([, name, value]) => [name!, Number(value)]));
 }
 
-/** Looks at a bot; `lines` are those told since the last look. */
+/** Samples a bot; `posted`: the alerts since the last sample. */
 export async function look({ pid, ops }: { pid: number; ops: string }, file: string, lines: readonly PostedAlert[]) {
   const metrics = await metricsOf(ops);
   const took = lines.map(({ sentAt, postedAt: toldAt }) => toldAt - sentAt);
   const process = `/proc/${pid}`;
   const stat = readFileSync(`${process}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return {
-    /** Resident memory, and its part that belongs to no file, MiB. */
+    /** Resident memory, and its anonymous part, MiB. */
     rss: memoryOf(pid),
     anonymous: Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`${process}/status`, 'utf8'))![1]) / 1_024,
-    /** Processor time since the start of the process, the user's and the system's, milliseconds. */
+    /** CPU time since the start of the process, user and system, milliseconds. */
     cpu: (Number(stat[11]) + Number(stat[12])) * CPU_TICK_MS,
     /** Open files and sockets. */
     handles: readdirSync(`${process}/fd`).length,
@@ -51,10 +51,12 @@ export async function look({ pid, ops }: { pid: number; ops: string }, file: str
     database: sizeOf(file),
     wal: sizeOf(`${file}-wal`),
     lock: sizeOf(`${file}.lock`),
-    /** From a request to its line at the stand-in, milliseconds, of these lines; null when there are none. */
+    /** Milliseconds from a request to its alert at the stand-in; null without alerts. */
     p50: quantile(took, 0.5) ?? null,
     p99: quantile(took, 0.99) ?? null,
-    /** Deliveries that wait for the router; alerts that wait for a message, or for a channel's return; begun messages. */
+    /**
+     * Deliveries that wait for the router; alerts that wait for a message or for their channel; unfinished messages.
+     */
     inbox: metrics.get('inbox_waiting')!,
     alerts: metrics.get('outbox_waiting{state="due"}') ?? 0,
     closed: metrics.get('outbox_waiting{state="closed"}') ?? 0,

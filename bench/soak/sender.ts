@@ -4,7 +4,7 @@ import type { Watched } from '../../test/crash/watched.ts';
 import type { Tally } from './tally.ts';
 import { nextTransfer } from './transfers.ts';
 
-/** The waits before the sender comes again: the first three of the real schedule. */
+/** The waits before retries: the first three of the real schedule. */
 const RETRIES_MS = [15_000, 60_000, 600_000];
 const REPEATS = { share: 0.05, afterMs: 20_000 };
 const TWIN_MS = 800;
@@ -14,15 +14,15 @@ const BROKEN_OFF = 0.01;
 const UNREADABLE = 0.002;
 const WRONG_TOKEN = 0.002;
 
-/** What came of the requests. */
+/** The results of the requests. */
 export interface Sent {
   transfers: number;
-  /** Answers by their status; `none`: time-outs, and what the sender broke off itself. */
+  /** Responses by status; `none`: time-outs, and requests that the sender aborted. */
   answers: Record<Answer, number>;
   unreadable: number;
 }
 
-/** Tells of transfers at a constant rate, and repeats every body until it is answered with 200. */
+/** Sends transfers at a constant rate, and repeats every body until it gets a 200. */
 export function startSender(url: string, watched: readonly Watched[], perSecond: number, tally: Tally) {
   const sent: Sent = { transfers: 0, answers: { 200: 0, 503: 0, none: 0 }, unreadable: 0 };
   const { deliver, later, post, unanswered, close } = startDeliveries({
@@ -63,13 +63,13 @@ export function startSender(url: string, watched: readonly Watched[], perSecond:
     sent,
     /** Bodies without a 200 yet. */
     unanswered,
-    /** No new transfers; what was begun is still repeated until it is answered. */
+    /** Sends no new transfers; unacknowledged ones are still repeated. */
     calm: () => clearInterval(pulse),
     close,
   };
 }
 
-/** Breaks a request off: in the middle of its body, or once all of it is on its way. */
+/** Aborts a request: in the middle of its body, or after it was sent completely. */
 function breakOff(url: string, body: string): Promise<'none'> {
   const { hostname, port, pathname } = new URL(url);
   const bytes = Buffer.from(body);

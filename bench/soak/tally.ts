@@ -2,19 +2,19 @@ import type { ControlEvent, Discord, MessageState } from '../../sandbox/discord/
 import { componentsIn } from '../../sandbox/discord/message-rules.ts';
 import type { Transfer } from './transfers.ts';
 
-/** One line that was told for the first time. */
+/** One alert that was posted for the first time. */
 export interface PostedAlert {
   /**
-   * When the first request of its transfer began that the sender did not break off itself before the line was told, and
-   * when the stand-in had its message; milliseconds of `performance`.
+   * When the transfer's first request began that the sender did not abort before the alert was posted, and when the
+   * stand-in had its message; milliseconds of `performance`.
    */
   sentAt: number;
   postedAt: number;
 }
 
-/** What became of everything that was sent: of transfers `acknowledged`, of lines the others. */
+/** The results of everything that was sent: `acknowledged` counts transfers, the others count alerts. */
 export type Counts = ReturnType<Tally['close']>;
-/** Who notes what was sent and what was told. */
+/** Records what was sent and what was posted. */
 export type Tally = ReturnType<typeof createTally>;
 
 /** Compares what was sent with what the channels show, by the transactions' hashes in the messages' links. */
@@ -23,7 +23,7 @@ export function createTally(discord: Discord) {
     string,
     { sentAt: number; isBrokenOff: boolean; channels: string[]; acknowledged: boolean }
   >();
-  /** How often each line stands in its channel, and the lines of each message as it looks now. */
+  /** How often each alert is shown in its channel, and the alerts of each message's current version. */
   const shown = new Map<string, number>();
   const messages = new Map<string, string[]>();
   const posted: PostedAlert[] = [];
@@ -49,19 +49,19 @@ export function createTally(discord: Discord) {
     begin({ hash, channels }: Transfer): void {
       transfers.set(hash, { sentAt: performance.now(), isBrokenOff: false, channels, acknowledged: false });
     },
-    /** A request with this body begins; its transfer's time counts from here when the one before was broken off. */
+    /** A request with this body begins; its transfer's time counts from here if the previous one was aborted. */
     request(body: string): void {
       const transfer = transfers.get(hashIn(body))!;
       if (transfer.isBrokenOff) Object.assign(transfer, { sentAt: performance.now(), isBrokenOff: false });
     },
-    /** The sender broke a request with this body off; it comes again by its schedule. */
+    /** The sender aborted a request with this body; it will be retried. */
     brokeOff(body: string): void {
       transfers.get(hashIn(body))!.isBrokenOff = true;
     },
     acknowledge(hash: string): void {
       transfers.get(hash)!.acknowledged = true;
     },
-    /** Counts which lines stand in their channel once, more often, and not at all; nothing is noted any more. */
+    /** Counts which alerts are shown once, more often, and not at all; stops recording. */
     close() {
       stop();
       const counts = { acknowledged: 0, owed: 0, shown: 0, doubled: 0, lost: 0, digests };
@@ -84,7 +84,7 @@ export function createTally(discord: Discord) {
 
 const hashIn = (body: string): string => /"txHash":"([^"]+)"/.exec(body)![1]!;
 
-/** The lines that a message holds, by channel and hash; a transaction has one transfer here, so more of them are too many. */
+/** The alerts in a message, by channel and hash; each transaction has one transfer here, so more are duplicates. */
 function linesOf({ channelId, message }: MessageState): string[] {
   const texts = [...componentsIn(message.components, [])].map(([{ content }]) => String(content ?? ''));
   return [...texts, ...message.embeds.map((embed) => JSON.stringify(embed))].flatMap((text) => {

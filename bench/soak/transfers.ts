@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { Watched } from '../../test/crash/watched.ts';
 
-/** What a sender has to tell of one transfer. */
+/** What a sender needs to send about one transfer. */
 export interface Transfer {
   hash: string;
-  /** Where it must be told; none when nobody watches its ends. */
+  /** Where it must be posted; empty if nobody watches its parties. */
   channels: string[];
   /** Its bodies: the first one, and its twins. */
   bodies: string[];
 }
 
-/** Of ten events, so many are of addresses and tokens that were seen before. */
+/** How many of ten events are of addresses and tokens that were seen before. */
 const KNOWN = 6;
 const STRANGERS = Array.from({ length: 2_000 }, () => newAddress());
 const TOKENS = Array.from({ length: 40 }, () => newAddress());
@@ -34,11 +34,11 @@ function asset(serial: number): Record<string, unknown> {
   return { ...token, tokenType: 'ERC-721', tokenSymbol: 'KEY', tokenId: serial };
 }
 
-/** Makes up the next transfer: most are of watched addresses, some have twins or come again in another block. */
+/** Generates the next transfer: most are of watched addresses; some have twins or come again in another block. */
 export function nextTransfer(serial: number, watched: readonly Watched[]): Transfer {
   const to = chance(0.95) ? oneOf(watched) : null;
   const other = chance(0.2) ? oneOf(watched) : null;
-  // What an address sends to itself is not told unless somebody asks for it.
+  // Self-transfers are not posted by default.
   const from = other === to ? null : other;
   const hash = `0x${randomBytes(32).toString('hex')}`;
   const body = {

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import type { Discord, Fault } from '../../sandbox/discord/index.ts';
 import type { Watched } from '../../test/crash/watched.ts';
 
-/** A time in which something is broken; milliseconds since the start. */
+/** A period with a fault; milliseconds since the start. */
 export interface Trouble {
   kind: 'away' | 'forbidden' | 'fault' | 'lock';
   from: number;
@@ -17,7 +17,7 @@ interface Plan {
   begin(cycle: number, forMs: number): void;
 }
 
-/** What is to be broken, and how often. */
+/** The parts that faults break. */
 interface World {
   discord: Discord;
   /** The bot's database. */
@@ -31,10 +31,12 @@ interface World {
 const LOCK_MS = 1_000;
 const MESSAGES = { method: 'POST', path: '/channels/:channel/messages' };
 
-/** Whether nothing is broken at a time, nor has been for a while; milliseconds since the start. */
+/** Whether there is no fault at a time, nor was for a while; milliseconds since the start. */
 export const isCalm = (at: number, cycleMs: number): boolean => (at % cycleMs) / cycleMs >= 0.86;
 
-/** What breaks, the same in each cycle, so that any two of them compare. Of a cycle of six minutes Discord is away for one. */
+/**
+ * The faults, the same in each cycle, so that cycles are comparable. Discord is down for one of a cycle's six minutes.
+ */
 function plans({ discord, file, watched, cycleMs }: World): Plan[] {
   const fault = (at: number, ...faults: [times: number, Fault][]): Plan => ({
     kind: 'fault',
@@ -88,7 +90,7 @@ function plans({ discord, file, watched, cycleMs }: World): Plan[] {
   ];
 }
 
-/** Breaks things by the plan, cycle after cycle; the list fills with what was broken when. */
+/** Causes the planned faults in each cycle; the list fills with the actual periods. */
 export function startTroubles(world: World): Trouble[] {
   const { cycleMs, cycles } = world;
   const troubles: Trouble[] = [];

@@ -5,27 +5,30 @@ import type { Sent } from './sender.ts';
 import type { Counts } from './tally.ts';
 import { isCalm } from './troubles.ts';
 
-/** What was counted besides the samples. */
+/** The counts besides the samples. */
 interface Counted {
   counts: Counts;
-  /** Every line that was told: when its transfer was sent, milliseconds since the start, and how long it took. */
+  /** Every posted alert: when its transfer was sent, milliseconds since the start, and how long it took. */
   posted: readonly { at: number; took: number }[];
   sent: Sent;
   asked: Asked;
   /** How many of the bot's requests met which fault. */
   met: ReadonlyMap<string, number>;
-  /** The bot's own figures. */
+  /** The bot's metrics. */
   metrics: ReadonlyMap<string, number>;
   warnings: number;
 }
 
 const MIB = 1_024 ** 2;
-/** What rises by more from the middle cycle to the last one is not flat; times depend on what else the machine does. */
+/**
+ * A figure that rises by more from the middle cycle to the last one is not flat; times depend on the machine's other
+ * load.
+ */
 const FLAT = 1.25;
 const FLAT_TIME = 2;
-/** The bot keeps as much of its log, which is as large as the largest that was needed, up to this. */
+/** The log stays as large as it ever had to be, up to this size. */
 const LOG_MIB = 8;
-/** With so many cycles the middle one comes after the first twenty minutes, in which memory rises. */
+/** With this many cycles the middle one comes after the first twenty minutes, in which memory rises. */
 const WARM = 8;
 
 /** How much memory rises in an hour, by least squares, MiB. */
@@ -37,8 +40,8 @@ function riseOf(samples: readonly Sample[]): number {
 }
 
 /**
- * Judges a soak: `changes` has its first, middle and last cycle beside each other, `sentences` say which promise was not
- * kept, and `isKept` whether at least nothing was lost or doubled.
+ * Judges a soak. `changes`: its first, middle and last cycle side by side; `sentences`: the broken promises; `isKept`:
+ * whether at least nothing was lost or doubled.
  */
 export function verdictOf(soak: Soak, counted: Counted) {
   const { counts, met } = counted;

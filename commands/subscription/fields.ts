@@ -70,7 +70,7 @@ export const FIELDS: { [Key in keyof Flat]: Field<Flat[Key]> } = {
 };
 
 /**
- * What was chosen, over what was there before: `said` gives the text of each option that was given. Throws a {@link
+ * Applies the chosen options to the previous choices; `said` returns the text of each option. Throws a {@link
  * UserError} for an invalid text.
  */
 export function readChoices(said: (option: string) => string | undefined, before: Choices, reading: Reading): Choices {

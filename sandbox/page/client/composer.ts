@@ -43,7 +43,7 @@ let fields: Field[] = [];
 let focused = '';
 let error = '';
 
-/** A reload keeps what was typed; a chosen file is lost, as the browser does not hand it out again. */
+/** A reload keeps the typed text, but not a chosen file: the browser does not return it again. */
 keep(
   'composer',
   () => (command ? typedLine(command, fields) : text),
@@ -75,7 +75,7 @@ export function composerView(): TemplateResult {
   </form>`;
 }
 
-/** Draws what the option at hand means: the descriptions are there without a pointer, too. */
+/** Draws the description of the focused option, which must be readable without a pointer. */
 function guideView(chosen: Command): TemplateResult {
   const option = chosen.options.find(({ name }) => name === focused);
   return html`<p class="guide" aria-hidden="true">
@@ -171,7 +171,7 @@ function onText(value: string, isTyped = true): void {
   draw();
 }
 
-/** Puts a command on the line; `rest` is what was typed after it: `address:0x… label:Treasury`. */
+/** Puts a command on the line; `rest`: the text after it: `address:0x… label:Treasury`. */
 function choose(chosen: Command, rest: string, isTyped = true): void {
   command = chosen;
   focused = '';
@@ -219,7 +219,7 @@ function onField(field: Field, guild: GuildState, value: string): void {
   draw();
 }
 
-/** An input of one line drops line breaks without a trace; lists of addresses need something between them. */
+/** A one-line input drops line breaks silently; lists of addresses need a separator. */
 function onPaste(field: Field, guild: GuildState, event: ClipboardEvent): void {
   const pasted = event.clipboardData?.getData('text') ?? '';
   if (!pasted.includes('\n')) return;
@@ -385,7 +385,7 @@ async function sendCommand(chosen: Command): Promise<void> {
   draw();
 }
 
-/** Puts a refused command back on the line with what was typed, unless something else stands there by now. */
+/** Restores a refused command with its typed text, unless the line has something else by now. */
 function restore(chosen: Command, typed: Field[], reason: string): void {
   if (command || text !== '') {
     notify(reason, true);

@@ -1,4 +1,4 @@
-/** The tab "Break": the faults of Discord, a channel, the bot and the notification service, and what each one means. */
+/** The tab "Break": the faults of Discord, a channel, the bot and the notification service, and the effect of each. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { FaultRule, FaultState } from '../../discord/control.ts';
 import type { Act } from '../protocol.ts';

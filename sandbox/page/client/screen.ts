@@ -102,7 +102,7 @@ export function listen(): void {
   source.addEventListener('error', () => {
     setConnected(false);
     draw();
-    // After a response other than 200 the browser gives up for good.
+    // After a response other than 200 the browser does not reconnect.
     if (source.readyState === EventSource.CLOSED) setTimeout(listen, 2_000);
   });
 }

@@ -3,7 +3,7 @@ import { ui } from './screen.ts';
 
 const KEY = 'ledgerbell-page';
 
-/** What a reload keeps; an object of each part of the page that has something to keep. */
+/** The state that a reload keeps, as one object per part of the page. */
 interface Kept {
   guildId: string;
   userId: string;
@@ -24,7 +24,7 @@ const parts = new Map<string, Part>();
 let waiting: Record<string, unknown> = {};
 let last = '';
 
-/** Lets a part of the page keep its own state: `save` returns it as JSON, `restore` takes it back. */
+/** Lets a part of the page keep its own state: `save` returns it as JSON, `restore` gets it after a reload. */
 export function keep<State>(name: string, save: () => State, restore: (kept: State) => void): void {
   parts.set(name, { save, restore });
 }
@@ -62,12 +62,12 @@ export function restoreSession(): void {
     ui.dismissed = new Set(kept.dismissed);
     waiting = kept.parts;
   } catch {
-    // Written by another edition of the page.
+    // Written by another version of the page.
     sessionStorage.removeItem(KEY);
   }
 }
 
-/** Hands the parts back what they kept; called once the server's state is there. */
+/** Restores the parts' state; called once the server's state has arrived. */
 export function restoreParts(): void {
   const kept = waiting;
   waiting = {};

@@ -14,7 +14,7 @@ export interface Item {
 let items: Item[] = [];
 /** Index of the item that Enter takes, or -1. */
 let active = -1;
-/** Grows with every change of the list: a late answer to an earlier question is dropped. */
+/** Grows with every change of the list, so that a late response to an earlier request is dropped. */
 let edition = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -53,7 +53,10 @@ export function showList(found: Item[], takesFirst: boolean): void {
   active = takesFirst && items.length > 0 ? 0 : -1;
 }
 
-/** Asks after a moment, and shows the answer unless the list has changed since. `read` also says whether Enter takes the first item. */
+/**
+ * Requests suggestions after a moment, and shows them unless the list has changed since. `read` also says whether Enter
+ * takes the first item.
+ */
 export function showSoon<Answer>(
   ask: () => Promise<Answer>,
   read: (answer: Answer) => { items: Item[]; takesFirst: boolean },

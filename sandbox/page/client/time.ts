@@ -8,7 +8,7 @@ interface Formats {
   long: Intl.DateTimeFormat;
   middle: Intl.DateTimeFormat;
   relative: Intl.RelativeTimeFormat;
-  /** Stands between a day and a time of day. */
+  /** The separator between a day and a time of day. */
   joiner: string;
 }
 
