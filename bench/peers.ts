@@ -103,7 +103,7 @@ async function latency(running: Running, heard: Heard): Promise<Row> {
   return {
     'p50 ms': short(quantile(took, 0.5)),
     'p99 ms': short(quantile(took, 0.99)),
-    ...(late > 0 ? { 'not told in time': late } : {}),
+    ...(late > 0 ? { 'not posted in time': late } : {}),
   };
 }
 

@@ -34,7 +34,7 @@ program
 
 program
   .command('check')
-  .description('look at configuration, database, Discord, interfaces and receiver: a verdict and a fix for each')
+  .description('check configuration, database, Discord, interfaces and receiver: a verdict and a fix for each')
   .addHelpText(
     'after',
     `${examples('ledgerbell -- check')}\n\nExits with 0 when nothing is wrong, 1 when something is.`,

@@ -99,7 +99,7 @@ function readOrMake(file: string): string {
     const { message } = error as Error;
     throw startError(
       `Ledgerbell cannot start: the key file cannot be used: ${message}. ` +
-        `Give ${file} and its folder to the user that runs the bot, or set SECRETS_KEY to what it holds.`,
+        `Give ${file} and its folder to the user that runs the bot, or set SECRETS_KEY to its content.`,
       error as NodeJS.ErrnoException,
     );
   }

@@ -82,7 +82,7 @@ export async function soak(): Promise<void> {
   await discord.close();
 
   writeFileSync(FILES.plot, drawSoak(result));
-  const posted = tally.posted.map(({ sentAt, postedAt: toldAt }) => ({ at: sentAt - start, took: toldAt - sentAt }));
+  const posted = tally.posted.map(({ sentAt, postedAt }) => ({ at: sentAt - start, took: postedAt - sentAt }));
   const verdict = verdictOf(result, { counts, posted, sent: sender.sent, asked: people.asked, met, metrics, warnings });
   report('soak', verdict.changes);
   report('soak: counted', verdict.counted);

@@ -34,9 +34,9 @@ export async function metricsOf(ops: string): Promise<Map<string, number>> {
 }
 
 /** Samples a bot; `posted`: the alerts since the last sample. */
-export async function look({ pid, ops }: { pid: number; ops: string }, file: string, lines: readonly PostedAlert[]) {
+export async function look({ pid, ops }: { pid: number; ops: string }, file: string, posted: readonly PostedAlert[]) {
   const metrics = await metricsOf(ops);
-  const took = lines.map(({ sentAt, postedAt: toldAt }) => toldAt - sentAt);
+  const took = posted.map(({ sentAt, postedAt }) => postedAt - sentAt);
   const process = `/proc/${pid}`;
   const stat = readFileSync(`${process}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return {

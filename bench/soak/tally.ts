@@ -33,13 +33,13 @@ export function createTally(discord: Discord) {
     if (event.type !== 'message' || event.message.visibleTo !== null) return;
     const { id, deleted, message } = event.message;
     if (event.change === 'created' && message.embeds.some(({ title }) => title?.includes('Digest'))) digests++;
-    for (const line of messages.get(id) ?? []) shown.set(line, shown.get(line)! - 1);
-    const lines = deleted ? [] : linesOf(event.message);
-    messages.set(id, lines);
-    for (const line of lines) {
-      const sentAt = transfers.get(line.split(' ')[1]!)?.sentAt;
-      if (!shown.has(line) && sentAt !== undefined) posted.push({ sentAt, postedAt: performance.now() });
-      shown.set(line, (shown.get(line) ?? 0) + 1);
+    for (const alert of messages.get(id) ?? []) shown.set(alert, shown.get(alert)! - 1);
+    const alerts = deleted ? [] : alertsOf(event.message);
+    messages.set(id, alerts);
+    for (const alert of alerts) {
+      const sentAt = transfers.get(alert.split(' ')[1]!)?.sentAt;
+      if (!shown.has(alert) && sentAt !== undefined) posted.push({ sentAt, postedAt: performance.now() });
+      shown.set(alert, (shown.get(alert) ?? 0) + 1);
     }
   }
   const stop = discord.on(see);
@@ -74,7 +74,7 @@ export function createTally(discord: Discord) {
           if (times === 1) counts.shown++;
           if (times > 1) counts.doubled++;
           if (acknowledged && times === 0) counts.lost++;
-          if (times > 1 || (acknowledged && times === 0)) problems.push(`${hash} told ${times} times in ${channelId}`);
+          if (times > 1 || (acknowledged && times === 0)) problems.push(`${hash} posted ${times} times in ${channelId}`);
         }
       }
       return { ...counts, problems };
@@ -85,7 +85,7 @@ export function createTally(discord: Discord) {
 const hashIn = (body: string): string => /"txHash":"([^"]+)"/.exec(body)![1]!;
 
 /** The alerts in a message, by channel and hash; each transaction has one transfer here, so more are duplicates. */
-function linesOf({ channelId, message }: MessageState): string[] {
+function alertsOf({ channelId, message }: MessageState): string[] {
   const texts = [...componentsIn(message.components, [])].map(([{ content }]) => String(content ?? ''));
   return [...texts, ...message.embeds.map((embed) => JSON.stringify(embed))].flatMap((text) => {
     const times = Number(/×(\d+)|(\d+) transfers/.exec(text)?.slice(1).find(Boolean) ?? 1);

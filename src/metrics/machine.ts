@@ -60,7 +60,7 @@ export const MACHINE = {
   },
   interface_unavailable_seconds: {
     type: 'gauge',
-    help: 'For how long an interface has not worked; 0 while it works',
+    help: 'How long an interface has been down; 0 while it works',
     labels: ['interface'],
     alarm: 'above 600',
     means:

@@ -68,7 +68,7 @@ async function checkDatabase(file: string): Promise<Check> {
       return {
         name,
         verdict: 'warning',
-        found: `${file} does not exist; the first start makes it`,
+        found: `${file} does not exist; the first start creates it`,
         todo: 'Expected one? Set its path in DATABASE_URL.',
       };
     case 'damaged':
@@ -193,18 +193,18 @@ async function checkReceiver({ PUBLIC_URL: url }: Config): Promise<Check> {
       name,
       verdict: 'warning',
       found: 'PUBLIC_URL is not set: only services on this machine reach it',
-      todo: 'Set PUBLIC_URL to the address at which your proxy passes requests on to the bot.',
+      todo: 'Set PUBLIC_URL to the address at which your proxy forwards requests to the bot.',
     };
   }
   const found = await probeReceiver(url);
   switch (found.status) {
     case 'reachable':
-      return { name, verdict: 'fine', found: `the bot answers at ${url}` };
+      return { name, verdict: 'fine', found: `the bot responds at ${url}` };
     case 'other':
       return {
         name,
         verdict: 'fault',
-        found: `something else answers at ${url} (HTTP ${found.code})`,
+        found: `something else responds at ${url} (HTTP ${found.code})`,
         todo: 'Let the proxy pass /hooks/ on to HOST and PORT, with the path as it is.',
       };
     case 'dns':
@@ -245,7 +245,7 @@ function failed(name: string, failure: UpstreamFailure, root: string, keys: stri
       return {
         name,
         verdict: 'fault',
-        found: 'it did not answer in time',
+        found: 'it did not respond in time',
         todo: `Check ${root}, and whether the service runs.`,
       };
     case 'unreachable':
@@ -259,15 +259,15 @@ function failed(name: string, failure: UpstreamFailure, root: string, keys: stri
       return {
         name,
         verdict: 'fault',
-        found: `it answers with HTTP ${failure.code}`,
-        todo: `Check ${root}, or wait until the service is mended.`,
+        found: `it responds with HTTP ${failure.code}`,
+        todo: `Check ${root}, or wait until the service is fixed.`,
       };
     case 'rejected':
     case 'unreadable':
       return {
         name,
         verdict: 'fault',
-        found: 'its answer is not that of this interface',
+        found: 'its response is not one of this interface',
         todo: `Check ${root}: it must include the version segment, if there is one.`,
       };
   }

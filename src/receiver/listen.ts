@@ -46,7 +46,7 @@ function reasonOf({ code, message }: NodeJS.ErrnoException, host: string, port: 
       return `port ${port} on ${host} is in use. Stop what uses it, or set another ${name}.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${host} is no address of this machine. Set ${hostName} to one that is, like 127.0.0.1.`;
+      return `${host} is not an address of this machine. Set ${hostName} to one that is, like 127.0.0.1.`;
     case 'EACCES':
       return `this user may not listen on port ${port}. Set ${name} to one above 1023.`;
     default:

@@ -88,9 +88,9 @@ describe('ledgerbell check', () => {
       PUBLIC_URL: page,
     });
     expect(stdout).toMatch(/✖ Notification +it refuses the key\n +→ Check NOTIFICATION_PROJECT_ID/);
-    expect(stdout).toMatch(/✖ Explorer +its answer is not that of this interface\n +→ Check EXPLORER_API_URL/);
+    expect(stdout).toMatch(/✖ Explorer +its response is not one of this interface\n +→ Check EXPLORER_API_URL/);
     expect(stdout).toMatch(/✖ Discovery +it does not list its categories\n +→ Check DISCOVERY_URL/);
-    expect(stdout).toMatch(/✖ Receiver +something else answers at http/);
+    expect(stdout).toMatch(/✖ Receiver +something else responds at http/);
     expect(stdout).toMatch(/\nWrong: 4 of 7\.\n$/);
     expect(stdout).not.toMatch(/key-of-the-test|secret-of-the-test/);
     expect(code).toBe(1);

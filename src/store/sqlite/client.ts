@@ -185,7 +185,7 @@ function watchFaults(file: string, onUnusable: (error: Error) => void) {
     if (fault !== null) return;
     const target = `${realFile(file)}.rescued-${stamp(Date.now())}`;
     const what = `${change} while the bot was running.`;
-    const goOn = `To go on with it: npm run restore -- ${target}. To go on with what is at ${file} now, start the bot.`;
+    const goOn = `To continue with it: npm run restore -- ${target}. To continue with the file at ${file}, start the bot.`;
     fault = new StoreError(`${what} What the bot had stored is being saved as ${target}. ${goOn}`, REPLACED);
     const saved = await writer!.call('file', 'copyTo', [target]).then(
       () => `What the bot had stored was saved as ${target}. ${goOn}`,
