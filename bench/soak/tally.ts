@@ -74,7 +74,8 @@ export function createTally(discord: Discord) {
           if (times === 1) counts.shown++;
           if (times > 1) counts.doubled++;
           if (acknowledged && times === 0) counts.lost++;
-          if (times > 1 || (acknowledged && times === 0)) problems.push(`${hash} posted ${times} times in ${channelId}`);
+          if (times > 1 || (acknowledged && times === 0))
+            problems.push(`${hash} posted ${times} times in ${channelId}`);
         }
       }
       return { ...counts, problems };

@@ -104,7 +104,9 @@ it('a host that is not here, and what is no database, end the start with the var
     startInVain(`${other}.folder`),
     startInVain(other),
   ]);
-  expect(host.stderr).toMatch(/^Ledgerbell cannot start: 203\.0\.113\.1 is not an address of this machine\. Set OPS_HOST /);
+  expect(host.stderr).toMatch(
+    /^Ledgerbell cannot start: 203\.0\.113\.1 is not an address of this machine\. Set OPS_HOST /,
+  );
   for (const { stderr } of [folder, text]) expect(stderr).toMatch(/cannot be used as the database: .*DATABASE_URL/);
   expect(nowhere.stderr).toMatch(/The folder of \/proc\/ledgerbell\/x\.sqlite cannot be made: .*DATABASE_URL/);
   expect(name.stderr).toMatch(/^Ledgerbell cannot start: .*no\.such\.host\.invalid.* HOST\b/);
