@@ -59,7 +59,7 @@ export function readRanges(text: string): string[] {
 }
 
 /** Creates the guard; `allowed` are addresses and CIDRs that may be reached although they are private. */
-export function createReach(allowed: readonly string[]): Reach {
+export function createReach(allowed: readonly string[], lookup: typeof dnsLookup = dnsLookup): Reach {
   const priv = listOf(PRIVATE_RANGES);
   const allow = listOf(allowed);
   const permits = (ip: string): boolean => {
@@ -70,7 +70,7 @@ export function createReach(allowed: readonly string[]): Reach {
     if (mapped !== undefined) return permits(mapped);
     return allow.check(ip, family) || !priv.check(ip, family);
   };
-  const connect = buildConnector({ lookup: guardedLookup(permits) } as buildConnector.BuildOptions);
+  const connect = buildConnector({ lookup: guardedLookup(permits, lookup) } as buildConnector.BuildOptions);
   return {
     permits,
     agent: () =>
@@ -96,9 +96,9 @@ function dotted(ip: string): string | undefined {
 type Answered = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
 /** Looks a name up and hands on only what may be reached. */
-function guardedLookup(permits: (ip: string) => boolean) {
+function guardedLookup(permits: (ip: string) => boolean, lookup: typeof dnsLookup) {
   return (hostname: string, options: { all?: boolean; family?: number | string }, callback: Answered): void => {
-    dnsLookup(hostname, { ...options, all: true, family: Number(options.family ?? 0) || 0 }, (error, found) => {
+    lookup(hostname, { ...options, all: true, family: Number(options.family ?? 0) || 0 }, (error, found) => {
       if (error !== null) return callback(error);
       const usable = found.filter(({ address }) => permits(address));
       if (usable.length === 0) return callback(new AddressForbidden(hostname));

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Events, type Interaction } from 'discord.js';
+import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { type ControlEvent, type Discord, type State, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
@@ -115,6 +116,18 @@ it('refuses control requests of foreign web sites and accepts those of local pag
   expect((await from('https://evil.example')).status).toBe(403);
   const own = await from('http://localhost:3000');
   expect([own.status, own.headers.get('access-control-allow-origin')]).toEqual([200, 'http://localhost:3000']);
+});
+
+it('refuses control requests under another name of this machine, as after a DNS change of a foreign site', async () => {
+  const discord = await standIn();
+  const as = async (host: string) => {
+    const { statusCode, body } = await request(`${discord.url}/_control/state`, { headers: { host } });
+    await body.dump();
+    return statusCode;
+  };
+  expect(await as('evil.example')).toBe(403);
+  expect(await as(`localhost.evil.example:${new URL(discord.url).port}`)).toBe(403);
+  expect(await as(`localhost:${new URL(discord.url).port}`)).toBe(200);
 });
 
 it('deletes messages, requests and counters on forget, and keeps the servers', async () => {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { plain, shownIn } from '../discord/shown.ts';
@@ -130,6 +131,12 @@ describe('the page’s address', () => {
       body: JSON.stringify({ do: 'bot', what: 'kill' }),
     });
     expect(foreign.status).toBe(403);
+    // A foreign site whose name leads to this machine now.
+    for (const path of ['/', '/_sandbox/events']) {
+      const { statusCode, body } = await request(`${url}${path}`, { headers: { host: 'evil.example' } });
+      await body.dump();
+      expect([path, statusCode]).toEqual([path, 403]);
+    }
   });
 
   it('refuses an impossible action with a sentence', async () => {

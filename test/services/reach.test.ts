@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import type { lookup as dnsLookup } from 'node:dns';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createReach, readRanges } from '../../services/notification/reach.ts';
 import { startHarness, surroundings } from './harness.ts';
 import { startReceiver } from './receiver.ts';
@@ -47,6 +51,49 @@ describe('private addresses', () => {
 
   it.each(['127.0.0.1/33', 'localhost', '10.0.0.0/8/8', '1.2.3'])('refuses %s as a range', (range) => {
     expect(() => readRanges(range)).toThrow('neither an IP address nor a CIDR');
+  });
+});
+
+describe('a name', () => {
+  /** A server on this machine, and a guard that may reach 127.0.0.2 alone, with names that lead where a test says. */
+  async function start() {
+    const server = createServer((_, response) => response.writeHead(200, { connection: 'close' }).end());
+    await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    let leadsTo: string[] = [];
+    const lookup = (_host: string, _options: object, done: (error: null, found: object[]) => void) =>
+      done(
+        null,
+        leadsTo.map((address) => ({ address, family: 4 })),
+      );
+    const agent = createReach(['127.0.0.2'], lookup as unknown as typeof dnsLookup).agent();
+    onTestFinished(() => agent.close());
+    return async (...addresses: string[]) => {
+      leadsTo = addresses;
+      const url = `http://receiver.example:${port}`;
+      return request(url, { dispatcher: agent }).then(
+        async ({ statusCode, body }) => {
+          await body.dump();
+          return statusCode;
+        },
+        ({ code }: { code: string }) => code,
+      );
+    };
+  }
+
+  it('that led to a permitted address is refused as soon as it leads to a private one', async () => {
+    const ask = await start();
+    expect(await ask('127.0.0.2')).toBe(200);
+    expect(await ask('127.0.0.1')).toBe('ADDRESS_FORBIDDEN');
+    expect(await ask('169.254.169.254')).toBe('ADDRESS_FORBIDDEN');
+    expect(await ask('127.0.0.2')).toBe(200);
+  });
+
+  it('that leads to several addresses is reached at the permitted one only', async () => {
+    const ask = await start();
+    expect(await ask('127.0.0.1', '127.0.0.2')).toBe(200);
+    expect(await ask('127.0.0.1', '10.0.0.1')).toBe('ADDRESS_FORBIDDEN');
   });
 });
 

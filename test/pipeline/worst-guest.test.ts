@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Agent, request } from 'undici';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { seed } from '../../sandbox/discord/index.ts';
+import { PATH_TOKEN } from '../app.ts';
+import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY } from './harness.ts';
+
+/**
+ * One server does its worst at the receiver URL of its own project. The alerts of another one, which uses the operator's,
+ * are in Discord within five seconds of the clock, in which all waits pass. `test/delivery/breaker.test.ts` has the same
+ * for closed channels and changes of permissions.
+ */
+
+const { alerts: NEIGHBORS, id: NEIGHBOR } = seed.orchid;
+const GUEST_TOKEN = 'path-token-of-the-guest';
+const GUEST = `/hooks/${GUEST_TOKEN}`;
+const WITHIN_SECONDS = 5;
+
+let pipeline: Pipeline;
+let scope: number;
+const agent = new Agent({ connections: 64 });
+
+beforeAll(async () => {
+  pipeline = await startPipeline({ environment: { QUOTA_BURST: '1000', QUOTA_RATE: '1' } });
+  await pipeline.watch(TREASURY, ALERTS);
+  await pipeline.watch(TREASURY, NEIGHBORS, { guildId: NEIGHBOR });
+  const project = { guildId: HARBOR, projectId: 'guest', sealed: Buffer.alloc(1) };
+  scope = await pipeline.store.projects.save(project, GUEST_TOKEN, seed.ada, pipeline.clock.now());
+  // The tokens are read at the start.
+  await pipeline.restart();
+});
+afterAll(async () => {
+  await agent.close();
+  await pipeline.close();
+});
+// The guest's quota is full again for the next test.
+afterEach(() => pipeline.pass(3_600_000, 3_600_000));
+
+async function post(path: string, body: string): Promise<number> {
+  const answer = await request(pipeline.app.receiver + path, { method: 'POST', body, dispatcher: agent });
+  await answer.body.dump();
+  return answer.statusCode;
+}
+
+const bodyOf = (units: number, change: object = {}) =>
+  JSON.stringify(payment({ value: String(units * 1_000_000), ...change }));
+
+/** The neighbor's delivery is answered with 200, and its alert is in Discord in time. */
+async function expectAlert(units: number): Promise<void> {
+  expect(await post(`/hooks/${PATH_TOKEN}`, bodyOf(units))).toBe(200);
+  await pipeline.turnUntil(() => pipeline.numbers(NEIGHBORS).includes(String(units)), WITHIN_SECONDS);
+}
+
+describe('a server’s alert is posted within five seconds', () => {
+  it('beside a flood beyond the quota of another server’s URL', async () => {
+    const flood = Array.from({ length: 1_500 }, (_, n) => post(GUEST, bodyOf(n + 1)));
+    await expectAlert(11);
+    const statuses = new Set(await Promise.all(flood));
+    expect([...statuses].sort()).toEqual([200, 503]);
+    expect(pipeline.app.internals.services.receiverQuota(scope).refused).toMatchObject({ reason: 'rate', count: 500 });
+  });
+
+  it('although thousands of another server’s deliveries were there first', async () => {
+    const flood = Array.from({ length: 3_000 }, (_, n) =>
+      bodyOf(n + 1, { txHash: `0x${String(n).padStart(64, '9')}` }),
+    );
+    const row = (body: string, of: number) => ({
+      scope: of,
+      receivedAt: pipeline.clock.now(),
+      body: Buffer.from(body),
+    });
+    const ids = await pipeline.store.inbox.append([...flood.map((body) => row(body, scope)), row(bodyOf(12), 0)]);
+    expect(ids).toHaveLength(3_001);
+    await pipeline.restart();
+    await pipeline.turnUntil(() => pipeline.numbers(NEIGHBORS).includes('12'), WITHIN_SECONDS);
+    const [{ before } = { before: 0 }] = pipeline.rows<{ before: number }>(
+      `SELECT count(*) AS before FROM transfers WHERE tx_hash LIKE '0x9999%' AND id < (SELECT max(id) FROM transfers WHERE scope = 0)`,
+    );
+    expect(before).toBeLessThan(1_000);
+  });
+
+  it('beside bodies of a megabyte at another server’s URL', async () => {
+    const filler = `[${'{"a":-1.5e3},'.repeat(75_000)}0]`;
+    const heavy = bodyOf(5).replace('{', `{"filler":${filler},`);
+    const sent = Array.from({ length: 8 }, () => post(GUEST, heavy));
+    await expectAlert(13);
+    expect(new Set(await Promise.all(sent))).toEqual(new Set([200]));
+  });
+
+  it('beside 2,000 idle connections, slow headers, and bodies at another server’s URL that never end', async () => {
+    const { port, hostname } = new URL(pipeline.app.receiver);
+    const sockets: Socket[] = [];
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    for (let n = 0; n < 2_000; n++) {
+      const socket = connect(Number(port), hostname).on('error', () => undefined);
+      sockets.push(socket);
+      if (n % 100 === 99) await once(socket, 'connect');
+    }
+    for (const socket of sockets.slice(0, 300)) socket.write(`POST ${GUEST} HTTP/1.1\r\nHost: x\r\nX-Slow: `);
+    for (const socket of sockets.slice(300, 400))
+      socket.write(`POST ${GUEST} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf`);
+    await expectAlert(14);
+  });
+});
+
+it('the same bytes at two URLs are a transfer of each, and repeats at either are not posted again', async () => {
+  const before = [ALERTS, NEIGHBORS].map((channel) => pipeline.alerts(channel).length);
+  const txHash = `0x${'5'.repeat(64)}`;
+  const body = bodyOf(15, { txHash });
+  for (const token of [PATH_TOKEN, GUEST_TOKEN]) expect(await post(`/hooks/${token}`, body)).toBe(200);
+  await pipeline.turnUntil(() => [ALERTS, NEIGHBORS].every((channel) => pipeline.numbers(channel).at(-1) === '15'));
+  await pipeline.pass(60_000);
+  for (const token of [PATH_TOKEN, GUEST_TOKEN]) expect(await post(`/hooks/${token}`, body)).toBe(200);
+  await pipeline.pass(60_000);
+  const after = [ALERTS, NEIGHBORS].map((channel) => pipeline.alerts(channel).length);
+  expect(after).toEqual(before.map((count) => count + 1));
+  expect(pipeline.rows(`SELECT scope, bodies FROM transfers WHERE tx_hash = '${txHash}' ORDER BY scope`)).toEqual([
+    { scope: 0, bodies: 2 },
+    { scope, bodies: 2 },
+  ]);
+});

@@ -1,0 +1,58 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createSender } from '../../src/discord/sender.ts';
+import { createDiscovery } from '../../src/upstream/discovery.ts';
+import { createExplorer } from '../../src/upstream/explorer.ts';
+import { createNotification } from '../../src/upstream/notification.ts';
+import { startUpstream } from './server.ts';
+
+/** A redirect could lead keys, tokens and messages to anybody, so none is followed. */
+
+const ADDRESS = '0x1111111111111111111111111111111111111111';
+let elsewhere: Awaited<ReturnType<typeof startUpstream>>;
+let status = 302;
+let asked: string[] = [];
+const redirecting = createServer((request, response) => {
+  asked.push(request.url!);
+  request.resume();
+  response.writeHead(status, { location: `${elsewhere.url}${request.url}` }).end();
+});
+let url: string;
+
+beforeAll(async () => {
+  elsewhere = await startUpstream(() => ({ body: { id: '1', status: '1', message: 'OK', result: [] } }));
+  await new Promise<void>((resolve) => redirecting.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  redirecting.closeAllConnections();
+  redirecting.close();
+  await elsewhere.close();
+});
+beforeEach(() => {
+  asked = [];
+});
+
+const explorer = () => createExplorer({ url, addressParam: 'a', apiKey: 'query-key', now: Date.now });
+const notification = () => createNotification({ url, projectId: 'p', apiKey: 'public-key', apiSecret: 'very-secret' });
+const sender = () => createSender({ token: 'bot-token', apiUrl: url });
+
+const requests: [string, () => Promise<unknown>][] = [
+  ['a token look-up', () => explorer().token(ADDRESS)],
+  ['a list of webhooks', () => notification().webhooks()],
+  ['a change of addresses', () => notification().addAddresses('w', [ADDRESS])],
+  ['a search for providers', () => createDiscovery({ url, now: Date.now }).categories()],
+  ['a message', () => sender().create('1', { content: 'x' }, 'nonce')],
+  ['a message with a file', () => sender().create('1', { content: 'x' }, 'nonce', 'a,b')],
+  ['a change of a message', () => sender().edit('1', '2', { content: 'x' })],
+];
+
+describe.each([301, 302, 303, 307, 308])('a redirect with status %i', (code) => {
+  it.each(requests)('does not lead %s elsewhere', async (_name, request) => {
+    status = code;
+    await request();
+    expect(asked.length).toBeGreaterThan(0);
+    expect(elsewhere.requests).toEqual([]);
+  });
+});
