@@ -4,6 +4,7 @@ import { isLinkable } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
+import { namesIn, offerProviders, packed, unpacked } from './provider/names.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
 import { fitting } from './shared/choices.ts';
 import { countLookUp } from './shared/cool-down.ts';
@@ -18,6 +19,12 @@ const PER_PAGE = 5;
 /** How long choices wait for the service; then the last known or the specified categories are offered. */
 const CHOICES_MS = 1_000;
 const CATEGORY = /^[\w-]{1,50}$/;
+/** Characters of a name in a custom id, which has at most 100. */
+const NAME_MOST = 24;
+
+/** A category as the directory writes it. */
+const keyOf = (typed: string | null, keys: readonly string[]): string =>
+  keys.find((key) => key.toLowerCase() === typed?.trim().toLowerCase()) ?? typed?.trim() ?? '';
 
 /** The directory of infrastructure providers. */
 export const provider = {
@@ -36,7 +43,11 @@ export const provider = {
         )
         .addStringOption((option) => option.setName('search').setDescription('Words to search for').setMaxLength(32))
         .addStringOption((option) =>
-          option.setName('provider').setDescription('Only this provider, by its exact name').setMaxLength(32),
+          option
+            .setName('provider')
+            .setDescription('Only these providers, by their exact names, separated by commas')
+            .setAutocomplete(true)
+            .setMaxLength(400),
         )
         .addIntegerOption((option) =>
           option.setName('page').setDescription('Page number, starting at 1').setMinValue(1).setMaxValue(1_000),
@@ -54,6 +65,10 @@ export const provider = {
   async autocomplete(interaction, { discovery }) {
     if (!discovery) return [];
     const { keys } = await discovery.categories(CHOICES_MS);
+    if (interaction.options.getFocused(true).name === 'provider') {
+      const category = keyOf(interaction.options.getString('category'), keys);
+      return keys.includes(category) ? offerProviders(interaction, category, discovery, CHOICES_MS) : [];
+    }
     const choices = keys.map((key) => ({ name: key, value: key }));
     return fitting(interaction, choices);
   },
@@ -63,10 +78,12 @@ export const provider = {
       access: 'all',
       answer: 'update',
       async press(interaction: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
-        const query = { category, search: decode(words), provider: decode(only) };
         if (!CATEGORY.test(category)) throw new UserError(context.own('provider.oldPage'));
-        directory(context);
+        const discovery = directory(context);
         countLookUp('directory', interaction, context);
+        const providers = await unpacked(namesIn(decode(only)), category, discovery);
+        if (providers === null) throw new UserError(context.own('provider.oldPage'));
+        const query = { category, search: decode(words), providers };
         return results(context, query, Number(page));
       },
     },
@@ -91,15 +108,18 @@ async function search({ options }: CommandUse, context: Needs): Promise<Reply> {
   const { own } = context;
   const typed = options.getString('category', true).trim();
   const { keys, live } = await directory(context).categories(CHOICES_MS);
-  const category = keys.find((key) => key.toLowerCase() === typed.toLowerCase()) ?? typed;
+  const category = keyOf(typed, keys);
   if (!CATEGORY.test(category) || (live && !keys.includes(category))) {
     const known = keys.map((key) => `\`${key}\``).join(own('reply.comma'));
     throw new UserError(own('provider.noCategory', { typed: quoted(typed), categories: known }));
   }
+  const named = namesIn(options.getString('provider'));
+  const providers = await unpacked(named, category, directory(context));
+  if (providers === null) throw new UserError(own('provider.none'));
   const query = {
     category,
     search: options.getString('search')?.trim() || null,
-    provider: options.getString('provider')?.trim() || null,
+    providers,
   };
   return results(context, query, (options.getInteger('page') ?? 1) - 1);
 }
@@ -112,21 +132,23 @@ async function results(context: Needs, query: ProviderQuery, wanted: number): Pr
   const found = groupProviders(answer.rows);
   const directoryUrl = discovery.directoryUrl(query.category, query.search);
   const browse = isLinkable(directoryUrl) ? [linkButton(t('provider.browse'), directoryUrl)] : [];
-  const asked = [query.search, query.provider].filter((text) => text !== null).map((text) => nameOf(t, text, ''));
+  const asked = [query.search, query.providers[0]].flatMap((text) => (text ? [nameOf(t, text, '')] : []));
   const title = [query.category, ...asked].join(' · ');
   if (found.length === 0) return note('info', title, [t('provider.none')], { components: rowsOf(browse) });
   const { page, pages, shown } = pageOf(found, PER_PAGE, wanted);
+  const beyond = wanted > page ? [t('provider.beyond', { page: wanted + 1, pages })] : [];
   const numbered = shown.map((one, index) => ({ one, number: page * PER_PAGE + index + 1 }));
   const turn = pager(
     t,
     page,
     pages,
-    (to) => `provider:page:${query.category}:${to}:${encode(query.search)}:${encode(query.provider)}`,
+    (to) =>
+      `provider:page:${query.category}:${to}:${encode(query.search)}:${encode(packed(query.providers, NAME_MOST))}`,
   );
   // One row of links: a phone shows each on its own line.
   const links = numbered.flatMap(({ one, number }) => linksOf(t, one, number, Math.floor(PER_PAGE / shown.length)));
   const rows = rowsOf([...turn, ...browse], links);
-  const lines = numbered.flatMap(({ one, number }) => sectionOf(t, one, number));
+  const lines = [...beyond, ...numbered.flatMap(({ one, number }) => sectionOf(t, one, number))];
   if (!answer.complete) lines.push(`-# ${t('provider.incomplete')}`);
   return note('info', title, lines, {
     footer: { text: t('provider.found', { count: found.length, page: page + 1, pages }) },

@@ -7,6 +7,7 @@ import type { Project } from '../services/notification/types.ts';
 import { type Services, startServices } from '../services/start.ts';
 import { type Bot, superviseBot } from './bot.ts';
 import { type Chain, startChain } from './chain/index.ts';
+import { writeDirectory } from './directory.ts';
 import { type Discord, seed, startDiscord } from './discord/index.ts';
 import { freePorts } from './ports.ts';
 import { runSandbox, type Sandbox } from './running.ts';
@@ -98,6 +99,7 @@ function startOwnServices(chain: Chain, folder: string, project: Project): Promi
     nativeSymbol: COIN,
     pollMs: BLOCK_POLL_MS,
     cataloged: Object.values(honest).map(({ address }) => address),
+    providersFile: writeDirectory(folder),
   });
 }
 

@@ -24,7 +24,8 @@ const KNOWN_CATEGORIES = [
 export interface ProviderQuery {
   category: string;
   search: string | null;
-  provider: string | null;
+  /** Only these, by their exact names; empty: all. */
+  providers: readonly string[];
 }
 
 /** All rows of a query in the service's order; `complete` is false when a later page was missing or there are too many. */
@@ -58,6 +59,8 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
   let categories: { until: number; keys: string[] } | null = null;
   let asking: Promise<string[] | null> | null = null;
   const remember = createMemory<RowsAnswer>(CACHED, now);
+  /** What the service showed so far: the number of its first page (null: not known yet), and whether it takes a size. */
+  const learned: { firstPage: 0 | 1 | null; takesPageSize: boolean } = { firstPage: null, takesPageSize: true };
 
   async function loadCategories(): Promise<string[] | null> {
     const answer = jsonOf(await call({ url: new URL(`${url}/api/infrastructure-providers/categories`), timeoutMs }));
@@ -75,35 +78,57 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
     const target = new URL(`${url}/api/infrastructure-providers/rows`);
     target.searchParams.set('category', query.category);
     if (query.search !== null) target.searchParams.set('search', query.search);
-    if (query.provider !== null) {
-      target.searchParams.set('filters', JSON.stringify([{ id: 'provider', value: [query.provider] }]));
+    if (query.providers.length > 0) {
+      target.searchParams.set('filters', JSON.stringify([{ id: 'provider', value: query.providers }]));
     }
     target.searchParams.set('page', String(page));
-    target.searchParams.set('pageSize', String(PAGE_SIZE));
+    if (learned.takesPageSize) target.searchParams.set('pageSize', String(PAGE_SIZE));
     return readPage(await call({ url: percentEncoded(target), timeoutMs }), query.category);
   }
 
   /**
-   * Reads all pages. Whether they start at 0 or 1 is not published: both are requested, and a missing or repeated page
-   * adds nothing.
+   * The first pages. Whether they start at 0 or 1 is not published: both are requested until a response shows it. A
+   * service that refuses them may refuse the page size, which is left out from then on if that helps.
    */
+  async function firstPages(query: ProviderQuery): Promise<FirstPages> {
+    const ask = async (): Promise<FirstPages> => {
+      const { firstPage } = learned;
+      if (firstPage !== null) return [await askPage(query, firstPage)];
+      return Promise.all([askPage(query, 0), askPage(query, 1)]);
+    };
+    const answers = await ask();
+    if (!learned.takesPageSize || !answers.every((page) => 'status' in page && page.status === 'rejected')) {
+      return answers;
+    }
+    learned.takesPageSize = false;
+    const again = await ask();
+    // It refuses something else.
+    learned.takesPageSize = again.every((page) => 'status' in page);
+    return learned.takesPageSize ? answers : again;
+  }
+
+  /** Reads all pages; a missing or repeated page adds nothing. */
   async function loadRows(query: ProviderQuery): Promise<RowsAnswer> {
-    const [zero, one] = await Promise.all([askPage(query, 0), askPage(query, 1)]);
-    if ('status' in zero && 'status' in one) return one;
+    const pages = await firstPages(query);
+    const [zero, one] = pages.length === 2 ? pages : [null, pages[0]];
+    learned.firstPage ??= zero && firstOf(zero, one);
+    const last = pages.at(-1)!;
+    if (pages.every((page) => 'status' in page)) return last as UpstreamFailure;
     const found = gather();
     let more = false;
-    for (const page of [zero, one]) {
+    for (const page of pages) {
       if ('status' in page) continue;
       const added = found.add(page);
       // A repeated first page (0 read as 1) shows nothing about further pages.
-      more = found.isFull(page) && (added || page === one);
+      more = found.isFull(page) && (added || page === last);
     }
     // Where pages start at 1, page 0 may be refused or break the service. Without a response, it may contain the first
     // rows.
-    const isMissing = (page: Page | UpstreamFailure, harmless: readonly UpstreamFailure['status'][]) =>
-      'status' in page && !harmless.includes(page.status);
+    const isMissing = (page: Page | UpstreamFailure | null, harmless: readonly UpstreamFailure['status'][]) =>
+      page !== null && 'status' in page && !harmless.includes(page.status);
     let complete = !isMissing(zero, [...BEYOND, 'broken']) && !isMissing(one, BEYOND);
-    for (let next = 2; more && !found.isWhole(); next++) {
+    const start = zero === null ? learned.firstPage! : 0;
+    for (let next = start + pages.length; more && !found.isWhole(); next++) {
       const page = next < MAX_PAGES ? await askPage(query, next) : null;
       if (!page || 'status' in page) {
         // If the last page is full, some services refuse the next one.
@@ -115,7 +140,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
     if (found.isCut()) complete = false;
     const rows = found.rows();
     // The page that failed may be the one with rows.
-    const failed = [zero, one].find((page): page is UpstreamFailure => 'status' in page);
+    const failed = pages.find((page): page is UpstreamFailure => 'status' in page);
     if (rows.length === 0 && !complete && failed) return failed;
     return { status: 'ok', rows: rows.flatMap((row) => toRow(row) ?? []), complete };
   }
@@ -142,7 +167,7 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
 
     /** Every row that fits, from all of the service's pages. */
     rows: (query: ProviderQuery): Promise<RowsAnswer> =>
-      remember(JSON.stringify([query.category, query.search, query.provider]), {
+      remember(JSON.stringify([query.category, query.search, query.providers]), {
         ask: () => loadRows(query).then(noted),
         keepMs: (answer) => (answer.status === 'ok' && answer.complete ? ROWS_MS : 0),
       }),
@@ -154,6 +179,18 @@ export function createDiscovery({ url, now, timeoutMs = 8_000, onAnswer }: Disco
       return percentEncoded(target).href;
     },
   };
+}
+
+/** The first page alone where its number is known, else those with the numbers 0 and 1. */
+type FirstPages = [Page | UpstreamFailure] | [Page | UpstreamFailure, Page | UpstreamFailure];
+
+/** The number of the first page, as far as the pages 0 and 1 show it. */
+function firstOf(zero: Page | UpstreamFailure, one: Page | UpstreamFailure): 0 | 1 | null {
+  if ('status' in one) return 'status' in zero || zero.rows.length === 0 || one.status !== 'rejected' ? null : 0;
+  if (one.rows.length === 0) return 'status' in zero || zero.rows.length === 0 ? null : 0;
+  if ('status' in zero) return zero.status === 'rejected' ? 1 : null;
+  if (zero.rows.length === 0) return 1;
+  return JSON.stringify(zero.rows) === JSON.stringify(one.rows) ? 1 : 0;
 }
 
 /** Merges pages: each row once, up to the size limit. */

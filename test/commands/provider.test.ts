@@ -76,11 +76,13 @@ describe('/provider search', () => {
 
   it('passes search and provider on, and a new category', async () => {
     directory([]);
-    const answer = await world.use('provider search', { category: 'BrandNew', search: 'a:b', provider: 'Acme' });
+    const answer = await world.use('provider search', { category: 'BrandNew', search: 'a:b', provider: 'Acme, Beta' });
     const { searchParams } = new URL(upstream.requests.at(-1)!.url, upstream.url);
     expect(searchParams.get('category')).toBe('brandnew');
     expect(searchParams.get('search')).toBe('a:b');
-    expect(JSON.parse(searchParams.get('filters')!)).toEqual([{ id: 'provider', value: ['Acme'] }]);
+    expect(JSON.parse(searchParams.get('filters')!)).toEqual([
+      { id: 'provider', value: ['Acme, Beta', 'Acme', 'Beta'] },
+    ]);
     expect(textOf(answer)).toContain('No provider matches');
     expect(linksOf(answer)).toEqual([
       { label: 'Browse on the web', url: `${upstream.url}/toolbox/brandnew?search=a%3Ab` },
@@ -115,7 +117,32 @@ describe('/provider search', () => {
     expect(isPrivate(copy)).toBe(true);
     expect(textOf(copy)).toContain('`Provider 11`');
     expect(copy.reply!.id).not.toBe(first.reply!.id);
-    expect(textOf(await world.use('provider search', { category: 'apis', page: 99 }))).toContain('page 3 of 3');
+    expect(textOf(await world.use('provider search', { category: 'apis', page: 99 }))).toMatch(
+      /There is no page 99\. This is the last one of 3[\s\S]*page 3 of 3/,
+    );
+  });
+
+  it('filters and offers names of any length, and turns their pages', async () => {
+    const long = `Endpoints of a very long name ${'x'.repeat(90)}`;
+    const found = [...providers(12), { provider: long }, { provider: 'Acme, Inc.' }];
+    const filtersOf = (url: string) => new URL(url, upstream.url).searchParams.get('filters');
+    upstream.set(({ url }) => ({
+      body: url.includes('/categories') ? ['apis'] : filtersOf(url) ? [...providers(12), { provider: long }] : found,
+    }));
+    const offered = (provider: string) => world.choices('provider search', 'provider', { category: 'apis', provider });
+    await vi.waitFor(async () => expect(await offered('acme')).toEqual([{ name: 'Acme, Inc.', value: 'Acme, Inc.' }]));
+    const [choice] = await offered('endpoints');
+    expect(choice!.name).toMatch(/^Endpoints of a very long name x+…$/);
+    const both = await offered('Provider 1, endp');
+    expect(both.map(({ value }) => value)).toEqual([`Provider 1, ${choice!.value}`]);
+
+    const answer = await world.use('provider search', { category: 'apis', provider: choice!.value });
+    expect(JSON.parse(filtersOf(upstream.requests.at(-1)!.url)!)).toEqual([{ id: 'provider', value: [long] }]);
+    expect(buttonsOf(answer)).toHaveLength(2);
+    upstream.requests.length = 0;
+    world.clock.advance(3_600_000);
+    expect(textOf(await world.press(answer, 'provider:page:apis:1'))).toContain('`Provider 6`');
+    expect(JSON.parse(filtersOf(upstream.requests.at(-1)!.url)!)).toEqual([{ id: 'provider', value: [long] }]);
   });
 
   it('links only to https, and names the host', async () => {

@@ -1,4 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeDirectory } from '../../sandbox/directory.ts';
+import { readCategories } from '../../services/discovery/providers.ts';
 import { type Services, startServices } from '../../services/start.ts';
 
 const keys = [
@@ -17,11 +22,17 @@ const keys = [
 ];
 
 let services: Services;
+const folder = mkdtempSync(join(tmpdir(), 'directory-'));
 
 beforeAll(async () => {
-  services = await startServices({ rpcUrl: 'http://127.0.0.1:1', dir: '', projects: [], only: 'discovery' });
+  const providersFile = writeDirectory(folder);
+  const nowhere = { rpcUrl: 'http://127.0.0.1:1', dir: '', projects: [] };
+  services = await startServices({ ...nowhere, only: 'discovery', providersFile });
 });
-afterAll(() => services.close());
+afterAll(async () => {
+  await services.close();
+  rmSync(folder, { recursive: true });
+});
 
 interface Page {
   rows: Record<string, unknown>[];
@@ -104,6 +115,15 @@ test.each([
 test('empty parameters are none', async () => {
   const rows = async (query: string) => get(`/api/infrastructure-providers/rows?category=apis${query}`);
   expect(await rows('&search=&filters=&page=&pageSize=')).toEqual(await rows(''));
+});
+
+test('the default data names only fictional providers, and nothing in it deceives', () => {
+  const categories = readCategories(new URL('../../services/discovery/providers.json', import.meta.url));
+  const text = JSON.stringify(categories);
+  const hosts = [...text.matchAll(/\w+:\/\/([^/)"]+)/g)].map(([, host]) => host!);
+  expect(hosts.length).toBeGreaterThan(100);
+  expect(hosts.filter((host) => !host.endsWith('.example'))).toEqual([]);
+  expect(text).not.toMatch(/[\p{Cf}<@*`|]|javascript:|data:|http:/u);
 });
 
 test('an unknown path is answered in the frame', async () => {

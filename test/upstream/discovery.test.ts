@@ -12,7 +12,7 @@ beforeEach(() => {
   upstream.requests.length = 0;
 });
 const client = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, now: () => time, timeoutMs });
-const query = { category: 'apis', search: null, provider: null };
+const query = { category: 'apis', search: null, providers: [] as string[] };
 const asked = () => upstream.requests.map(({ url }) => new URL(url, upstream.url).searchParams);
 const rows = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => ({ slug: `s${from + index}`, provider: `P${from + index}` }));
@@ -90,11 +90,11 @@ describe('rows', () => {
 
   it('encodes the filter once, and leaves out what was not asked', async () => {
     upstream.set(() => ({ body: [] }));
-    await client().rows({ category: 'apis', search: 'a&b c', provider: 'Größe "1"' });
+    await client().rows({ category: 'apis', search: 'a&b c', providers: ['Größe "1"', 'Two'] });
     expect(upstream.requests[0]!.url).toContain('search=a%26b%20c&');
     const [first] = asked();
     expect(first!.get('search')).toBe('a&b c');
-    expect(JSON.parse(first!.get('filters')!)).toEqual([{ id: 'provider', value: ['Größe "1"'] }]);
+    expect(JSON.parse(first!.get('filters')!)).toEqual([{ id: 'provider', value: ['Größe "1"', 'Two'] }]);
     await client().rows(query);
     expect(asked().at(-1)!.has('search')).toBe(false);
     expect(asked().at(-1)!.has('filters')).toBe(false);
@@ -144,6 +144,40 @@ describe('rows', () => {
     if (answer.status === 'ok') {
       expect(answer.rows.map(({ columns }) => columns.slug)).toEqual(rows(0, 120).map(({ slug }) => slug));
     }
+  });
+
+  it('asks for the first page once, as soon as a response shows which number it has', async () => {
+    const one = client();
+    for (const base of [0, 1]) {
+      const fresh = base === 0 ? one : client();
+      paged(base, () => ({ status: 400, body: {} }))();
+      await fresh.rows(query);
+      upstream.requests.length = 0;
+      const answer = await fresh.rows({ ...query, search: 'other' });
+      expect(asked().map((params) => Number(params.get('page')))).toEqual([base, base + 1, base + 2]);
+      expect((answer as { rows?: unknown[] }).rows).toHaveLength(120);
+    }
+  });
+
+  it('leaves out the page size from then on where the service refuses it', async () => {
+    const one = client();
+    upstream.set(({ url }) => {
+      const { searchParams } = new URL(url, upstream.url);
+      if (searchParams.has('pageSize')) return { status: 400, body: { error: { message: 'pageSize' } } };
+      const page = Number(searchParams.get('page'));
+      return { body: page < 3 ? rows(page * 20, page * 20 + 20) : [] };
+    });
+    expect(((await one.rows(query)) as { rows?: unknown[] }).rows).toHaveLength(60);
+    upstream.requests.length = 0;
+    await one.rows({ ...query, search: 'other' });
+    expect(asked().map((params) => [params.get('page'), params.has('pageSize')])).toEqual([
+      ['0', false],
+      ['1', false],
+      ['2', false],
+      ['3', false],
+    ]);
+    upstream.set(() => ({ status: 400, body: {} }));
+    expect(await client().rows(query)).toEqual({ status: 'rejected' });
   });
 
   it('stops when a service ignores the page', async () => {

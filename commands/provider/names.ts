@@ -1,0 +1,63 @@
+import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
+import { inTime } from '../../src/domain/clock.ts';
+import { cutTo } from '../../src/domain/text.ts';
+import type { Discovery } from '../../src/upstream/discovery.ts';
+import { fitting } from '../shared/choices.ts';
+import { fingerprint } from '../shared/fingerprint.ts';
+import { groupProviders } from './show.ts';
+
+/** Discord's limit of a choice's value. */
+const VALUE_MOST = 100;
+/** Digits of a name's fingerprint. */
+const DIGITS = 8;
+
+/** Stands for a name where the name itself is too long. */
+const marked = (name: string): string => `#${fingerprint(name).slice(0, DIGITS)}`;
+const isMarked = (text: string): boolean => new RegExp(`^#[0-9a-f]{${DIGITS}}$`).test(text);
+
+/** The names in a text, separated by commas; a name may hold commas itself, so the whole text is one of them too. */
+export function namesIn(text: string | null): string[] {
+  const names = (text ?? '').split(',').map((name) => name.trim());
+  const whole = text?.trim() ?? '';
+  return [...new Set([whole, ...names])].filter((name) => name !== '');
+}
+
+/** Names as few characters, for a custom id: as they are, or only their fingerprints. */
+export function packed(names: readonly string[], most: number): string {
+  const whole = names[0] ?? '';
+  // The first is the whole text.
+  if (whole.length <= most && !whole.includes('#')) return whole;
+  return names.map(marked).join(',');
+}
+
+/** The names that fingerprints stand for; null when the category has none such any more. */
+export async function unpacked(names: readonly string[], category: string, discovery: Discovery) {
+  if (!names.some(isMarked)) return names;
+  const known = new Map((await providerNames(category, discovery)).map((name) => [marked(name), name]));
+  const found = names.flatMap((name) => (isMarked(name) ? (known.get(name) ?? []) : [name]));
+  return found.length > 0 ? found : null;
+}
+
+async function providerNames(category: string, discovery: Discovery): Promise<string[]> {
+  const answer = await discovery.rows({ category, search: null, providers: [] });
+  return answer.status === 'ok' ? groupProviders(answer.rows).flatMap(({ name }) => name || []) : [];
+}
+
+/** The providers of the chosen category, behind those that were typed already. */
+export async function offerProviders(
+  interaction: AutocompleteUse,
+  category: string,
+  discovery: Discovery,
+  withinMs: number,
+): Promise<Choice[]> {
+  const typed = interaction.options.getFocused();
+  const before = typed.slice(0, typed.lastIndexOf(',') + 1).trim();
+  const last = typed.slice(typed.lastIndexOf(',') + 1);
+  const names = (await inTime(providerNames(category, discovery), withinMs)) ?? [];
+  const prefix = before === '' ? '' : `${before} `;
+  const choices = names.map((name) => {
+    const value = `${prefix}${name}`;
+    return { name: cutTo(value, VALUE_MOST), value: value.length <= VALUE_MOST ? value : `${prefix}${marked(name)}` };
+  });
+  return fitting({ options: { getFocused: () => last } as AutocompleteUse['options'] }, choices);
+}
