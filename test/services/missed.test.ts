@@ -148,6 +148,18 @@ it.skipIf(!hasAnvil)('reports every block of a reorganization around a missed bl
   expect(await values()).toEqual([1, 3, 4, 5, 6, 7]);
 });
 
+it('stores no block at a place that a reorganization has moved meanwhile', () => {
+  const { chain, close } = openStore(`${here.dir}/moved`);
+  chain.begin({ chainId: '1', genesis: null, nextBlock: 3, newest: { number: 2, hash: 'two', time: 0 } });
+  const block = { time: 0, deliveries: [], unreadable: [], tracesMissing: null };
+  for (const number of [3, 4, 5]) chain.record({ ...block, number, hash: `hash ${number}` }, 0);
+  chain.rewind(3);
+  expect(chain.record({ ...block, number: 6, hash: 'hash 6' }, 0)).toBeNull();
+  expect(chain.miss(6, 7, 'gone', 0)).toBe(false);
+  expect([chain.state()!.nextBlock, chain.gaps()]).toEqual([4, []]);
+  close();
+});
+
 it('keeps missed blocks as ranges and forgets those that were told or are read again', () => {
   const { chain, close } = openStore(`${here.dir}/ranges`);
   chain.begin({ chainId: '1', genesis: null, nextBlock: 3, newest: { number: 2, hash: 'two', time: 0 } });

@@ -1,6 +1,10 @@
+import { mkdirSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
-import { type Harness, startHarness, surroundings } from './harness.ts';
+import { openStore } from '../../services/notification/store/index.ts';
+import { MIGRATIONS } from '../../services/notification/store/migrations.ts';
+import { type Harness, harbor, startHarness, surroundings } from './harness.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 
 const here = surroundings({ scripted: true });
@@ -218,4 +222,114 @@ it('serves several chains in one process, each with its roots and its own place'
   const { chains: reports } = (await (await fetch(`${services.url}/readyz`)).json()) as { chains: { chain: string }[] };
   expect(reports.map(({ chain }) => chain)).toEqual(['one', 'two']);
   await second.close();
+});
+
+it('continues the replays of others when one cannot read its block, and shows why', async () => {
+  const blocks: number[] = [];
+  for (const amount of [1n, 2n]) blocks.push((await pay(amount)).blockNumber);
+  await services.notification.scan();
+  node.change('eth_getBlockByNumber', (block, [tag, isFull]) => (isFull && Number(tag) === blocks[0] ? null : block));
+  const { webhookId } = (await watch({ fromBlock: blocks[0] })).body as { webhookId: string };
+  await watch({ fromBlock: blocks[1] });
+  expect(await told()).toEqual(['2']);
+  const { body } = await services.call('GET', `/webhook/${webhookId}`);
+  expect(body).toMatchObject({ replays: [{ next: blocks[0], error: expect.stringContaining('does not have block') }] });
+  node.change('eth_getBlockByNumber', null);
+  services.clock.advance(1_000);
+  expect((await told()).sort()).toEqual(['1', '2', '2']);
+});
+
+it('replays no block that differs from the one that was read before', async () => {
+  const { blockNumber } = await pay(1n);
+  await services.notification.scan();
+  await watch();
+  await pay(2n);
+  expect(await told()).toEqual(['2']);
+  const hash = `0x${'7'.repeat(64)}`;
+  node.change('eth_getBlockByNumber', (block: object, [tag, isFull]) =>
+    isFull && Number(tag) === blockNumber + 1 ? { ...block, hash, transactionsRoot: undefined } : block,
+  );
+  await watch({ fromBlock: blockNumber + 1 });
+  expect(await told()).toEqual(['2']);
+  node.change('eth_getBlockByNumber', null);
+  services.clock.advance(1_000);
+  expect(await told()).toEqual(['2', '2']);
+});
+
+it('continues a replay after 10 minutes without the traces that no node has', async () => {
+  const { blockNumber } = await pay(1n);
+  await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 2n });
+  await pay(3n);
+  await services.notification.scan();
+  for (const method of ['trace_block', 'debug_traceBlockByNumber']) node.refuse(method, 503);
+  await watch({ fromBlock: blockNumber });
+  expect(await told()).toEqual([]);
+  services.clock.advance(600_000);
+  await services.notification.scan();
+  expect((await told()).sort()).toEqual(['1', '3']);
+});
+
+it('closes a gap with the traces of another node', async () => {
+  const archive = await startLimitedNode(here.chain.rpcUrl, []);
+  for (const method of ['trace_block', 'debug_traceBlockByNumber']) {
+    node.refuse(method, { code: -32000, message: 'historical state is not available' });
+    archive.refuse(method, 503);
+  }
+  await services.close();
+  const nodes = [{ url: node.url }, { url: archive.url, tracesOnly: true }];
+  services = await startHarness({ dir: here.dir, chains: [{ nodes }] });
+  await watch();
+  await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 7n });
+  expect(await told()).toEqual([]);
+  for (const method of ['trace_block', 'debug_traceBlockByNumber']) archive.refuse(method, null);
+  services.clock.advance(2_000);
+  await services.notification.scan();
+  expect(await told()).toEqual(['7']);
+  await archive.close();
+});
+
+it('serves a project that was removed no more, neither its calls nor its deliveries', async () => {
+  let projects = [harbor];
+  await services.close();
+  services = await startHarness({ rpcUrl: node.url, dir: here.dir, projects: () => projects });
+  await watch();
+  services.notification.setFaults({ paused: true });
+  await pay(1n);
+  await services.notification.scan();
+  projects = [];
+  await pay(2n);
+  await services.notification.scan();
+  expect(services.notification.pending()).toBe(1);
+  services.notification.setFaults({ paused: false });
+  expect((await services.call('GET', '/webhooks/harbor')).status).toBe(403);
+  expect(here.receiver.received).toEqual([]);
+  projects = [{ ...harbor, secret: 'new', otherSecrets: [harbor.secret] }];
+  expect((await services.call('GET', '/webhooks/harbor')).status).toBe(200);
+  services.clock.advance(60_000);
+  expect(await told()).toEqual(['1']);
+});
+
+it('gives the pages of deleted deliveries back to the disk, also in a file of an older version', () => {
+  const dir = `${here.dir}/shrinking`;
+  mkdirSync(dir);
+  const old = new Database(`${dir}/notification.sqlite`);
+  old.exec(MIGRATIONS[0]!);
+  old.close();
+  let store = openStore(dir);
+  const settings = { confirmations: 0, withdrawals: false, parallel: 1, fromBlock: null } as const;
+  const { id } = store.webhooks.create({ projectId: 'harbor', url: 'http://127.0.0.1', eventType: 'ALL', ...settings });
+  const size = () => statSync(`${dir}/notification.sqlite`).size;
+  const place = { projectId: 'harbor', blockNumber: 1, blockHash: '0x1', blockTime: 0, place: 'log:0', matched: null };
+  const rest = { transferKey: '', confirmAt: null, draft: null, token: null, turn: 0, dueAt: 0 };
+  for (let count = 0; count < 2_000; count++) {
+    const body = 'x'.repeat(1_000);
+    store.deliveries.keep([{ webhookId: id, txHash: String(count), eventKey: String(count), body, ...place, ...rest }]);
+  }
+  store.close();
+  const full = size();
+  store = openStore(dir);
+  store.webhooks.delete(id);
+  store.shrink();
+  store.close();
+  expect(size()).toBeLessThan(full / 4);
 });

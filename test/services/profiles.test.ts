@@ -1,7 +1,14 @@
 import type { Hex } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { innerTransfers, outerTransfers } from '../../services/chain/block.ts';
-import type { Node, NodeBlock, NodeLog, NodeReceipt, NodeTransaction } from '../../services/chain/node.ts';
+import {
+  MethodMissing,
+  type Node,
+  type NodeBlock,
+  type NodeLog,
+  type NodeReceipt,
+  type NodeTransaction,
+} from '../../services/chain/node.ts';
 import { profileOf } from '../../services/chain/profiles.ts';
 import { coinMoves } from '../../services/chain/traces.ts';
 import { gasOf } from '../../services/notification/event.ts';
@@ -150,6 +157,30 @@ describe('chains with peculiarities', () => {
     ]);
     expect(asked).toEqual(['debug_traceBlockByNumber']);
   });
+
+  it.each(['trace_block', 'debug_traceBlockByNumber'])(
+    'Polygon: reads %s of a block whose state sync has no trace',
+    async (offered) => {
+      const sync = transaction({ hash: hash('9'), from: ZERO, to: ZERO, gas: '0x0' });
+      const paid = { from: ALICE, to: BOB, value: '0x5' };
+      const answers: Record<string, object[]> = {
+        trace_block: [
+          { type: 'call', action: { callType: 'call', ...paid }, traceAddress: [], transactionHash: hash('1') },
+          { type: 'call', action: { callType: 'call', ...paid }, traceAddress: [0], transactionHash: hash('1') },
+        ],
+        debug_traceBlockByNumber: [{ result: { type: 'CALL', ...paid, calls: [{ type: 'CALL', ...paid }] } }],
+      };
+      const node: Node = {
+        async call(method, _params, accept) {
+          if (method !== offered) throw new MethodMissing(method);
+          accept?.(answers[method] as never);
+          return answers[method] as never;
+        },
+      };
+      const moves = await coinMoves(node, block({ transactions: [sync, transaction()] }), profileOf('137').traces);
+      expect(moves).toMatchObject([{ txHash: hash('1'), value: 5n, path: '0' }]);
+    },
+  );
 
   it('sets a transaction with a foreign address form aside and reads the others', () => {
     const foreign = transaction({

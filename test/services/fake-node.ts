@@ -1,0 +1,61 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One call that a node was asked. */
+export interface Asked {
+  method: string;
+  params: unknown[];
+  headers: IncomingHttpHeaders;
+  /** How many calls came in the same request; 0: not as a batch. */
+  batch: number;
+}
+
+/** What a fake node answers: a result, or an HTTP status, or nothing at all. */
+export type Reply = { result: unknown } | { status: number } | 'hangs';
+
+/** A node of whose chain nothing exists but its answers. */
+export interface FakeNode {
+  url: string;
+  asked: Asked[];
+  close(): void;
+}
+
+/** Starts a node that answers as `reply` says. */
+export async function startFakeNode(reply: (asked: Asked) => Reply): Promise<FakeNode> {
+  const asked: Asked[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+    const calls = [body].flat();
+    const replies = calls.map(({ method, params }) => {
+      const one = { method, params, headers: request.headers, batch: Array.isArray(body) ? calls.length : 0 };
+      asked.push(one);
+      return reply(one);
+    });
+    const odd = replies.find((one) => one === 'hangs' || 'status' in one);
+    if (odd === 'hangs') return;
+    if (odd !== undefined && 'status' in odd) {
+      response.statusCode = odd.status;
+      response.end('{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not like this"}}');
+      return;
+    }
+    const answers = replies.map((one, index) => ({ jsonrpc: '2.0', id: calls[index]!.id, ...(one as object) }));
+    response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+interface Call {
+  id: number;
+  method: string;
+  params: unknown[];
+}

@@ -1,0 +1,148 @@
+import { afterEach, expect, it } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/clock.ts';
+import { createBudget } from '../../services/chain/budget.ts';
+import type { NodeHeader } from '../../services/chain/node.ts';
+import { type ConnectOptions, connect, type NodeOptions, type Nodes } from '../../services/chain/nodes.ts';
+import { type Asked, type FakeNode, type Reply, startFakeNode } from './fake-node.ts';
+
+let fakes: FakeNode[] = [];
+let nodes: Nodes | undefined;
+afterEach(() => {
+  nodes?.close();
+  for (const fake of fakes) fake.close();
+  fakes = [];
+});
+
+/** Starts a node, and remembers it for the end of the test. */
+const fake = async (reply: (asked: Asked) => Reply = () => ({ result: '0x1' })): Promise<FakeNode> => {
+  const started = await startFakeNode(reply);
+  fakes.push(started);
+  return started;
+};
+const use = (options: readonly NodeOptions[], more: ConnectOptions = {}): Nodes => {
+  nodes = connect(options, { clock: createManualClock(), ...more });
+  return nodes;
+};
+const header = (number: number, hash: string): NodeHeader => ({
+  number: `0x${number.toString(16)}`,
+  hash: `0x${hash.repeat(64)}`,
+  parentHash: `0x${'0'.repeat(64)}`,
+  timestamp: '0x1',
+});
+
+it('asks the next node when one has not answered for 3 s', async () => {
+  const clock = createManualClock();
+  const asked = Promise.withResolvers<void>();
+  const hanging = await fake(() => {
+    asked.resolve();
+    return 'hangs';
+  });
+  const healthy = await fake();
+  const result = use([{ url: hanging.url }, { url: healthy.url }], { clock }).call('eth_gasPrice');
+  await asked.promise;
+  expect(healthy.asked).toEqual([]);
+  clock.advance(3_000);
+  expect(await result).toBe('0x1');
+});
+
+it('shares calls by weight, and asks a node of weight 0 only when no other helps', async () => {
+  let isAway = false;
+  const answer = (): Reply => (isAway ? { status: 503 } : { result: '0x1' });
+  const [heavy, light, spare] = [await fake(answer), await fake(answer), await fake()];
+  const used = use([
+    { url: heavy.url, weight: 3 },
+    { url: light.url, weight: 1 },
+    { url: spare.url, weight: 0 },
+  ]);
+  for (let count = 0; count < 8; count++) await used.call('eth_gasPrice');
+  expect([heavy, light, spare].map(({ asked }) => asked.length)).toEqual([6, 2, 0]);
+  isAway = true;
+  expect(await used.call('eth_gasPrice')).toBe('0x1');
+  expect(spare.asked).toHaveLength(1);
+});
+
+it('sends the headers and the credentials of a URL', async () => {
+  const { url, asked } = await fake();
+  await use([{ url: url.replace('//', '//user:p%40ss@'), headers: { 'x-key': 'abc' } }]).call('eth_gasPrice');
+  expect(asked[0]!.headers).toMatchObject({ 'x-key': 'abc', authorization: `Basic ${btoa('user:p@ss')}` });
+});
+
+it('asks a node for traces first and for nothing else, and the others when it fails', async () => {
+  let isAway = false;
+  const traces = await fake(() => (isAway ? { status: 503 } : { result: [] }));
+  const other = await fake();
+  const used = use([{ url: other.url }, { url: traces.url, tracesOnly: true }]);
+  await used.call('eth_gasPrice');
+  await used.call('trace_block', ['0x1']);
+  isAway = true;
+  await used.call('trace_block', ['0x1']);
+  expect(traces.asked.map(({ method }) => method)).toEqual(['trace_block', 'trace_block']);
+  expect(other.asked.map(({ method }) => method)).toEqual(['eth_gasPrice', 'trace_block']);
+});
+
+it('takes the newest block that enough nodes have, and no block whose hash they disagree about', async () => {
+  const chain = (height: number, hash: string) => () => ({ result: header(height, hash) });
+  const [ahead, second, third] = [await fake(chain(9, 'a')), await fake(chain(7, 'b')), await fake(chain(6, 'b'))];
+  const used = use(
+    [ahead, second, third].map(({ url }) => ({ url })),
+    { agreement: 2 },
+  );
+  expect(Number((await used.head()).number)).toBe(7);
+  await expect(used.confirm(header(6, 'a'))).rejects.toThrow('The nodes do not agree about block 6');
+  await used.confirm(header(6, 'b'));
+});
+
+it('asks several calls in one request, and one by one where the node takes no batches', async () => {
+  const ask = async (url: string) => {
+    const used = use([{ url }], { batch: 10 });
+    const results = await Promise.all([1, 2, 3].map((number) => used.call('eth_getCode', [number])));
+    used.close();
+    return results;
+  };
+  const taking = await fake(({ params }) => ({ result: params[0] }));
+  expect(await ask(taking.url)).toEqual([1, 2, 3]);
+  expect(taking.asked.map(({ batch }) => batch)).toEqual([3, 3, 3]);
+  const refusing = await fake(({ params, batch }) => (batch > 0 ? { status: 400 } : { result: params[0] }));
+  expect(await ask(refusing.url)).toEqual([1, 2, 3]);
+  expect(refusing.asked.map(({ batch }) => batch)).toEqual([3, 3, 3, 0, 0, 0]);
+});
+
+it('slows down only traces where a node limits these alone', async () => {
+  const { url } = await fake(({ method }) => (method === 'trace_block' ? { status: 429 } : { result: '0x1' }));
+  const used = use([{ url }]);
+  await expect(used.call('trace_block')).rejects.toThrow('429');
+  expect(used.health()).toMatchObject([{ isHealthy: true, callsPerSecond: null }]);
+  await used.call('eth_gasPrice');
+});
+
+it('learns a rate from 429 and forgets it slowly', async () => {
+  const clock = createManualClock();
+  const budget = createBudget(clock);
+  for (let count = 0; count < 100; count++) await budget.take();
+  budget.slowDown();
+  expect(budget.rate()).toBeCloseTo(70);
+  let taken = 0;
+  for (let count = 0; count < 100; count++) void budget.take().then(() => (taken += 1));
+  clock.advance(1_000);
+  await Promise.resolve();
+  // A quarter of a second's calls at once, and then 70 a second.
+  expect(taken).toBeGreaterThan(80);
+  expect(taken).toBeLessThan(95);
+  clock.advance(60_000);
+  expect(budget.rate()).toBeGreaterThan(100);
+  clock.advance(600_000);
+  expect(budget.rate()).toBeNull();
+});
+
+it('never exceeds a rate that was set', async () => {
+  const clock = createManualClock();
+  const budget = createBudget(clock, 25);
+  let taken = 0;
+  for (let count = 0; count < 200; count++) void budget.take().then(() => (taken += 1));
+  for (let second = 1; second <= 4; second++) {
+    clock.advance(1_000);
+    await Promise.resolve();
+    expect(taken).toBeLessThanOrEqual(25 * second + 7);
+  }
+  expect(taken).toBeGreaterThanOrEqual(100);
+});
