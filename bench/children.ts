@@ -32,8 +32,10 @@ export async function start<T>(
     env: { ...process.env, ...env, BENCH_FOLDER: folder },
   });
   const lines = createInterface({ input: child.stdout! });
+  const failure = failed(child, file);
+  failure.catch(() => undefined); // Whoever waits for a line hears of it.
   const next = async <A>() => {
-    const [line] = (await Promise.race([once(lines, 'line'), failed(child, file)])) as [string];
+    const [line] = (await Promise.race([once(lines, 'line'), failure])) as [string];
     return JSON.parse(line) as A;
   };
   const ready = await next<T>();

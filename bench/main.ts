@@ -1,4 +1,5 @@
 import { bursts } from './bursts.ts';
+import { chain } from './chain/index.ts';
 import { footprint } from './footprint.ts';
 import { growth } from './growth.ts';
 import { intake } from './intake.ts';
@@ -9,7 +10,16 @@ import { whole } from './whole.ts';
 
 /** `npm run bench -- [name …]`: runs the named measurements, or all; README.md explains the figures. */
 
-const measurements: Record<string, () => Promise<void>> = { intake, bursts, latency, growth, whole, footprint, peers };
+const measurements: Record<string, () => Promise<void>> = {
+  intake,
+  bursts,
+  latency,
+  growth,
+  whole,
+  footprint,
+  peers,
+  chain,
+};
 
 /** Measurements that take too long to run unless they are named. */
 const long: Record<string, () => Promise<void>> = { soak };

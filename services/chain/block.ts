@@ -48,7 +48,7 @@ export async function readBlock(node: Node, number: number): Promise<NodeBlock> 
 
 /**
  * Reads the logs of transfers: from all receipts at once where a node offers them, otherwise from eth_getLogs and, where
- * that contradicts the block, from one receipt after another.
+ * that contradicts the block, from single receipts.
  */
 export async function readLogs(node: Node, block: NodeBlock, hasUnlisted = false): Promise<BlockLogs> {
   const mayHaveLogs = hasUnlisted || block.transactions.length > 0;
@@ -87,21 +87,29 @@ function transferLogs(logs: readonly NodeLog[]): NodeLog[] {
   return [...known.values()].sort((one, other) => Number(one.logIndex) - Number(other.logIndex));
 }
 
-/** Reads receipts of a block's transactions, one after another. @throws when no node has one of this block (yet). */
+/** How many receipts are asked for at the same time. */
+const PARALLEL_RECEIPTS = 8;
+
+/** Reads receipts of a block's transactions, one call each. @throws when no node has one of this block (yet). */
 export async function readReceipts(
   node: Node,
   block: NodeBlock,
   hashes: readonly Hex[],
 ): Promise<Map<Hex, NodeReceipt>> {
   const receipts = new Map<Hex, NodeReceipt>();
-  for (const hash of hashes) {
+  const waiting = [...hashes];
+  const readNext = async (): Promise<void> => {
+    const hash = waiting.shift();
+    if (hash === undefined) return;
     const accept = (receipt: NodeReceipt | null) => {
       if (receipt === null) throw new NodeUnreachable(`The node does not have the receipt of ${hash}`);
       if (isOf(block, receipt)) return;
       throw new NodeUnreachable(`The node returned the receipt of ${hash} in another block`);
     };
     receipts.set(hash, await node.call<NodeReceipt>('eth_getTransactionReceipt', [hash], accept));
-  }
+    await readNext();
+  };
+  await Promise.all(Array.from({ length: PARALLEL_RECEIPTS }, readNext));
   return receipts;
 }
 

@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** One call that a node was asked. */
@@ -23,13 +23,11 @@ export interface FakeNode {
 /** Starts a node that answers as `reply` says. */
 export async function startFakeNode(reply: (asked: Asked) => Reply): Promise<FakeNode> {
   const asked: Asked[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+  const answer = (text: string, headers: IncomingHttpHeaders, response: ServerResponse): void => {
+    const body = JSON.parse(text) as Call | Call[];
     const calls = [body].flat();
     const replies = calls.map(({ method, params }) => {
-      const one = { method, params, headers: request.headers, batch: Array.isArray(body) ? calls.length : 0 };
+      const one = { method, params, headers, batch: Array.isArray(body) ? calls.length : 0 };
       asked.push(one);
       return reply(one);
     });
@@ -42,6 +40,11 @@ export async function startFakeNode(reply: (asked: Asked) => Reply): Promise<Fak
     }
     const answers = replies.map((one, index) => ({ jsonrpc: '2.0', id: calls[index]!.id, ...(one as object) }));
     response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
+  };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => answer(Buffer.concat(chunks).toString(), request.headers, response));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -11,6 +11,8 @@ import { balancesOf, bodyOf, changesBy, eventOf, eventsOf, feesOf } from './trut
 
 /** Rounds of blocks, reorganizations and restarts: some in CI, more on demand. With 54 each fault of a node comes alone. */
 const ROUNDS = Number(process.env.PROOF_ROUNDS ?? 5);
+/** Each round takes some seconds where the machine is busy. */
+const TIMEOUT_MS = 300_000 + ROUNDS * 30_000;
 const SEED = Number(process.env.PROOF_SEED ?? 1);
 const HOUR = 3_600_000;
 /** An address that nobody has the key of. */
@@ -96,6 +98,7 @@ it.skipIf(!hasAnvil)(
     }
     expect(deliveries().map(eventOf).sort()).toEqual(await eventsOf(rpc, here.chain.rpcUrl, watched, first, last));
   },
+  TIMEOUT_MS,
 );
 
 it.skipIf(!hasAnvil)(
@@ -154,4 +157,5 @@ it.skipIf(!hasAnvil)(
     const ready = (await (await fetch(`${services.url}/readyz`)).json()) as { chains: unknown[] };
     expect(ready.chains[0]).toMatchObject({ gaps: [], problems: [] });
   },
+  TIMEOUT_MS,
 );

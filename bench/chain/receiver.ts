@@ -1,0 +1,25 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { serve } from '../children.ts';
+
+/** A receiver as a process of its own, which answers 200 at once and counts. */
+
+/** What has arrived. */
+export interface Arrived {
+  count: number;
+  /** When the last one came, in milliseconds since 1970. */
+  last: number;
+}
+
+const arrived: Arrived = { count: 0, last: 0 };
+const server = createServer((request, response) => {
+  request.resume();
+  request.on('end', () => {
+    arrived.count += 1;
+    arrived.last = Date.now();
+    response.end();
+  });
+});
+server.listen(0, '127.0.0.1', () => {
+  serve({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, () => arrived);
+});
