@@ -62,14 +62,18 @@ export async function readLogs(node: Node, block: NodeBlock, hasUnlisted = false
   return { logs: transferLogs([...receipts.values()].flatMap((one) => one.logs)), receipts };
 }
 
-/** The logs of transfers by eth_getLogs; null where they are refused, or none although the block says it has some. */
+/**
+ * The logs of transfers by eth_getLogs; null where they are refused or contradict the block's Bloom filter. That can only
+ * be compared with all logs of a block, so these are asked for where there is one.
+ */
 async function logsByFilter(node: Node, block: NodeBlock): Promise<NodeLog[] | null> {
   try {
-    const filter = { blockHash: block.hash, topics: [READ_TOPICS] };
+    const filter = { blockHash: block.hash, ...(hasBloom(block) ? {} : { topics: [READ_TOPICS] }) };
     const logs = await node.call<NodeLog[]>('eth_getLogs', [filter], (answer: NodeLog[] | null) => {
       if (!Array.isArray(answer)) throw new NodeUnreachable('The node does not have these logs');
+      if (proveLogs(block, answer) === 'contradicted') throw new NodeUnreachable('The node returned only some logs');
     });
-    return logs.length === 0 && hasBloom(block) ? null : transferLogs(logs);
+    return transferLogs(logs);
   } catch (error) {
     if (error instanceof NodeBusy) throw error;
     return null; // Many providers limit how many logs one answer may hold.

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { callData } from '../../sandbox/chain/contracts.ts';
 import { rpcOf } from '../../sandbox/chain/driver.ts';
 import { hasAnvil } from '../chain/kinds.ts';
 import { type Harness, startHarness, surroundings } from './harness.ts';
@@ -176,6 +177,7 @@ describe.each([{ scripted: false }, { scripted: true }])(
     it('reports an NFT older than its standard, whose log has everything in its data', async () => {
       node.refuse('eth_getBlockReceipts', NO_RECEIPTS);
       await services.watch(here.receiver.url, [here.chain.wallets.Grants], 'ERC721');
+      node.change('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: undefined }));
       node.change('eth_getLogs', (logs: { topics: string[] }[]) =>
         logs.map(({ topics: [topic, ...rest], ...log }) => ({
           ...log,
@@ -317,6 +319,29 @@ describe.skipIf(!hasAnvil)('over a chain with anvil', () => {
     node.change('eth_getLogs', () => []);
     await pay(7n, 'erc20');
     expect(await values()).toEqual(['7']);
+    await close();
+  });
+
+  it('does not believe a list of logs that lacks some of those in the Bloom filter', async () => {
+    const { node, values, close } = await start(['eth_getBlockReceipts']);
+    node.change('eth_getLogs', (logs: { address: string }[]) =>
+      logs.filter(({ address }) => address.toLowerCase() !== here.chain.tokens.dollar.address.toLowerCase()),
+    );
+    const rpc = rpcOf(here.chain.rpcUrl);
+    const transferOf = (name: 'dollar' | 'bell', amount: bigint) => ({
+      from: here.chain.wallets.Whale,
+      to: here.chain.tokens[name].address,
+      data: callData('Coin', 'transfer', [here.chain.wallets.Payroll, amount]),
+      gas: '0x30d40',
+    });
+    for (const [name, amount] of [
+      ['bell', 1n],
+      ['dollar', 2n],
+    ] as const) {
+      await rpc('eth_sendTransaction', [transferOf(name, amount)]);
+    }
+    await rpc('evm_mine');
+    expect(await values()).toEqual(['1', '2']);
     await close();
   });
 
