@@ -8,14 +8,15 @@ const LONG = [
   'test/containers/*.test.ts',
   'test/crash/crash.test.ts',
   'test/faults/{database,hanging-disk,slow-disk}.test.ts',
-  'test/lifecycle/{migration-kills,trouble}.test.ts',
+  'test/lifecycle/trouble.test.ts',
+  'test/store/sqlite/migration-kills.test.ts',
   'test/sandbox/{lifecycle,page,tour}.test.ts',
   'test/services/proof/*.test.ts',
   'test/**/outage.test.ts',
 ];
 
-/** Folders in which tests start processes and wait for them. */
-const SLOW_FOLDERS = /\/test\/(crash|faults|lifecycle|sandbox)\//;
+/** Tests that start processes and wait for them, or open a store for each of many cases. */
+const SLOW = /\/test\/((crash|faults|lifecycle|sandbox)\/|store\/sqlite\/contract)/;
 
 /** Runs slow files first. By default the largest files come first, and a small slow one may be left for the end. */
 class SlowestFirst extends BaseSequencer {
@@ -25,7 +26,7 @@ class SlowestFirst extends BaseSequencer {
   }
 }
 
-const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW_FOLDERS.test(moduleId);
+const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW.test(moduleId);
 
 // Each store opens two threads, which compile what they import. With a cache on the disk they take a third of the time.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'ledgerbell-test-compile-cache');

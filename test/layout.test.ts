@@ -48,6 +48,32 @@ function importsOf(path: string): string[] {
   );
 }
 
+/** Tests reach data through the port. Who may know the database's tables nevertheless, and why. */
+const KNOW_TABLES: Record<string, string> = {
+  'test/store/sqlite': 'tests of this implementation, and what other tests do to its file',
+  'test/crash/points.ts': 'ends the process between two statements',
+  'test/lifecycle/faults.ts': 'lets the engine’s calls fail, wait or hang',
+  'test/crash/mutations.ts': 'quotes the statements that it breaks',
+  'test/docs.test.ts': 'compares the documented tables with the migrations',
+  'bench/bot.ts': 'counts what waits without slowing down what it measures',
+  'bench/growth.ts': 'fills the file with a million rows and measures each step of forgetting',
+  'bench/seen.ts': 'fills the file with 50 million rows within minutes',
+  'bench/soak': 'measures each table’s pages and holds the file’s lock',
+  'sandbox/routed.ts': 'follows a bot that may be killed at any moment, and may not import its store',
+};
+
+/** What names tables, or the engine: SQL, its driver, and the parts of its implementation behind `openStore`. */
+const TABLE_TALK =
+  /better-sqlite3|\.prepare[<(]|\b(SELECT|INSERT INTO|DELETE FROM|CREATE TABLE|UPDATE \w+ SET) |store\/sqlite\/(?!client\.ts|beside\.ts|backup\.ts|folder\.ts)\w/;
+
+const outsiders = ['test', 'bench', 'sandbox'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !/node_modules|^services\/|^layout\.test/.test(name))
+    .map((name) => join(folder, name)),
+);
+const knowsTables = (path: string) =>
+  Object.keys(KNOW_TABLES).some((place) => path === place || path.startsWith(`${place}/`));
+
 const levelOf = (room: string): number => LEVELS.findIndex((rooms) => rooms.includes(room));
 
 function mayImport(room: string, other: string): boolean {
@@ -66,6 +92,20 @@ describe('layout', () => {
   it('knows the level of every room', () => {
     const rooms = new Set(sources.map(roomOf));
     expect([...rooms].filter((room) => levelOf(room) === -1 && !(room in BESIDE))).toEqual([]);
+  });
+
+  it('lets tests, benches and the sandbox reach data through the port only', () => {
+    const talking = outsiders.filter((path) => TABLE_TALK.test(readFileSync(join(root, path), 'utf8')));
+    expect(talking.filter((path) => !knowsTables(path))).toEqual([]);
+    const needless = Object.keys(KNOW_TABLES).filter((place) => !talking.some((path) => path.startsWith(place)));
+    expect(needless, 'exceptions that nothing needs').toEqual([]);
+  });
+
+  it('lets the contract suite know the port alone', () => {
+    const contract = outsiders.filter((path) => path.startsWith('test/store/contract/'));
+    expect(contract.length).toBeGreaterThan(5);
+    const wrong = contract.filter((path) => /sqlite|better-/i.test(readFileSync(join(root, path), 'utf8')));
+    expect(wrong).toEqual([]);
   });
 
   it.each(sources.map((path) => [path]))('lets %s import only its own room and the levels below', (path) => {

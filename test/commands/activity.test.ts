@@ -4,6 +4,7 @@ import { readActivity, readActivityFile } from '../../commands/activity/read.ts'
 import { drawChart } from '../../src/discord/chart.ts';
 import { shownIn } from '../discord/shown.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, TREASURY } from '../pipeline/harness.ts';
+import { decision, newAlert, routed, storedTransfer } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 import { type CommandWorld, isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
 
@@ -160,11 +161,22 @@ it('what several subscriptions hide is counted under the reason of the one that 
 
 it('each of the largest leads to the message that tells of it, and only an imitation is called one', async () => {
   const address = `0x${'a'.repeat(40)}` as const;
-  await pipeline.watch(address, ALERTS);
-  for (const value of ['3000000', '4000000', '5000000']) await receive({ to: address, value });
-  const [three, four, five] = pipeline.discord.messages(ALERTS).slice(-3);
-  pipeline.rows(`UPDATE alerts SET warnings = '[{"kind":"uncataloged"}]' WHERE id = (SELECT max(id) FROM alerts)`);
+  const subscription = await pipeline.watch(address, ALERTS);
+  for (const value of ['3000000', '4000000']) await receive({ to: address, value });
   const now = pipeline.clock.now();
+  const place = { guildId: HARBOR, channelId: ALERTS };
+  const matches = [{ subscription, perspective: 'incoming' as const }];
+  await pipeline.store.routing.commit(
+    routed({
+      now,
+      transfers: [storedTransfer(5, { seenAt: now, transfer: { to: address, value: '5000000' } })],
+      alerts: [newAlert(5, { ...place, matches, warnings: [{ kind: 'uncataloged' }] })],
+      decisions: [decision(5, { ...place, subscription, address, at: now })],
+    }),
+  );
+  pipeline.deliverer.wake([ALERTS]);
+  await pipeline.idle();
+  const [three, four, five] = pipeline.discord.messages(ALERTS).slice(-3);
   const question = {
     guildId: HARBOR,
     address,
@@ -229,12 +241,19 @@ it('puts the latest into the file, as many as Discord takes, and counts the othe
   const address = `0x${'d'.repeat(40)}` as const;
   await pipeline.watch(address, ALERTS);
   await receive({ to: address, tokenSymbol: `x${'\u0316'.repeat(7)}`.repeat(32), tokenDecimals: '255' });
-  pipeline.rows(`INSERT INTO transfers (key, scope, tx_hash, seen_at, count, bodies, data)
-    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
-    SELECT key || i, scope, tx_hash, seen_at, 1, 1, data FROM n, (SELECT * FROM transfers ORDER BY id DESC LIMIT 1)`);
-  pipeline.rows(`INSERT INTO decisions (transfer_id, guild_id, channel_id, subscription_id, outcome, address, at)
-    SELECT t.id, guild_id, channel_id, subscription_id, outcome, address, at
-    FROM transfers t, (SELECT * FROM decisions ORDER BY id DESC LIMIT 1) WHERE t.id > transfer_id`);
+  const now = pipeline.clock.now();
+  const query = { guildId: HARBOR, channelIds: [ALERTS], address, since: 0, until: now };
+  const [sample] = await pipeline.store.history.decidedTransfers(query, 1);
+  for (let first = 1; first <= 12_000; first += 1_000) {
+    const numbers = Array.from({ length: 1_000 }, (_, n) => first + n);
+    await pipeline.store.routing.commit(
+      routed({
+        now,
+        transfers: numbers.map((n) => storedTransfer(n, { seenAt: now, transfer: sample!.transfer })),
+        decisions: numbers.map((n) => decision(n, { guildId: HARBOR, channelId: ALERTS, address, at: now })),
+      }),
+    );
+  }
   const file = await world.press(await world.use('activity', { address }), 'activity:csv');
   const { url, size } = filesOf(file)[0]!;
   expect(size).toBeGreaterThan(9_990_000);

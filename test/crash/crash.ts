@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import type { APIMessage } from 'discord.js';
 import { type Discord, type FaultRule, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
 import { shownIn } from '../discord/shown.ts';
+import { beside, isSound, openStoreBeside } from '../store/sqlite/beside.ts';
 import { type Bot, startBot } from './bot.ts';
 import { FIRST_POINTS, POINTS } from './names.ts';
 import { ENOUGH, type Sent, startSender } from './sender.ts';
@@ -109,7 +109,7 @@ export async function crash(rounds: number, onRound: (round: number) => void = (
   await settled(file, () => sender.unanswered() + waiting());
   last.kill('SIGTERM');
   await last.ended;
-  const verdict = judge(discord, [...sender.sent.values()], file);
+  const verdict = await judge(discord, [...sender.sent.values()], file);
   await sender.close();
   await discord.close();
   rmSync(directory, { recursive: true });
@@ -150,15 +150,12 @@ async function mustBeKilled(bot: Bot): Promise<void> {
 
 /** Resolves once nothing is left to do, or nothing has moved for long. */
 async function settled(file: string, left: () => number): Promise<void> {
-  const db = new Database(file, { readonly: true });
-  const stored = db.prepare<[], { n: number }>(
-    `SELECT (SELECT count(*) FROM inbox) + (SELECT count(*) FROM batches WHERE state = 'frozen') +
-            (SELECT count(*) FROM alerts WHERE state IN ('waiting', 'frozen')) AS n`,
-  );
+  const { store, close } = openStoreBeside(file);
   let least = Number.POSITIVE_INFINITY;
   let since = Date.now();
   for (;;) {
-    const rest = left() + stored.get()!.n;
+    const { inbox, alerts, frozen } = await store.metrics.backlog(Date.now());
+    const rest = left() + inbox.waiting + alerts.due + alerts.held + alerts.closed + frozen;
     if (rest === 0 || Date.now() - since > STILL_MS) break;
     if (rest < least) {
       least = rest;
@@ -166,7 +163,7 @@ async function settled(file: string, left: () => number): Promise<void> {
     }
     await wait(50);
   }
-  db.close();
+  close();
 }
 
 /** Every transfer that a message tells of, by its amount (`times`: how many equal ones) or its token's id. */
@@ -179,7 +176,7 @@ function linesOf(message: APIMessage): { shown: string; times: number }[] {
   });
 }
 
-function judge(discord: Discord, sent: Sent[], file: string) {
+async function judge(discord: Discord, sent: Sent[], file: string) {
   const counts = new Map<string, number>();
   for (const { channelId, message } of discord.history()) {
     for (const { shown: text, times: n } of linesOf(message)) {
@@ -202,16 +199,11 @@ function judge(discord: Discord, sent: Sent[], file: string) {
     if (told.some((n) => n > 1)) doubled++;
     if (told.some((n) => n !== 1)) problems.push(`${text} told ${told.join(', ')} times in ${lines.join(', ')}`);
   }
-  const db = new Database(file, { readonly: true });
-  for (const table of ['inbox', 'quarantine', 'dead_letters']) {
-    const { n } = db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${table}`).get()!;
-    if (n > 0) problems.push(`${n} rows are left in ${table}`);
-  }
-  const stuck = `SELECT c.*, count(*) AS lines, group_concat(DISTINCT a.state) AS states FROM channels c
-                 JOIN alerts a USING (channel_id) WHERE a.state <> 'sent' GROUP BY channel_id`;
-  for (const row of db.prepare(stuck).all()) problems.push(`not told: ${JSON.stringify(row)}`);
-  if (db.pragma('integrity_check', { simple: true }) !== 'ok') problems.push('the database file is damaged');
-  db.close();
+  const left = await beside(file, ({ metrics }) => metrics.backlog(Date.now()));
+  const { inbox, quarantine, deadLetters, frozen, alerts } = left;
+  const rest = inbox.waiting + quarantine.rows + deadLetters + frozen + alerts.due + alerts.held + alerts.closed;
+  if (rest > 0) problems.push(`something is left in the database: ${JSON.stringify(left)}`);
+  if (!isSound(file)) problems.push('the database file is damaged');
   return { acknowledged, shown, lost, doubled, problems };
 }
 

@@ -38,7 +38,7 @@ export const MUTANTS: Mutant[] = [
       ["on disk.\n    db.pragma('synchronous = FULL');", "\n    db.pragma('synchronous = NORMAL');"],
       ["!== 2) throw new Error('SQLite refuses synchronous=FULL.')", "!== 1) throw new Error('-')"],
     ],
-    tests: ['test/store/database.test.ts'],
+    tests: ['test/store/sqlite/database.test.ts'],
   },
   {
     name: 'a delivery is answered before it is on the disk',
@@ -49,19 +49,19 @@ export const MUTANTS: Mutant[] = [
         "=> { db.exec('PRAGMA synchronous = NORMAL'); try { return append.immediate(rows); } finally { db.exec('PRAGMA synchronous = FULL'); } }",
       ],
     ],
-    tests: ['test/store/database.test.ts'],
+    tests: ['test/store/sqlite/database.test.ts'],
   },
   {
     name: 'a message is sent before it is on the disk',
     file: 'src/store/sqlite/outbox.ts',
     changes: [['=> freeze.immediate(batch, now)', '=> unsynced(db, () => freeze.immediate(batch, now))']],
-    tests: ['test/store/database.test.ts'],
+    tests: ['test/store/sqlite/database.test.ts'],
   },
   {
     name: 'no lock against a second process',
     file: 'src/store/sqlite/database.ts',
     changes: [["lock.exec('BEGIN EXCLUSIVE');", '']],
-    tests: ['test/store/database.test.ts'],
+    tests: ['test/store/sqlite/database.test.ts'],
   },
   {
     name: 'no ledger of transfers',
@@ -73,7 +73,7 @@ export const MUTANTS: Mutant[] = [
     name: 'lets a transfer have two alerts in a channel',
     file: 'src/store/sqlite/migrations.ts',
     changes: [['CREATE UNIQUE INDEX alerts_transfer', 'CREATE INDEX alerts_transfer']],
-    tests: ['test/store/contract/routing.test.ts'],
+    tests: ['test/store/sqlite/contract.test.ts'],
   },
   {
     name: 'takes a retry for another transfer',
@@ -194,6 +194,6 @@ export const MUTANTS: Mutant[] = [
     name: 'what was seen is forgotten after a day',
     file: 'src/upkeep.ts',
     changes: [['const MEMORY_MS = 30 * DAY;', 'const MEMORY_MS = DAY;']],
-    tests: ['test/lifecycle/memory.test.ts'],
+    tests: ['test/store/sqlite/memory.test.ts'],
   },
 ];

@@ -1,9 +1,8 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import Database from 'better-sqlite3';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
-import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { accepted, type Bot, bodiesIn, startBot, startInVain, temporaryFile } from '../lifecycle/bot.ts';
+import { accepted, type Bot, startBot, startInVain, temporaryFile } from '../lifecycle/bot.ts';
+import { bodiesIn, openStoreBeside, pagesOf, writeBack } from '../store/sqlite/beside.ts';
 import { until } from '../until.ts';
 
 const PAGE = 4_096;
@@ -17,14 +16,6 @@ async function database(bot: Bot): Promise<{ status: number; ready: boolean; det
   } catch {
     return null;
   }
-}
-
-/** The pages of a table or an index, its root among them. */
-function pagesOf(file: string, name: string): number[] {
-  const db = new Database(file, { readonly: true });
-  const pages = db.prepare<[string], number>('SELECT pageno FROM dbstat WHERE name = ?').pluck().all(name);
-  db.close();
-  return pages;
 }
 
 function zero(file: string, pages: readonly number[]): void {
@@ -54,7 +45,7 @@ it.each(['transfers', 'alerts', 'batches', 'inbox', 'decisions'])(
   'refuses to start with exit code 78 when pages of the table %s were zeroed while the bot was stopped',
   async (table) => {
     const file = temporaryFile();
-    openDatabase(file).close();
+    openStoreBeside(file).close();
     zero(file, pagesOf(file, table));
     const damaged = readFileSync(file);
     const { code, stderr } = await startInVain(file);
@@ -66,7 +57,7 @@ it.each(['transfers', 'alerts', 'batches', 'inbox', 'decisions'])(
 
 it('refuses to start with exit code 78 when the first page of the database was zeroed', async () => {
   const file = temporaryFile();
-  openDatabase(file).close();
+  openStoreBeside(file).close();
   zero(file, [1]);
   const { code, stderr } = await startInVain(file);
   expect(code).toBe(78);
@@ -78,9 +69,7 @@ it('returns 503, turns /readyz red and exits with 78 when pages are zeroed while
   const bot = await startBot(file, { LOG_LEVEL: 'info' });
   await accepted(() => bot.post('before'));
   // Of a file that is in use, only what was written back can be damaged.
-  const db = new Database(file);
-  db.pragma('wal_checkpoint(TRUNCATE)');
-  db.close();
+  writeBack(file);
   zero(file, [...pagesOf(file, 'transfers'), ...pagesOf(file, 'inbox'), ...pagesOf(file, 'quarantine')]);
   const { code, stderr } = await untilStopped(bot);
   expect(code).toBe(78);
@@ -130,8 +119,8 @@ it('notices within seconds that the database was removed, though nothing arrives
 it('leaves the log of a database alone that was put in the place of the open one', async () => {
   const [file, other] = [temporaryFile(), temporaryFile()];
   const bot = await startBot(file);
-  const { db } = openDatabase(other);
-  db.exec("INSERT INTO inbox (scope, received_at, body) VALUES (0, 1, 'theirs')");
+  const { store } = openStoreBeside(other);
+  await store.inbox.append([{ scope: 0, receivedAt: 1, body: Buffer.from('theirs') }]);
   for (const end of ['', '-wal']) {
     copyFileSync(other + end, `${file}${end}.new`);
     renameSync(`${file}${end}.new`, file + end);

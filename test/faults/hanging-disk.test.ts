@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
-import { accepted, type Bot, bodiesIn, startBot, temporaryFile } from '../lifecycle/bot.ts';
+import { accepted, type Bot, startBot, temporaryFile } from '../lifecycle/bot.ts';
 import { timed } from '../slowness.ts';
+import { bodiesIn } from '../store/sqlite/beside.ts';
 
 /** A bot whose next sync never comes back. */
 async function hangingBot(): Promise<{ bot: Bot; file: string }> {

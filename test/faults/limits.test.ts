@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { configWarnings } from '../../src/config.ts';
 import { assertLimits } from '../../src/limits.ts';
-import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { startBot, startInVain, temporaryFile } from '../lifecycle/bot.ts';
+import { NEXT_SCHEMA, openStoreBeside } from '../store/sqlite/beside.ts';
 
 const MIB = 2 ** 20;
 
@@ -28,7 +28,7 @@ it('exits with 78 and the limit to raise when it may open too few files, and mak
 
 it.each(['-wal', '-shm', '.lock'])('exits with 78 and the file’s name when this user may not write %s', async (end) => {
   const file = temporaryFile();
-  openDatabase(file).close();
+  openStoreBeside(file).close();
   writeFileSync(file + end, '');
   chmodSync(file + end, 0o444);
   // The system's administrator may do everything, unless that is taken away.
@@ -74,8 +74,8 @@ it('names unknown variables that look like its own, with the one that was meant,
 
 it('logs each step of a migration and the copy that it makes first', async () => {
   const file = temporaryFile();
-  openDatabase(file).close();
-  const bot = await startBot(file, { NEXT_SCHEMA: 'CREATE TABLE of_the_next_schema (a)', LOG_LEVEL: 'info' });
+  openStoreBeside(file).close();
+  const bot = await startBot(file, { NEXT_SCHEMA, LOG_LEVEL: 'info' });
   const said = bot.log.filter(({ msg }) => msg.startsWith('migration'));
   expect(said).toMatchObject([
     { msg: 'migration: copying the database first', copy: expect.stringContaining('.before-schema-') },

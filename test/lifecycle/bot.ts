@@ -5,7 +5,6 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import Database from 'better-sqlite3';
 import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
 import { bareEnvironment } from '../bare-environment.ts';
@@ -154,11 +153,3 @@ export async function accepted(post: () => Promise<number>): Promise<void> {
 
 /** The beginning of a request with a body that never comes to its end. */
 export const HALF = `POST /hooks/${TOKEN} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf`;
-
-/** Every body that is on disk, routed or not. None of these tests' bodies can be understood: they end in quarantine. */
-export function bodiesIn(file: string): string[] {
-  const db = new Database(file, { readonly: true });
-  const rows = db.prepare<[], { body: Buffer }>('SELECT body FROM inbox UNION ALL SELECT body FROM quarantine').all();
-  db.close();
-  return rows.map(({ body }) => body.toString());
-}

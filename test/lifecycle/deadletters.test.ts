@@ -7,14 +7,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
 import type { App } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { openBeside } from '../../src/store/sqlite/database.ts';
-import { storyReader } from '../../src/store/sqlite/stories.ts';
 import { shownIn } from '../discord/shown.ts';
 import { ALICE, HARBOR, payment, TREASURY } from '../pipeline/harness.ts';
+import { freeze, newAlert, quarantine, routed, storedTransfer } from '../store/contract/given.ts';
+import { orphanDeadLetters, rewriteQuarantine } from '../store/sqlite/beside.ts';
 import { until } from '../until.ts';
 import { CHANNEL, post, startHere } from './app.ts';
 
 const MINUTE = 60_000;
+const OWN_TOKEN = 'path-token-of-the-server';
 
 let directory: string;
 let file: string;
@@ -53,17 +54,18 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-function beside<T>(run: (db: ReturnType<typeof openBeside>) => T): T {
-  const db = openBeside(file);
-  try {
-    return run(db);
-  } finally {
-    db.close();
-  }
-}
+const store = () => app.internals.store;
 
-const count = (table: string) =>
-  beside((db) => db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${table}`).get()!.n);
+/** How many there are of each kind that waits for somebody. */
+async function backlog() {
+  const { deadLetters, quarantine: kept, inbox } = await store().metrics.backlog(Date.now());
+  return { deadLetters, quarantine: kept.rows, inbox: inbox.waiting };
+}
+const become = (wanted: Partial<Awaited<ReturnType<typeof backlog>>>) =>
+  until(async () => {
+    const present = await backlog();
+    return Object.entries(wanted).every(([kind, n]) => present[kind as keyof typeof present] === n);
+  });
 
 async function deadletters(...args: string[]) {
   const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${file}` };
@@ -73,16 +75,18 @@ async function deadletters(...args: string[]) {
   return { code: 'code' in done ? done.code : 0, stdout: done.stdout, stderr: done.stderr };
 }
 
-/** Discord refuses every message until the fault is lifted; one line becomes a dead letter. */
-async function makeDeadLetter(): Promise<void> {
+/** Discord refuses every message until the fault is lifted; one line becomes a dead letter. Returns its transaction. */
+async function makeDeadLetter(): Promise<string> {
   discord.fault({
     fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' },
     method: 'POST',
     channelId: CHANNEL,
   });
-  expect(await post(app, JSON.stringify(payment({ from: ALICE })))).toBe(200);
-  await until(() => count('dead_letters') === 1);
+  const body = payment({ from: ALICE });
+  expect(await post(app, JSON.stringify(body))).toBe(200);
+  await become({ deadLetters: 1 });
   discord.clearFaults();
+  return String(body.txHash);
 }
 
 describe('beside a running bot', () => {
@@ -100,7 +104,7 @@ describe('beside a running bot', () => {
     expect(await deadletters('replay', 'd1')).toMatchObject({ code: 0, stderr: '' });
     minute();
     await discord.until(() => discord.messages(CHANNEL).length === 1);
-    expect(count('dead_letters')).toBe(0);
+    expect(await backlog()).toMatchObject({ deadLetters: 0 });
     expect((await deadletters('replay', 'd1')).stderr).toBe(
       'There is no d1. To list all, run: npm run deadletters -- list\n',
     );
@@ -116,7 +120,7 @@ describe('beside a running bot', () => {
     expect(await post(app, body)).toBe(200);
     await discord.until(() => discord.messages(CHANNEL).length === 1);
     expect(await post(app, body)).toBe(200);
-    await until(() => count('dead_letters') === 1);
+    await become({ deadLetters: 1 });
     discord.clearFaults();
     expect((await deadletters('list')).stdout).toMatch(/^d1 .* change of a sent message: \S/m);
     const { stdout } = await deadletters('show', 'd1');
@@ -126,14 +130,19 @@ describe('beside a running bot', () => {
     minute();
     const told = () => discord.messages(CHANNEL).map(({ message }) => JSON.stringify(message).includes('×2'));
     await discord.until(() => told().includes(true));
-    expect([told(), count('dead_letters')]).toEqual([[true], 0]);
+    expect(told()).toEqual([true]);
+    expect(await backlog()).toMatchObject({ deadLetters: 0 });
   });
 
   it('shows a quarantined delivery with control characters escaped, and routes it when replayed', async () => {
     const hostile = Buffer.from([...Buffer.from('{"a":"\u001b[2J\r\n\u202e'), 0xff, 0x00]);
-    expect(await post(app, hostile)).toBe(200);
+    const project = { guildId: '4242', projectId: 'p', sealed: Buffer.alloc(1) };
+    const scope = await store().projects.save(project, OWN_TOKEN, 'u', 1);
+    await restart();
+    expect(await post(app, hostile, OWN_TOKEN)).toBe(200);
+    await become({ quarantine: 1 });
     expect(await post(app, '\u001b]0;title\u0007 {é')).toBe(200);
-    await until(() => count('quarantine') === 2);
+    await become({ quarantine: 2 });
 
     const listed = await deadletters('list');
     expect(listed.stdout).toContain('Quarantine (deliveries that could not be read): 2\nq1  ');
@@ -141,40 +150,32 @@ describe('beside a running bot', () => {
     expect(broken.stdout).toContain('{"a":"\\x1b[2J\\x0d\n\\xe2\\x80\\xae\\xff\\x00');
     expect(text.stdout).toContain('\\u{1b}]0;title\\u{7} {é');
     for (const { stdout } of [listed, broken, text]) expect(stdout).not.toMatch(/[^\n\P{Cc}]/u);
-    expect(listed.stdout).toMatch(/q1 .* operator /);
-    beside((db) =>
-      db.exec(`INSERT INTO projects VALUES (7, '4242', 'p', x'00', 'u', 1, 0);
-               UPDATE quarantine SET scope = 7 WHERE id = 1`),
-    );
-    expect((await deadletters('list')).stdout).toMatch(/q1 .* server 4242 /);
-    expect((await deadletters('show', 'q1')).stdout).toContain('url      server 4242');
-    beside((db) => db.exec('DELETE FROM projects'));
-    expect((await deadletters('list')).stdout).toMatch(/q1 .* removed project 7 /);
+    expect(listed.stdout).toMatch(/q1 .* server 4242 /);
+    expect(listed.stdout).toMatch(/q2 .* operator /);
+    expect(broken.stdout).toContain('url      server 4242');
+    await store().projects.remove('4242');
+    expect((await deadletters('list')).stdout).toContain(`removed project ${scope} `);
 
     // What a later version understands: the same row with the body that it should have had.
     const body = Buffer.from(JSON.stringify(payment({ from: ALICE })));
-    beside((db) => db.prepare('UPDATE quarantine SET body = ? WHERE id = 2').run(body));
+    rewriteQuarantine(file, (before, id) => (id === 2 ? body : before));
     expect((await deadletters('replay', 'q2')).code).toBe(0);
     minute();
     await discord.until(() => discord.messages(CHANNEL).length === 1);
     // What still cannot be understood comes back.
     expect((await deadletters('replay', 'all')).stdout).toContain('0 dead letters and 1 deliveries');
-    await until(() => count('inbox') === 1);
+    await become({ inbox: 1 });
     minute();
-    await until(() => count('quarantine') === 1);
-    expect(count('inbox')).toBe(0);
+    await become({ quarantine: 1, inbox: 0 });
   });
 
   it.each([
-    ['10,000 deliveries', 9_999, "'x'"],
-    ['50 MB', 49, 'zeroblob(1050000)'],
+    ['10,000 deliveries', 9_999, 1],
+    ['50 MB', 49, 1_050_000],
   ])(
     'refuses deliveries while the quarantine holds %s, also after a restart, until it is emptied',
-    async (_, rows, body) => {
-      beside((db) =>
-        db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
-               INSERT INTO quarantine (scope, received_at, reason, body) SELECT 0, 1, 'r', ${body} FROM n`),
-      );
+    async (_, rows, bytes) => {
+      await quarantine(store(), Array<Buffer>(rows).fill(Buffer.alloc(bytes)));
       minute();
       // One more that cannot be understood fills it up.
       expect(await post(app, 'x'.repeat(1_000_000))).toBe(200);
@@ -185,15 +186,12 @@ describe('beside a running bot', () => {
       expect((await deadletters('discard', 'all')).stdout).toContain(`${rows} deliveries were deleted`);
       minute();
       await until(async () => (await post(app, JSON.stringify(payment()))) === 200);
-      expect(count('quarantine')).toBe(0);
+      expect(await backlog()).toMatchObject({ quarantine: 0 });
     },
   );
 
   it('ends without an error when the reader of a long list stops early', async () => {
-    beside((db) =>
-      db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-               INSERT INTO quarantine (scope, received_at, reason, body) SELECT 0, 1, 'r', 'x' FROM n`),
-    );
+    await quarantine(store(), Array<string>(5_000).fill('x'));
     const env = { PATH: process.env.PATH, NODE: process.execPath, DATABASE_URL: `sqlite:${file}` };
     const cut = await promisify(execFile)('sh', ['-c', '"$NODE" src/ledgerbell.ts deadletters list | head -1'], {
       env,
@@ -202,40 +200,37 @@ describe('beside a running bot', () => {
   });
 
   it('discards dead letters by ID or channel, counts them, and keeps them in the history of their transfers', async () => {
-    await makeDeadLetter();
+    const refused = await makeDeadLetter();
     const txHash = `0x${'5'.repeat(64)}`;
-    beside((db) =>
-      db.exec(`WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 501)
-               INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, data)
-                 SELECT i, CAST(i AS BLOB), 0, '${txHash}', 1, 1, 1, '{}' FROM n;
-               INSERT INTO alerts (id, transfer_id, guild_id, channel_id, matches, created_at, state)
-                 SELECT id, id, 'g', iif(id < 500, '77', '78'), '[]', 1, 'dead' FROM transfers WHERE id > 1;
-               INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
-                 SELECT id, channel_id, '', 'r', 1 FROM alerts WHERE id > 1`),
+    const numbers = Array.from({ length: 500 }, (_, n) => n + 2);
+    const channelOf = (n: number) => (n < 500 ? '77' : '78');
+    await store().routing.commit(
+      routed({
+        now: 1,
+        transfers: numbers.map((n) => storedTransfer(n, { transfer: { txHash } })),
+        alerts: numbers.map((n) => newAlert(n, { guildId: 'g', channelId: channelOf(n) })),
+      }),
     );
+    for (const channelId of ['77', '78'])
+      await store().outbox.deadLetter(await freeze(store(), { channelId }, 1), 'r', 1);
     expect((await deadletters('discard', 'all')).stdout).toContain('0 deliveries');
     expect((await deadletters('discard', 'd1', 'd9999')).stderr).toMatch(/^There is no d9999\./);
     expect((await deadletters('discard', 'channel', '77', '78')).stderr).toContain('Specify one channel ID');
-    expect(count('dead_letters')).toBe(501);
+    expect(await backlog()).toMatchObject({ deadLetters: 501 });
     const before = Date.now();
     const channel = await deadletters('discard', 'channel', '77');
     expect(channel.stdout).toBe('498 dead letters of channel 77 were deleted.\n');
     expect((await deadletters('discard', 'd1', 'd500')).stdout).toBe('d1, d500 are deleted.\n');
     expect((await deadletters('list')).stdout).toMatch(/sent\): 1\nd501 /);
-    beside((db) => db.exec('UPDATE dead_letters SET alert_id = 9999'));
+    orphanDeadLetters(file);
     expect(await deadletters('replay', 'd501')).toMatchObject({
       code: 1,
       stderr: 'The transfer of d501 is no longer stored, so it cannot be sent: discard it.\n',
     });
     expect((await deadletters('discard', 'd501')).stdout).toBe('d501 is deleted.\n');
-    const [{ first }, { first: own }] = beside((db) => {
-      const reader = storyReader(db);
-      const hash = db.prepare<[], string>('SELECT tx_hash FROM transfers WHERE id = 1').pluck().get()!;
-      return [
-        reader.transfers('g', txHash, null, Date.now(), 1_000),
-        reader.transfers(HARBOR, hash, null, Date.now(), 1),
-      ];
-    });
+    const { history } = store();
+    const { first } = await history.transfers('g', txHash, null, Date.now(), 1_000);
+    const { first: own } = await history.transfers(HARBOR, refused, null, Date.now(), 1);
     const gone = [...first, ...own].flatMap(({ alerts }) => alerts).filter(({ discardedAt }) => discardedAt !== null);
     expect(gone.length).toBe(500);
     for (const { state, discardedAt } of gone) expect([state, discardedAt! >= before]).toEqual(['dead', true]);

@@ -4,9 +4,10 @@ import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock, type InteractionState, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { createSeal } from '../../src/secrets.ts';
-import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { openTables } from '../../src/store/sqlite/tables.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
+import { quarantine } from '../store/contract/given.ts';
+import { beside } from '../store/sqlite/beside.ts';
 import { until } from '../until.ts';
 import { startUpstream } from '../upstream/server.ts';
 import { accepted, startBot, startInVain, temporaryFile } from './bot.ts';
@@ -125,15 +126,11 @@ it('a server’s own receiver URL reaches that server only, through restarts and
 
 it('what one server’s project sends and nobody understands closes that server’s URL only', async () => {
   const file = temporaryFile();
-  const { db, close } = openDatabase(file);
-  const { projects } = openTables(db);
-  const sealed = Buffer.from('x');
-  const scope = projects.save({ guildId: orchid.id, projectId: 'p', sealed }, 'orchids-token', ada, 1);
-  db.prepare(
-    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-     INSERT INTO quarantine (scope, received_at, reason, body) SELECT ?, 1, 'no JSON', 'x' FROM n`,
-  ).run(scope);
-  close();
+  const project = { guildId: orchid.id, projectId: 'p', sealed: Buffer.from('x') };
+  await beside(file, async (store) => {
+    const scope = await store.projects.save(project, 'orchids-token', ada, 1);
+    await quarantine(store, Array<string>(1_000).fill('x'), scope);
+  });
   const bot = await startBot(file);
   expect(await post(bot.receiver, 'orchids-token', 'more')).toBe(503);
   await accepted(() => bot.post('more'));
@@ -142,14 +139,9 @@ it('what one server’s project sends and nobody understands closes that server�
 it('a new SECRETS_KEY before the old one seals every stored project anew, and before a wrong one says so', async () => {
   const [old, fresh] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   const file = temporaryFile();
-  const read = <T>(use: (tables: ReturnType<typeof openTables>) => T): T => {
-    const { db, close } = openDatabase(file);
-    const result = use(openTables(db));
-    close();
-    return result;
-  };
   const sealed = createSeal([old]).seal('{}', orchid.id);
-  read(({ projects }) => projects.save({ guildId: orchid.id, projectId: 'p', sealed }, 'token', ada, 1));
+  const project = { guildId: orchid.id, projectId: 'p', sealed };
+  await beside(file, ({ projects }) => projects.save(project, 'token', ada, 1));
   const logOf = async (...keys: Buffer[]) => {
     const bot = await startBot(file, { SECRETS_KEY: keys.map((key) => key.toString('base64')).join() });
     bot.kill('SIGTERM');
@@ -162,8 +154,8 @@ it('a new SECRETS_KEY before the old one seals every stored project anew, and be
   const said = await logOf(fresh, old);
   expect(said).toContain('re-encrypted projects with the new key');
   expect(said).not.toContain('cannot decrypt');
-  const after = read(({ projects }) => projects.ofGuild(orchid.id)!);
-  expect(createSeal([fresh]).open(after.sealed, orchid.id)).toEqual({ text: '{}', stale: false });
+  const after = await beside(file, ({ projects }) => projects.ofGuild(orchid.id));
+  expect(createSeal([fresh]).open(after!.sealed, orchid.id)).toEqual({ text: '{}', stale: false });
 });
 
 it('a key file that holds no key ends the start with what to do, and gives the database back', async () => {
@@ -172,5 +164,5 @@ it('a key file that holds no key ends the start with what to do, and gives the d
   const { code, stderr } = await startInVain(file);
   expect(code).toBe(78);
   expect(stderr).toMatch(/secrets\.key does not contain a key.*Restore it/);
-  openDatabase(file).close();
+  await (await openStore(file)).close();
 });

@@ -1,24 +1,21 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock, type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { migrations } from '../../src/store/sqlite/migrations.ts';
-import { openTables } from '../../src/store/sqlite/tables.ts';
+import type { Backlog } from '../../src/domain/overview.ts';
+import { openStore } from '../../src/store/sqlite/client.ts';
+import type { Store } from '../../src/store/store.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
+import { newAlert, routed, storedTransfer, txHash } from '../store/contract/given.ts';
+import { beside, isNewer, makeNewer } from '../store/sqlite/beside.ts';
 import { until } from '../until.ts';
 import { accepted, startBot, startInVain, temporaryFile } from './bot.ts';
 
 const ROWS = 100_000;
 const CHANNEL = seed.harbor.alerts;
 
-function read<T>(file: string, sql: string): T[] {
-  const db = new Database(file, { readonly: true });
-  const rows = db.prepare<[], T>(sql).all();
-  db.close();
-  return rows;
-}
+/** Makes an empty database. */
+const makeEmpty = async (file: string): Promise<void> => (await openStore(file)).close();
 
 it('a second process on the same file ends with a message that names the file; the first one goes on', async () => {
   const file = temporaryFile();
@@ -32,16 +29,12 @@ it('a second process on the same file ends with a message that names the file; t
 
 it('a database of a newer version ends the start with a message, and is not touched', async () => {
   const file = temporaryFile();
-  openDatabase(file).close();
-  const newer = new Database(file);
-  newer.pragma(`user_version = ${migrations.length + 1}`);
-  newer.exec('CREATE TABLE of_the_future (a)');
-  newer.close();
+  await makeEmpty(file);
+  const schema = makeNewer(file);
   const { code, stderr } = await startInVain(file);
   expect(code).toBe(78);
-  expect(stderr).toContain(`${file} was written by a newer Ledgerbell (schema ${migrations.length + 1}`);
-  expect(read(file, 'PRAGMA user_version')).toEqual([{ user_version: migrations.length + 1 }]);
-  expect(read(file, 'SELECT * FROM of_the_future')).toEqual([]);
+  expect(stderr).toContain(`${file} was written by a newer Ledgerbell (schema ${schema}`);
+  expect(isNewer(file)).toBe(true);
 });
 
 it('a port that is in use ends the start with a message, and gives the database back', async () => {
@@ -51,7 +44,7 @@ it('a port that is in use ends the start with a message, and gives the database 
   const { code, stderr } = await startInVain(file, { PORT: port });
   expect(code).toBe(1);
   expect(stderr).toContain(`port ${port} on 127.0.0.1 is in use`);
-  openDatabase(file).close();
+  await makeEmpty(file);
 });
 
 it('names at its start the services that are not configured, its database, and whether that is new', async () => {
@@ -82,15 +75,15 @@ it('an explorer that cannot be linked works and is warned of', async () => {
 
 it('a start goes on with the erasing of a server that a crash broke off', async () => {
   const file = temporaryFile();
-  const { db, close } = openDatabase(file);
-  for (const guild of ['gone', 'stays']) {
-    db.exec(`INSERT INTO audit (guild_id, user_id, action, detail, at) VALUES ('${guild}', 'ada', 'x', '{}', 1)`);
-  }
-  openTables(db).erasure.begin('gone');
-  close();
+  await beside(file, async ({ audit, erasure }) => {
+    for (const guildId of ['gone', 'stays'])
+      await audit.record({ guildId, userId: 'ada', action: 'x', detail: {}, at: 1 });
+    await erasure.begin('gone');
+  });
   await startBot(file);
-  await until(() => read(file, 'SELECT guild_id AS guild FROM audit').length === 1);
-  expect(read(file, 'SELECT guild_id AS guild FROM audit')).toEqual([{ guild: 'stays' }]);
+  const entries = (guildId: string) => beside(file, async ({ audit }) => (await audit.page(guildId, 0, 9)).total);
+  await until(async () => (await entries('gone')) === 0);
+  expect(await entries('stays')).toBe(1);
 });
 
 it('a host that is not here, and what is no database, end the start with the variable to mend', async () => {
@@ -116,7 +109,7 @@ it('a host that is not here, and what is no database, end the start with the var
 
 it('a damaged database ends the start with what to put in its place, and stays as it is', async () => {
   const file = temporaryFile();
-  openDatabase(file).close();
+  await makeEmpty(file);
   const bytes = readFileSync(file);
   // Behind the header of a hundred bytes: what says where the tables are.
   bytes.fill(0xff, 100, 4_096);
@@ -131,7 +124,7 @@ it('a damaged database ends the start with what to put in its place, and stays a
 
 it('files that this user may not write or read end the start with what to mend', async () => {
   const [readOnly, unreadable] = [temporaryFile(), temporaryFile()];
-  openDatabase(readOnly).close();
+  await makeEmpty(readOnly);
   chmodSync(readOnly, 0o444);
   writeFileSync(join(dirname(unreadable), 'secrets.key'), 'secret', { mode: 0o000 });
   // The system's administrator may do everything, unless that is taken away.
@@ -153,7 +146,7 @@ it('what the bot makes is for its user alone, as is from then on what an older v
   const key = join(folder, 'secrets.key');
   const old = [file, `${file}.lock`, `${file}.before-schema-2`, join(folder, 'backups/daily-2026.sqlite'), key];
   const others = [`${file}.before-restore-2026`, `${file}.notes`];
-  openDatabase(file).close();
+  await makeEmpty(file);
   mkdirSync(join(folder, 'backups'));
   for (const path of [...old, ...others]) {
     writeFileSync(path, path === key ? Buffer.alloc(32, 1).toString('base64') : '', { flag: 'a' });
@@ -190,64 +183,52 @@ async function standIn(): Promise<Discord> {
   return discord;
 }
 
-/** A database in which one channel watches the treasury, filled by `sql`; `n` counts to 100,000 in it. */
-function fill(file: string, sql: string, values: Record<string, string> = {}): void {
-  const { db, close } = openDatabase(file);
-  db.prepare(
-    `INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at) VALUES (?, ?, ?, ?, 1)`,
-  ).run(seed.harbor.id, CHANNEL, TREASURY, seed.ada);
-  db.exec(`CREATE TEMP TABLE n AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < ${ROWS})
-           SELECT i FROM c`);
-  for (const statement of sql.split(';')) db.prepare(statement).run(values);
-  close();
-}
+/** A database in which one channel watches the treasury; `add` stores the work of a thousand numbers at a time. */
+const fill = (file: string, add: (store: Store, numbers: number[]) => Promise<unknown>): Promise<void> =>
+  beside(file, async (store) => {
+    const place = { guildId: seed.harbor.id, channelId: CHANNEL, address: TREASURY };
+    await store.subscriptions.add({ ...place, createdBy: seed.ada, createdAt: 1 }, 1);
+    for (let first = 1; first <= ROWS; first += 1_000)
+      await add(
+        store,
+        Array.from({ length: 1_000 }, (_, n) => first + n),
+      );
+  });
 
-/** The first line goes out while most of what waits (`table`) still waits: a start does not go through all of it. */
-async function resumes(file: string, table: string): Promise<void> {
+/** The first line goes out while most of what waits still waits: a start does not go through all of it. */
+async function resumes(file: string, waiting: (backlog: Backlog) => number): Promise<void> {
   const discord = await standIn();
   const bot = await startBot(file, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
   const delivered = accepted(() => bot.post('not understood'));
   await discord.until(() => discord.messages(CHANNEL).length > 0);
-  const [{ n } = { n: 0 }] = read<{ n: number }>(file, `SELECT count(*) AS n FROM ${table}`);
-  expect(n).toBeGreaterThan(ROWS / 2);
+  expect(waiting(await beside(file, ({ metrics }) => metrics.backlog(Date.now())))).toBeGreaterThan(ROWS / 2);
   await delivered;
 }
 
 it('a start with 100,000 deliveries that wait to be routed tells the first of them at once', async () => {
   const file = temporaryFile();
-  // The same transfer in so many transactions.
-  const body = JSON.stringify(payment({ txHash: 'HASH' }));
-  fill(
-    file,
-    `INSERT INTO inbox (scope, received_at, body)
-     SELECT 0, 1767225600000, CAST(replace(@body, 'HASH', '0x' || printf('%064x', i)) AS BLOB) FROM n`,
-    { body },
-  );
-  await resumes(file, 'inbox');
+  const event = payment();
+  const receivedAt = Date.UTC(2026, 0, 1);
+  await fill(file, ({ inbox }, numbers) => {
+    const bodies = numbers.map((n) => Buffer.from(JSON.stringify({ ...event, txHash: txHash(n) })));
+    return inbox.append(bodies.map((body) => ({ scope: 0, receivedAt, body })));
+  });
+  await resumes(file, ({ inbox }) => inbox.waiting);
 });
 
 it('a start with 100,000 alerts that wait for their message sends the first of them at once', async () => {
   const file = temporaryFile();
-  const scratch = temporaryFile();
-  // What the ledger writes for one such transfer, copied from a bot that routed it.
-  const discord = await standIn();
-  fill(scratch, 'SELECT 1');
-  const bot = await startBot(scratch, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
-  const body = JSON.stringify(payment());
-  await accepted(() => bot.post(body));
-  await discord.until(() => discord.messages(CHANNEL).length > 0);
-  const [{ data } = { data: '' }] = read<{ data: string }>(scratch, 'SELECT data FROM transfers');
-  const [{ matches } = { matches: '' }] = read<{ matches: string }>(scratch, 'SELECT matches FROM alerts');
-  fill(
-    file,
-    `INSERT INTO channels (channel_id, guild_id) VALUES ('${CHANNEL}', '${seed.harbor.id}');
-     INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, bodies, data)
-       SELECT i, 'key ' || i, 0, '0x' || printf('%064x', i), 1767225600000, 1, 1, @data FROM n;
-     INSERT INTO alerts (transfer_id, guild_id, channel_id, matches, created_at)
-       SELECT i, '${seed.harbor.id}', '${CHANNEL}', '${matches}', 1767225600000 FROM n`,
-    { data },
+  const place = { guildId: seed.harbor.id, channelId: CHANNEL };
+  await fill(file, ({ routing }, numbers) =>
+    routing.commit(
+      routed({
+        now: Date.UTC(2026, 0, 1),
+        transfers: numbers.map((n) => storedTransfer(n)),
+        alerts: numbers.map((n) => newAlert(n, place)),
+      }),
+    ),
   );
-  await resumes(file, "alerts WHERE state = 'waiting'");
+  await resumes(file, ({ alerts }) => alerts.due + alerts.held);
 });
 
 it('answers every command that is used in the moment of the connection, before the bot has loaded any', async () => {

@@ -1,11 +1,11 @@
 import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { shownIn } from '../discord/shown.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
 import { timed } from '../slowness.ts';
-import { accepted, bodiesIn, HALF, startBot, temporaryFile } from './bot.ts';
+import { beside, bodiesIn } from '../store/sqlite/beside.ts';
+import { accepted, HALF, startBot, temporaryFile } from './bot.ts';
 
 const STOPPED = Symbol('no connection');
 
@@ -67,11 +67,8 @@ it('a message on its way at SIGTERM, to a Discord that does not answer: ends wit
   const file = temporaryFile();
   const discord = await startDiscord({ limits: 'none' });
   onTestFinished(() => discord.close());
-  const { db, close } = openDatabase(file);
-  db.prepare(
-    'INSERT INTO subscriptions (guild_id, channel_id, address, created_by, created_at) VALUES (?, ?, ?, ?, 1)',
-  ).run(seed.harbor.id, seed.harbor.alerts, TREASURY, seed.ada);
-  close();
+  const place = { guildId: seed.harbor.id, channelId: seed.harbor.alerts, address: TREASURY };
+  await beside(file, ({ subscriptions }) => subscriptions.add({ ...place, createdBy: seed.ada, createdAt: 1 }, 1));
   const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
   const hanging = discord.fault({ fault: { kind: 'hang', done: true }, path: '/channels/:channel/messages', times: 1 });
   const bot = await startBot(file, environment);

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   closeSync,
@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Agent, request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
+import { bodiesIn, lock } from '../store/sqlite/beside.ts';
 import { until } from '../until.ts';
-import { accepted, type Bot, bodiesIn, HALF, startBot, temporaryFile } from './bot.ts';
+import { accepted, type Bot, HALF, startBot, temporaryFile } from './bot.ts';
 
 const healthy = async (bot: Bot) => (await request(`${bot.ops}/healthz`)).statusCode === 200;
 
@@ -122,23 +122,6 @@ it.each(disks)(
   },
 );
 
-/** Another process that holds the write lock until it is told to give it back. */
-async function holdLock(file: string): Promise<() => Promise<void>> {
-  const script = `
-    import Database from 'better-sqlite3';
-    const db = new Database(${JSON.stringify(file)}, { timeout: 10_000 });
-    db.exec('BEGIN IMMEDIATE');
-    process.stdout.write('held\\n');
-    process.stdin.once('data', () => { db.exec('COMMIT'); process.exit(0); });`;
-  const holder = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
-  onTestFinished(() => void holder.kill('SIGKILL'));
-  await once(createInterface({ input: holder.stdout }), 'line');
-  return async () => {
-    holder.stdin.write('go\n');
-    await once(holder, 'exit');
-  };
-}
-
 it('another process that holds the file for seconds: 503 in time, and the event loop is never blocked', async () => {
   const file = temporaryFile();
   const bot = await startBot(file);
@@ -148,7 +131,7 @@ it('another process that holds the file for seconds: 503 in time, and the event 
     bot.kill('SIGUSR2');
     return (await told).ms;
   };
-  const release = await holdLock(file);
+  const release = lock(file);
   const delays: number[] = [];
   // Each of these waits for the lock in vain, a quarter of a second long: three seconds altogether.
   for (let n = 0; n < 12; n++) {
@@ -159,7 +142,7 @@ it('another process that holds the file for seconds: 503 in time, and the event 
   }
   // A loop that waits itself does so each time; one that a busy machine lets wait does so now and then.
   expect(delays.sort((a, b) => a - b)[6]).toBeLessThan(200);
-  await release();
+  release();
   await accepted(() => bot.post('after'));
   await until(() => bodiesIn(file).includes('after'));
   expect([...new Set(bodiesIn(file))].sort()).toEqual(['after', 'before']);

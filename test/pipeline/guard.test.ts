@@ -3,6 +3,7 @@ import { seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import type { Warning } from '../../src/domain/warning.ts';
+import { keyOf } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
@@ -46,13 +47,20 @@ async function send(change: object = {}, scope = 0): Promise<void> {
   await pipeline.receive(payment(change), 0, scope);
   await pipeline.routed();
 }
-const warnings = () =>
-  pipeline
-    .rows<{ warnings: string }>('SELECT warnings FROM alerts ORDER BY id')
-    .map((row) => JSON.parse(row.warnings) as Warning[]);
-const lastMarks = () => warnings().at(-1);
-const outcomes = () =>
-  pipeline.rows<{ outcome: string }>('SELECT outcome FROM decisions ORDER BY id').map(({ outcome }) => outcome);
+const warnings = async (): Promise<Warning[][]> =>
+  (await pipeline.stories()).flatMap(({ alerts }) => alerts.map((alert) => alert.warnings));
+const lastWarnings = async () => (await warnings()).at(-1);
+/** What routing knows of a transfer from an address with the ends of the twins. */
+async function knowledge(now = pipeline.clock.now()) {
+  const transfer = { from: twin('9'), to: TREASURY, token: USDC, tokenSymbol: 'USDC', txHash: '0x0', blockNumber: 1 };
+  const query = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: now, transfer };
+  const context = await pipeline.store.routing.context([query], now);
+  return context.knowledge;
+}
+const counterparties = async (now?: number) =>
+  (await knowledge(now)).counterparties.map(({ counterparty }) => counterparty);
+const ownProject = (guildId: string) =>
+  pipeline.store.projects.save({ guildId, projectId: 'p', sealed: Buffer.alloc(0) }, 'token', seed.ada, 0);
 const alike = (address: AddressText, like: AddressText, label: string | null = null): Warning[] => [
   { kind: 'look-alike', address, like, label },
 ];
@@ -60,75 +68,75 @@ const alike = (address: AddressText, like: AddressText, label: string | null = n
 describe('an address that looks like another', () => {
   it('is pointed out when the other one was dealt with lately, in either direction, and never becomes known itself', async () => {
     await send({ from: TREASURY, to: GENUINE });
-    expect(lastMarks()).toEqual([]);
+    expect(await lastWarnings()).toEqual([]);
     await send({ from: POISON });
-    expect(lastMarks()).toEqual(alike(POISON, GENUINE));
+    expect(await lastWarnings()).toEqual(alike(POISON, GENUINE));
     await send({ from: TREASURY, to: POISON });
-    expect(lastMarks()).toEqual(alike(POISON, GENUINE));
+    expect(await lastWarnings()).toEqual(alike(POISON, GENUINE));
     await send({ from: GENUINE });
-    expect(lastMarks()).toEqual([]);
-    expect(pipeline.rows('SELECT counterparty FROM counterparties')).toEqual([{ counterparty: GENUINE }]);
+    expect(await lastWarnings()).toEqual([]);
+    expect(await counterparties()).toEqual([GENUINE]);
   });
 
   it('is pointed out when both came in one batch', async () => {
     await pipeline.receive(payment({ from: TREASURY, to: GENUINE }), 0);
     await pipeline.receive(payment({ from: POISON }), 0);
     await pipeline.routed();
-    expect(warnings()).toEqual([[], alike(POISON, GENUINE)]);
+    expect(await warnings()).toEqual([[], alike(POISON, GENUINE)]);
   });
 
   it('cannot make itself known by transfers that cost nothing', async () => {
     await send({ from: TREASURY, to: POISON, value: '0' });
     await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
     await send({ from: TREASURY, to: GENUINE });
-    expect(lastMarks()).toEqual([]);
-    expect(outcomes()).toEqual(['zero', 'matched', 'matched']);
+    expect(await lastWarnings()).toEqual([]);
+    expect(await pipeline.outcomes()).toEqual(['zero', 'matched', 'matched']);
   });
 
   it('is pointed out when the server has named or watches the other one, whatever its own fame', async () => {
-    pipeline.rows(
-      `INSERT INTO labels VALUES ('${HARBOR}', '${GENUINE}', 'Payroll', 'ada', 0), ('1', '${OTHER}', 'x', '', 0)`,
-    );
+    const { labels } = pipeline.store;
+    await labels.set(HARBOR, { address: GENUINE, name: 'Payroll', createdBy: seed.ada, at: 0 }, 9);
+    await labels.set('1', { address: OTHER, name: 'x', createdBy: seed.ada, at: 0 }, 9);
     await send({ from: POISON });
-    expect(lastMarks()).toEqual(alike(POISON, GENUINE, 'Payroll'));
+    expect(await lastWarnings()).toEqual(alike(POISON, GENUINE, 'Payroll'));
     await send({ from: GENUINE });
-    expect(lastMarks()).toEqual([]);
+    expect(await lastWarnings()).toEqual([]);
     await pipeline.watch(POISON, WHALES, { label: 'Cold wallet' });
     await send({ from: OTHER });
-    expect(lastMarks()).toEqual(alike(OTHER, GENUINE, 'Payroll'));
+    expect(await lastWarnings()).toEqual(alike(OTHER, GENUINE, 'Payroll'));
     await send({ from: POISON });
-    expect(lastMarks()).toEqual([]);
-    pipeline.rows('DELETE FROM labels');
+    expect(await lastWarnings()).toEqual([]);
+    await labels.remove(HARBOR, GENUINE);
     await send({ from: OTHER });
-    expect(lastMarks()).toEqual(alike(OTHER, POISON, 'Cold wallet'));
+    expect(await lastWarnings()).toEqual(alike(OTHER, POISON, 'Cold wallet'));
   });
 
   it('is pointed out among the parties of a watched token', async () => {
     await pipeline.watch(USDC, WHALES);
     await pipeline.watch(GENUINE, ALERTS, { label: 'Payroll' });
     await send({ to: POISON });
-    expect(lastMarks()).toEqual(alike(POISON, GENUINE, 'Payroll'));
-    expect(pipeline.rows('SELECT * FROM counterparties')).toEqual([]);
+    expect(await lastWarnings()).toEqual(alike(POISON, GENUINE, 'Payroll'));
+    expect(await counterparties()).toEqual([]);
   });
 
   it('is judged by each server’s own past, which nobody else can make up', async () => {
     await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
-    pipeline.rows(`INSERT INTO projects SELECT 7, '${ORCHID}', 'p', x'', '', 0, 0`);
-    await send({ from: POISON }, 7);
+    await send({ from: POISON }, await ownProject(ORCHID));
     await send({ from: GENUINE });
-    expect(warnings()).toEqual([[], []]);
+    expect(await warnings()).toEqual([[], []]);
     await send({ from: POISON });
-    expect(lastMarks()).toEqual(alike(POISON, GENUINE));
+    expect(await lastWarnings()).toEqual(alike(POISON, GENUINE));
   });
 
   it('is forgotten after 30 days', async () => {
+    const began = pipeline.clock.now();
     await send({ from: GENUINE });
     pipeline.clock.leap(30 * DAY);
     await send({ from: POISON });
-    expect(lastMarks()).toEqual([]);
+    expect(await lastWarnings()).toEqual([]);
     await pipeline.forget(30 * DAY - 1);
-    expect(pipeline.rows('SELECT counterparty FROM counterparties')).toEqual([{ counterparty: POISON }]);
-    expect(pipeline.rows('SELECT token FROM catalog')).toHaveLength(1);
+    expect(await counterparties(began)).toEqual([POISON]);
+    expect((await knowledge()).catalog).toHaveLength(1);
   });
 });
 
@@ -140,7 +148,7 @@ describe('a token that bears a known symbol', () => {
     const spellings = ['USDC', 'usdc', 'ＵＳＤＣ', 'U S\u200bD\u2060C', 'UЅDС', 'USDÇ'];
     for (const tokenSymbol of spellings) await send({ tokenAddress: FAKE, tokenSymbol });
     const imitations = spellings.map((symbol) => [{ kind: 'imitation', symbol, genuine: USDC }, uncataloged]);
-    expect(warnings()).toEqual([[], ...imitations]);
+    expect(await warnings()).toEqual([[], ...imitations]);
   });
 
   it('is pointed out when it is the coin’s, as the operator’s events call it', async () => {
@@ -149,7 +157,7 @@ describe('a token that bears a known symbol', () => {
     await send(COIN);
     await pipeline.restart();
     await send({ tokenAddress: FAKE, tokenSymbol: 'Fuse' });
-    expect(warnings()).toEqual([
+    expect(await warnings()).toEqual([
       [uncataloged],
       [],
       [{ kind: 'imitation', symbol: 'Fuse', genuine: null }, uncataloged],
@@ -159,7 +167,7 @@ describe('a token that bears a known symbol', () => {
   it('is not when the catalogue has it too', async () => {
     await send();
     await send({ tokenAddress: OTHER });
-    expect(warnings()).toEqual([[], []]);
+    expect(await warnings()).toEqual([[], []]);
   });
 });
 
@@ -171,15 +179,15 @@ describe('a token that the catalogue does not have', () => {
     await pipeline.watch(ALICE, WHALES, { filters: { ...DEFAULT_FILTERS, cataloged: true } });
     await send({ tokenAddress: FAKE, tokenSymbol: 'NEW' });
     await pipeline.idle();
-    expect(warnings()).toEqual([[{ kind: 'uncataloged' }], []]);
-    expect(outcomes().sort()).toEqual(['cataloged', 'matched', 'matched']);
+    expect(await warnings()).toEqual([[{ kind: 'uncataloged' }], []]);
+    expect((await pipeline.outcomes()).sort()).toEqual(['cataloged', 'matched', 'matched']);
   });
 
   it('is hidden when it invites somewhere and came unasked', async () => {
     await send(lure);
     await send({ ...lure, from: TREASURY, to: ALICE });
     await pipeline.idle();
-    expect(outcomes()).toEqual(['guard', 'matched']);
+    expect(await pipeline.outcomes()).toEqual(['guard', 'matched']);
     expect(pipeline.alerts(ALERTS)).toHaveLength(1);
   });
 
@@ -193,8 +201,8 @@ describe('a token that the catalogue does not have', () => {
       upstream.set(answer);
       await send(lure);
       await pipeline.idle();
-      expect(outcomes()).toEqual(['matched']);
-      expect(warnings()).toEqual([UNCHECKED]);
+      expect(await pipeline.outcomes()).toEqual(['matched']);
+      expect(await warnings()).toEqual([UNCHECKED]);
       expect(pipeline.alerts(ALERTS)[0]!.text).toContain('This token could not be checked');
     },
   );
@@ -205,7 +213,7 @@ describe('a token that the catalogue does not have', () => {
     await send();
     pipeline.clock.leap(2 * DAY);
     await send();
-    expect(warnings()).toEqual([[], [], []]);
+    expect(await warnings()).toEqual([[], [], []]);
   });
 
   it('does not say that a token could not be checked to a subscription that names the token', async () => {
@@ -213,13 +221,13 @@ describe('a token that the catalogue does not have', () => {
     upstream.set(() => ({ status: 500, body: 'oops' }));
     await send({ tokenAddress: FAKE });
     await pipeline.idle();
-    expect(warnings().sort()).toEqual([[], UNCHECKED]);
+    expect((await warnings()).sort()).toEqual([[], UNCHECKED]);
   });
 
   it('does not learn a counterparty from a token that could not be checked', async () => {
     upstream.set(() => ({ status: 500, body: 'oops' }));
     await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
-    expect(pipeline.rows('SELECT counterparty FROM counterparties')).toEqual([]);
+    expect(await counterparties()).toEqual([]);
   });
 });
 
@@ -239,7 +247,7 @@ describe('the explorer', () => {
     await send();
     upstream.set(({ url }) => catalogued(url));
     await send({ tokenAddress: FAKE });
-    expect(warnings()).toEqual([UNCHECKED, UNCHECKED]);
+    expect(await warnings()).toEqual([UNCHECKED, UNCHECKED]);
     expect(upstream.requests).toHaveLength(1);
   });
 
@@ -252,11 +260,11 @@ describe('the explorer', () => {
     await pipeline.routed();
     await send({ tokenAddress: FAKE });
     expect(upstream.requests).toHaveLength(1);
-    expect(warnings()).toEqual([UNCHECKED, UNCHECKED]);
+    expect(await warnings()).toEqual([UNCHECKED, UNCHECKED]);
     upstream.set(({ url }) => catalogued(url));
     pipeline.clock.advance(3 * MINUTE);
     await send({ tokenAddress: FAKE });
-    expect(lastMarks()).toContainEqual({ kind: 'uncataloged' });
+    expect(await lastWarnings()).toContainEqual({ kind: 'uncataloged' });
   });
 });
 
@@ -273,17 +281,16 @@ describe('what comes late', () => {
     await block(201);
     pipeline.clock.advance(9 * MINUTE);
     await block(150);
-    expect(lastMarks()).toEqual([]);
+    expect(await lastWarnings()).toEqual([]);
     await block(300);
     pipeline.clock.advance(11 * MINUTE);
     await block(301);
-    expect(lastMarks()).toEqual([]);
+    expect(await lastWarnings()).toEqual([]);
     await block(150);
-    expect(lastMarks()).toEqual([{ kind: 'late', ms: 22 * MINUTE }]);
+    expect(await lastWarnings()).toEqual([{ kind: 'late', ms: 22 * MINUTE }]);
     // Another project's blocks say nothing.
-    pipeline.rows(`INSERT INTO projects SELECT 7, '${HARBOR}', 'p', x'', '', 0, 0`);
-    await send({ blockNumber: 150 }, 7);
-    expect(lastMarks()).toEqual([]);
-    expect(warnings()).toHaveLength(9);
+    await send({ blockNumber: 150 }, await ownProject(HARBOR));
+    expect(await lastWarnings()).toEqual([]);
+    expect(await warnings()).toHaveLength(9);
   });
 });

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import {
   createManualClock,
   type Discord,
@@ -13,6 +12,7 @@ import {
 import { type App, type AppOverrides, startApp } from '../../src/app.ts';
 import { createSender } from '../../src/discord/sender.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import type { Story } from '../../src/domain/history.ts';
 import type { DeliveryIdentity } from '../../src/domain/inbox.ts';
 import type { Backlog } from '../../src/domain/overview.ts';
 import type { RetentionCursor } from '../../src/domain/retention.ts';
@@ -52,8 +52,10 @@ export interface Pipeline {
   ): Promise<void>;
   /** Stores a payment of this many USDC from Alice to the treasury. */
   pay(units: number, change?: object, scope?: number): Promise<void>;
-  /** The rows that a query gives, in a connection of its own. */
-  rows<Row = Record<string, unknown>>(sql: string): Row[];
+  /** What is recorded of each received transaction's transfers in every guild, as `/why` reads it; oldest first. */
+  stories(): Promise<Story[]>;
+  /** The outcome of each decision about what was received: `matched`, or what hid it. */
+  outcomes(): Promise<string[]>;
   /** The backlog, once whoever wrote it knows of it too. */
   backlog(): Promise<Backlog>;
   /** Whether every alert was posted or given up. */
@@ -104,6 +106,8 @@ export async function startPipeline({
   const machine = { now: () => clock.now() + wrong, after: clock.after.bind(clock) };
   const discord = await startDiscord({ clock, limits: 'none', ...options });
   const hurried = new Set<string>();
+  /** The hashes of the transactions of all bodies. */
+  const received = new Set<string>();
   const connection = (): Sender => {
     const senderOf = (timeoutMs: number) => createSender({ token: discord.token, apiUrl: discord.apiUrl, timeoutMs });
     const [patient, hasty] = [senderOf(120_000), senderOf(300)];
@@ -166,7 +170,10 @@ export async function startPipeline({
     const ticket = intake.admit(scope);
     if (typeof ticket === 'string') throw new Error(`The delivery was refused: ${ticket}.`);
     ticket.identity = identity;
-    const body = Buffer.from(typeof event === 'string' ? event : JSON.stringify(event));
+    const text = typeof event === 'string' ? event : JSON.stringify(event);
+    const body = Buffer.from(text);
+    const [txHash] = /0x[0-9a-f]{64}(?=")/.exec(/"txHash":"[^"]*"/.exec(text)?.[0] ?? '') ?? [];
+    if (txHash) received.add(txHash);
     const result = await new Promise<string>((resolve) => {
       intake.store(ticket, body, (stored) => {
         // The response is over before the router hears of the delivery, so the router never has to wait for it.
@@ -175,6 +182,16 @@ export async function startPipeline({
       });
     });
     if (result !== 'stored') throw new Error(`The delivery was refused: ${result}.`);
+  };
+  const stories = async (): Promise<Story[]> => {
+    const { history, projects } = running.internals.store;
+    const scopes = await projects.scopes();
+    const read = [...received].flatMap((txHash) =>
+      [seed.harbor.id, seed.orchid.id].map((guildId) =>
+        history.transfers(guildId, txHash, scopes.get(guildId) ?? null, machine.now(), 100),
+      ),
+    );
+    return (await Promise.all(read)).flatMap(({ first }) => first);
   };
   const alerts: Pipeline['alerts'] = (channelId) =>
     discord.messages(channelId).flatMap(({ message }) => shownIn(message));
@@ -215,17 +232,8 @@ export async function startPipeline({
     },
     receive,
     pay: (units, change = {}, scope = 0) => receive(payment({ value: String(units * 1_000_000), ...change }), 0, scope),
-    rows<Row>(sql: string) {
-      const db = new Database(file);
-      try {
-        const statement = db.prepare<[], Row>(sql);
-        if (statement.reader) return statement.all();
-        statement.run();
-        return [];
-      } finally {
-        db.close();
-      }
-    },
+    stories,
+    outcomes: async () => (await stories()).flatMap(({ decisions }) => decisions.map(({ outcome }) => outcome)),
     backlog,
     async settled() {
       const { inbox, alerts, frozen } = await backlog();

@@ -1,5 +1,5 @@
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { quarantine } from '../store/contract/given.ts';
 import { OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
 const MIB = 1024 * 1024;
@@ -13,24 +13,20 @@ describe('the quarantine limit', () => {
   ])('closes the %s URL while its quarantine has too many %s', async (...given) => {
     const [, , token, scope, rows, bytes] = given;
     const receiver = await startReceiver();
-    const db = new Database(receiver.file);
-    const setAside = db.prepare(
-      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < @rows)
-     INSERT INTO quarantine (scope, received_at, reason, body) SELECT @scope, 1, 'no JSON', zeroblob(@bytes) FROM n`,
-    );
+    const add = (many: number, size: number) =>
+      quarantine(receiver.store, Array<Buffer>(many).fill(Buffer.alloc(size)), scope);
     const post = async () => {
       await receiver.quarantine.measure();
       return (await receiver.post(`/hooks/${token}`, 'x')).status;
     };
-    setAside.run({ scope, rows, bytes });
+    await add(rows, bytes);
     expect(await post()).toBe(200);
-    setAside.run({ scope, rows: 1, bytes: 1 });
+    await add(1, 1);
     expect(await post()).toBe(503);
     // Other URLs stay open.
     const other = token === TOKEN ? OTHER_TOKEN : TOKEN;
     expect((await receiver.post(`/hooks/${other}`, 'x')).status).toBe(200);
-    db.exec('DELETE FROM quarantine WHERE id = 1');
-    db.close();
+    await receiver.store.quarantine.discard(1);
     expect(await post()).toBe(200);
   });
 });

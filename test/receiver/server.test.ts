@@ -1,9 +1,9 @@
-import Database from 'better-sqlite3';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { StoreError } from '../../src/errors.ts';
 import { probeReceiver } from '../../src/receiver/probe.ts';
+import { lock } from '../store/sqlite/beside.ts';
 import { until } from '../until.ts';
 import { firstLine, head, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
@@ -228,12 +228,10 @@ describe('the source behind a proxy', () => {
 describe('trouble', () => {
   it('a locked database: 503 for what waits, 200 again once it is free', async () => {
     const receiver = await startReceiver();
-    const other = new Database(receiver.file);
-    other.exec('BEGIN IMMEDIATE');
+    const release = lock(receiver.file);
     const held = await Promise.all(Array.from({ length: 20 }, () => receiver.post(`/hooks/${TOKEN}`, 'held')));
     expect(held.every(({ status }) => status === 503)).toBe(true);
-    other.exec('COMMIT');
-    other.close();
+    release();
     expect((await receiver.post(`/hooks/${TOKEN}`, 'free')).status).toBe(200);
     expect(await receiver.stored()).toEqual([[0, 'free']]);
   });

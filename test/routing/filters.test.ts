@@ -22,32 +22,30 @@ beforeEach(async () => {
 });
 afterEach(() => pipeline.close());
 
-const outcomes = () =>
-  pipeline.rows<{ outcome: string }>('SELECT outcome FROM decisions ORDER BY id').map(({ outcome }) => outcome);
-
 describe('what is hidden', () => {
   it('is recorded with its reason for each subscription that saw it, as is what is told', async () => {
     const [told, deaf] = [
       await pipeline.watch(TREASURY, ALERTS),
       await pipeline.watch(ALICE, WHALES, { minimum: '6' }),
     ];
-    const at = pipeline.clock.now();
     await pipeline.pay(5);
     await pipeline.pay(0);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['5']);
     expect(pipeline.numbers(WHALES)).toEqual([]);
-    const columns = 'guild_id, channel_id, subscription_id, address, outcome, at';
-    const row = { guild_id: HARBOR, at };
     const [ours, theirs] = [
-      { ...row, channel_id: ALERTS, subscription_id: told, address: TREASURY },
-      { ...row, channel_id: WHALES, subscription_id: deaf, address: ALICE },
+      { channelId: ALERTS, subscription: told, address: TREASURY },
+      { channelId: WHALES, subscription: deaf, address: ALICE },
     ];
-    expect(pipeline.rows(`SELECT ${columns} FROM decisions ORDER BY transfer_id, subscription_id`)).toEqual([
-      { ...ours, outcome: 'matched' },
-      { ...theirs, outcome: 'minimum' },
-      { ...ours, outcome: 'zero' },
-      { ...theirs, outcome: 'zero' },
+    expect((await pipeline.stories()).map(({ decisions }) => decisions)).toMatchObject([
+      [
+        { ...ours, outcome: 'matched' },
+        { ...theirs, outcome: 'minimum' },
+      ],
+      [
+        { ...ours, outcome: 'zero' },
+        { ...theirs, outcome: 'zero' },
+      ],
     ]);
   });
 
@@ -55,9 +53,7 @@ describe('what is hidden', () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
     const until = pipeline.clock.now() + HOUR;
-    pipeline.rows(
-      `INSERT INTO token_mutes VALUES ('${HARBOR}', '${USDC}', ${until}), ('${HARBOR}', 'native', ${until})`,
-    );
+    for (const token of [USDC, 'native'] as const) await pipeline.store.subscriptions.muteToken(HARBOR, token, until);
     await pipeline.pay(1);
     await pipeline.pay(2, { tokenAddress: null, tokenType: 'COIN' });
     await pipeline.routed();
@@ -66,23 +62,25 @@ describe('what is hidden', () => {
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['3']);
     expect(pipeline.numbers(ORCHID_ALERTS)).toHaveLength(3);
-    expect(outcomes().filter((outcome) => outcome !== 'matched')).toEqual(['token-muted', 'token-muted']);
+    expect((await pipeline.outcomes()).filter((outcome) => outcome !== 'matched')).toEqual([
+      'token-muted',
+      'token-muted',
+    ]);
   });
 });
 
 it('a server with a project of its own hears that project alone, all others the operator’s', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
-  pipeline.rows(
-    `INSERT INTO projects (id, guild_id, project_id, sealed, updated_by, updated_at) VALUES (7, '${ORCHID}', 'p', x'', '', 0)`,
-  );
+  const project = { guildId: ORCHID, projectId: 'p', sealed: Buffer.alloc(0) };
+  const scope = await pipeline.store.projects.save(project, 'token', seed.ada, 0);
   await pipeline.pay(1);
-  await pipeline.pay(2, {}, 7);
-  await pipeline.pay(3, {}, 8);
+  await pipeline.pay(2, {}, scope);
+  await pipeline.pay(3, {}, scope + 1);
   await pipeline.idle();
   expect(pipeline.numbers(ALERTS)).toEqual(['1']);
   expect(pipeline.numbers(ORCHID_ALERTS)).toEqual(['2']);
-  expect(outcomes()).toEqual(['matched', 'matched']);
+  expect(await pipeline.outcomes()).toEqual(['matched', 'matched']);
 });
 
 it('records when the address of a subscription last moved', async () => {
@@ -105,7 +103,8 @@ it('a delivery is kept with the watcher that its body names, and when it last ca
   pipeline.clock.advance(MINUTE);
   await pipeline.receive(event);
   await pipeline.routed();
-  expect(pipeline.rows('SELECT project_id, address_type, direction, received, last_at FROM deliveries')).toEqual([
-    { project_id: 'theirs', address_type: 'token', direction: null, received: 2, last_at: pipeline.clock.now() },
+  const [story] = await pipeline.stories();
+  expect(story!.deliveries).toMatchObject([
+    { projectId: 'theirs', addressType: 'token', direction: null, received: 2, lastAt: pipeline.clock.now() },
   ]);
 });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openBeside } from '../../src/store/sqlite/database.ts';
-import { quarantineTable } from '../../src/store/sqlite/quarantine.ts';
+import { parseDelivery } from '../../src/routing/decide.ts';
 import {
   ALERTS,
   ALICE,
@@ -12,6 +11,8 @@ import {
   USDC,
   WHALES,
 } from '../pipeline/harness.ts';
+import { routed } from '../store/contract/given.ts';
+import { rewriteQuarantine } from '../store/sqlite/beside.ts';
 
 let pipeline: Pipeline;
 beforeEach(async () => {
@@ -56,9 +57,9 @@ describe('one transfer, one line per channel', () => {
     await count(WHALES, 1);
     await pipeline.routed();
     // It happened once, and where it was said to be.
-    expect(pipeline.rows('SELECT count, bodies, reorganised FROM transfers')).toEqual([
-      { count: 1, bodies: 3, reorganised: 0 },
-    ]);
+    const stories = await pipeline.stories();
+    expect(stories).toMatchObject([{ count: 1, reorganised: false }]);
+    expect(stories[0]!.deliveries.map(({ received }) => received)).toEqual([1, 1, 1]);
     await only(1);
     const [line] = pipeline.alerts(ALERTS);
     expect(line!.title).toBe('🔁 Alice → Treasury 5 `USDC`');
@@ -149,17 +150,28 @@ describe('the block of a transfer', () => {
     for (let n = 1; n <= 12; n++) await pipeline.receive(block(n));
     for (const n of [11, 5, 4, 8]) await pipeline.receive({ ...block(n), direction: 'outgoing' });
     await pipeline.routed();
-    const known = () => {
-      const [row] = pipeline.rows<{ data: string }>('SELECT data FROM transfers');
-      const { blockNumber, left = [] } = JSON.parse(row!.data) as { blockNumber: number; left?: string[] };
+    const { routing } = pipeline.store;
+    const seen = async () => {
+      const parsed = parseDelivery({ id: 1, scope: 0, receivedAt: 0, body: JSON.stringify(event) });
+      if (!('event' in parsed)) throw new Error(parsed.reason);
+      const { keys } = parsed;
+      const query = { transferKey: keys.transfer, deliveryKey: keys.delivery, scope: 0, at: 0, ...parsed.event };
+      const { transfers } = await routing.context([query], pipeline.clock.now());
+      return transfers[0]!;
+    };
+    const known = async () => {
+      const { blockNumber, left = [] } = (await seen()).transfer;
       return [blockNumber, ...left.map(Number)];
     };
-    expect(known()).toEqual([1_012, 4, 5, 6, 7, 8, 9, 10, 11]);
+    expect(await known()).toEqual([1_012, 4, 5, 6, 7, 8, 9, 10, 11]);
     // As earlier versions stored it; and as is forgotten of the first ones.
-    pipeline.rows("UPDATE transfers SET data = json_remove(data, '$.left')");
+    const { transfer, ...stored } = await seen();
+    const { left: _, ...data } = transfer;
+    const asBefore = { ...stored, txHash: transfer.txHash, data: JSON.stringify(data) };
+    await routing.commit(routed({ now: pipeline.clock.now(), transfers: [asBefore] }));
     await pipeline.receive(block(3));
     await pipeline.routed();
-    expect(known()).toEqual([1_012]);
+    expect(await known()).toEqual([1_012]);
   });
 
   it('is learned from another body where the first one did not tell, without a word of a reorganisation', async () => {
@@ -265,18 +277,16 @@ it('what is replayed from the quarantine is told apart as when it came: two equa
     await pipeline.receive(`not yet ${JSON.stringify(body)}`, answered);
   }
   await pipeline.routed();
-  const beside = openBeside(pipeline.file);
-  beside.exec("UPDATE quarantine SET body = CAST(replace(body, 'not yet ', '') AS BLOB)");
+  rewriteQuarantine(pipeline.file, (body) => body.toString().replace('not yet ', ''));
   pipeline.clock.advance(60 * 60_000);
-  expect(quarantineTable(beside).replayAll()).toBe(came.length);
-  beside.close();
+  expect(await pipeline.store.quarantine.replayAll()).toBe(came.length);
   // The router looks again.
   await pipeline.pay(7);
   await only(4);
-  const counts = pipeline.rows("SELECT count, bodies FROM transfers ORDER BY data ->> '$.value' LIMIT 3");
-  expect(counts).toEqual([
-    { count: 2, bodies: 2 },
-    { count: 1, bodies: 2 },
-    { count: 1, bodies: 2 },
+  const stories = (await pipeline.stories()).slice(0, 3);
+  expect(stories.map(({ count: copies, deliveries }) => [copies, deliveries.map(({ received }) => received)])).toEqual([
+    [2, [2]],
+    [1, [2]],
+    [1, [2]],
   ]);
 });

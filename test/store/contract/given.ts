@@ -1,6 +1,6 @@
 import type { AddressText } from '../../../src/domain/address.ts';
 import type { NewAlert } from '../../../src/domain/alert.ts';
-import type { NewBatch, Notice } from '../../../src/domain/batch.ts';
+import type { ClaimOptions, NewBatch, NextMessage, Notice } from '../../../src/domain/batch.ts';
 import type { Decision, RoutingResult, StoredDelivery, StoredTransfer } from '../../../src/domain/routing.ts';
 import { DEFAULT_CHOICES, type NewSubscription, type Subscription } from '../../../src/domain/subscription.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
@@ -167,7 +167,7 @@ export const notice = (changed: Partial<Notice> = {}): Notice => ({
 /** Freezes a channel's due alerts into a message, as the deliverer does; returns the batch's id. */
 export async function freeze(store: Store, changed: Partial<NewBatch> = {}, now = NOW): Promise<number> {
   const { channelId = CHANNEL } = changed;
-  const { next } = await store.outbox.claim(channelId, { limit: 100, alone: false, mayChange: true }, now);
+  const { next } = await store.outbox.claim(channelId, TAKE, now);
   if (next.status !== 'alerts') throw new Error(`There are no alerts to freeze, but: ${JSON.stringify(next)}.`);
   const batch: NewBatch = {
     channelId,
@@ -192,4 +192,24 @@ export async function send(store: Store, changed: Partial<NewBatch> = {}, now = 
   const id = await freeze(store, changed, now);
   await store.outbox.markSent(id, `message-${id}`, now);
   return id;
+}
+
+/** What one claim may take in these tests. */
+export const TAKE: ClaimOptions = { limit: 1_000, alone: false, mayChange: true };
+
+/** What a channel is sent next. */
+export const next = async ({ outbox }: Store, now = NOW, channelId = CHANNEL): Promise<NextMessage> =>
+  (await outbox.claim(channelId, TAKE, now)).next;
+
+/** Stores bodies and quarantines them, as the router does with what it does not understand. */
+export async function quarantine(store: Store, bodies: (string | Uint8Array)[], scope = 0): Promise<void> {
+  const ids = await store.inbox.append(
+    bodies.map((body, n) => ({
+      scope,
+      receivedAt: NOW + n,
+      body: typeof body === 'string' ? Buffer.from(body) : body,
+    })),
+  );
+  const quarantined = ids.map((id) => ({ id, reason: 'The body is not JSON.', answeredAt: NOW + 9 }));
+  await store.routing.commit(routed({ quarantined }));
 }

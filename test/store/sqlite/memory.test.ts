@@ -1,12 +1,12 @@
 import Database from 'better-sqlite3';
 import pino from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { createManualClock } from '../../sandbox/discord/index.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
-import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { startUpkeep } from '../../src/upkeep.ts';
-import { until } from '../until.ts';
-import { temporaryFile } from './bot.ts';
+import { createManualClock } from '../../../sandbox/discord/index.ts';
+import { openStore } from '../../../src/store/sqlite/client.ts';
+import { openDatabase } from '../../../src/store/sqlite/database.ts';
+import { startUpkeep } from '../../../src/upkeep.ts';
+import { temporaryFile } from '../../lifecycle/bot.ts';
+import { until } from '../../until.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openStore } from '../../src/store/sqlite/client.ts';
+import { openStore } from '../../../src/store/sqlite/client.ts';
 
 async function openHere() {
   const directory = mkdtempSync(join(tmpdir(), 'client-'));

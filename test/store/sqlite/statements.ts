@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
-import { migrations } from '../../src/store/sqlite/migrations.ts';
-import { openReadings } from '../../src/store/sqlite/readings.ts';
-import { openTables } from '../../src/store/sqlite/tables.ts';
+import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { openReadings } from '../../../src/store/sqlite/readings.ts';
+import { openTables } from '../../../src/store/sqlite/tables.ts';
 
 /**
  * Prints the columns of every statement that the store prepares, by the place where that happens (`file:line`). A

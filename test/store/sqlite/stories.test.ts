@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { seed } from '../../sandbox/discord/index.ts';
+import { seed } from '../../../sandbox/discord/index.ts';
 import {
   ALERTS,
   GENERAL,
@@ -11,7 +11,8 @@ import {
   TREASURY,
   USDC,
   WHALES,
-} from '../pipeline/harness.ts';
+} from '../../pipeline/harness.ts';
+import { readRows } from './beside.ts';
 
 let world: Pipeline;
 beforeEach(async () => {
@@ -20,6 +21,12 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const ORCHID = { guildId: seed.orchid.id };
+const rows = <T>(sql: string) => readRows<T>(world.file, sql);
+function write(sql: string): void {
+  const writer = new Database(world.file);
+  writer.exec(sql);
+  writer.close();
+}
 
 describe('stories', () => {
   it('tell a guild what became of a transfer there, and nothing of other guilds', async () => {
@@ -88,7 +95,7 @@ describe('stories', () => {
     await world.receive(payment());
     await world.idle();
     for (const reason of ['first', 'last']) {
-      world.rows(`INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
+      write(`INSERT INTO dead_letters (alert_id, channel_id, payload, reason, at)
         SELECT min(id), channel_id, '', '${reason}', ${reason.length} FROM alerts`);
     }
     const { first } = await world.store.history.transfers(HARBOR, String(body.txHash), null, world.clock.now(), 5);
@@ -97,9 +104,9 @@ describe('stories', () => {
     expect(story!.deliveries.map(({ addressType, direction }) => ({ addressType, direction }))).toEqual(
       watchers.map(({ addressType, direction }) => ({ addressType: addressType.toLowerCase(), direction })),
     );
-    const lines = world.rows<{ channel: string }>('SELECT channel_id AS channel FROM alerts ORDER BY id LIMIT 3');
+    const lines = rows<{ channel: string }>('SELECT channel_id AS channel FROM alerts ORDER BY id LIMIT 3');
     expect(story!.alerts.map(({ channelId }) => channelId)).toEqual(lines.map(({ channel }) => channel));
-    const asked = world.rows<{ one: number }>('SELECT subscription_id AS one FROM decisions ORDER BY id LIMIT 4');
+    const asked = rows<{ one: number }>('SELECT subscription_id AS one FROM decisions ORDER BY id LIMIT 4');
     expect(story!.decisions.map(({ subscription }) => subscription)).toEqual(asked.map(({ one }) => one));
     expect(story!.alerts[0]).toMatchObject({ dead: { reason: 'last', at: 4 } });
     expect(story!.alerts[1]).toMatchObject({ dead: null });
@@ -114,7 +121,7 @@ describe('stories', () => {
     await world.turnUntil(() => world.settled());
     const { first } = await world.store.history.transfers(HARBOR, String(body.txHash), null, world.clock.now(), 5);
     const messages = first.map(({ alerts }) => alerts[0]!.message!);
-    const all = world.rows<{ n: number }>('SELECT count(*) AS n FROM alerts GROUP BY batch_id').map(({ n }) => n);
+    const all = rows<{ n: number }>('SELECT count(*) AS n FROM alerts GROUP BY batch_id').map(({ n }) => n);
     expect(messages.map(({ together }) => together)).toEqual([2, 2]);
     expect(all).toContain(messages[0]!.alerts);
     expect(messages[0]!.alerts).toBeGreaterThan(2);
@@ -126,9 +133,7 @@ describe('stories', () => {
     for (const one of [body, payment(), payment()]) await world.receive(one);
     await world.idle();
     await world.pass(2 * 3_600_000, 60_000);
-    const writer = new Database(world.file);
-    writer.exec('DELETE FROM alerts WHERE id = (SELECT max(id) FROM alerts)');
-    writer.close();
+    write('DELETE FROM alerts WHERE id = (SELECT max(id) FROM alerts)');
     const { first } = await world.store.history.transfers(HARBOR, String(body.txHash), null, world.clock.now(), 5);
     expect(first).toMatchObject([{ alerts: [{ state: 'sent', message: { kind: 'digest', alerts: 3 } }] }]);
   });

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { openTables } from '../../src/store/sqlite/tables.ts';
+import { openDatabase } from '../../../src/store/sqlite/database.ts';
+import { openTables } from '../../../src/store/sqlite/tables.ts';
 
 function openHere() {
   const dir = mkdtempSync(join(tmpdir(), 'ledgerbell-channels-'));

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { channelStates } from '../../src/store/sqlite/channels.ts';
-import { type OpenDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
-import { erasureTable } from '../../src/store/sqlite/erasure.ts';
-import { figuresTable } from '../../src/store/sqlite/figures.ts';
-import { projectsTable } from '../../src/store/sqlite/projects.ts';
-import type { Tables } from '../../src/store/sqlite/tables.ts';
+import { channelStates } from '../../../src/store/sqlite/channels.ts';
+import { type OpenDatabase, openDatabase } from '../../../src/store/sqlite/database.ts';
+import { erasureTable } from '../../../src/store/sqlite/erasure.ts';
+import { figuresTable } from '../../../src/store/sqlite/figures.ts';
+import { projectsTable } from '../../../src/store/sqlite/projects.ts';
+import type { Tables } from '../../../src/store/sqlite/tables.ts';
 import { put, putTransfer } from './opened.ts';
 
 let dir: string;

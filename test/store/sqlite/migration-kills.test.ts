@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { restore } from '../../src/store/sqlite/backup.ts';
-import { migrations } from '../../src/store/sqlite/migrations.ts';
-import { accepted, bodiesIn, startBot, startInVain } from './bot.ts';
+import { restore } from '../../../src/store/sqlite/backup.ts';
+import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { accepted, startBot, startInVain } from '../../lifecycle/bot.ts';
+import { bodiesIn } from './beside.ts';
 import { expectKept, look, makeFile, NEXT_SCHEMA, schemas } from './earlier-schemas.ts';
 
 /** Every fourth, and the last: each is a real start, killed several times. */

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { expect } from 'vitest';
-import { migrations } from '../../src/store/sqlite/migrations.ts';
-import { temporaryFile } from './bot.ts';
+import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { temporaryFile } from '../../lifecycle/bot.ts';
 
 /** A schema after the newest one. */
 export const NEXT_SCHEMA = `CREATE TABLE next_version (a); INSERT INTO next_version VALUES (1);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { AddressText } from '../../src/domain/address.ts';
-import { latenessOf } from '../../src/domain/lateness.ts';
-import type { Learned } from '../../src/domain/routing.ts';
-import { guardTables } from '../../src/store/sqlite/guard.ts';
+import type { AddressText } from '../../../src/domain/address.ts';
+import { latenessOf } from '../../../src/domain/lateness.ts';
+import type { Learned } from '../../../src/domain/routing.ts';
+import { guardTables } from '../../../src/store/sqlite/guard.ts';
 import { openHere } from './opened.ts';
 
 const MINUTE = 60_000;

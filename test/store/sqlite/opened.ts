@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { openDatabase } from '../../../src/store/sqlite/database.ts';
 
 /** An empty database that is gone after the test. */
 export function openHere(): Database {

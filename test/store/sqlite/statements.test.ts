@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
-const ROOT = resolve(import.meta.dirname, '../..');
+const ROOT = resolve(import.meta.dirname, '../../..');
 
 /** Errors where a row's type does not declare a column, or declares what is no column. */
 const CHECKED = `
@@ -39,7 +39,7 @@ function withCheck(source: string, line: number, columns: string[]): string {
 }
 
 it('declares every statement’s row type with exactly the columns that SQLite returns', () => {
-  const printed = execFileSync(process.execPath, [join(ROOT, 'test/store/statements.ts')], { encoding: 'utf8' });
+  const printed = execFileSync(process.execPath, [join(ROOT, 'test/store/sqlite/statements.ts')], { encoding: 'utf8' });
   const places = Object.entries(JSON.parse(printed) as Record<string, string[]>);
   expect(places.length).toBeGreaterThan(80);
   const folder = mkdtempSync(join(tmpdir(), 'statements-'));

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createManualClock } from '../../sandbox/discord/index.ts';
-import { startDailyBackups } from '../../src/store/sqlite/daily.ts';
-import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { backupFolder, stamp } from '../../src/store/sqlite/folder.ts';
+import { createManualClock } from '../../../sandbox/discord/index.ts';
+import { startDailyBackups } from '../../../src/store/sqlite/daily.ts';
+import { openDatabase } from '../../../src/store/sqlite/database.ts';
+import { backupFolder, stamp } from '../../../src/store/sqlite/folder.ts';
 
 const HOUR = 3_600_000;
 let directory: string;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { AddressText } from '../../src/domain/address.ts';
-import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
-import { subscriptionsTable, watcherLookUp } from '../../src/store/sqlite/subscriptions.ts';
+import type { AddressText } from '../../../src/domain/address.ts';
+import { DEFAULT_FILTERS } from '../../../src/domain/subscription.ts';
+import { subscriptionsTable, watcherLookUp } from '../../../src/store/sqlite/subscriptions.ts';
 import { openHere } from './opened.ts';
 
 const address: AddressText = `0x${'1'.repeat(40)}`;

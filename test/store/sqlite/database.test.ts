@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openBeside, openDatabase, openReader, unsynced } from '../../src/store/sqlite/database.ts';
-import { inboxTable } from '../../src/store/sqlite/inbox.ts';
-import { migrations } from '../../src/store/sqlite/migrations.ts';
-import { outboxTable } from '../../src/store/sqlite/outbox.ts';
+import { openBeside, openDatabase, openReader, unsynced } from '../../../src/store/sqlite/database.ts';
+import { inboxTable } from '../../../src/store/sqlite/inbox.ts';
+import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { outboxTable } from '../../../src/store/sqlite/outbox.ts';
 
 let directory: string;
 let file: string;

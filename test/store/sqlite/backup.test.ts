@@ -18,12 +18,12 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { backUp, restore } from '../../src/store/sqlite/backup.ts';
-import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { backupFolder } from '../../src/store/sqlite/folder.ts';
-import { inboxTable } from '../../src/store/sqlite/inbox.ts';
-import { migrations } from '../../src/store/sqlite/migrations.ts';
-import { bareEnvironment } from '../bare-environment.ts';
+import { backUp, restore } from '../../../src/store/sqlite/backup.ts';
+import { openDatabase } from '../../../src/store/sqlite/database.ts';
+import { backupFolder } from '../../../src/store/sqlite/folder.ts';
+import { inboxTable } from '../../../src/store/sqlite/inbox.ts';
+import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { bareEnvironment } from '../../bare-environment.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { migrations } from '../../src/store/sqlite/migrations.ts';
+import { openDatabase } from '../../../src/store/sqlite/database.ts';
+import { migrations } from '../../../src/store/sqlite/migrations.ts';
 import { expectKept, look, makeFile } from './earlier-schemas.ts';
 
 it.each([...migrations.keys()])('keeps every row of schema %i', (from) => {

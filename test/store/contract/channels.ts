@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../../../src/store/store.ts';
+import { CHANNEL, GUILD, NOW, next, notice, OTHER_CHANNEL, OTHER_GUILD, post, subscribe, TAKE } from './given.ts';
+import type { OpenEmpty } from './index.ts';
+
+export function channelsContract(open: OpenEmpty): void {
+  describe('channels', () => {
+    const blocked = { dueAt: NOW + 5, attempts: 1, since: NOW, reason: '50001' };
+    const head = async ({ outbox }: Store, channelId = CHANNEL) => (await outbox.claim(channelId, TAKE, NOW)).head;
+
+    it('remembers the state of a channel and lists a guild’s blocked ones', async () => {
+      const store = await open();
+      await post(store, [1]);
+      expect(await head(store)).toMatchObject({ channelId: CHANNEL, guildId: GUILD, state: 'ready' });
+      await store.channels.setState({ channelId: CHANNEL, state: 'parked', ...blocked });
+      expect(await head(store)).toMatchObject({ state: 'parked', dueAt: NOW + 5, attempts: 1, since: NOW });
+      expect(await store.channels.blocked(GUILD)).toEqual([{ channelId: CHANNEL, state: 'parked', reason: '50001' }]);
+      expect(await store.channels.blocked(OTHER_GUILD)).toEqual([]);
+    });
+
+    it('freezes the notice that reports a blocked channel elsewhere, and withdraws it when the channel opens', async () => {
+      const store = await open();
+      await post(store, [1]);
+      const elsewhere = notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL });
+      await store.channels.setState({ channelId: CHANNEL, state: 'parked', ...blocked }, elsewhere);
+      expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'batch', batch: { kind: 'notice' } });
+      await store.channels.setState({ channelId: CHANNEL, state: 'ready', ...blocked, reason: null });
+      expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'nothing' });
+    });
+
+    it('posts a notice about no transfer', async () => {
+      const store = await open();
+      await store.channels.postNotice(notice());
+      const found = await next(store);
+      expect(found).toMatchObject({ status: 'batch', batch: { kind: 'notice', attempts: 0 } });
+      expect(JSON.stringify(found)).toContain('Text');
+    });
+
+    it('chooses the guild’s default channel for notices, else another one in use, never the troubled one', async () => {
+      const store = await open();
+      const place = () => store.channels.channelForNotices(GUILD, CHANNEL);
+      await subscribe(store);
+      expect(await place()).toBeNull();
+      await subscribe(store, { channelId: OTHER_CHANNEL });
+      expect(await place()).toBe(OTHER_CHANNEL);
+      await store.guilds.changeSettings(GUILD, { defaultChannel: '1009' });
+      expect(await place()).toBe('1009');
+      await store.guilds.changeSettings(GUILD, { defaultChannel: CHANNEL });
+      expect(await place()).toBe(OTHER_CHANNEL);
+    });
+
+    it('restores a guild’s channels when it takes the bot back, except those that were gone on their own', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await post(store, [2], { channelId: OTHER_CHANNEL });
+      await store.channels.setState({ channelId: OTHER_CHANNEL, state: 'unreachable', ...blocked, reason: '10003' });
+      await store.channels.guildRemoved(GUILD, NOW, NOW + 9);
+      expect((await store.channels.blocked(GUILD)).map(({ channelId }) => channelId)).toEqual([CHANNEL, OTHER_CHANNEL]);
+      await store.channels.guildReturned(GUILD);
+      const left = [{ channelId: OTHER_CHANNEL, state: 'unreachable', reason: '10003' }];
+      expect(await store.channels.blocked(GUILD)).toEqual(left);
+    });
+
+    it('compares the guilds of a session with the known ones', async () => {
+      const store = await open();
+      for (const guildId of [GUILD, OTHER_GUILD]) await store.guilds.changeSettings(guildId, { language: 'de' });
+      const sync = (present: string[], now: number) => store.channels.syncGuilds(new Set(present), [0, 1], now);
+      expect(await sync([GUILD, OTHER_GUILD, '3000'], NOW)).toEqual({ gone: [], back: [] });
+      expect(await sync([GUILD], NOW)).toEqual({ gone: [OTHER_GUILD], back: [] });
+      expect(await store.erasure.removed(NOW + 1)).toEqual([OTHER_GUILD]);
+      await store.channels.postponeErasure(OTHER_GUILD, NOW + 5);
+      expect(await store.erasure.removed(NOW + 5)).toEqual([]);
+      expect(await sync([GUILD, OTHER_GUILD], NOW)).toEqual({ gone: [], back: [OTHER_GUILD] });
+      expect(await store.erasure.removed(NOW + 9)).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { ADA, address, BOB, GUILD, NOW, OTHER_GUILD } from './given.ts';
+import type { OpenEmpty } from './index.ts';
+
+export function guildsContract(open: OpenEmpty): void {
+  describe('guilds', () => {
+    it('returns no choices for a guild whose admins chose nothing', async () => {
+      const { guilds } = await open();
+      expect(await guilds.settings(GUILD)).toEqual({
+        style: null,
+        defaultChannel: null,
+        managerRole: null,
+        timezone: null,
+        language: null,
+        webhook: null,
+      });
+    });
+
+    it('changes only the settings that are named and returns all of them', async () => {
+      const { guilds } = await open();
+      await guilds.changeSettings(GUILD, { timezone: 'Asia/Tokyo', defaultChannel: '5' });
+      const changed = await guilds.changeSettings(GUILD, { language: 'de', defaultChannel: null });
+      expect(changed).toEqual({
+        defaultChannel: null,
+        managerRole: null,
+        timezone: 'Asia/Tokyo',
+        language: 'de',
+        style: null,
+        webhook: null,
+      });
+      expect(await guilds.settings(GUILD)).toEqual(changed);
+    });
+
+    it('keeps the settings of one guild apart from those of others', async () => {
+      const { guilds } = await open();
+      await guilds.changeSettings(GUILD, { language: 'de' });
+      expect(await guilds.settings(OTHER_GUILD)).toMatchObject({ language: null });
+    });
+
+    it('prefers the chosen language to the guild’s own at Discord', async () => {
+      const { guilds } = await open();
+      expect(await guilds.language(GUILD)).toBeNull();
+      await guilds.noteLocale(GUILD, 'fr');
+      await guilds.noteLocale(GUILD, null);
+      expect(await guilds.language(GUILD)).toBe('fr');
+      await guilds.changeSettings(GUILD, { language: 'ja' });
+      await guilds.noteLocale(GUILD, 'de');
+      expect(await guilds.language(GUILD)).toBe('ja');
+      await guilds.changeSettings(GUILD, { language: null });
+      expect(await guilds.language(GUILD)).toBe('de');
+    });
+  });
+
+  describe('audit', () => {
+    it('counts the entries of a guild among what is stored about it', async () => {
+      const { audit, metrics } = await open();
+      const entry = { userId: ADA, action: 'label.set', detail: { name: 'Cold' }, at: NOW };
+      for (const guildId of [GUILD, GUILD, OTHER_GUILD]) await audit.record({ ...entry, guildId });
+      expect(await metrics.stored(GUILD)).toMatchObject({ audit: 2 });
+    });
+  });
+
+  describe('confirmations', () => {
+    const question = { guildId: GUILD, userId: ADA, action: 'webhook.remove', detail: { webhook: 'w' }, askedAt: NOW };
+    const press = { guildId: GUILD, userId: ADA, action: 'webhook.remove', notBefore: NOW };
+
+    it('returns the detail of a question once', async () => {
+      const { confirmations } = await open();
+      const id = await confirmations.ask(question, 10);
+      expect(await confirmations.take({ ...press, id })).toEqual({ webhook: 'w' });
+      expect(await confirmations.take({ ...press, id })).toBeNull();
+    });
+
+    it.each([
+      ['another person', { userId: BOB }],
+      ['another guild', { guildId: OTHER_GUILD }],
+      ['another action', { action: 'subscription.import' }],
+      ['a question that is too old', { notBefore: NOW + 1 }],
+      ['another id', { id: 999 }],
+    ])('refuses a confirmation of %s and keeps the question open', async (_what, changed) => {
+      const { confirmations } = await open();
+      const id = await confirmations.ask(question, 10);
+      expect(await confirmations.take({ ...press, id, ...changed })).toBeNull();
+      expect(await confirmations.take({ ...press, id })).toEqual({ webhook: 'w' });
+    });
+
+    it('keeps only a guild’s latest questions of one action', async () => {
+      const { confirmations } = await open();
+      const elsewhere = await confirmations.ask({ ...question, guildId: OTHER_GUILD }, 2);
+      const another = await confirmations.ask({ ...question, action: 'webhook.forget' }, 2);
+      const ids: number[] = [];
+      for (let n = 0; n < 3; n++) ids.push(await confirmations.ask({ ...question, detail: n }, 2));
+      const taken = await Promise.all(ids.map((id) => confirmations.take({ ...press, id })));
+      expect(taken).toEqual([null, 1, 2]);
+      expect(await confirmations.take({ ...press, guildId: OTHER_GUILD, id: elsewhere })).toEqual({ webhook: 'w' });
+      expect(await confirmations.take({ ...press, action: 'webhook.forget', id: another })).toEqual({ webhook: 'w' });
+    });
+
+    it('never gives the id of a question to a later one', async () => {
+      const { confirmations } = await open();
+      const id = await confirmations.ask(question, 10);
+      await confirmations.take({ ...press, id });
+      expect(await confirmations.ask(question, 10)).not.toBe(id);
+    });
+  });
+
+  describe('labels', () => {
+    const label = (n: number, name: string) => ({ address: address(n), name, createdBy: ADA, at: NOW });
+
+    it('lists a guild’s labels by name, whatever their case', async () => {
+      const { labels } = await open();
+      for (const [n, name] of ['beta', 'Alpha', 'Gamma'].entries()) await labels.set(GUILD, label(n, name), 10);
+      await labels.set(OTHER_GUILD, label(9, 'Elsewhere'), 10);
+      expect(await labels.list(GUILD)).toEqual([label(1, 'Alpha'), label(0, 'beta'), label(2, 'Gamma')]);
+    });
+
+    it('returns the previous name of an address that gets another one', async () => {
+      const { labels } = await open();
+      expect(await labels.set(GUILD, label(1, 'Cold'), 10)).toEqual({ status: 'set', before: null });
+      expect(await labels.set(GUILD, label(1, 'Hot'), 10)).toEqual({ status: 'set', before: 'Cold' });
+      expect(await labels.list(GUILD)).toEqual([label(1, 'Hot')]);
+    });
+
+    it('refuses a name that another address of the guild has, whatever its case, and returns that address', async () => {
+      const { labels } = await open();
+      await labels.set(GUILD, label(1, 'Cold'), 10);
+      expect(await labels.set(GUILD, label(2, 'COLD'), 10)).toEqual({
+        status: 'label-taken',
+        name: 'COLD',
+        address: address(1),
+      });
+      expect(await labels.set(GUILD, label(1, 'cold'), 10)).toEqual({ status: 'set', before: 'Cold' });
+      expect(await labels.set(OTHER_GUILD, label(2, 'Cold'), 10)).toEqual({ status: 'set', before: null });
+      await labels.remove(GUILD, address(1));
+      expect(await labels.set(GUILD, label(2, 'Cold'), 10)).toEqual({ status: 'set', before: null });
+    });
+
+    it('refuses a new address at the limit, but renames one', async () => {
+      const { labels } = await open();
+      await labels.set(GUILD, label(1, 'Cold'), 1);
+      expect(await labels.set(GUILD, label(2, 'Hot'), 1)).toEqual({ status: 'labels-full' });
+      expect(await labels.set(GUILD, label(1, 'Warm'), 1)).toEqual({ status: 'set', before: 'Cold' });
+      expect(await labels.set(OTHER_GUILD, label(2, 'Hot'), 1)).toEqual({ status: 'set', before: null });
+    });
+
+    it('returns the name that it removes, and null when there is none', async () => {
+      const { labels } = await open();
+      await labels.set(GUILD, label(1, 'Cold'), 10);
+      expect(await labels.remove(OTHER_GUILD, address(1))).toBeNull();
+      expect(await labels.remove(GUILD, address(1))).toBe('Cold');
+      expect(await labels.remove(GUILD, address(1))).toBeNull();
+    });
+  });
+}

@@ -1,0 +1,374 @@
+import { describe, expect, it } from 'vitest';
+import { REASONS } from '../../../src/domain/match.ts';
+import { SILENCE_RULE } from '../../../src/domain/silence.ts';
+import type { Store } from '../../../src/store/store.ts';
+import {
+  ADA,
+  ALICE,
+  address,
+  CHANNEL,
+  decision,
+  delivery,
+  GUILD,
+  NOW,
+  newAlert,
+  notice,
+  OTHER_CHANNEL,
+  OTHER_GUILD,
+  post,
+  routed,
+  send,
+  storedTransfer,
+  subscribe,
+  TREASURY,
+  transfer,
+  txHash,
+  USDC,
+} from './given.ts';
+import type { OpenEmpty } from './index.ts';
+
+const HOUR = 3_600_000;
+
+export function historyContract(open: OpenEmpty): void {
+  describe('history of transfers', () => {
+    it('shows a guild what became of a transfer there, and nothing of other guilds', async () => {
+      const store = await open();
+      const { id: subscription } = await subscribe(store, { label: 'Treasury' });
+      await store.routing.commit(
+        routed({
+          transfers: [storedTransfer(1)],
+          deliveries: [delivery(1, { received: 2 })],
+          alerts: [newAlert(1), newAlert(1, { guildId: OTHER_GUILD, channelId: '2001' })],
+          decisions: [decision(1, { subscription }), decision(1, { guildId: OTHER_GUILD, channelId: '2001' })],
+        }),
+      );
+      const { total, first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
+      expect(total).toBe(1);
+      expect(first).toMatchObject([
+        {
+          transfer: transfer(1),
+          own: false,
+          deliveries: [{ received: 2 }],
+          decisions: [{ subscription, channelId: CHANNEL, outcome: 'matched', label: 'Treasury', address: TREASURY }],
+          alerts: [{ channelId: CHANNEL, state: 'waiting', message: null }],
+        },
+      ]);
+    });
+
+    it('shows the message of an alert that was sent, with how many alerts it holds', async () => {
+      const store = await open();
+      await post(store, [1, 2]);
+      const batch = await send(store);
+      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
+      const message = { messageId: `message-${batch}`, sentAt: NOW, attempts: 1, alerts: 2, together: 1 };
+      expect(first[0]!.alerts).toMatchObject([{ state: 'sent', message }]);
+    });
+
+    it('shows a transfer that nobody watches only to the guild whose project brought it', async () => {
+      const store = await open();
+      await store.routing.commit(routed({ transfers: [storedTransfer(1, { scope: 7 })] }));
+      expect(await store.history.transfers(GUILD, txHash(1), null, NOW, 5)).toEqual({ total: 0, first: [] });
+      expect(await store.history.transfers(GUILD, txHash(1), 7, NOW, 5)).toMatchObject({
+        total: 1,
+        first: [{ own: true }],
+      });
+    });
+
+    it('counts all transfers of a transaction and returns the first of them', async () => {
+      const store = await open();
+      await post(store, [1, 2, 3], { transfer: { txHash: txHash(1) } });
+      const { total, first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 2);
+      expect([total, first.length]).toEqual([3, 2]);
+    });
+
+    it('finds the transactions of a guild’s message by its reference', async () => {
+      const store = await open();
+      await post(store, [1, 2]);
+      await send(store, { reference: 'abc' });
+      const found = await store.history.transactionsOfMessage(GUILD, 'abc', 1);
+      expect(found).toMatchObject({ total: 2, first: [{ txHash: txHash(1), transfers: 1, transfer: transfer(1) }] });
+      expect(await store.history.transactionsOfMessage(OTHER_GUILD, 'abc', 1)).toEqual({ total: 0, first: [] });
+    });
+
+    it('finds the latest messages that show one of some addresses', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await send(store, { reference: 'first' }, NOW);
+      await post(store, [2], { now: NOW + 1 });
+      await send(store, { reference: 'second' }, NOW + 1);
+      const showing = (addresses: (typeof ALICE)[], since = 0, limit = 9) =>
+        store.history.messagesShowing(GUILD, addresses, since, limit);
+      expect((await showing([ALICE])).map(({ reference }) => reference)).toEqual(['second', 'first']);
+      expect((await showing([USDC], 0, 1)).map(({ reference }) => reference)).toEqual(['second']);
+      expect((await showing([TREASURY], NOW)).map(({ reference }) => reference)).toEqual(['second']);
+      expect(await showing([address(9)])).toEqual([]);
+      expect(await store.history.messagesShowing(OTHER_GUILD, [ALICE], 0, 9)).toEqual([]);
+    });
+
+    it('returns the parties of the latest decisions, latest first', async () => {
+      const store = await open();
+      await post(store, [1], { transfer: { from: address(1) } });
+      await post(store, [2], { transfer: { from: address(2) }, now: NOW + 1 });
+      expect(await store.history.counterparties(GUILD, 9)).toEqual([address(2), TREASURY, address(1)]);
+      expect(await store.history.counterparties(GUILD, 1)).toEqual([address(2), TREASURY]);
+      expect(await store.history.counterparties(OTHER_GUILD, 9)).toEqual([]);
+    });
+  });
+
+  describe('activity of addresses', () => {
+    const query = { guildId: GUILD, address: TREASURY, channelIds: [CHANNEL], since: 0, until: NOW + 9 };
+    const hashes = async ({ history }: Store, changed: Partial<typeof query> = {}, limit = 9) =>
+      (await history.decidedTransfers({ ...query, ...changed }, limit)).map((one) => Number(one.transfer.txHash));
+
+    it('returns the latest decided transfers first, within a period, an address, a guild and some channels', async () => {
+      const store = await open();
+      for (const n of [1, 2, 3]) await post(store, [n], { now: NOW + n });
+      expect(await hashes(store)).toEqual([3, 2, 1]);
+      expect(await hashes(store, { since: NOW + 2, until: NOW + 2 })).toEqual([2]);
+      expect(await hashes(store, { address: ALICE })).toEqual([]);
+      expect(await hashes(store, { channelIds: [OTHER_CHANNEL] })).toEqual([]);
+      expect(await hashes(store, { guildId: OTHER_GUILD })).toEqual([]);
+    });
+
+    it('never splits the transfers of one moment between two pages', async () => {
+      const store = await open();
+      await post(store, [1, 2], { now: NOW });
+      await post(store, [3], { now: NOW + 1 });
+      expect(await hashes(store, {}, 1)).toEqual([3]);
+      expect((await hashes(store, {}, 2)).sort()).toEqual([1, 2, 3]);
+    });
+
+    it('returns every decision about a transfer with the warnings of the guild’s alerts', async () => {
+      const store = await open();
+      const outcomes = REASONS.slice(0, 2);
+      await store.routing.commit(
+        routed({
+          transfers: [storedTransfer(1, { count: 2 })],
+          alerts: [
+            newAlert(1, { warnings: [{ kind: 'uncataloged' }] }),
+            newAlert(1, { guildId: OTHER_GUILD, channelId: '9', warnings: [{ kind: 'late', ms: 1 }] }),
+          ],
+          decisions: outcomes.map((outcome, n) => decision(1, { outcome, subscription: n })),
+        }),
+      );
+      const [found] = await store.history.decidedTransfers(query, 9);
+      expect(found).toMatchObject({ at: NOW, count: 2, transfer: transfer(1), warnings: [{ kind: 'uncataloged' }] });
+      expect(found!.outcomes.toSorted()).toEqual([...outcomes].sort());
+    });
+
+    it('names the channels for which transfers of an address were decided about', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await post(store, [2], { channelId: OTHER_CHANNEL });
+      await post(store, [3], { guildId: OTHER_GUILD, channelId: '9' });
+      const { channelIds: _, ...anywhere } = query;
+      expect((await store.history.activityChannels(anywhere)).sort()).toEqual([CHANNEL, OTHER_CHANNEL]);
+    });
+
+    it('finds the message that shows a transfer in one of some channels', async () => {
+      const store = await open();
+      await post(store, [1]);
+      await post(store, [2], { now: NOW + 1 });
+      const batch = await send(store, {}, NOW + 1);
+      await post(store, [3], { now: NOW + 2 });
+      const ids = (await store.history.decidedTransfers(query, 9)).map(({ transferId }) => transferId);
+      const [waiting, second] = ids;
+      const posted = { transferId: second, channelId: CHANNEL, messageId: `message-${batch}` };
+      expect(await store.history.postedIn(GUILD, [waiting!, second!], [CHANNEL])).toEqual([posted]);
+      expect(await store.history.postedIn(GUILD, ids, [OTHER_CHANNEL])).toEqual([]);
+      expect(await store.history.postedIn(OTHER_GUILD, ids, [CHANNEL])).toEqual([]);
+    });
+
+    it('looks through the latest transfers of the guild’s project for those that involve an address', async () => {
+      const store = await open();
+      await post(store, [1], { now: NOW + 1, transfer: { from: address(1) } });
+      await post(store, [2, 3], { now: NOW + 2 });
+      await post(store, [4], { now: NOW + 3, transfer: { to: address(1) } });
+      await post(store, [5], { now: NOW + 3, scope: 7 });
+      const recent = async (address: typeof ALICE, limit: number, until = NOW + 9) => {
+        const page = await store.history.recentTransfers(
+          { guildId: GUILD, address, since: 0, until, channelIds: null },
+          limit,
+        );
+        return { ...page, involved: page.involved.map((one) => Number(one.transfer.txHash)) };
+      };
+      expect(await recent(address(1), 9)).toEqual({ seen: 4, oldest: NOW + 1, involved: [4, 1] });
+      expect(await recent(address(1), 2)).toEqual({ seen: 3, oldest: NOW + 2, involved: [4] });
+      expect(await recent(address(1), 2, NOW + 1)).toEqual({ seen: 1, oldest: NOW + 1, involved: [1] });
+      expect(await recent(USDC, 9)).toMatchObject({ involved: [4, 3, 2, 1] });
+      expect(await recent(address(1), 9, NOW)).toEqual({ seen: 0, oldest: null, involved: [] });
+    });
+
+    it('limits the transfers of the project to those that were decided about for given channels', async () => {
+      const store = await open();
+      const transfers = [1, 2].map((n) => storedTransfer(n, { transfer: { from: address(1) } }));
+      await store.routing.commit(routed({ transfers, decisions: [decision(2)] }));
+      const involved = async (guildId: string, channelIds: string[] | null) => {
+        const query = { guildId, address: address(1), since: 0, until: NOW + 9, channelIds };
+        return (await store.history.recentTransfers(query, 9)).involved.map((one) => Number(one.transfer.txHash));
+      };
+      expect(await involved(GUILD, null)).toHaveLength(2);
+      expect(await involved(GUILD, [OTHER_CHANNEL, CHANNEL])).toEqual([2]);
+      expect(await involved(GUILD, [OTHER_CHANNEL])).toEqual([]);
+      expect(await involved(GUILD, [])).toEqual([]);
+      expect(await involved(OTHER_GUILD, [CHANNEL])).toEqual([]);
+    });
+  });
+
+  describe('silences', () => {
+    const busy = { events: 20, lastEventAt: NOW - 48 * HOUR, gapMs: HOUR };
+    async function watch(store: Store, n: number, stats: Partial<typeof busy> = {}, more = {}): Promise<number> {
+      const { id: subscription } = await subscribe(store, { address: address(n), watchSilence: true, ...more });
+      await store.routing.commit(routed({ stats: [{ subscription, ...busy, ...stats }] }));
+      return subscription;
+    }
+    const idsOf = (silences: { subscription: number }[]) => silences.map(({ subscription }) => subscription);
+
+    it('finds a guild’s busy addresses that are quiet for longer than the rule allows, the longest first', async () => {
+      const store = await open();
+      const quiet = await watch(store, 1);
+      await watch(store, 2, { events: 19 });
+      const slow = await watch(store, 3, { gapMs: 2 * HOUR, lastEventAt: NOW - 24 * HOUR });
+      await watch(store, 4, { gapMs: 2 * HOUR + 1 });
+      await watch(store, 5, { lastEventAt: NOW - 12 * HOUR + 1 });
+      await watch(store, 6, { gapMs: 1, lastEventAt: NOW - 6 * HOUR + 1 });
+      const longest = await watch(store, 7, { lastEventAt: NOW - 50 * HOUR }, { watchSilence: false });
+      await watch(store, 8, {}, { guildId: OTHER_GUILD, channelId: '9' });
+      const paused = await watch(store, 9);
+      await store.subscriptions.change(GUILD, paused, { paused: true });
+      expect(idsOf(await store.silence.current(GUILD, SILENCE_RULE, NOW))).toEqual([longest, quiet, slow]);
+    });
+
+    it('returns the silences to report: wanted, not muted, and not reported before', async () => {
+      const store = await open();
+      const [first, elsewhere] = [
+        await watch(store, 1),
+        await watch(store, 2, {}, { guildId: OTHER_GUILD, channelId: '9' }),
+      ];
+      await watch(store, 3, {}, { watchSilence: false });
+      const [muted, over] = [await watch(store, 4), await watch(store, 5)];
+      await store.subscriptions.mute(GUILD, [muted], NOW + 1);
+      await store.subscriptions.mute(GUILD, [over], NOW);
+      expect(idsOf(await store.silence.unreported(SILENCE_RULE, NOW)).sort()).toEqual([first, elsewhere, over]);
+      expect(await store.silence.report(notice(), [first, over])).toBe(true);
+      expect(await store.silence.report(notice(), [first, over])).toBe(false);
+      expect(idsOf(await store.silence.unreported(SILENCE_RULE, NOW))).toEqual([elsewhere]);
+      expect((await store.outbox.channelsWithWork()).map(({ channelId }) => channelId)).toEqual([CHANNEL]);
+    });
+
+    it('knows when the guild’s project, or the operator’s where it has none, last brought a transfer', async () => {
+      const store = await open();
+      const project = { guildId: OTHER_GUILD, projectId: 'p', sealed: new Uint8Array() };
+      const scope = await store.projects.save(project, 'token', ADA, NOW);
+      await watch(store, 1);
+      await watch(store, 2, {}, { guildId: OTHER_GUILD, channelId: '9' });
+      const feeds = async () => (await store.silence.unreported(SILENCE_RULE, NOW)).map(({ feedAt }) => feedAt);
+      expect(await feeds()).toEqual([null, null]);
+      await store.routing.commit(
+        routed({
+          transfers: [
+            storedTransfer(1, { seenAt: 20 }),
+            storedTransfer(2, { seenAt: 90 }),
+            storedTransfer(3, { seenAt: 70, scope }),
+          ],
+        }),
+      );
+      expect(await feeds()).toEqual([90, 70]);
+    });
+  });
+
+  describe('tokens', () => {
+    const known = async ({ tokens }: Store, guildId = GUILD) => tokens.known(guildId);
+
+    it('lists what moved at the guild’s addresses, most often first, then the catalog, latest look-up first', async () => {
+      const store = await open();
+      const coin = { kind: 'native', token: null, tokenSymbol: null, tokenType: 'FUSE' } as const;
+      const entry = (n: number, cataloged: boolean | null, symbol: string | null, checkedAt: number) => {
+        return { token: address(n), cataloged, symbol, name: null, checkedAt };
+      };
+      const catalog = [entry(1, false, 'ONCE', 1), entry(5, true, 'EARLY', 1), entry(6, true, 'LATE', 2)];
+      catalog.push(entry(7, true, null, 1), entry(8, false, 'STRAY', 1), entry(9, null, 'UNKNOWN', 1));
+      await store.routing.commit(routed({ learned: { ...routed().learned, catalog } }));
+      await post(store, [1], { transfer: { token: address(1), tokenSymbol: 'A' } });
+      await post(store, [2, 3], { transfer: coin });
+      await post(store, [4], { guildId: OTHER_GUILD, channelId: '9' });
+      expect(await known(store)).toEqual([
+        { token: 'native', symbol: 'FUSE', cataloged: false, seen: true },
+        { token: address(1), symbol: 'A', cataloged: false, seen: true },
+        { token: address(6), symbol: 'LATE', cataloged: true, seen: false },
+        { token: address(5), symbol: 'EARLY', cataloged: true, seen: false },
+      ]);
+      expect((await known(store, OTHER_GUILD))[0]).toMatchObject({ token: USDC, seen: true });
+    });
+  });
+
+  describe('metrics', () => {
+    it('counts nothing in an empty store', async () => {
+      const { metrics } = await open();
+      expect(await metrics.backlog(NOW)).toEqual({
+        inbox: { waiting: 0, oldest: null },
+        quarantine: { rows: 0, bytes: 0 },
+        alerts: { due: 0, held: 0, closed: 0, oldest: null },
+        frozen: 0,
+        deadLetters: 0,
+        channels: { parked: 0, unreachable: 0 },
+      });
+    });
+
+    it('counts alerts that are due, held, or kept for a channel that cannot be written to', async () => {
+      const store = await open();
+      await post(store, [1], { hold: 'hourly', dueAt: NOW + 1, now: NOW - 9 });
+      await post(store, [2], { channelId: OTHER_CHANNEL, now: NOW - 8 });
+      const parked = { channelId: OTHER_CHANNEL, state: 'parked', dueAt: NOW, attempts: 1, since: NOW } as const;
+      await store.channels.setState({ ...parked, reason: '50001' });
+      const alerts = async () => (await store.metrics.backlog(NOW)).alerts;
+      expect(await alerts()).toEqual({ due: 0, held: 1, closed: 1, oldest: null });
+      await post(store, [3], { now: NOW - 5 });
+      expect(await alerts()).toEqual({ due: 1, held: 1, closed: 1, oldest: NOW - 5 });
+      await send(store);
+      expect(await alerts()).toEqual({ due: 0, held: 1, closed: 1, oldest: null });
+    });
+
+    it('shows a guild its waiting alerts, its dead letters and its blocked channels', async () => {
+      const store = await open();
+      const { id: subscription } = await subscribe(store);
+      await post(store, [1]);
+      await post(store, [2], { hold: 'daily', dueAt: NOW + 1 });
+      await post(store, [3], { guildId: OTHER_GUILD, channelId: '9' });
+      await post(store, [4], { channelId: OTHER_CHANNEL });
+      await store.outbox.expire(OTHER_CHANNEL, NOW + 1, 'too old', NOW + 1);
+      const parked = { channelId: CHANNEL, state: 'parked', dueAt: NOW, attempts: 1, since: NOW } as const;
+      await store.channels.setState({ ...parked, reason: '50001' });
+      await store.routing.commit(routed({ stats: [{ subscription, events: 1, lastEventAt: NOW, gapMs: null }] }));
+      expect(await store.metrics.guild(GUILD)).toEqual({
+        lastEventAt: NOW,
+        waiting: 2,
+        held: 1,
+        deadLetters: 1,
+        lastDeadLetter: { channelId: OTHER_CHANNEL, reason: 'too old', at: NOW + 1 },
+        stopped: [{ channelId: CHANNEL, state: 'parked', since: NOW }],
+      });
+      expect(await store.metrics.guild(OTHER_GUILD)).toMatchObject({ waiting: 1, deadLetters: 0, stopped: [] });
+    });
+
+    it('counts what is stored about one guild', async () => {
+      const store = await open();
+      await subscribe(store);
+      await store.labels.set(GUILD, { address: ALICE, name: 'Alice', createdBy: ADA, at: NOW }, 9);
+      await store.guilds.changeSettings(GUILD, { language: 'de' });
+      await post(store, [1, 2]);
+      expect(await store.metrics.stored(GUILD)).toEqual({
+        subscriptions: 1,
+        labels: 1,
+        tokenMutes: 0,
+        project: false,
+        webhookNames: 0,
+        settings: true,
+        waiting: 2,
+        history: 2,
+        audit: 0,
+      });
+      expect(await store.metrics.stored(OTHER_GUILD)).toMatchObject({ subscriptions: 0, waiting: 0, settings: false });
+    });
+  });
+}

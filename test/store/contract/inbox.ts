@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../../../src/store/store.ts';
+import { ADA, GUILD, NOW, quarantine, routed } from './given.ts';
+import type { OpenEmpty } from './index.ts';
+
+const append = ({ inbox }: Store, bodies: string[], scope = 0) =>
+  inbox.append(bodies.map((body, n) => ({ scope, receivedAt: NOW + n, body: Buffer.from(body) })));
+
+const waiting = async ({ inbox }: Store) => (await inbox.next(100)).map(({ body }) => body);
+
+export function inboxContract(open: OpenEmpty): void {
+  describe('inbox', () => {
+    it('returns deliveries in the order in which they were appended', async () => {
+      const store = await open();
+      const [first, second] = await append(store, ['one', 'two']);
+      expect(await store.inbox.next(9)).toMatchObject([
+        { id: first, scope: 0, receivedAt: NOW, body: 'one' },
+        { id: second, scope: 0, receivedAt: NOW + 1, body: 'two' },
+      ]);
+    });
+
+    it('keeps how a signed delivery is named, also through the quarantine', async () => {
+      const store = await open();
+      const identity = { id: 'msg_1', chainId: '100', place: 'log:5' };
+      const [id] = await store.inbox.append([{ scope: 0, receivedAt: NOW, body: Buffer.from('x'), identity }]);
+      expect(await store.inbox.next(9)).toMatchObject([{ identity }]);
+      await store.routing.commit(routed({ quarantined: [{ id: id!, reason: 'unreadable', answeredAt: NOW }] }));
+      const [row] = await store.quarantine.list();
+      await store.quarantine.replay(row!.id);
+      expect(await store.inbox.next(9)).toMatchObject([{ identity }]);
+    });
+
+    it('returns at most `limit` deliveries and stops at the one that reaches the number of characters', async () => {
+      const store = await open();
+      await append(store, Array<string>(6).fill('x'.repeat(100)));
+      expect(await store.inbox.next(3, 400)).toHaveLength(3);
+      expect(await store.inbox.next(100, 400)).toHaveLength(4);
+      expect(await store.inbox.next(100, 1)).toHaveLength(1);
+    });
+
+    it('returns the deliveries of each scope in turn, or of one', async () => {
+      const store = await open();
+      await append(store, ['a1', 'a2', 'a3'], 0);
+      await append(store, ['b1'], 5);
+      await append(store, ['c1', 'c2'], 9);
+      const bodies = async (...args: Parameters<Store['inbox']['next']>) =>
+        (await store.inbox.next(...args)).map(({ body }) => body);
+      expect(await bodies(100)).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
+      expect(await bodies(4)).toEqual(['a1', 'b1', 'c1', 'a2']);
+      expect(await bodies(100, 1)).toEqual(['a1', 'b1', 'c1']);
+      expect(await bodies(100, 100, 9)).toEqual(['c1', 'c2']);
+    });
+
+    it('knows how much of the inbox and of a day each server’s own project uses', async () => {
+      const store = await open();
+      const DAY = 86_400_000;
+      const day = Math.floor(NOW / DAY);
+      await append(store, ['operator'], 0);
+      const [first] = await append(store, ['one', 'three'], 5);
+      await store.routing.commit(routed({ done: [first!] }));
+      expect(await store.inbox.usage()).toEqual([{ scope: 5, waiting: 1, waitingBytes: 5, day, dayBytes: 8 }]);
+      await store.inbox.append([{ scope: 5, receivedAt: NOW + DAY, body: Buffer.from('new') }]);
+      expect(await store.inbox.usage()).toMatchObject([{ scope: 5, waiting: 2, day: day + 1, dayBytes: 3 }]);
+    });
+
+    it('loses a delivery only when it was routed', async () => {
+      const store = await open();
+      const [first] = await append(store, ['one', 'two']);
+      await store.routing.commit(routed({ done: [first!] }));
+      expect(await waiting(store)).toEqual(['two']);
+    });
+
+    it('counts what waits and knows since when', async () => {
+      const store = await open();
+      await append(store, ['one', 'two']);
+      expect(await store.metrics.backlog(NOW)).toMatchObject({ inbox: { waiting: 2, oldest: NOW } });
+    });
+  });
+
+  describe('quarantine', () => {
+    it('keeps the bytes and the reason of a delivery that was not understood', async () => {
+      const store = await open();
+      await quarantine(store, ['{"a":']);
+      expect(await waiting(store)).toEqual([]);
+      const [row] = await store.quarantine.list();
+      expect(row).toMatchObject({
+        scope: 0,
+        guildId: null,
+        receivedAt: NOW,
+        reason: 'The body is not JSON.',
+        bytes: 5,
+      });
+      const found = await store.quarantine.get(row!.id);
+      expect(Buffer.from(found!.body).toString()).toBe('{"a":');
+      expect(await store.metrics.backlog(NOW)).toMatchObject({ quarantine: { rows: 1, bytes: 5 } });
+    });
+
+    it('measures its size by scope and names the guild whose project brought a delivery', async () => {
+      const store = await open();
+      const project = { guildId: GUILD, projectId: 'p', sealed: new Uint8Array() };
+      const scope = await store.projects.save(project, 'token', ADA, NOW);
+      await quarantine(store, ['abc', 'defgh']);
+      await quarantine(store, ['ij'], scope);
+      expect(await store.quarantine.sizes()).toEqual([
+        { scope: 0, rows: 2, bytes: 8 },
+        { scope, rows: 1, bytes: 2 },
+      ]);
+      expect((await store.quarantine.list()).map(({ guildId }) => guildId)).toEqual([null, null, GUILD]);
+    });
+
+    it('puts one delivery back into the inbox, with the time at which it was answered', async () => {
+      const store = await open();
+      await quarantine(store, ['one', 'two']);
+      const [first] = await store.quarantine.list();
+      expect(await store.quarantine.replay(first!.id)).toBe(true);
+      expect(await store.quarantine.replay(first!.id)).toBe(false);
+      expect(await store.inbox.next(9)).toMatchObject([{ body: 'one', receivedAt: NOW, answeredAt: NOW + 9 }]);
+      expect(await store.quarantine.list()).toHaveLength(1);
+    });
+
+    it('discards one delivery for good', async () => {
+      const store = await open();
+      await quarantine(store, ['one', 'two']);
+      const [first] = await store.quarantine.list();
+      expect(await store.quarantine.discard(first!.id)).toBe(true);
+      expect(await store.quarantine.discard(first!.id)).toBe(false);
+      expect(await store.quarantine.get(first!.id)).toBeNull();
+      expect([await waiting(store), (await store.quarantine.list()).length]).toEqual([[], 1]);
+    });
+
+    it('replays or discards all deliveries and returns how many', async () => {
+      const store = await open();
+      const many = Array.from({ length: 450 }, (_, n) => String(n));
+      await quarantine(store, many);
+      expect(await store.quarantine.replayAll()).toBe(450);
+      expect((await store.inbox.next(1_000)).map(({ body }) => body)).toEqual(many);
+      await quarantine(store, ['one', 'two']);
+      expect(await store.quarantine.discardAll()).toBe(2);
+      expect(await store.quarantine.list()).toEqual([]);
+    });
+  });
+}

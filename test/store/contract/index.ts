@@ -1,0 +1,59 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { Store } from '../../../src/store/store.ts';
+import { auditContract } from './audit.ts';
+import { channelsContract } from './channels.ts';
+import { erasureContract } from './erasure.ts';
+import { guildsContract } from './guilds.ts';
+import { historyContract } from './history.ts';
+import { inboxContract } from './inbox.ts';
+import { outboxContract } from './outbox.ts';
+import { projectsContract } from './projects.ts';
+import { routingContract } from './routing.ts';
+import { subscriptionsContract } from './subscriptions.ts';
+
+/** Opens an empty store that is gone once the calling test has finished. */
+export type OpenEmpty = () => Promise<Store>;
+
+/** Makes an empty store; `close` removes it. */
+export type StoreFactory = () => Promise<{ store: Store; close(): Promise<void> }>;
+
+/** Everything that an implementation of the port must do; `make` makes one empty store per test. */
+export function storeContract(make: StoreFactory): void {
+  const called = new Set<string>();
+  const offered = new Set<string>();
+  const open: OpenEmpty = async () => {
+    const { store, close } = await make();
+    onTestFinished(close);
+    return recorded(store, called, offered);
+  };
+  auditContract(open);
+  channelsContract(open);
+  erasureContract(open);
+  guildsContract(open);
+  historyContract(open);
+  inboxContract(open);
+  outboxContract(open);
+  projectsContract(open);
+  routingContract(open);
+  subscriptionsContract(open);
+
+  it('calls every method of the port', () => {
+    expect([...offered].filter((method) => !called.has(method))).toEqual([]);
+  });
+}
+
+/** The same store, which notes the methods it has and those that are called. */
+function recorded(store: Store, called: Set<string>, offered: Set<string>): Store {
+  const groups = Object.entries(store).map(([group, methods]) => {
+    const made = Object.entries(methods as Record<string, (...args: unknown[]) => unknown>).map(([name, method]) => {
+      offered.add(`${group}.${name}`);
+      const call = (...args: unknown[]) => {
+        called.add(`${group}.${name}`);
+        return method(...args);
+      };
+      return [name, call] as const;
+    });
+    return [group, Object.fromEntries(made)] as const;
+  });
+  return Object.fromEntries(groups) as unknown as Store;
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../../../src/store/store.ts';
+import { ADA, GUILD, NOW, OTHER_GUILD } from './given.ts';
+import type { OpenEmpty } from './index.ts';
+
+const save = ({ projects }: Store, guildId: string, projectId: string, token: string) =>
+  projects.save({ guildId, projectId, sealed: Buffer.from(projectId) }, token, ADA, NOW);
+
+const tokens = async ({ projects }: Store) =>
+  (await projects.tokens()).map(({ token, scope, retiring }) => `${scope} ${token}${retiring ? ' (retiring)' : ''}`);
+
+export function projectsContract(open: OpenEmpty): void {
+  describe('projects', () => {
+    it('keeps the scope and the path token of a project that is replaced', async () => {
+      const store = await open();
+      const scope = await save(store, GUILD, 'one', 't1');
+      expect(await save(store, GUILD, 'another', 't2')).toBe(scope);
+      expect(await store.projects.ofGuild(GUILD)).toMatchObject({ scope, projectId: 'another' });
+      expect(await tokens(store)).toEqual([`${scope} t1`]);
+    });
+
+    it('remembers which projects sign their deliveries', async () => {
+      const store = await open();
+      await save(store, GUILD, 'one', 't1');
+      await store.projects.save(
+        { guildId: OTHER_GUILD, projectId: 'two', sealed: Buffer.from('two'), signed: true },
+        't2',
+        ADA,
+        NOW,
+      );
+      expect((await store.projects.all()).map(({ signed }) => signed)).toEqual([false, true]);
+      expect(await store.projects.ofGuild(OTHER_GUILD)).toMatchObject({ signed: true });
+      await save(store, OTHER_GUILD, 'two', 't2');
+      expect(await store.projects.ofGuild(OTHER_GUILD)).toMatchObject({ signed: false });
+    });
+
+    it('gives each guild a scope of its own', async () => {
+      const store = await open();
+      const [one, two] = [await save(store, GUILD, 'one', 't1'), await save(store, OTHER_GUILD, 'two', 't2')];
+      expect(one).not.toBe(two);
+      expect([...(await store.projects.scopes())]).toEqual([
+        [GUILD, one],
+        [OTHER_GUILD, two],
+      ]);
+      expect((await store.projects.all()).map(({ projectId }) => projectId)).toEqual(['one', 'two']);
+    });
+
+    it('removes a project with its path tokens and webhook names, and nothing of other guilds', async () => {
+      const store = await open();
+      await save(store, GUILD, 'one', 't1');
+      const other = await save(store, OTHER_GUILD, 'two', 't2');
+      for (const guildId of [GUILD, OTHER_GUILD]) await store.projects.nameWebhook(guildId, 'w', 'Main');
+      expect(await store.projects.remove(GUILD)).toBe(true);
+      expect(await store.projects.remove(GUILD)).toBe(false);
+      expect(await store.projects.ofGuild(GUILD)).toBeNull();
+      expect(await tokens(store)).toEqual([`${other} t2`]);
+      expect((await store.projects.webhookNames(GUILD)).size).toBe(0);
+      expect([...(await store.projects.webhookNames(OTHER_GUILD))]).toEqual([['w', 'Main']]);
+    });
+
+    it('never uses a scope again, so late events of a removed project reach nobody', async () => {
+      const store = await open();
+      const scope = await save(store, GUILD, 'one', 't1');
+      await store.projects.remove(GUILD);
+      expect(await save(store, OTHER_GUILD, 'two', 't2')).toBeGreaterThan(scope);
+    });
+
+    it('keeps the previous path token until it is revoked and refuses a third one before', async () => {
+      const store = await open();
+      const scope = await save(store, GUILD, 'one', 't1');
+      expect(await store.projects.rotateToken(scope, 't2', NOW)).toBe(true);
+      expect(await tokens(store)).toEqual([`${scope} t1 (retiring)`, `${scope} t2`]);
+      expect(await store.projects.rotateToken(scope, 't3', NOW)).toBe(false);
+      expect(await store.projects.revokeToken(scope)).toBe(true);
+      expect(await store.projects.revokeToken(scope)).toBe(false);
+      expect(await tokens(store)).toEqual([`${scope} t2`]);
+    });
+
+    it('rotates and revokes the path tokens of one scope only', async () => {
+      const store = await open();
+      const [one, two] = [await save(store, GUILD, 'one', 'a1'), await save(store, OTHER_GUILD, 'two', 'b1')];
+      await store.projects.rotateToken(one, 'a2', NOW);
+      await store.projects.rotateToken(two, 'b2', NOW);
+      await store.projects.revokeToken(one);
+      expect(await tokens(store)).toEqual([`${one} a2`, `${two} b1 (retiring)`, `${two} b2`]);
+    });
+
+    it('adds a path token to the operator’s scope once', async () => {
+      const store = await open();
+      for (const token of ['t1', 't1']) await store.projects.addToken(token, 0, NOW);
+      expect(await tokens(store)).toEqual(['0 t1']);
+    });
+
+    it('reseals the keys of one project, unless they were replaced meanwhile', async () => {
+      const store = await open();
+      await save(store, GUILD, 'one', 't1');
+      await save(store, OTHER_GUILD, 'two', 't2');
+      const before = (await store.projects.ofGuild(GUILD))!;
+      await store.projects.reseal(before, Buffer.from('resealed'));
+      await store.projects.reseal(before, Buffer.from('stale'));
+      const sealed = (await store.projects.all()).map((project) => Buffer.from(project.sealed).toString());
+      expect(sealed).toEqual(['resealed', 'two']);
+    });
+
+    it('names webhooks within one guild and removes names', async () => {
+      const { projects } = await open();
+      await projects.nameWebhook(GUILD, 'w', 'Main');
+      await projects.nameWebhook(GUILD, 'v', 'Second');
+      await projects.nameWebhook(OTHER_GUILD, 'w', 'Elsewhere');
+      await projects.nameWebhook(GUILD, 'v', 'Renamed');
+      await projects.nameWebhook(GUILD, 'w', null);
+      expect([...(await projects.webhookNames(GUILD))]).toEqual([['v', 'Renamed']]);
+      expect([...(await projects.webhookNames(OTHER_GUILD))]).toEqual([['w', 'Elsewhere']]);
+    });
+  });
+}

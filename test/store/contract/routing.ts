@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { SILENCE_RULE } from '../../../src/domain/silence.ts';
+import type { Store } from '../../../src/store/store.ts';
+import {
+  CHANNEL,
+  decision,
+  GUILD,
+  keyOf,
+  NOW,
+  newAlert,
+  notice,
+  OTHER_CHANNEL,
+  post,
+  routed,
+  storedTransfer,
+  subscribe,
+  TREASURY,
+  transfer,
+  txHash,
+} from './given.ts';
+import type { OpenEmpty } from './index.ts';
+
+const HOUR = 3_600_000;
+
+/** What deciding about the nth transfer, which nobody has seen before, gets to know. */
+function contextOf({ routing }: Store, n: number) {
+  const keys = { transferKey: keyOf(n), deliveryKey: keyOf(n) };
+  return routing.context([{ ...keys, scope: 0, at: NOW, transfer: transfer(n) }], NOW);
+}
+
+const channelsWithWork = async ({ outbox }: Store) =>
+  (await outbox.channelsWithWork()).map(({ channelId }) => channelId).sort();
+
+export function routingContract(open: OpenEmpty): void {
+  describe('routing', () => {
+    it('refuses to store a transfer twice', async () => {
+      const { routing } = await open();
+      await routing.commit(routed({ transfers: [storedTransfer(1)] }));
+      await expect(routing.commit(routed({ transfers: [storedTransfer(1)] }))).rejects.toThrow(/unique/i);
+    });
+
+    it('stores several transfers of one transaction', async () => {
+      const store = await open();
+      const others = [1, 2, 3].map((n) => storedTransfer(n, { transfer: { txHash: txHash(1) } }));
+      await store.routing.commit(routed({ transfers: others, decisions: [1, 2, 3].map((n) => decision(n)) }));
+      expect(await store.history.transfers(GUILD, txHash(1), null, NOW, 9)).toMatchObject({ total: 3 });
+    });
+
+    it('refuses a second alert of a transfer in a channel, with everything that was decided with it', async () => {
+      const store = await open();
+      const body = Buffer.from('{}');
+      const done = await store.inbox.append([{ scope: 0, receivedAt: NOW, body }]);
+      const twice = { done, transfers: [storedTransfer(1)], alerts: [newAlert(1), newAlert(1)] };
+      await expect(store.routing.commit(routed(twice))).rejects.toThrow(/unique/i);
+      expect(await store.inbox.next(9)).toHaveLength(1);
+      expect(await channelsWithWork(store)).toEqual([]);
+    });
+
+    it('stores an alert of one transfer in each of several channels', async () => {
+      const store = await open();
+      const alerts = [newAlert(1), newAlert(1, { channelId: OTHER_CHANNEL })];
+      await store.routing.commit(routed({ transfers: [storedTransfer(1)], alerts }));
+      expect(await channelsWithWork(store)).toEqual([CHANNEL, OTHER_CHANNEL]);
+    });
+
+    it('returns the activity stats of the watchers, as they were stored last', async () => {
+      const store = await open();
+      const { id: subscription } = await subscribe(store);
+      expect((await contextOf(store, 1)).stats).toEqual([]);
+      const first = { subscription, events: 1, lastEventAt: NOW, gapMs: null };
+      await store.routing.commit(routed({ stats: [first] }));
+      expect((await contextOf(store, 1)).stats).toEqual([first]);
+      const second = { subscription, events: 2, lastEventAt: NOW + HOUR, gapMs: HOUR };
+      await store.routing.commit(routed({ stats: [second] }));
+      expect((await contextOf(store, 1)).stats).toEqual([second]);
+      expect(await store.subscriptions.get(GUILD, subscription)).toMatchObject({ lastEventAt: NOW + HOUR });
+    });
+
+    it('ends a reported silence with the next event', async () => {
+      const store = await open();
+      const { id: subscription } = await subscribe(store, { watchSilence: true });
+      const stats = { subscription, events: 20, lastEventAt: NOW, gapMs: HOUR };
+      await store.routing.commit(routed({ stats: [stats] }));
+      const later = NOW + 100 * HOUR;
+      expect(await store.silence.unreported(SILENCE_RULE, later)).toMatchObject([{ address: TREASURY }]);
+      expect(await store.silence.report(notice({ now: later }), [subscription])).toBe(true);
+      expect(await store.silence.unreported(SILENCE_RULE, later)).toEqual([]);
+      await store.routing.commit(routed({ stats: [{ ...stats, events: 21, lastEventAt: later }] }));
+      expect(await store.silence.unreported(SILENCE_RULE, later + 100 * HOUR)).toHaveLength(1);
+    });
+
+    it('ignores the activity stats of a subscription that was removed meanwhile', async () => {
+      const store = await open();
+      const { id: subscription } = await subscribe(store);
+      await store.subscriptions.remove(GUILD, subscription);
+      await store.routing.commit(routed({ stats: [{ subscription, events: 1, lastEventAt: NOW, gapMs: null }] }));
+      await post(store, [1]);
+      expect(await channelsWithWork(store)).toEqual([CHANNEL]);
+    });
+  });
+}

@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest';
+import type { AddressText } from '../../../src/domain/address.ts';
+import { DEFAULT_CHOICES, DEFAULT_FILTERS } from '../../../src/domain/subscription.ts';
+import {
+  ADA,
+  ALICE,
+  address,
+  BOB,
+  CHANNEL,
+  GUILD,
+  NOW,
+  newSubscription,
+  OTHER_CHANNEL,
+  OTHER_GUILD,
+  subscribe,
+  TREASURY,
+  USDC,
+} from './given.ts';
+import type { OpenEmpty } from './index.ts';
+
+export function subscriptionsContract(open: OpenEmpty): void {
+  describe('subscriptions', () => {
+    it('returns a new subscription with the defaults for what was not chosen', async () => {
+      const { subscriptions } = await open();
+      const place = { guildId: GUILD, channelId: CHANNEL, address: TREASURY, createdBy: ADA, createdAt: NOW };
+      const outcome = await subscriptions.add({ ...place, label: 'Treasury' }, 10);
+      expect(outcome).toMatchObject({
+        status: 'added',
+        subscription: { ...place, ...DEFAULT_CHOICES, label: 'Treasury', paused: false, mutedUntil: null },
+      });
+    });
+
+    it('refuses a second subscription to the same address in a channel and returns the first', async () => {
+      const store = await open();
+      const { id } = await subscribe(store);
+      const again = await store.subscriptions.add(newSubscription({ label: 'Again' }), 10);
+      expect(again).toMatchObject({ status: 'exists', subscription: { id, label: null } });
+      expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
+    });
+
+    it('refuses one more channel for an address that as many of the guild’s channels watch as may', async () => {
+      const store = await open();
+      const inChannel = (n: number, changed = {}) =>
+        store.subscriptions.add(newSubscription({ channelId: String(n), ...changed }), 100, 2);
+      await inChannel(1);
+      await inChannel(2);
+      expect(await inChannel(3)).toEqual({ status: 'crowded' });
+      expect(await inChannel(4, { guildId: OTHER_GUILD })).toMatchObject({ status: 'added' });
+      expect(await inChannel(5, { address: ALICE })).toMatchObject({ status: 'added' });
+    });
+
+    it('lets several channels watch the same address', async () => {
+      const store = await open();
+      await subscribe(store);
+      await subscribe(store, { channelId: OTHER_CHANNEL });
+      expect((await store.subscriptions.list(GUILD)).map(({ channelId }) => channelId)).toEqual([
+        CHANNEL,
+        OTHER_CHANNEL,
+      ]);
+    });
+
+    it('refuses a subscription of a guild at its limit', async () => {
+      const store = await open();
+      await subscribe(store);
+      expect(await store.subscriptions.add(newSubscription({ address: ALICE }), 1)).toEqual({ status: 'full' });
+      const elsewhere = newSubscription({ guildId: OTHER_GUILD, channelId: '9', address: ALICE });
+      expect(await store.subscriptions.add(elsewhere, 1)).toMatchObject({ status: 'added' });
+    });
+
+    it('shows and changes a subscription only in its own guild', async () => {
+      const store = await open();
+      const { id } = await subscribe(store);
+      expect(await store.subscriptions.get(OTHER_GUILD, id)).toBeNull();
+      expect(await store.subscriptions.list(OTHER_GUILD)).toEqual([]);
+      expect(await store.subscriptions.change(OTHER_GUILD, id, { label: 'Mine' })).toEqual({ status: 'missing' });
+      expect(await store.subscriptions.mute(OTHER_GUILD, [id], NOW)).toBe(0);
+      expect(await store.subscriptions.remove(OTHER_GUILD, id)).toBe(false);
+      expect(await store.subscriptions.get(GUILD, id)).toMatchObject({ label: null, mutedUntil: null });
+    });
+
+    it('gives an address one name in all channels of a guild, and a name to one address', async () => {
+      const store = await open();
+      const { subscriptions, labels } = store;
+      const { id } = await subscribe(store, { label: 'Treasury' });
+      const other = await subscribe(store, { channelId: OTHER_CHANNEL });
+      expect(other.label).toBe('Treasury');
+      expect(await labels.list(GUILD)).toEqual([{ address: TREASURY, name: 'Treasury', createdBy: ADA, at: NOW }]);
+      const taken = { status: 'label-taken', name: 'treasury', address: TREASURY };
+      const second = newSubscription({ address: ALICE, label: 'treasury' });
+      expect(await subscriptions.add(second, 10)).toEqual(taken);
+      expect(await subscriptions.list(GUILD)).toHaveLength(2);
+      const alice = await subscribe(store, { address: ALICE });
+      const wish = { label: 'treasury', minimum: '5' };
+      expect(await subscriptions.change(GUILD, alice.id, wish)).toEqual(taken);
+      expect(await subscriptions.get(GUILD, alice.id)).toMatchObject({ label: null, minimum: null });
+
+      await subscriptions.change(GUILD, other.id, { label: 'Cold' }, { userId: BOB, at: NOW + 1 });
+      expect(await subscriptions.get(GUILD, id)).toMatchObject({ label: 'Cold' });
+      expect(await labels.list(GUILD)).toEqual([{ address: TREASURY, name: 'Cold', createdBy: BOB, at: NOW + 1 }]);
+      const renamed = await subscriptions.add(newSubscription({ channelId: '9', label: 'Hot' }), 10);
+      expect(renamed).toMatchObject({ status: 'added', before: 'Cold' });
+      await subscriptions.change(GUILD, id, { label: null });
+      expect(await labels.list(GUILD)).toEqual([]);
+      await subscribe(store, { guildId: OTHER_GUILD, channelId: '8', label: 'Hot' });
+      expect(await subscriptions.get(GUILD, id)).toMatchObject({ label: null });
+    });
+
+    it('changes only what is named, of the filters too', async () => {
+      const store = await open();
+      const filters = { ...DEFAULT_FILTERS, zero: true };
+      const { id } = await subscribe(store, { label: 'Treasury', filters });
+      await store.subscriptions.change(GUILD, id, { minimum: '5', filters: { tokens: [USDC] } });
+      expect(await store.subscriptions.get(GUILD, id)).toMatchObject({
+        label: 'Treasury',
+        minimum: '5',
+        filters: { ...filters, tokens: [USDC] },
+      });
+    });
+
+    it('refuses to move a subscription to a channel that already watches its address', async () => {
+      const store = await open();
+      const { id } = await subscribe(store);
+      const other = await subscribe(store, { channelId: OTHER_CHANNEL });
+      const moved = await store.subscriptions.change(GUILD, other.id, { channelId: CHANNEL });
+      expect(moved).toMatchObject({ status: 'exists', subscription: { id } });
+      expect(await store.subscriptions.get(GUILD, other.id)).toMatchObject({ channelId: OTHER_CHANNEL });
+    });
+
+    it('mutes and unmutes several subscriptions and returns how many', async () => {
+      const store = await open();
+      const ids = [(await subscribe(store)).id, (await subscribe(store, { address: ALICE })).id];
+      expect(await store.subscriptions.mute(GUILD, [...ids, 999], NOW)).toBe(2);
+      expect((await store.subscriptions.list(GUILD)).map(({ mutedUntil }) => mutedUntil)).toEqual([NOW, NOW]);
+      expect(await store.subscriptions.mute(GUILD, [ids[0]!], null)).toBe(1);
+      expect(await store.subscriptions.get(GUILD, ids[0]!)).toMatchObject({ mutedUntil: null });
+    });
+
+    it('removes a subscription once and never gives its id to another', async () => {
+      const store = await open();
+      const { id } = await subscribe(store);
+      expect(await store.subscriptions.remove(GUILD, id)).toBe(true);
+      expect(await store.subscriptions.remove(GUILD, id)).toBe(false);
+      expect((await subscribe(store)).id).toBeGreaterThan(id);
+    });
+
+    it('finds who watches an address in every guild', async () => {
+      const store = await open();
+      const first = await subscribe(store);
+      const second = await subscribe(store, { guildId: OTHER_GUILD, channelId: '9' });
+      await subscribe(store, { address: ALICE });
+      const ids = (await store.subscriptions.watching([TREASURY])).map(({ id }) => id);
+      expect(ids.sort()).toEqual([first.id, second.id]);
+      expect(await store.subscriptions.watching([])).toEqual([]);
+    });
+
+    it('lists the muted tokens of one guild until their time is over', async () => {
+      const { subscriptions } = await open();
+      await subscriptions.muteToken(GUILD, USDC, NOW + 2);
+      await subscriptions.muteToken(GUILD, 'native', NOW + 1);
+      await subscriptions.muteToken(OTHER_GUILD, ALICE, NOW + 1);
+      expect(await subscriptions.tokenMutes(GUILD, NOW)).toEqual([
+        { token: 'native', until: NOW + 1 },
+        { token: USDC, until: NOW + 2 },
+      ]);
+      expect(await subscriptions.tokenMutes(GUILD, NOW + 1)).toEqual([{ token: USDC, until: NOW + 2 }]);
+      await subscriptions.muteToken(GUILD, USDC, NOW + 5);
+      await subscriptions.muteToken(GUILD, 'native', null);
+      expect(await subscriptions.tokenMutes(GUILD, NOW)).toEqual([{ token: USDC, until: NOW + 5 }]);
+    });
+  });
+
+  describe('importing subscriptions', () => {
+    const file = { guildId: GUILD, userId: ADA, added: [], changed: [], labels: [], at: NOW };
+    const limits = { subscriptions: 10, labels: 10 };
+
+    it('adds, changes and labels everything in a file', async () => {
+      const store = await open();
+      const { id } = await subscribe(store);
+      const outcome = await store.subscriptions.importAll(
+        {
+          ...file,
+          added: [{ address: ALICE, channelId: CHANNEL, change: { paused: true, filters: { zero: true } } }],
+          changed: [{ address: TREASURY, channelId: CHANNEL, change: { label: 'Treasury' } }],
+          labels: [{ address: USDC, name: 'USD Coin' }],
+        },
+        limits,
+      );
+      expect(outcome).toBe('imported');
+      const added = { address: ALICE, paused: true, createdBy: ADA, filters: { ...DEFAULT_FILTERS, zero: true } };
+      expect(await store.subscriptions.list(GUILD)).toMatchObject([{ id, label: 'Treasury' }, added]);
+      expect(await store.labels.list(GUILD)).toEqual([
+        { address: TREASURY, name: 'Treasury', createdBy: ADA, at: NOW },
+        { address: USDC, name: 'USD Coin', createdBy: ADA, at: NOW },
+      ]);
+    });
+
+    it.each([
+      ['would exceed the limit of subscriptions', { subscriptions: 1 }, {}, 'full'],
+      ['would exceed the limit of labels', { labels: 0 }, {}, 'full'],
+      ['adds what was added meanwhile', {}, { address: TREASURY }, 'stale'],
+    ] as const)('imports nothing of a file that %s', async (_what, limit, changed, outcome) => {
+      const store = await open();
+      await subscribe(store);
+      const added = [{ address: address(9), channelId: CHANNEL, change: {}, ...changed }];
+      const labels = [{ address: USDC, name: 'USD Coin' }];
+      const done = await store.subscriptions.importAll({ ...file, added, labels }, { ...limits, ...limit });
+      expect(done).toBe(outcome);
+      expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
+      expect(await store.labels.list(GUILD)).toEqual([]);
+    });
+
+    it('lets the addresses of a file swap their names, and refuses the name of another address', async () => {
+      const store = await open();
+      await subscribe(store, { label: 'One' });
+      await subscribe(store, { address: ALICE, label: 'Two' });
+      const named = (address: AddressText, label: string) => ({ address, channelId: CHANNEL, change: { label } });
+      const swapped = { ...file, changed: [named(TREASURY, 'Two'), named(ALICE, 'One')] };
+      expect(await store.subscriptions.importAll(swapped, limits)).toBe('imported');
+      expect((await store.subscriptions.list(GUILD)).map(({ label }) => label)).toEqual(['Two', 'One']);
+      const taken = { ...file, labels: [{ address: USDC, name: 'one' }] };
+      expect(await store.subscriptions.importAll(taken, limits)).toBe('stale');
+      expect(await store.labels.list(GUILD)).toHaveLength(2);
+    });
+
+    it('imports nothing of a file that changes what was removed meanwhile or belongs to another guild', async () => {
+      const store = await open();
+      await subscribe(store, { guildId: OTHER_GUILD });
+      const changed = [{ address: TREASURY, channelId: CHANNEL, change: { label: 'Mine' } }];
+      const added = [{ address: ALICE, channelId: OTHER_CHANNEL, change: {} }];
+      expect(await store.subscriptions.importAll({ ...file, added, changed }, limits)).toBe('stale');
+      expect(await store.subscriptions.list(GUILD)).toEqual([]);
+      expect(await store.subscriptions.list(OTHER_GUILD)).toMatchObject([{ label: null }]);
+    });
+  });
+}

@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { openBeside, openDatabase } from '../../../src/store/sqlite/database.ts';
+import { migrations } from '../../../src/store/sqlite/migrations.ts';
+import { openReadings } from '../../../src/store/sqlite/readings.ts';
+import { openTables } from '../../../src/store/sqlite/tables.ts';
+import type { Store } from '../../../src/store/store.ts';
+
+/** What tests of other rooms read from the database's file and do to it, also while a bot has it open. */
+
+/** Opens a database through the port in this thread, beside a bot that may be running; makes it where there is none. */
+export function openStoreBeside(file: string): { store: Store; close(): void } {
+  if (!existsSync(file)) openDatabase(file).close();
+  const db = openBeside(file);
+  const [tables, readings] = [openTables(db), openReadings(db)];
+  const groups = [...new Set([...Object.keys(tables), ...Object.keys(readings)])].map((group) => {
+    const both = { ...tables[group as keyof typeof tables], ...readings[group as keyof typeof readings] };
+    const methods = Object.entries(both as Record<string, (...args: unknown[]) => unknown>);
+    return [
+      group,
+      Object.fromEntries(methods.map(([name, run]) => [name, async (...args: unknown[]) => run(...args)])),
+    ];
+  });
+  return { store: Object.fromEntries(groups) as Store, close: () => void db.close() };
+}
+
+/** Acts on a database through the port, beside a bot that may be running. */
+export async function beside<T>(file: string, act: (store: Store) => Promise<T>): Promise<T> {
+  const { store, close } = openStoreBeside(file);
+  try {
+    return await act(store);
+  } finally {
+    close();
+  }
+}
+
+/** Every body on disk, routed or not, in a file that nobody else needs to have understood. */
+export const bodiesIn = (file: string): string[] =>
+  readRows<{ body: Buffer }>(file, 'SELECT body FROM inbox UNION ALL SELECT body FROM quarantine').map(({ body }) =>
+    body.toString(),
+  );
+
+/** Changes the bodies in the quarantine to such as this version understands, as if a later version read them. */
+export function rewriteQuarantine(file: string, change: (body: Buffer, id: number) => Buffer | string): void {
+  const db = openBeside(file);
+  const put = db.prepare('UPDATE quarantine SET body = ? WHERE id = ?');
+  for (const { id, body } of db.prepare<[], { id: number; body: Buffer }>('SELECT id, body FROM quarantine').all())
+    put.run(Buffer.from(change(body, id)), id);
+  db.close();
+}
+
+/** Lets every dead letter refer to a transfer that is not stored. */
+export function orphanDeadLetters(file: string): void {
+  const db = openBeside(file);
+  db.exec('UPDATE dead_letters SET alert_id = 9999');
+  db.close();
+}
+
+/** Makes a database look as if a newer version wrote it; returns that version's schema. */
+export function makeNewer(file: string): number {
+  const schema = migrations.length + 1;
+  const db = new Database(file);
+  db.pragma(`user_version = ${schema}`);
+  db.exec('CREATE TABLE of_the_future (a)');
+  db.close();
+  return schema;
+}
+
+/** One more migration, as a newer version has. */
+export const NEXT_SCHEMA = 'CREATE TABLE of_the_next_schema (a)';
+
+/** Whether a file is as `makeNewer` left it. */
+export const isNewer = (file: string): boolean =>
+  readRows(file, 'SELECT * FROM of_the_future').length === 0 &&
+  readRows<{ user_version: number }>(file, 'PRAGMA user_version')[0]?.user_version === migrations.length + 1;
+
+/** The numbers of the pages that hold a table, its root among them; from 1. */
+export const pagesOf = (file: string, table: string): number[] =>
+  readRows<{ pageno: number }>(file, `SELECT pageno FROM dbstat WHERE name = '${table}'`).map(({ pageno }) => pageno);
+
+/** Writes everything in the log back into the file. */
+export function writeBack(file: string): void {
+  const db = new Database(file);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  db.close();
+}
+
+/** Whether the engine finds the file undamaged. */
+export const isSound = (file: string): boolean =>
+  readRows<{ integrity_check: string }>(file, 'PRAGMA integrity_check')[0]?.integrity_check === 'ok';
+
+/** Takes the write lock, as another program might; returns how to release it. */
+export function lock(file: string): () => void {
+  const db = new Database(file);
+  db.exec('BEGIN IMMEDIATE');
+  return () => {
+    db.exec('ROLLBACK');
+    db.close();
+  };
+}
+
+/** The rows that a query returns. */
+export function readRows<T>(file: string, sql: string): T[] {
+  const db = new Database(file, { readonly: true });
+  try {
+    return db.prepare<[], T>(sql).all();
+  } finally {
+    db.close();
+  }
+}
