@@ -7,6 +7,7 @@ import pino from 'pino';
 import { readConfig } from '../src/config.ts';
 import { systemClock } from '../src/domain/clock.ts';
 import { createAcks } from '../src/receiver/acks.ts';
+import { createAdmission } from '../src/receiver/admission.ts';
 import { startReceiver } from '../src/receiver/start.ts';
 import { indexTokens } from '../src/receiver/token-index.ts';
 import { openStore } from '../src/store/sqlite/client.ts';
@@ -23,6 +24,7 @@ async function receiver(folder: string): Promise<string> {
     config: readConfig({ DISCORD_TOKEN: 'none', PORT: '0', RECEIVER_SOURCES: '127.0.0.1' }),
     store,
     acks: createAcks(),
+    admission: createAdmission(Date.now),
     scopeOf: indexTokens([{ token: TOKEN, scope: 0 }]),
     maxConnections: 10_000,
     now: Date.now,

@@ -121,6 +121,7 @@ export function startDeliverer(options: DelivererOptions) {
     /** These channels have something to send. */
     wake: (channelIds: readonly string[]): void => alertsStored(channelIds.map((channelId) => ({ channelId }))),
     guildRemoved: membership.removed,
+    channelRemoved: (channelId: string): void => void membership.channelRemoved(channelId),
     guildChanged: membership.changed,
     guildsSynced: membership.synced,
     guildUsed: membership.used,

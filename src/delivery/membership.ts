@@ -42,6 +42,19 @@ export function createMembership({ store: { channels }, clock, log, retry, isClo
       const now = clock.now();
       record(channels.guildRemoved(guildId, now, now + FIRST_RETRY_MS), guildId);
     },
+    /**
+     * Records that a channel is gone, as after a 404: its alerts are kept for some days, and people see why. A failure is
+     * only logged: the next message there will get that 404 from Discord.
+     */
+    async channelRemoved(channelId: string): Promise<void> {
+      const reason = 'channel or server is gone (10003)';
+      const head = { channelId, state: 'unreachable', dueAt: 0, attempts: 0, since: clock.now(), reason } as const;
+      try {
+        await channels.setState(head);
+      } catch (error) {
+        log.warn({ err: error, channel: channelId }, 'cannot record a removed channel');
+      }
+    },
     /** Permissions or channels of a guild changed, so the bot is in it. */
     changed(guildId: string, channelId?: string): void {
       removedGuilds.delete(guildId);

@@ -22,6 +22,9 @@ function processRegistry(): Registry {
   return ofProcess;
 }
 
+/** The metrics of one bot. */
+export type Metrics = ReturnType<typeof createMetrics>;
+
 /** Makes the metrics of one bot; the process's own are collected from now on. */
 export function createMetrics() {
   const registry = new Registry();

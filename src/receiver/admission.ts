@@ -32,6 +32,9 @@ export interface Ticket extends PendingResponse {
   id: number | null;
 }
 
+/** Which requests are open. */
+export type Admission = ReturnType<typeof createAdmission>;
+
 /** Decides which requests are accepted, by how many are open. */
 export function createAdmission(now: () => number) {
   /** In the order of arrival. */

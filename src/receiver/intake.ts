@@ -3,7 +3,7 @@ import type { InboxRow } from '../domain/inbox.ts';
 import { QUOTA_REASONS } from '../domain/quota.ts';
 import type { Store } from '../store/store.ts';
 import type { Acks } from './acks.ts';
-import { createAdmission, type Ticket } from './admission.ts';
+import type { Admission, Ticket } from './admission.ts';
 import type { Quotas } from './quotas.ts';
 
 /** Why a delivery was not stored in time; `busy`: the database was locked, its disk full, or it failed. */
@@ -39,6 +39,7 @@ interface WaitingBody {
 export interface IntakeOptions {
   store: Pick<Store, 'inbox'>;
   acks: Acks;
+  admission: Admission;
   now(): number;
   /** The scope's quarantine is full, so its deliveries are refused. */
   isQuarantineFull(scope: number): boolean;
@@ -53,8 +54,7 @@ export interface IntakeOptions {
 
 /** Stores bodies: all that arrived by the time of a commit share it, and one commit runs at a time. */
 export function createIntake(options: IntakeOptions) {
-  const { store, acks, now, isQuarantineFull, quotas, onStored, onFault, syncMs } = options;
-  const admission = createAdmission(now);
+  const { store, acks, admission, now, isQuarantineFull, quotas, onStored, onFault, syncMs } = options;
   const faults = createFaults(now, onFault);
   const queue: WaitingBody[] = [];
   let isCommitting = false;
@@ -153,7 +153,6 @@ export function createIntake(options: IntakeOptions) {
       isClosing = true;
     },
     state: () => ({ open: admission.size(), commits }),
-    isBusy: admission.isBusy,
     fault: faults.latest,
   };
 }

@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest';
 import { quotaLimits, readConfig } from '../../src/config.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { createAcks } from '../../src/receiver/acks.ts';
+import { createAdmission } from '../../src/receiver/admission.ts';
 import { createQuarantineLimit } from '../../src/receiver/quarantine.ts';
 import { createQuotas } from '../../src/receiver/quotas.ts';
 import { createSignatureCheck, type SignatureFault } from '../../src/receiver/signature.ts';
@@ -64,6 +65,7 @@ export async function openReceiver({
     config,
     store: between(store),
     acks,
+    admission: createAdmission(now),
     scopeOf: indexTokens(tokens),
     maxConnections,
     ...(headers && { headers }),

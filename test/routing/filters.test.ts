@@ -39,12 +39,12 @@ describe('what is hidden', () => {
     ];
     expect((await pipeline.stories()).map(({ decisions }) => decisions)).toMatchObject([
       [
-        { ...ours, outcome: 'matched' },
         { ...theirs, outcome: 'minimum' },
+        { ...ours, outcome: 'matched' },
       ],
       [
-        { ...ours, outcome: 'zero' },
         { ...theirs, outcome: 'zero' },
+        { ...ours, outcome: 'zero' },
       ],
     ]);
   });

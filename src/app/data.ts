@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import type { Logger } from 'pino';
+import { type Config, databaseFile } from '../config.ts';
+import { assertListenable } from '../receiver/listen.ts';
+import { openPathTokens } from '../receiver/paths.ts';
+import { type OpenStore, openStore, type StoreListener } from '../store/sqlite/client.ts';
+import { startDailyBackups } from '../store/sqlite/daily.ts';
+import { takePlace } from '../store/sqlite/folder.ts';
+import { openWorkTime } from '../work-time.ts';
+import type { Parts } from './parts.ts';
+
+/** What the app remembers. */
+export type Data = Awaited<ReturnType<typeof openData>>;
+
+/** Opens the database, and what is read from it before anything else can start. `given`: an open one, not backed up. */
+export async function openData(parts: Parts, given: OpenStore | undefined, listener: StoreListener | undefined) {
+  const { config, log, clock, now, elapsed, stack } = parts;
+  const file = databaseFile(config);
+  if (!given && !existsSync(file)) await assertStartable(config);
+  const database = given ?? (await openDatabase(file, log, listener));
+  const { store } = stack.adopt(database, ({ close }) => close());
+  const backups = given ? null : startDailyBackups({ file, clock, log });
+  stack.defer(() => backups?.close());
+  return {
+    file,
+    database,
+    store,
+    workTime: await openWorkTime({ store, clock, elapsed, log }),
+    tokens: await openPathTokens({ store, fixed: config.RECEIVER_TOKEN, now }),
+    lastBackup: () => backups?.last() ?? null,
+  };
+}
+
+/** Checks what can be checked before an empty database is created: a failed start leaves nothing behind. */
+async function assertStartable({ HOST, PORT, OPS_HOST, OPS_PORT }: Config): Promise<void> {
+  await assertListenable(HOST, PORT, 'PORT');
+  await assertListenable(OPS_HOST, OPS_PORT, 'OPS_PORT');
+}
+
+/** Opens the configured database; creates an empty one if there is none. */
+async function openDatabase(file: string, log: Logger, listener?: StoreListener): Promise<OpenStore> {
+  const isNew = !existsSync(file);
+  takePlace(file);
+  const database = await openStore(file, { ...listener, onProgress: (details, message) => log.info(details, message) });
+  // With a wrong path the bot would run without any subscription: it would accept every delivery and alert nobody.
+  if (isNew)
+    log.warn({ database: file }, 'no database found, creating an empty one; if you expected one, check DATABASE_URL');
+  return database;
+}
