@@ -4,7 +4,8 @@ import { csvLine, FILE_BYTES } from '../../src/domain/csv.ts';
 import { type Choices, DEFAULT_CHOICES, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
-import { FIELDS, type Reading, readChoices, readYesOrNo, writeChoices, writeYesOrNo } from './fields.ts';
+import { type Reading, readYesOrNo, writeYesOrNo } from './field-values.ts';
+import { FIELDS, readChoices, writeChoices } from './fields.ts';
 
 /** The columns of a subscription besides its address and channel. */
 export type Kept = Choices & Pick<Subscription, 'paused' | 'mutedUntil'>;

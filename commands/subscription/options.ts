@@ -10,7 +10,8 @@ import { wordingsOf } from '../../src/languages/definitions.ts';
 import { NAME_LONGEST } from '../shared/naming.ts';
 import type { ContextWith } from '../shared/services.ts';
 import { TARGET_TYPES } from '../shared/target.ts';
-import { type Reading, readChoices } from './fields.ts';
+import type { Reading } from './field-values.ts';
+import { readChoices } from './fields.ts';
 import type { TokenBook } from './tokens.ts';
 
 type Needs = ContextWith<never>;

@@ -71,7 +71,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'lets a transfer have two alerts in a channel',
-    file: 'src/store/sqlite/migrations.ts',
+    file: 'src/store/sqlite/migrations/08-posted-once.ts',
     changes: [['CREATE UNIQUE INDEX alerts_transfer', 'CREATE INDEX alerts_transfer']],
     tests: ['test/store/sqlite/contract.test.ts'],
   },

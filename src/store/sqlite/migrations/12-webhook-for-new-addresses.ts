@@ -1,0 +1,4 @@
+export const webhookForNewAddresses = `
+-- webhook_id: the webhook that gets new addresses, once somebody chose it.
+ALTER TABLE guilds ADD COLUMN webhook_id TEXT;
+`;

@@ -1,0 +1,5 @@
+export const scopesInTurn = `
+-- The router takes scopes in turn. bytes: of the deliveries that a server's own URL stored on a day (UTC, since 1970).
+CREATE INDEX inbox_scope ON inbox (scope);
+CREATE TABLE scope_usage (scope INTEGER PRIMARY KEY, day INTEGER NOT NULL, bytes INTEGER NOT NULL);
+`;
