@@ -7,6 +7,7 @@ import { type AddressInfo, connect, createServer as createTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { freePorts } from '../../sandbox/ports.ts';
 import { openReceiver, TOKEN } from '../receiver/harness.ts';
 import { until } from '../until.ts';
 
@@ -31,15 +32,6 @@ interface Place {
   isOuter: boolean;
 }
 
-async function freePort(): Promise<number> {
-  const server = createTcp().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'proxy-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -48,7 +40,7 @@ function makeFolder(): string {
 
 /** Starts a proxy with a file of the manual, of which only ports, addresses and certificates are changed. */
 async function startProxy(kind: Kind, name: string, target: number, logs: string): Promise<Place> {
-  const port = await freePort();
+  const port = (await freePorts(1))[0]!;
   const folder = makeFolder();
   const config = adapt(readFileSync(join(DOCS, name), 'utf8'), port, target);
   const process = kind === 'nginx' ? nginx(config, folder, logs) : caddy(config, folder);
@@ -223,7 +215,7 @@ describe.skipIf(missing.length > 0 && !process.env.CI)('behind the manual’s pr
       expect(written.length).toBeGreaterThan(0);
       expect(written.join('')).not.toContain(TOKEN);
     });
-    const target = await freePort();
+    const target = (await freePorts(1))[0]!;
     const place = await startProxy(kind, name, target, logs);
     // Nothing listens behind it; then the body is too large; then what answers breaks the connection.
     expect(await post(place, SENDER)).toBe(502);
