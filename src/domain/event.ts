@@ -1,4 +1,5 @@
-import { type AddressText, NATIVE_SENTINEL, toAddress, ZERO_ADDRESS } from './address.ts';
+import { z } from 'zod';
+import { NATIVE_SENTINEL, toAddress, ZERO_ADDRESS } from './address.ts';
 import { wholeDigits } from './amount.ts';
 import { LargeFieldError, readFields } from './json-fields.ts';
 import type { Transfer, TransferEvent, TransferKind } from './transfer.ts';
@@ -13,28 +14,40 @@ const ROUNDED_DIGITS = 15;
 
 /** Most characters of a body that is parsed as a whole; from longer ones only the needed fields are read. */
 const USUAL_LENGTH = 16 * 1024;
-const FIELD_NAMES: ReadonlySet<string> = new Set([
-  'addressType',
-  'blockHash',
-  'blockNumber',
-  'direction',
-  'from',
-  'gasFee',
-  'isInternalTransaction',
-  'projectId',
-  'quantity',
-  'to',
-  'tokenAddress',
-  'tokenDecimals',
-  'tokenId',
-  'tokenName',
-  'tokenSymbol',
-  'tokenType',
-  'txHash',
-  'value',
-]);
-
 const BYTE_ORDER_MARK = 0xfeff;
+
+const Field = z.unknown().optional();
+const Text = Field.transform(text);
+const Integer = Field.transform(integer);
+const Address = Field.transform(toAddress);
+
+/**
+ * An event as services send it. Each field is read separately: one that cannot be read is null. Numbers arrive as their
+ * source text, so that no digit is lost.
+ */
+const EventBody = z.object({
+  txHash: Text,
+  blockNumber: Field.transform(smallInteger),
+  blockHash: Text,
+  from: Address,
+  to: Address,
+  tokenType: Text,
+  tokenAddress: Address,
+  tokenName: Text,
+  tokenSymbol: Text,
+  tokenDecimals: Field.transform(readDecimals),
+  tokenId: Field,
+  value: Integer,
+  /** How many pieces of an ERC-1155 move, from this project's own service: in the specification the ID replaces the value. */
+  quantity: Integer,
+  gasFee: Integer,
+  isInternalTransaction: Field.transform((value) => value === true || value === 'true'),
+  direction: Text,
+  addressType: Text,
+  projectId: Text,
+});
+type EventBody = z.infer<typeof EventBody>;
+const FIELD_NAMES: ReadonlySet<string> = new Set(Object.keys(EventBody.shape));
 
 type Fields = Record<string, unknown>;
 
@@ -98,21 +111,18 @@ export function numbersAsWritten(this: unknown, _key: string, value: unknown, co
 }
 
 function readEvent(fields: Fields): ParsedEvent {
-  const txHash = text(fields.txHash);
+  const body = EventBody.parse(fields);
+  const { txHash, from, to, tokenAddress, tokenType } = body;
   if (!txHash || !/^[0-9a-z]{1,80}$/i.test(txHash)) {
     return { ok: false, reason: 'The event has no transaction hash (txHash).' };
   }
-  const from = toAddress(fields.from);
-  const to = toAddress(fields.to);
-  const tokenAddress = toAddress(fields.tokenAddress);
   // Nobody can watch the native coin's sentinel, so an event with no other address would never be posted.
   if (!from && !to && (!tokenAddress || tokenAddress === NATIVE_SENTINEL)) {
     return { ok: false, reason: 'The event contains no address (from, to, tokenAddress).' };
   }
-  const tokenId = readTokenId(fields.tokenId);
-  // The project's own service counts the pieces of an ERC-1155 there: in the specification its id replaces the value.
-  const value = integer(fields.value) ?? integer(fields.quantity);
-  const kind = readKind(text(fields.tokenType), tokenAddress, tokenId.tokenId, value, fields);
+  const tokenId = readTokenId(body.tokenId);
+  const value = body.value ?? body.quantity;
+  const kind = readKind(body, tokenId.tokenId, value);
   const native = kind === 'native';
   const transfer: Transfer = {
     kind,
@@ -122,41 +132,36 @@ function readEvent(fields: Fields): ParsedEvent {
     token: native ? null : tokenAddress,
     value,
     ...tokenId,
-    tokenType: text(fields.tokenType),
-    tokenName: native ? null : text(fields.tokenName),
-    tokenSymbol: native ? null : text(fields.tokenSymbol),
-    decimals: native ? 18 : readDecimals(fields.tokenDecimals),
-    internal: fields.isInternalTransaction === true || fields.isInternalTransaction === 'true',
-    blockNumber: smallInteger(fields.blockNumber),
-    blockHash: text(fields.blockHash)?.toLowerCase() ?? null,
-    gasFee: integer(fields.gasFee),
+    tokenType,
+    tokenName: native ? null : body.tokenName,
+    tokenSymbol: native ? null : body.tokenSymbol,
+    decimals: native ? 18 : body.tokenDecimals,
+    internal: body.isInternalTransaction,
+    blockNumber: body.blockNumber,
+    blockHash: body.blockHash?.toLowerCase() ?? null,
+    gasFee: body.gasFee,
   };
-  const direction = text(fields.direction)?.toLowerCase();
-  const addressType = text(fields.addressType)?.toLowerCase();
+  const direction = body.direction?.toLowerCase();
+  const addressType = body.addressType?.toLowerCase();
   return {
     ok: true,
     event: {
       transfer,
       direction: direction === 'incoming' || direction === 'outgoing' ? direction : null,
       addressType: addressType?.startsWith('wallet') ? 'wallet' : addressType?.startsWith('token') ? 'token' : null,
-      projectId: text(fields.projectId),
+      projectId: body.projectId,
     },
   };
 }
 
-function readKind(
-  tokenType: string | null,
-  tokenAddress: AddressText | null,
-  tokenId: string | null,
-  value: string | null,
-  fields: Fields,
-): TransferKind {
-  const type = tokenType?.replace(/[^0-9a-z]/gi, '').toUpperCase() ?? '';
+function readKind(body: EventBody, tokenId: string | null, value: string | null): TransferKind {
+  const { tokenAddress, tokenDecimals } = body;
+  const type = body.tokenType?.replace(/[^0-9a-z]/gi, '').toUpperCase() ?? '';
   if (tokenAddress === NATIVE_SENTINEL) return 'native';
   if (type === 'ERC20') return 'erc20';
   // Some senders also use this type for ERC-1155. The value then counts the pieces, unless it repeats the ID, rounded
   // or whole.
-  const id = integer(fields.tokenId);
+  const id = integer(body.tokenId);
   const isId = value === id || (value !== null && value.length > ROUNDED_DIGITS && value.length === id?.length);
   const isOne = tokenId === null || value === null || value === '0' || value === '1' || isId;
   if (type === 'ERC721') return isOne ? 'erc721' : 'erc1155';
@@ -166,7 +171,7 @@ function readKind(
   if (tokenAddress === null || tokenAddress === ZERO_ADDRESS) return tokenId !== null ? 'unknown' : 'native';
   if (type !== '') return 'unknown';
   if (tokenId !== null) return value !== null ? 'erc1155' : 'erc721';
-  return value !== null && readDecimals(fields.tokenDecimals) !== null ? 'erc20' : 'unknown';
+  return value !== null && tokenDecimals !== null ? 'erc20' : 'unknown';
 }
 
 /** A text that is neither null nor empty, cut at 300 characters. */
